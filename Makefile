@@ -1,0 +1,46 @@
+# Every target works from a bare checkout: the environment is made on first use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench torture checklist schemas clean
+
+help: ## Show what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## Run the memory inside a small agent loop and look at its store
+	@$(BIN)/python examples/memory_elsewhere.py demo/episodic_store.jsonl
+	@$(BIN)/episodic-absa memory stats --store demo/episodic_store.jsonl
+	@$(BIN)/episodic-absa memory list --store demo/episodic_store.jsonl
+
+test: $(STAMP) ## Run the tests
+	@$(BIN)/python -m pytest -q -n 2 -m 'not torture'
+
+lint: $(STAMP) ## Style, types and import layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(STAMP) ## Compare the memory with the plain way of doing it (minutes)
+	@$(BIN)/python benchmarks/memory.py
+
+torture: $(STAMP) ## 200 real kill -9 during appends (minutes)
+	@$(BIN)/python -m pytest -q -m torture
+
+checklist: $(STAMP) ## Which checklist items have a test
+	@$(BIN)/python tests/checklist_coverage.py
+
+schemas: $(STAMP) ## Regenerate the shipped JSON Schema files
+	@$(BIN)/python -m episodic_absa.schemas.json_schema_files
+
+clean: ## Remove the environment and what tools left behind
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo

@@ -1,0 +1,1 @@
+"""episodic_absa."""

@@ -1,0 +1,28 @@
+"""The one way this system writes JSON: UTF-8, sorted keys, compact, floats rounded to 6 decimals."""
+
+import json
+from typing import Any
+
+from pydantic import BaseModel
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False
+).encode
+
+
+def canonical_json(value: Any) -> str:
+    """Render a JSON value or a model so that equal values give equal bytes."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    return _encode(_rounded(value))
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        # + 0.0 turns -0.0 into 0.0: equal numbers must give equal bytes.
+        return round(value, 6) + 0.0
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    return value

@@ -1,0 +1,38 @@
+"""Language rules: which language, the comparable form of a term, structural cues, label words."""
+
+from episodic_absa.language.cues import (
+    Cue,
+    CueKind,
+    detect_structures,
+    find_contrasts,
+    find_ironies,
+    find_negations,
+    first_contrast_marker,
+)
+from episodic_absa.language.korean_analyser import Morpheme, ends_with_particle, morphemes, strip_particle
+from episodic_absa.language.language_detection import effective_language
+from episodic_absa.language.lexicon import Lexicon, lexicon_sha256, load_lexicon
+from episodic_absa.language.normalisation import norm, norm_key
+from episodic_absa.language.polarity_words import find_aspect_term, find_polarity_word
+
+__all__ = [
+    "Cue",
+    "CueKind",
+    "Lexicon",
+    "Morpheme",
+    "detect_structures",
+    "effective_language",
+    "ends_with_particle",
+    "find_aspect_term",
+    "find_contrasts",
+    "find_ironies",
+    "find_negations",
+    "find_polarity_word",
+    "first_contrast_marker",
+    "lexicon_sha256",
+    "load_lexicon",
+    "morphemes",
+    "norm",
+    "norm_key",
+    "strip_particle",
+]

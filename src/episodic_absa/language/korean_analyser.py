@@ -1,0 +1,87 @@
+"""The only place that knows kiwipiepy. Loaded on first use; without it every answer is "no particle"."""
+
+import re
+import threading
+import unicodedata
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+from episodic_absa.language.lexicon import load_lexicon
+
+_LOCK: Final = threading.Lock()
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class Morpheme(NamedTuple):
+    """One morpheme; the offsets count code points of the NFC text."""
+
+    form: str
+    tag: str
+    start: int
+    end: int
+
+    @property
+    def is_particle(self) -> bool:
+        """Whether the analyser tagged it as a particle (J*)."""
+        return self.tag.startswith("J")
+
+
+def morphemes(text: str) -> tuple[Morpheme, ...] | None:
+    """Analyse a text; None if no analyser is installed."""
+    return _analyse(unicodedata.normalize("NFC", text))
+
+
+def ends_with_particle(text: str, end: int) -> bool:
+    """Whether the one syllable before `end` (an offset into the NFC text) is a removable particle here."""
+    text = unicodedata.normalize("NFC", text)
+    if not 0 < end <= len(text) or text[end - 1] not in load_lexicon().particles.removable:
+        return False
+    # A particle fused into its noun (학굔) spans the noun's last syllable: its form differs from the text.
+    return any(
+        morpheme.is_particle
+        and (morpheme.form, morpheme.start, morpheme.end) == (text[end - 1], end - 1, end)
+        for morpheme in _analyse(text) or ()
+    )
+
+
+def strip_particle(term: str, text: str) -> str:
+    """Return the term (NFC) without its trailing particle, if it has one where it stands in this text."""
+    term = unicodedata.normalize("NFC", term)
+    # Asked first, so that most terms never load the analyser.
+    if len(term) < 2 or not term.endswith(load_lexicon().particles.removable):
+        return term
+    text = unicodedata.normalize("NFC", text)
+    end = _end_of_occurrence(term, text)
+    bare = term[:-1].rstrip()
+    return bare if bare and end is not None and ends_with_particle(text, end) else term
+
+
+def _end_of_occurrence(term: str, text: str) -> int | None:
+    """Where the first occurrence at a word start ends; failing that, the first occurrence at all."""
+    # A normalised term has single spaces where the text may have any white space.
+    pattern = r"\s+".join(map(re.escape, term.split()))
+    for prefix in (r"(?<!\w)", ""):
+        if found := re.search(prefix + pattern, text, re.IGNORECASE):
+            return found.end()
+    return None
+
+
+@lru_cache(maxsize=256)
+def _analyse(text: str) -> tuple[Morpheme, ...] | None:
+    with _LOCK:
+        kiwi = _kiwi()
+        if kiwi is None:
+            return None
+        # Kiwi refuses lone surrogates; a replacement of the same length keeps the offsets.
+        tokens = kiwi.tokenize(_LONE_SURROGATE.sub("\ufffd", text))
+    return tuple(Morpheme(token.form, token.tag, token.start, token.end) for token in tokens)
+
+
+@cache
+def _kiwi() -> Any | None:
+    # The constructor stands inside the try because it imports the model, a package of its own.
+    try:
+        return import_module("kiwipiepy").Kiwi(num_workers=1)
+    except ImportError:
+        return None

@@ -1,0 +1,59 @@
+"""The episodic memory, usable with no model, no agent and no dataset.
+
+`EpisodicOrchestrator` is the way in: one read before a decision, one write after it.
+"""
+
+from episodic_absa.memory.advisory_builder import AdvisoryBuild, AdvisoryBuilder
+from episodic_absa.memory.advisory_injection_gate import (
+    GateDecision,
+    GateSignals,
+    gate_signals,
+    should_inject_advisory_with_reason,
+    should_inject_memory_for_stage2_with_reason,
+)
+from episodic_absa.memory.episode_builder import EpisodeBuilder
+from episodic_absa.memory.episodic_orchestrator import (
+    EpisodicMemorySettings,
+    EpisodicOrchestrator,
+    SlotAnswer,
+)
+from episodic_absa.memory.injection_controller import (
+    DEBATE_SLOT,
+    STAGE2_SLOT,
+    Injection,
+    InjectionController,
+    SlotTarget,
+    injection_for,
+)
+from episodic_absa.memory.label_firewall import LabelFirewall
+from episodic_absa.memory.memory_store import MemoryStore
+from episodic_absa.memory.principles import Principle, PrincipleCatalogue, load_catalogue
+from episodic_absa.memory.retriever import Retriever
+from episodic_absa.memory.signature_builder import SignatureBuilder
+
+__all__ = [
+    "DEBATE_SLOT",
+    "STAGE2_SLOT",
+    "AdvisoryBuild",
+    "AdvisoryBuilder",
+    "EpisodeBuilder",
+    "EpisodicMemorySettings",
+    "EpisodicOrchestrator",
+    "GateDecision",
+    "GateSignals",
+    "Injection",
+    "InjectionController",
+    "LabelFirewall",
+    "MemoryStore",
+    "Principle",
+    "PrincipleCatalogue",
+    "Retriever",
+    "SignatureBuilder",
+    "SlotAnswer",
+    "SlotTarget",
+    "gate_signals",
+    "injection_for",
+    "load_catalogue",
+    "should_inject_advisory_with_reason",
+    "should_inject_memory_for_stage2_with_reason",
+]

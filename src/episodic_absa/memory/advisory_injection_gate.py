@@ -1,0 +1,75 @@
+"""Both gates: is there a reason to bother the debate, or Stage2, with memory? Pure functions of Stage1."""
+
+from collections.abc import Iterable
+from typing import Generic, NamedTuple, TypeVar
+
+from episodic_absa.final_tuples import conflicting_aspects, extract_tuples
+from episodic_absa.schemas.absa import Stage1Ate, Stage1Atsa, ValidatorOutput
+from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason
+
+ReasonT = TypeVar("ReasonT", bound=str)
+
+
+class GateSignals(NamedTuple):
+    """What the gates look at."""
+
+    has_conflict: bool
+    """One Stage1 aspect holds two polarities; backfills and missing polarities aside."""
+    structural_risk_n: int
+    alignment_failure_n: int
+    explicit_grounding_failure: bool
+    neutral_only: bool
+    """There are sentiments, and none is positive or negative."""
+
+
+class GateDecision(NamedTuple, Generic[ReasonT]):
+    """A decision with its reason: the first in the gate's order, and all of them."""
+
+    allowed: bool
+    reason: ReasonT | None
+    reasons: tuple[ReasonT, ...]
+
+
+def gate_signals(ate: Stage1Ate, atsa: Stage1Atsa, validator: ValidatorOutput) -> GateSignals:
+    """Read the signals off Stage1."""
+    drop_reasons = [drop.drop_reason for drop in ate.drops]
+    had_explicit_term = any(item.aspect_term for item in ate.aspects) or any(drop.aspect_term for drop in ate.drops)
+    judged = [item.polarity for item in atsa.sentiments if item.polarity and not item.is_backfilled]
+    return GateSignals(
+        has_conflict=bool(conflicting_aspects(extract_tuples(atsa.sentiments))),
+        structural_risk_n=len(validator.structural_risks),
+        alignment_failure_n=drop_reasons.count("alignment_failure"),
+        # No drops at all is not a grounding failure: all([]) would say it is.
+        explicit_grounding_failure=had_explicit_term
+        and bool(drop_reasons)
+        and all(reason == "alignment_failure" for reason in drop_reasons),
+        neutral_only=bool(judged) and all(polarity == "neutral" for polarity in judged),
+    )
+
+
+def should_inject_advisory_with_reason(signals: GateSignals) -> GateDecision[DebateGateReason]:
+    """Decide whether the debate may see memory."""
+    tests: list[tuple[DebateGateReason, bool]] = [
+        ("conflict", signals.has_conflict),
+        ("validator", signals.structural_risk_n >= 1),
+        ("alignment", signals.alignment_failure_n >= 2),
+        ("explicit_grounding_failure", signals.explicit_grounding_failure),
+    ]
+    return _decide(tests)
+
+
+def should_inject_memory_for_stage2_with_reason(signals: GateSignals) -> GateDecision[Stage2GateReason]:
+    """Decide whether Stage2 may see memory; independent of the debate's gate."""
+    tests: list[tuple[Stage2GateReason, bool]] = [
+        ("validator", signals.structural_risk_n >= 1),
+        ("conflict", signals.has_conflict),
+        ("explicit_grounding_failure", signals.explicit_grounding_failure),
+        ("alignment", signals.alignment_failure_n >= 1),
+        ("neutral_only", signals.neutral_only),
+    ]
+    return _decide(tests)
+
+
+def _decide(tests: Iterable[tuple[ReasonT, bool]]) -> GateDecision[ReasonT]:
+    reasons = tuple(reason for reason, holds in tests if holds)
+    return GateDecision(bool(reasons), reasons[0] if reasons else None, reasons)

@@ -1,0 +1,71 @@
+"""An append-only file whose writes are on disk when they return, or are undone and reported.
+
+The seam to the disk: tests replace `write_some` and `sync` to play a full or failing one.
+"""
+
+import os
+from pathlib import Path
+
+
+class FsyncFailedError(OSError):
+    """The disk did not confirm a write. It must not be tried again: the kernel may have dropped the data."""
+
+
+class DurableFile:
+    """One open file, written at its end and read anywhere."""
+
+    def __init__(self, path: Path) -> None:
+        existed = path.exists()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        if not existed:
+            sync_directory(path.parent)
+
+    def append(self, data: bytes, *, at: int) -> None:
+        """Write all of `data` at the end, which must be `at`, and wait until it is on disk."""
+        try:
+            written = 0
+            while written < len(data):
+                written += self.write_some(data[written:])
+        except OSError:
+            self._undo(at)
+            raise
+        try:
+            self.sync()
+        except OSError as error:
+            self._undo(at)
+            raise FsyncFailedError(error.errno, f"fsync failed: {error.strerror}") from error
+
+    def cut(self, size: int) -> None:
+        """Shorten the file durably."""
+        os.ftruncate(self._descriptor, size)
+        self.sync()
+
+    def write_some(self, data: bytes) -> int:
+        """Write a part of `data` and say how much."""
+        return os.write(self._descriptor, data)
+
+    def sync(self) -> None:
+        """Wait until everything written is on disk."""
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def _undo(self, size: int) -> None:
+        try:
+            os.ftruncate(self._descriptor, size)
+        except OSError:
+            # The disk refuses even this. What is left is an unterminated line, which readers ignore, or a whole
+            # one that nobody was told about; the error that led here is the one to report.
+            return
+
+
+def sync_directory(directory: Path) -> None:
+    """Make a created or renamed name in a directory durable."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

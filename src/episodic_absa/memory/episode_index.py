@@ -1,0 +1,253 @@
+"""Finds the best episodes without looking at all of them.
+
+The closed vocabulary leaves few distinct keys, so episodes are grouped by everything that ranking looks at
+(signature, tokens of the summary) and by what ties prefer (principle, action, outcome). Of each group only the
+newest few can ever be chosen; the index keeps those and forgets the rest, whatever the size of the store.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, InputSignatureV1_1
+from episodic_absa.vocabulary import RiskId, Structure
+
+MAX_TOPK: Final = 3
+NOVELTY_WINDOW: Final = 200
+_TOKEN = re.compile(r"\w{2,}")
+_LEXICAL_MEMO_SIZE: Final = 128
+
+Kind = tuple[str, str, str]
+"""(principle_id, action_taken, episode_type): among equals a kind not yet chosen is preferred."""
+NoveltyKey = tuple[str, tuple[Structure, ...], tuple[RiskId, ...], str]
+_Newest = list[tuple[int, str]]
+"""(ordinal, source_id) of the newest episodes of one group, oldest first."""
+
+
+def tokens_of(strings: Iterable[str]) -> frozenset[str]:
+    """Split into lower-cased runs of letters, digits and underscores of two characters or more."""
+    return frozenset(token for string in strings for token in _TOKEN.findall(string.lower()))
+
+
+class SignatureKey(NamedTuple):
+    """The part of a signature that retrieval compares."""
+
+    language: str
+    structures: tuple[Structure, ...]
+    length_bucket: str
+    num_aspects: int
+
+    @classmethod
+    def of(cls, signature: InputSignatureV1_1) -> "SignatureKey":
+        """Take it from a signature."""
+        return cls(signature.language, signature.detected_structure, signature.length_bucket, signature.num_aspects)
+
+    def overlap(self, other: "SignatureKey") -> int:
+        """Count shared structure tags, plus one each for the same length bucket and number of aspects."""
+        shared = sum(structure in other.structures for structure in self.structures)
+        return shared + (self.length_bucket == other.length_bucket) + (self.num_aspects == other.num_aspects)
+
+    def admits(self, entry: "SignatureKey") -> bool:
+        """Whether an entry shares a structure with this query, or has none to share."""
+        return "none" in entry.structures or any(tag in entry.structures for tag in self.structures)
+
+
+class Query(NamedTuple):
+    """What is searched for, and which filters hold."""
+
+    signature: SignatureKey
+    tokens: frozenset[str]
+    """Empty: the lexical score is 0 for every episode."""
+    exclude_source: str | None
+    topk: int
+    require_same_language: bool
+    require_structure_overlap: bool
+
+
+def novelty_key(draft: EpisodeDraftV1_1) -> NoveltyKey:
+    """Return what makes an episode new: language, structures, risks before and symptom."""
+    signature = draft.input_signature
+    return (
+        signature.language,
+        signature.detected_structure,
+        draft.evaluation.risk_before.tags,
+        draft.case_summary.symptom,
+    )
+
+
+@dataclass(slots=True)
+class _Group:
+    """All episodes of one signature."""
+
+    by_tokens: dict[int, dict[Kind, _Newest]] = field(default_factory=dict)
+    """Token set (as bits) -> kind -> newest."""
+    regardless_of_tokens: dict[Kind, _Newest] = field(default_factory=dict)
+    lexical_memo: dict[int, list[tuple[int, list[dict[Kind, _Newest]]]]] = field(default_factory=dict)
+    """Query bits -> token sets by number of shared tokens. The queries are few as well."""
+
+    def ranked_by(self, query_bits: int) -> list[tuple[int, list[dict[Kind, _Newest]]]]:
+        if not query_bits:
+            return [(0, [self.regardless_of_tokens])]
+        ranked = self.lexical_memo.get(query_bits)
+        if ranked is None:
+            hits: dict[int, list[dict[Kind, _Newest]]] = {}
+            for bits, kinds in self.by_tokens.items():
+                hits.setdefault((bits & query_bits).bit_count(), []).append(kinds)
+            ranked = sorted(hits.items(), reverse=True, key=lambda item: item[0])
+            if len(self.lexical_memo) >= _LEXICAL_MEMO_SIZE:
+                self.lexical_memo.clear()
+            self.lexical_memo[query_bits] = ranked
+        return ranked
+
+
+class EpisodeIndex:
+    """Ordinals of episodes, found by query. Holds the last `keep_last_n`; older ones are pruned logically."""
+
+    def __init__(self, keep_last_n: int) -> None:
+        self.keep_last_n = keep_last_n
+        self.count = 0
+        """Episodes ever added; the next one gets this ordinal."""
+        self._groups: dict[SignatureKey, _Group] = {}
+        self._token_bit: dict[str, int] = {}
+        self._bits_of_summary: dict[tuple[str, str], int] = {}
+        self._levels_memo: dict[tuple[SignatureKey, bool, bool], list[list[_Group]]] = {}
+        self._recent: deque[NoveltyKey] = deque(maxlen=min(NOVELTY_WINDOW, keep_last_n))
+
+    @property
+    def first_live(self) -> int:
+        """Ordinal of the oldest episode that is not pruned."""
+        return max(0, self.count - self.keep_last_n)
+
+    def is_novel(self, draft: EpisodeDraftV1_1) -> bool:
+        """Whether nothing alike is among the last entries."""
+        return novelty_key(draft) not in self._recent
+
+    def add(self, entry: EpisodeDraftV1_1) -> None:
+        """Add the next episode in store order."""
+        signature = SignatureKey.of(entry.input_signature)
+        group = self._groups.get(signature)
+        if group is None:
+            group = self._groups[signature] = _Group()
+            self._levels_memo.clear()
+        bits = self._summary_bits(entry)
+        kinds = group.by_tokens.get(bits)
+        if kinds is None:
+            kinds = group.by_tokens[bits] = {}
+            group.lexical_memo.clear()
+        kind = (entry.correction.principle_id, entry.action_taken, entry.episode_type)
+        newest = (self.count, entry.provenance.source_id)
+        _push(kinds.setdefault(kind, []), newest)
+        _push(group.regardless_of_tokens.setdefault(kind, []), newest)
+        self._recent.append(novelty_key(entry))
+        self.count += 1
+        # Sweeping once per window keeps the groups no more numerous than two windows can make them.
+        if self.count % self.keep_last_n == 0:
+            self._sweep()
+
+    def search(self, query: Query) -> list[int]:
+        """Return the ordinals of the best episodes, best first: exactly what a full scan would return."""
+        bits = 0
+        for token in query.tokens:
+            bits |= self._token_bit.get(token, 0)
+        chosen: list[int] = []
+        kinds_chosen: set[Kind] = set()
+        for level in self._levels(query):
+            by_hits: dict[int, list[dict[Kind, _Newest]]] = {}
+            for group in level:
+                for hits, token_sets in group.ranked_by(bits):
+                    by_hits.setdefault(hits, []).extend(token_sets)
+            for hits in sorted(by_hits, reverse=True):
+                self._choose_among_equals(by_hits[hits], query, chosen, kinds_chosen)
+                if len(chosen) == query.topk:
+                    return chosen
+        return chosen
+
+    def _levels(self, query: Query) -> list[list[_Group]]:
+        """Group the signatures that pass the filters by overlap, highest first."""
+        key = (query.signature, query.require_same_language, query.require_structure_overlap)
+        levels = self._levels_memo.get(key)
+        if levels is None:
+            by_overlap: dict[int, list[_Group]] = {}
+            for signature, group in self._groups.items():
+                if query.require_same_language and signature.language != query.signature.language:
+                    continue
+                if query.require_structure_overlap and not query.signature.admits(signature):
+                    continue
+                by_overlap.setdefault(query.signature.overlap(signature), []).append(group)
+            levels = [by_overlap[overlap] for overlap in sorted(by_overlap, reverse=True)]
+            if len(self._levels_memo) >= _LEXICAL_MEMO_SIZE:
+                self._levels_memo.clear()
+            self._levels_memo[key] = levels
+        return levels
+
+    def _choose_among_equals(
+        self,
+        token_sets: list[dict[Kind, _Newest]],
+        query: Query,
+        chosen: list[int],
+        kinds_chosen: set[Kind],
+    ) -> None:
+        """Fill `chosen` from episodes of equal rank: kinds not yet chosen first, then the newest."""
+        first_live = self.first_live
+        candidates: dict[Kind, list[int]] = {}
+        for kinds in token_sets:
+            for kind, newest in kinds.items():
+                live = [o for o, source in newest if o >= first_live and source != query.exclude_source]
+                if live:
+                    candidates.setdefault(kind, []).extend(live)
+        for ordinals in candidates.values():
+            ordinals.sort()
+        while candidates and len(chosen) < query.topk:
+            fresh = [kind for kind in candidates if kind not in kinds_chosen]
+            kind = max(fresh or candidates, key=lambda kind: candidates[kind][-1])
+            chosen.append(candidates[kind].pop())
+            kinds_chosen.add(kind)
+            if not candidates[kind]:
+                del candidates[kind]
+
+    def _summary_bits(self, entry: EpisodeDraftV1_1) -> int:
+        summary = (entry.case_summary.symptom, entry.case_summary.rationale_summary)
+        bits = self._bits_of_summary.get(summary)
+        if bits is None:
+            bits = 0
+            for token in tokens_of(summary):
+                bits |= self._token_bit.setdefault(token, 1 << len(self._token_bit))
+            self._bits_of_summary[summary] = bits
+        return bits
+
+    def _sweep(self) -> None:
+        """Drop groups whose newest episode is pruned."""
+        for signature, group in list(self._groups.items()):
+            for bits, kinds in list(group.by_tokens.items()):
+                _drop_pruned(kinds, self.first_live)
+                if not kinds:
+                    del group.by_tokens[bits]
+            _drop_pruned(group.regardless_of_tokens, self.first_live)
+            group.lexical_memo.clear()
+            if not group.by_tokens:
+                del self._groups[signature]
+        self._levels_memo.clear()
+        self._bits_of_summary.clear()
+
+
+def _push(newest: _Newest, item: tuple[int, str]) -> None:
+    """Keep what a search can still choose: for any one excluded source, the newest three of the others.
+
+    Three of a source hide its older ones; beyond six entries at least three belong to other sources.
+    """
+    newest.append(item)
+    if len(newest) <= MAX_TOPK:
+        return
+    same_source = [held for held in newest if held[1] == item[1]]
+    if len(same_source) > MAX_TOPK:
+        newest.remove(same_source[0])
+    if len(newest) > 2 * MAX_TOPK:
+        del newest[0]
+
+
+def _drop_pruned(kinds: dict[Kind, _Newest], first_live: int) -> None:
+    for kind, newest in list(kinds.items()):
+        if newest[-1][0] < first_live:
+            del kinds[kind]

@@ -1,0 +1,38 @@
+"""Turns a text into its signature. The text itself goes no further."""
+
+import unicodedata
+from typing import Final
+
+from episodic_absa.language import detect_structures, effective_language, first_contrast_marker
+from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.vocabulary import LengthBucket
+
+_SHORT_BELOW: Final = 50
+_MEDIUM_BELOW: Final = 200
+
+
+class SignatureBuilder:
+    """Reads structures off a text with the shared lexicon."""
+
+    def build(self, raw_text: str, language: str | None, num_aspects: int) -> InputSignatureV1_1:
+        """Build the signature of a text in which Stage1 kept `num_aspects` aspects."""
+        text = unicodedata.normalize("NFC", raw_text)
+        effective = effective_language(language, text)
+        structures = detect_structures(text, effective)
+        return InputSignatureV1_1(
+            language=effective,
+            detected_structure=structures,
+            contrast_marker=first_contrast_marker(text, effective),
+            # Without a lexicon nothing is known, which is not the same as no negation.
+            has_negation=None if effective == "other" else "negation" in structures,
+            num_aspects=num_aspects,
+            length_bucket=length_bucket(text),
+        )
+
+
+def length_bucket(text: str) -> LengthBucket:
+    """Sort a text by its length without outer white space."""
+    length = len(text.strip())
+    if length < _SHORT_BELOW:
+        return "short"
+    return "medium" if length < _MEDIUM_BELOW else "long"

@@ -1,0 +1,80 @@
+"""One writer at a time: an exclusive flock on `<store>.lock`, beside the store so that compacting cannot lose it."""
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from episodic_absa.errors import MemoryStoreError
+
+_FIRST_WAIT_S: Final = 0.0002
+_LONGEST_WAIT_S: Final = 0.01
+
+
+class StoreLock:
+    """Re-entrant within one object, exclusive between objects and between processes."""
+
+    def __init__(self, store_path: Path, *, timeout_s: float) -> None:
+        self.path = store_path.with_name(store_path.name + ".lock")
+        self._store_path = store_path
+        self._timeout_s = timeout_s
+        self._descriptor: int | None = None
+        self._depth = 0
+        # flock does not keep threads of one descriptor apart.
+        self._threads = threading.RLock()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the lock; waits up to the timeout for another writer to let go."""
+        with self._threads:
+            if self._depth == 0:
+                self._acquire()
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    fcntl.flock(self._opened(), fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the lock file; a lock still held is let go."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+            self._depth = 0
+
+    def _acquire(self) -> None:
+        descriptor = self._opened()
+        deadline = time.monotonic() + self._timeout_s
+        wait_s = _FIRST_WAIT_S
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise MemoryStoreError(
+                        f"another writer has held {self.path} for {self._timeout_s:g} s; "
+                        f"wait until that run or command on {self._store_path} has ended, then try again",
+                        path=self._store_path,
+                    ) from None
+                time.sleep(wait_s)
+                wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+            else:
+                return
+
+    def _opened(self) -> int:
+        if self._descriptor is None:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            except OSError as error:
+                raise MemoryStoreError(
+                    f"cannot lock {self._store_path} for writing: {error.strerror} ({self.path})",
+                    path=self._store_path,
+                ) from error
+        return self._descriptor

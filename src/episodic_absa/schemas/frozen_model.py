@@ -1,0 +1,18 @@
+"""The shape all our models share: frozen, unknown keys refused, scalars never coerced."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class FrozenModel(BaseModel):
+    """A value: it cannot change, and it cannot carry a field nobody declared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+Score = Annotated[float, Field(strict=True, ge=0.0, le=1.0)]
+"""A confidence or score, 0..1. A string that looks like a number is refused: it would break the JSON Schema."""
+
+Count = Annotated[int, Field(strict=True, ge=0)]
+Flag = Annotated[bool, Field(strict=True)]

@@ -1,0 +1,63 @@
+"""Writes the shipped JSON Schema files from the models: `make schemas`. A test fails when they are stale."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel
+
+from episodic_absa.schemas.memory_v1_1 import (
+    AdvisoryBundleMetaV1_1,
+    AdvisoryBundleV1_1,
+    AdvisoryConstraintsV1_1,
+    AdvisoryV1_1,
+    EpisodicMemoryEntryV1_1,
+    EvidenceV1_1,
+    InputSignatureV1_1,
+)
+from episodic_absa.schemas.run import MemoryMeta
+
+SCHEMA_FOLDER: Final = Path(__file__).with_name("json")
+_MODELS: Final[tuple[type[BaseModel], ...]] = (
+    AdvisoryBundleMetaV1_1,
+    AdvisoryBundleV1_1,
+    AdvisoryConstraintsV1_1,
+    AdvisoryV1_1,
+    EpisodicMemoryEntryV1_1,
+    EvidenceV1_1,
+    InputSignatureV1_1,
+    MemoryMeta,
+)
+
+
+def json_schemas() -> Mapping[str, str]:
+    """Return file name and content of every schema."""
+    return {
+        f"{_snake_case(model.__name__)}.json": json.dumps(
+            {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                **model.model_json_schema(mode="serialization"),
+            },
+            ensure_ascii=False,
+            indent=2,
+        )
+        + "\n"
+        for model in _MODELS
+    }
+
+
+def write_json_schemas(folder: Path = SCHEMA_FOLDER) -> None:
+    """Write them all."""
+    folder.mkdir(exist_ok=True)
+    for name, content in json_schemas().items():
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+if __name__ == "__main__":
+    write_json_schemas()

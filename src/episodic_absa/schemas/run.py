@@ -1,0 +1,77 @@
+"""What a run is switched by (Condition) and what it records of the memory per sample (MemoryMeta)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
+from episodic_absa.schemas.memory_v1_1 import EpisodeId
+from episodic_absa.vocabulary import (
+    DangerousAdvice,
+    DebateCall,
+    DebateGateReason,
+    Expects,
+    InjectionSkip,
+    MemoryMode,
+    Stage2GateReason,
+    StorageTag,
+)
+
+
+class Condition(FrozenModel):
+    """A condition is its flags; the name is for people and file names."""
+
+    name: Annotated[str, Field(min_length=1)]
+    memory_mode: MemoryMode
+    retrieval_execute: Flag
+    injection_mask: Flag
+    store_write: Flag
+    exposed_to_debate: Flag
+    exposed_to_stage2: Flag
+    dangerous_advice: DangerousAdvice
+    """From the head of the conditions file: what happens to advice that failed before."""
+    use_lexical: Flag
+
+
+class MemoryMeta(FrozenModel):
+    """What the memory did for one sample, and what of it reached a prompt."""
+
+    condition: str
+    memory_mode: MemoryMode
+    retrieval_calls: Literal[0, 1]
+    retrieved_k: Annotated[int, Field(strict=True, ge=0, le=3)]
+    retrieved_ids: tuple[EpisodeId, ...]
+    exposed_to_debate: Flag
+    exposed_to_stage2: Flag
+    memory_blocked_episode_n: Count = 0
+    memory_blocked_advisory_n: Count = 0
+    memory_demoted_advisory_n: Count = 0
+    memory_block_reason: Literal["", "opposite_polarity_failed"] = ""
+    memory_dangerous_current_n: Count = 0
+    firewall_dropped_n: Count = 0
+    injection_trigger_reason: DebateGateReason | None = None
+    """First reason in gate order, evaluated in every condition."""
+    injection_trigger_reasons: tuple[DebateGateReason, ...] = ()
+    prompt_injection_chars: Count = 0
+    advisory_injection_gated: Flag = False
+    """True only if the condition exposes memory to the debate and the gate was closed."""
+    injection_skip_reason: InjectionSkip = ""
+    advisory_expects: Expects | None = None
+    """What the top-ranked injected advisory expects of the analyst."""
+    memory_access_policy: dict[Literal["debate"], tuple[DebateCall, ...]]
+    memory_debate_slot_present_for: tuple[DebateCall, ...] = ()
+    """Calls whose rendered prompt really held the slot."""
+    stage2_memory_injected: Flag = False
+    stage2_memory_gate_reason: Stage2GateReason | None = None
+    stage2_memory_gate_reasons: tuple[Stage2GateReason, ...] = ()
+    stage2_memory_prompt_injection_chars: Count = 0
+    stage2_injection_skip_reason: InjectionSkip = ""
+
+
+class StoreDecision(FrozenModel):
+    """Whether a sample became an episode, and why."""
+
+    store_decision: Literal["stored", "skipped"]
+    store_skip_reason: Literal["", "store_write_disabled", "no_gate_passed"] = ""
+    store_reason_tags: tuple[StorageTag, ...] = ()
+    episode_id: EpisodeId | None = None

@@ -1,0 +1,56 @@
+"""Every closed enumeration of the system. A value spelt here is spelt the same way everywhere else."""
+
+from typing import Final, Literal, get_args
+
+Polarity = Literal["positive", "negative", "neutral"]
+SentenceLabel = Literal["positive", "negative", "neutral", "mixed"]
+Language = Literal["ko", "en", "other"]
+Structure = Literal["negation", "contrast", "irony", "none"]
+LengthBucket = Literal["short", "medium", "long"]
+Split = Literal["train", "valid", "test", "unknown"]
+RiskId = Literal[
+    "NEGATION_SCOPE",
+    "CONTRAST_SCOPE",
+    "IRONY",
+    "POLARITY_MISMATCH",
+    "EVIDENCE_GAP",
+    "SPAN_MISMATCH",
+    "MISSING_SECOND_ASPECT",
+    "OTHER",
+]
+Severity = Literal["low", "mid", "high"]
+ProposalType = Literal["FLIP_POLARITY", "DROP_ASPECT", "REVISE_SPAN", "CHECK_SPAN"]
+DropReason = Literal["alignment_failure", "filter_rejection", "semantic_hallucination"]
+Stage = Literal["stage1", "stage2"]
+MemoryMode = Literal["off", "on", "silent"]
+AdvisoryType = Literal["successful_override", "failed_override_warning", "consistency_anchor"]
+Strength = Literal["weak", "moderate", "strong"]
+EpisodeType = Literal["success", "harm", "neutral"]
+RiskType = Literal["L3", "conflict", "implicit"]
+ActionTaken = Literal["polarity_flip", "abstain", "defer", "confidence_reduce", "neutral_fallback"]
+ErrorCategory = Literal["negation", "contrast", "irony", "aspect_conflict", "implicit_opinion", "format_error", "none"]
+Expects = Literal["change", "hold"]
+DebateGateReason = Literal["conflict", "validator", "alignment", "explicit_grounding_failure"]
+Stage2GateReason = Literal["validator", "conflict", "explicit_grounding_failure", "alignment", "neutral_only"]
+InjectionSkip = Literal["", "not_exposed", "gate_closed", "empty_bundle", "char_cap"]
+AdoptReason = Literal[
+    "risk_resolved",
+    "debate_action",
+    "grounding_improved",
+    "conflict_blocked",
+    "low_signal",
+    "ev_below_threshold",
+]
+StorageTag = Literal["failure_asset", "utility", "novelty", "gate_disabled"]
+DebateCall = Literal["epm", "tan", "cj", "judge"]
+DangerousAdvice = Literal["block", "demote"]
+FirewallMode = Literal["drop", "strict"]
+PrincipleRisk = RiskId | Literal["conflict", "implicit", "none", "any"]
+"""What a principle of the catalogue speaks about: a risk, or one of the situations beside the risks."""
+
+RISK_IDS: Final[tuple[RiskId, ...]] = get_args(RiskId)
+STRUCTURES: Final[tuple[Structure, ...]] = get_args(Structure)
+L3_RISKS: Final[frozenset[RiskId]] = frozenset({"NEGATION_SCOPE", "CONTRAST_SCOPE", "IRONY", "POLARITY_MISMATCH"})
+"""Risks that may turn a polarity round."""
+
+SEVERITY_WEIGHT: Final[dict[Severity, int]] = {"low": 1, "mid": 2, "high": 3}

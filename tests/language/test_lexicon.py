@@ -1,0 +1,83 @@
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import episodic_absa.language as language
+from episodic_absa.errors import ConfigError
+from episodic_absa.language import find_negations, lexicon_sha256, load_lexicon
+from episodic_absa.language.lexicon import LEXICON_PATH, parse_lexicon
+
+_NOUNS = """
+    안감 안개 안건 안경 안과 안구 안내 안녕 안대 안도 안락 안마 안면 안목
+    안무 안방 안배 안보 안부 안산 안색 안성 안식 안심 안약 안양 안일 안장
+    안전 안정 안주 안주머니 안중 안질 안착 안창 안치 안타 안테나 안티 안팎 안쪽
+    안채 안사람 안뜰 안온 안와 안남미 안간힘 안하무인 안마시술소 안성맞춤 안토시아닌 못난이 못지않 못질
+    못자리 못걸이 못뽑이 못생긴 못마땅
+"""
+
+
+def test_the_hash_is_that_of_the_file() -> None:
+    assert lexicon_sha256() == hashlib.sha256(LEXICON_PATH.read_bytes()).hexdigest()
+
+
+def test_the_lexicon_is_read_once_and_cannot_be_changed() -> None:
+    lexicon = load_lexicon()
+    assert lexicon is load_lexicon()
+    with pytest.raises(ValidationError):
+        lexicon.ko = lexicon.ko  # type: ignore[misc]
+
+
+# CHECKLIST 38
+def test_the_lexicon_holds_every_form_of_the_specification() -> None:
+    lexicon = load_lexicon()
+    assert lexicon.particles.removable == tuple("은는이가을를")
+    assert " ".join(lexicon.ko.contrast.words) == "하지만 그러나 근데 그런데 반면 오히려 다만"
+    assert lexicon.ko.contrast.endings == ("-지만", "-는데", "-은데", "-인데", "-ㄴ데")
+    assert lexicon.ko.negation.word_starts == ("아니", "아닌", "아닙")
+    assert lexicon.ko.negation.absence.never_after == ("틀림", "끊임", "변함")
+    assert lexicon.en.contrast.words == ("but", "however", "although", "though", "yet", "while")
+    assert lexicon.en.negation.words == ("not", "never", "no", "without", "hardly", "cannot")
+    assert lexicon.en.negation.clitics == ("n't",)
+
+
+# CHECKLIST 156
+@pytest.mark.parametrize(
+    "noun",
+    _NOUNS.split(),
+)
+def test_no_predicate_stem_turns_a_noun_into_a_negation(noun: str) -> None:
+    for text in (noun, f"새 {noun}", f"{noun}의 끝", f"{noun}에 대해"):
+        assert find_negations(text, "ko") == ()
+
+
+def test_every_stem_is_found_behind_its_adverb() -> None:
+    for adverb in load_lexicon().ko.negation.adverbs:
+        assert len(set(adverb.stems)) == len(adverb.stems)
+        for stem in adverb.stems:
+            assert [cue.form for cue in find_negations(adverb.form + stem, "ko")] == [adverb.form]
+
+
+@pytest.mark.parametrize(
+    ("raw", "where"),
+    [
+        (b"ko: [", "not valid YAML"),
+        (b"\xff\xfe\xfa", "not valid YAML"),
+        (b"", "the top"),
+        (b"- 1", "the top"),
+        (b"{}", "particles"),
+        (LEXICON_PATH.read_bytes().replace(b'"no"', b"no"), "en.negation.words.2"),
+        (LEXICON_PATH.read_bytes() + b"\nextra: 1\n", "extra"),
+    ],
+)
+def test_a_broken_lexicon_says_where(raw: bytes, where: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(where)) as caught:
+        parse_lexicon(raw, Path("some/lexicon.yaml"))
+    assert caught.value.path == Path("some/lexicon.yaml")
+
+
+def test_the_public_names_are_sorted_and_exist() -> None:
+    assert language.__all__ == sorted(language.__all__)
+    assert all(hasattr(language, name) for name in language.__all__)
