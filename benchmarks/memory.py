@@ -283,8 +283,10 @@ def main() -> None:
     reads = results["read_and_open"]
     if len(reads) > 1:
         results["p99_largest_over_smallest"] = round(reads[-1]["read_p99_us"] / reads[0]["read_p99_us"], 2)
-        print(f"read p99 at {reads[-1]['episodes']:,} over {reads[0]['episodes']:,}: "
-              f"{results['p99_largest_over_smallest']}x")
+        print(
+            f"read p99 at {reads[-1]['episodes']:,} over {reads[0]['episodes']:,}: "
+            f"{results['p99_largest_over_smallest']}x"
+        )
     known = json.loads(LATEST.read_text()) if LATEST.exists() else {}
     LATEST.write_text(json.dumps({**known, "memory": results}, indent=2, sort_keys=True) + "\n")
 

@@ -78,9 +78,7 @@ def stage1_for(signature: InputSignatureV1_1, rng: random.Random) -> Stage1Resul
         ate=Stage1Ate(aspects=tuple(AspectItem(aspect_term=term) for term in terms)),
         atsa=Stage1Atsa(
             sentiments=tuple(
-                SentimentItem(
-                    aspect_term=term, polarity=rng.choice(_POLARITIES), confidence=rng.randint(40, 95) / 100
-                )
+                SentimentItem(aspect_term=term, polarity=rng.choice(_POLARITIES), confidence=rng.randint(40, 95) / 100)
                 for term in terms or [""]
             )
         ),

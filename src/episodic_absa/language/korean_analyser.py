@@ -39,8 +39,7 @@ def ends_with_particle(text: str, end: int) -> bool:
         return False
     # A particle fused into its noun (학굔) spans the noun's last syllable: its form differs from the text.
     return any(
-        morpheme.is_particle
-        and (morpheme.form, morpheme.start, morpheme.end) == (text[end - 1], end - 1, end)
+        morpheme.is_particle and (morpheme.form, morpheme.start, morpheme.end) == (text[end - 1], end - 1, end)
         for morpheme in _analyse(text) or ()
     )
 

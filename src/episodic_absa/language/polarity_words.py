@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Final
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
 
 from episodic_absa.language.lexicon import load_lexicon
 from episodic_absa.language.normalisation import norm
@@ -14,8 +14,30 @@ _BLANK: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\u
 _LATIN_LETTER: Final = "[a-z\u00df-\u024f]"
 _TOKEN: Final = re.compile(r"[^\W_]+")
 _SHORTEST_TERM: Final = 2
+_MESSAGES_KEPT: Final = 2048
+_TERMS_KEPT: Final = 4096
 
 
+class _Message(NamedTuple):
+    """A message as terms are looked for in it."""
+
+    plain: str
+    tokens: tuple[str, ...]
+    forms: tuple[frozenset[str], ...]
+    """Of each token: itself, and what is left without an attached particle."""
+    all_forms: frozenset[str]
+
+
+class _Term(NamedTuple):
+    """A term as it is looked for."""
+
+    plain: str
+    head: tuple[str, ...]
+    last_forms: frozenset[str]
+    """Of its last token. Empty: too little is left of the term (C++) to be compared by its letters."""
+
+
+@lru_cache(maxsize=_MESSAGES_KEPT)
 def find_polarity_word(message: str) -> str | None:
     """Return the first label word in a message, however it is cased, joined or composed."""
     found = _polarity_pattern().search(_undisguised(message))
@@ -24,31 +46,45 @@ def find_polarity_word(message: str) -> str | None:
 
 def find_aspect_term(message: str, terms: Iterable[str]) -> str | None:
     """Return the first of the terms that stands in the message as whole tokens, particles aside."""
-    plain = _undisguised(message)
-    tokens = _TOKEN.findall(plain)
-    return next(
-        (term for term in terms if len(norm(term)) >= _SHORTEST_TERM and _stands_in(term, plain, tokens)),
-        None,
-    )
+    read = _read_message(message)
+    return next((term for term in terms if len(norm(term)) >= _SHORTEST_TERM and _stands_in(term, read)), None)
 
 
-def _stands_in(term: str, plain_message: str, message_tokens: Sequence[str]) -> bool:
-    particles = load_lexicon().particles
-    plain = norm(_undisguised(term))
-    wanted = _TOKEN.findall(plain)
-    if len("".join(wanted)) < _SHORTEST_TERM:
-        # Too little is left of a term such as C++ to be compared by its letters: take it literally.
-        attached = "|".join(map(re.escape, particles.attached))
+def _stands_in(term: str, message: _Message) -> bool:
+    plain, head, last_forms = _read_term(term)
+    if not last_forms:
+        attached = "|".join(map(re.escape, load_lexicon().particles.attached))
         literal = rf"(?<!\w){re.escape(plain)}(?:{attached})?(?!\w)"
-        return bool(plain) and re.search(literal, plain_message) is not None
-    *head, last = wanted
-    # A one-syllable rest (휴 of 휴가) says something only behind other words (음식 맛).
-    last_forms = {last} | _without(last, particles.removable, shortest=1 if head else _SHORTEST_TERM)
+        return bool(plain) and re.search(literal, message.plain) is not None
+    if last_forms.isdisjoint(message.all_forms):
+        return False
     return any(
-        list(message_tokens[at : at + len(head)]) == head
-        and not last_forms.isdisjoint({closing} | _without(closing, particles.attached, shortest=1))
-        for at, closing in enumerate(message_tokens[len(head) :])
+        message.tokens[at : at + len(head)] == head and not last_forms.isdisjoint(closing)
+        for at, closing in enumerate(message.forms[len(head) :])
     )
+
+
+# Messages come from a catalogue and terms recur: what was read once is read again many times.
+@lru_cache(maxsize=_MESSAGES_KEPT)
+def _read_message(message: str) -> _Message:
+    plain = _undisguised(message)
+    tokens = tuple(_TOKEN.findall(plain))
+    attached = load_lexicon().particles.attached
+    forms = tuple(frozenset({token} | _without(token, attached, shortest=1)) for token in tokens)
+    return _Message(plain, tokens, forms, frozenset().union(*forms))
+
+
+@lru_cache(maxsize=_TERMS_KEPT)
+def _read_term(term: str) -> _Term:
+    plain = norm(_undisguised(term))
+    tokens = _TOKEN.findall(plain)
+    if len("".join(tokens)) < _SHORTEST_TERM:
+        return _Term(plain, (), frozenset())
+    *head, last = tokens
+    # A one-syllable rest (휴 of 휴가) says something only behind other words (음식 맛).
+    shortest = 1 if head else _SHORTEST_TERM
+    bare = _without(last, load_lexicon().particles.removable, shortest=shortest)
+    return _Term(plain, tuple(head), frozenset({last} | bare))
 
 
 def _without(token: str, particles: Iterable[str], *, shortest: int) -> set[str]:

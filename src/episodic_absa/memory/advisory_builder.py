@@ -1,6 +1,5 @@
 """Turns retrieved episodes into advisories: catalogue principle plus outcome, no label, no text of the past."""
 
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -110,7 +109,7 @@ class _Retrieved:
 
     def __init__(self, episodes: Sequence[EpisodicMemoryEntryV1_1]) -> None:
         self._principles = Counter(episode.correction.principle_id for episode in episodes)
-        self._deltas = [float(episode.outcome_delta.delta_risk) for episode in episodes]
+        self._deltas = [episode.outcome_delta.delta_risk for episode in episodes]
 
     def strength(self, episode: EpisodicMemoryEntryV1_1) -> Strength:
         agreeing = self._principles[episode.correction.principle_id]
@@ -123,8 +122,14 @@ class _Retrieved:
         return AnchorStatsV1_1(
             historical_count=len(self._deltas),
             consistency_score=round(agreeing / len(self._deltas), 6),
-            variance=round(statistics.pvariance(self._deltas), 6),
+            variance=round(_population_variance(self._deltas), 6),
         )
+
+
+def _population_variance(values: Sequence[int]) -> float:
+    # Exact in integers up to the one division; statistics.pvariance does the same in fractions, slowly.
+    n = len(values)
+    return (n * sum(value * value for value in values) - sum(values) ** 2) / (n * n)
 
 
 def _type_of(episode: EpisodicMemoryEntryV1_1) -> AdvisoryType:

@@ -6,18 +6,20 @@ newest few can ever be chosen; the index keeps those and forgets the rest, whate
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1, InputSignatureV1_1
 from episodic_absa.vocabulary import RiskId, Structure
 
 MAX_TOPK: Final = 3
 NOVELTY_WINDOW: Final = 200
 _TOKEN = re.compile(r"\w{2,}")
 _LEXICAL_MEMO_SIZE: Final = 128
+_LEVELS_MEMO_SIZE: Final = 1024
 
 Kind = tuple[str, str, str]
 """(principle_id, action_taken, episode_type): among equals a kind not yet chosen is preferred."""
@@ -177,7 +179,7 @@ class EpisodeIndex:
                     continue
                 by_overlap.setdefault(query.signature.overlap(signature), []).append(group)
             levels = [by_overlap[overlap] for overlap in sorted(by_overlap, reverse=True)]
-            if len(self._levels_memo) >= _LEXICAL_MEMO_SIZE:
+            if len(self._levels_memo) >= _LEVELS_MEMO_SIZE:
                 self._levels_memo.clear()
             self._levels_memo[key] = levels
         return levels
@@ -230,6 +232,19 @@ class EpisodeIndex:
                 del self._groups[signature]
         self._levels_memo.clear()
         self._bits_of_summary.clear()
+
+
+class IndexedEpisodes(ABC):
+    """Episodes that come with their index."""
+
+    @property
+    @abstractmethod
+    def episode_index(self) -> EpisodeIndex:
+        """The index over them."""
+
+    @abstractmethod
+    def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
+        """Return the episode that was added as number `ordinal`."""
 
 
 def _push(newest: _Newest, item: tuple[int, str]) -> None:

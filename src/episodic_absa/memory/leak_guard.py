@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, get_args
 
 from episodic_absa.errors import LeakageError
@@ -113,6 +113,7 @@ def _is_short(term: str) -> bool:
     return len(term) <= MAX_TERM_CHARS and len(term.split()) <= MAX_TERM_WORDS
 
 
+@lru_cache(maxsize=4096)
 def _is_stored_term(term: str) -> bool:
     return _is_short(term) and norm(term) == term
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.durable_file import DurableFile, FsyncFailedError
-from episodic_absa.memory.episode_index import EpisodeIndex
+from episodic_absa.memory.episode_index import EpisodeIndex, IndexedEpisodes
 from episodic_absa.memory.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
 from episodic_absa.memory.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.store_lock import StoreLock
@@ -182,7 +182,7 @@ class MemoryStore:
             self._writer = None
 
 
-class StoredEpisodes(Sequence[EpisodicMemoryEntryV1_1]):
+class StoredEpisodes(IndexedEpisodes, Sequence[EpisodicMemoryEntryV1_1]):
     """The live episodes of a store, oldest first, each read from disk when it is asked for."""
 
     def __init__(self, tail: "_Tail") -> None:

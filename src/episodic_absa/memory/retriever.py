@@ -1,27 +1,20 @@
 """Ranks past episodes by likeness of signature and of risks. Never sees text or labels."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory.episode_index import MAX_TOPK, EpisodeIndex, Query, SignatureKey, tokens_of
+from episodic_absa.memory.episode_index import (
+    MAX_TOPK,
+    EpisodeIndex,
+    IndexedEpisodes,
+    Query,
+    SignatureKey,
+    tokens_of,
+)
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
 
 RETRIEVAL_MODE: Final[Literal["signature_lexical"]] = "signature_lexical"
-
-
-@runtime_checkable
-class IndexedEpisodes(Protocol):
-    """Episodes that come with their index, as a store offers them."""
-
-    @property
-    def episode_index(self) -> EpisodeIndex:
-        """The index over them."""
-        ...
-
-    def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
-        """Return the episode that was added as number `ordinal`."""
-        ...
 
 
 class Likeness:
@@ -101,14 +94,18 @@ class Retriever:
         return tokens_of((query_lexical,) if isinstance(query_lexical, str) else query_lexical)
 
 
-class _Listed:
+class _Listed(IndexedEpisodes):
     """Plain episodes, indexed for one retrieval."""
 
     def __init__(self, entries: Iterable[EpisodicMemoryEntryV1_1]) -> None:
         self._entries = list(entries)
-        self.episode_index = EpisodeIndex(keep_last_n=max(1, len(self._entries)))
+        self._index = EpisodeIndex(keep_last_n=max(1, len(self._entries)))
         for entry in self._entries:
-            self.episode_index.add(entry)
+            self._index.add(entry)
+
+    @property
+    def episode_index(self) -> EpisodeIndex:
+        return self._index
 
     def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
         return self._entries[ordinal]

@@ -1,0 +1,107 @@
+"""The commands, and what becomes of errors, warnings and interrupts.
+
+Commands import what they need when they run: `--help` must not wait for pydantic, rich tables or the lexicon.
+That is why they may import this package's own modules too.
+"""
+
+import io
+import logging
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from episodic_absa.cli.memory_commands import memory_app
+from episodic_absa.errors import EpisodicAbsaError
+
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="episodic-absa",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(memory_app, name="memory")
+
+
+def main() -> None:
+    """Run the command line. Errors become one line on stderr; only a bug shows a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal without Korean shows escapes; it does not end in a UnicodeEncodeError.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except EpisodicAbsaError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"episodic-absa {version('episodic-absa')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version),
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what is being done, on stderr.")] = False,
+) -> None:
+    """Look into the episodic memory of an aspect-based sentiment analysis and mend its store."""
+    _configure_logging(logging.INFO if verbose else logging.WARNING)
+
+
+@app.command()
+def conditions(
+    source: Annotated[
+        str, typer.Argument(metavar="[FILE|v1_1|v1_2|v1_3]", help="A shipped version or a file of your own.")
+    ] = "v1_2",
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show which flags each memory condition sets."""
+    from episodic_absa.cli.conditions_view import conditions_json, conditions_view
+    from episodic_absa.cli.output import print_json, show
+    from episodic_absa.conditions import load_conditions
+
+    conditions_file = load_conditions(source)
+    if as_json:
+        print_json(conditions_json(conditions_file))
+    else:
+        show(conditions_view(conditions_file))
+
+
+def _configure_logging(level: int) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_PlainLines())
+    logger = logging.getLogger("episodic_absa")
+    # Set, not added: a second call within one process must not say everything twice.
+    logger.handlers = [handler]
+    logger.setLevel(level)
+
+
+class _PlainLines(logging.Formatter):
+    """Writes `warning: ...` and nothing else."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{record.levelname.lower()}: {record.getMessage()}"
+
+
+def _fail(message: str) -> NoReturn:
+    from episodic_absa.cli.output import show_error
+
+    show_error(message)
+    sys.exit(EXIT_ERROR)

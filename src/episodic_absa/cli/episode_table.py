@@ -1,0 +1,103 @@
+"""The table of `memory list`: one line per episode where there is room, else two."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich import box
+from rich.console import ConsoleRenderable, Group
+from rich.table import Table
+from rich.text import Text
+
+from episodic_absa.cli.episode_words import arrow_text, outcome_text, risk_text
+from episodic_absa.cli.output import FirstThatFits, printable
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.vocabulary import EpisodeType, Language, RiskId
+
+
+class EpisodeFilter(NamedTuple):
+    """Which episodes are wanted; None is any."""
+
+    language: Language | None = None
+    episode_type: EpisodeType | None = None
+    risk: RiskId | None = None
+
+    def admits(self, episode: EpisodicMemoryEntryV1_1) -> bool:
+        """Whether the episode passes every filter."""
+        evaluation = episode.evaluation
+        return (
+            self.language in (None, episode.input_signature.language)
+            and self.episode_type in (None, episode.episode_type)
+            and (self.risk is None or self.risk in (*evaluation.risk_before.tags, *evaluation.risk_after.tags))
+        )
+
+
+def episode_table(
+    episodes: Sequence[EpisodicMemoryEntryV1_1], wanted: EpisodeFilter, *, has_older: bool
+) -> ConsoleRenderable:
+    """Lay out episodes as they come.
+
+    Args:
+        episodes: what to show.
+        wanted: what was asked for; named where nothing was found.
+        has_older: whether the store goes on behind the last of them.
+    """
+    if not episodes:
+        asked = ", ".join(value for value in wanted if value)
+        return Text(f"No episode matches {asked}." if asked else "The store is empty.", style="dim")
+    table = FirstThatFits(_one_line_each(episodes), _two_lines_each(episodes))
+    if not has_older:
+        return table
+    return Group(table, Text(f"Newest {len(episodes)}; --limit N shows more.", style="dim"))
+
+
+def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
+    table = _table("id", "lang", "structure", "risk before", "", "after", "action", "outcome", "principle", "source")
+    for episode in episodes:
+        evaluation = episode.evaluation
+        table.add_row(
+            Text(episode.episode_id, style="bold"),
+            episode.input_signature.language,
+            ", ".join(episode.input_signature.detected_structure),
+            risk_text(evaluation.risk_before),
+            arrow_text(evaluation),
+            risk_text(evaluation.risk_after),
+            episode.action_taken,
+            outcome_text(episode.episode_type),
+            printable(episode.correction.principle_id),
+            _source(episode),
+        )
+    return table
+
+
+def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
+    table = _table("id\nlang", "structure", "risk before\nafter", "outcome\naction", "principle\nsource")
+    for episode in episodes:
+        evaluation = episode.evaluation
+        after = Text.assemble(arrow_text(evaluation), " ", risk_text(evaluation.risk_after))
+        outcome = outcome_text(episode.episode_type)
+        table.add_row(
+            Text.assemble((episode.episode_id, "bold"), "\n", episode.input_signature.language),
+            "\n".join(episode.input_signature.detected_structure),
+            _folded(Text.assemble("  ", risk_text(evaluation.risk_before)), after),
+            Text.assemble(outcome, "\n", episode.action_taken),
+            Text.assemble(printable(episode.correction.principle_id), "\n", _source(episode)),
+            end_section=True,
+        )
+    return table
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
+    for header in headers:
+        whole = header in ("id", "id\nlang")
+        table.add_column(header, no_wrap=whole, overflow="fold", min_width=10 if whole else None)
+    return table
+
+
+def _folded(before: Text, after: Text) -> Text:
+    """Set two lists of risks one below the other, breaking them at commas."""
+    return Text("\n").join([before, after])
+
+
+def _source(episode: EpisodicMemoryEntryV1_1) -> Text:
+    return Text(printable(episode.provenance.source_id), style="dim")

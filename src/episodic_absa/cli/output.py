@@ -1,0 +1,62 @@
+"""Where output goes: styled for a terminal, plain and as wide as needed for a pipe, JSON for programs."""
+
+import os
+import sys
+from typing import Any, Final
+
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
+from rich.measure import Measurement
+from rich.text import Text
+
+from episodic_absa.canonical_json import canonical_json
+
+PAGE_WIDTH: Final = 100
+"""Running text is not set wider than this."""
+_PIPE_WIDTH: Final = 10_000
+
+
+def show(renderable: ConsoleRenderable) -> None:
+    """Print to stdout."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    if console.is_terminal:
+        console.print(renderable)
+        return
+    if "COLUMNS" not in os.environ:
+        # A pipe has no width: one record stays on one line and no id is cut.
+        console.width = _PIPE_WIDTH
+    with console.capture() as captured:
+        console.print(renderable)
+    for line in captured.get().splitlines():
+        # Rich fills lines up to their width; what reads a pipe has no use for that.
+        sys.stdout.write(line.rstrip() + "\n")
+
+
+def print_json(value: Any) -> None:
+    """Print one compact JSON object on a line of its own."""
+    sys.stdout.write(canonical_json(value) + "\n")
+
+
+def show_error(message: str) -> None:
+    """Print `error: ...` to stderr, on one line however narrow the terminal is."""
+    line = Text.assemble(("error: ", "bold red"), (printable(message), "red"))
+    Console(stderr=True, highlight=False).print(line, soft_wrap=True)
+
+
+def printable(string: str) -> str:
+    """Replace what could steer a terminal: terms and source ids come from a file that anyone may have written."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in string)
+
+
+class FirstThatFits:
+    """Shows the first of several layouts that the terminal is wide enough for, else the last."""
+
+    def __init__(self, *layouts: ConsoleRenderable) -> None:
+        self._layouts = layouts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unlimited = options.update(width=_PIPE_WIDTH)
+        for layout in self._layouts[:-1]:
+            if Measurement.get(console, unlimited, layout).maximum <= options.max_width:
+                yield layout
+                return
+        yield self._layouts[-1]

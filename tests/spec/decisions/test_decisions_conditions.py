@@ -1,0 +1,386 @@
+"""SPEC 9: what a conditions file says, what its loader refuses, and how a config names a condition."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from episodic_absa.conditions import FLAG_NAMES, load_condition, load_conditions, resolve_conditions
+from episodic_absa.errors import ConfigError
+
+FLAGS = ("memory_mode", "retrieval_execute", "injection_mask", "store_write", "exposed_to_debate", "exposed_to_stage2")
+TABLE: dict[str, tuple[str, bool, bool, bool, bool, bool]] = {
+    "C1": ("off", False, True, False, False, False),
+    "C2": ("on", True, False, True, True, True),
+    "C2_silent": ("silent", True, True, True, False, False),
+    "C2_eval_only": ("silent", True, True, False, False, False),
+    "C2_frozen": ("on", True, False, False, True, True),
+}
+FILES: dict[str, tuple[str, ...]] = {
+    "v1_1": ("C1", "C2", "C2_silent"),
+    "v1_2": ("C1", "C2", "C2_silent", "C2_eval_only"),
+    "v1_3": ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
+}
+SHIPPED = [(version, name) for version, names in FILES.items() for name in names]
+
+Document = dict[str, Any]
+
+
+def valid_document() -> Document:
+    return {
+        "version": load_conditions("v1_2").version,
+        "dangerous_advice": "block",
+        "use_lexical": True,
+        "conditions": {name: dict(zip(FLAGS, flags, strict=True)) for name, flags in TABLE.items()},
+        "aliases": {"C3": "C2_silent", "C2_eval": "C2_eval_only"},
+    }
+
+
+def write(folder: Path, document: Document) -> Path:
+    path = folder / "conditions.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")  # safe_dump quotes "on" and "off"
+    return path
+
+
+# CHECKLIST 1, 2, 3, 4, 5, 16, 17, 146
+@pytest.mark.parametrize(("version", "name"), SHIPPED)
+def test_each_shipped_file_gives_each_condition_the_flags_of_the_table(version: str, name: str) -> None:
+    condition = load_condition(name, version)
+    assert condition.name == name
+    assert tuple(getattr(condition, flag) for flag in FLAGS) == TABLE[name]
+
+
+# CHECKLIST 22
+def test_the_flags_of_a_condition_are_exactly_the_six() -> None:
+    assert set(FLAG_NAMES) == set(FLAGS)
+
+
+# CHECKLIST 17
+@pytest.mark.parametrize(("version", "names"), FILES.items())
+def test_a_shipped_file_defines_its_conditions_and_no_other(version: str, names: tuple[str, ...]) -> None:
+    assert set(load_conditions(version).conditions) == set(names)
+
+
+# CHECKLIST 17, 91
+@pytest.mark.parametrize(
+    ("version", "dangerous_advice", "use_lexical"),
+    [("v1_1", "demote", False), ("v1_2", "block", True), ("v1_3", "block", True)],
+)
+def test_the_head_of_a_shipped_file_sets_dangerous_advice_and_use_lexical(
+    version: str, dangerous_advice: str, use_lexical: bool
+) -> None:
+    file = load_conditions(version)
+    assert (file.dangerous_advice, file.use_lexical) == (dangerous_advice, use_lexical)
+    for condition in file.conditions.values():
+        assert (condition.dangerous_advice, condition.use_lexical) == (dangerous_advice, use_lexical)
+
+
+# CHECKLIST 17
+def test_without_a_source_the_second_file_is_read() -> None:
+    assert load_conditions(None).sha256 == load_conditions("v1_2").sha256
+    assert load_condition("C2") == load_condition("C2", "v1_2")
+
+
+# CHECKLIST 16
+def test_a_conditions_file_of_ones_own_is_read_by_path(tmp_path: Path) -> None:
+    document = valid_document()
+    document["dangerous_advice"] = "demote"
+    document["conditions"]["Mine"] = document["conditions"]["C2"] | {"store_write": False, "exposed_to_stage2": False}
+    condition = load_condition("Mine", write(tmp_path, document))
+    assert tuple(getattr(condition, flag) for flag in FLAGS) == ("on", True, False, False, True, False)
+    assert condition.dangerous_advice == "demote"
+
+
+# CHECKLIST 3, 6, 149
+@pytest.mark.parametrize(
+    ("version", "alias", "target"),
+    [
+        ("v1_1", "C3", "C2_silent"),
+        ("v1_2", "C3", "C2_silent"),
+        ("v1_3", "C3", "C2_silent"),
+        ("v1_2", "C2_eval", "C2_eval_only"),
+        ("v1_3", "C2_eval", "C2_eval_only"),
+    ],
+)
+def test_an_alias_is_reported_under_its_target_name(version: str, alias: str, target: str) -> None:
+    assert load_condition(alias, version) == load_condition(target, version)
+    assert load_conditions(version).resolve(alias).name == target
+    assert [c.name for c in resolve_conditions(load_conditions(version), condition=alias)] == [target]
+
+
+# CHECKLIST 15, 149
+@pytest.mark.parametrize(
+    ("version", "name"),
+    [
+        ("v1_1", "C2_eval"),
+        ("v1_1", "C2_eval_only"),
+        ("v1_1", "C2_frozen"),
+        ("v1_2", "C2_frozen"),
+        ("v1_2", "c2"),
+        ("v1_2", "C4"),
+        ("v1_3", "C2 "),
+        ("v1_3", ""),
+    ],
+)
+def test_an_unknown_condition_is_refused_and_the_defined_names_are_listed(version: str, name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_condition(name, version)
+    for defined in FILES[version]:
+        assert defined in str(caught.value)
+    with pytest.raises(ConfigError):
+        resolve_conditions(load_conditions(version), condition=name)
+    with pytest.raises(ConfigError):
+        resolve_conditions(load_conditions(version), conditions=["C1", name])
+
+
+def test_the_document_all_refusals_start_from_is_itself_accepted(tmp_path: Path) -> None:
+    assert set(load_conditions(write(tmp_path, valid_document())).conditions) == set(TABLE)
+
+
+# CHECKLIST 5, 147, 148
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_missing_flag_is_refused(tmp_path: Path, flag: str) -> None:
+    document = valid_document()
+    del document["conditions"]["C2"][flag]
+    with pytest.raises(ConfigError, match=flag):
+        load_conditions(write(tmp_path, document))
+
+
+# CHECKLIST 5
+@pytest.mark.parametrize("flag", FLAGS[1:])
+@pytest.mark.parametrize("value", ["true", "yes", 1, 0, None, [True]])
+def test_a_flag_that_is_no_boolean_is_refused(tmp_path: Path, flag: str, value: object) -> None:
+    document = valid_document()
+    document["conditions"]["C2"][flag] = value
+    with pytest.raises(ConfigError, match=flag):
+        load_conditions(write(tmp_path, document))
+
+
+# CHECKLIST 148
+@pytest.mark.parametrize(("name", "unquoted"), [("C1", "off"), ("C2", "on"), ("C2_frozen", "on")])
+def test_an_unquoted_memory_mode_is_refused_and_the_choices_are_listed(
+    tmp_path: Path, name: str, unquoted: str
+) -> None:
+    document = valid_document()
+    document["conditions"][name]["memory_mode"] = {"on": True, "off": False}[unquoted]
+    with pytest.raises(ConfigError, match="memory_mode") as caught:
+        load_conditions(write(tmp_path, document))
+    for choice in ("off", "on", "silent"):
+        assert choice in str(caught.value)
+
+
+# CHECKLIST 148
+@pytest.mark.parametrize("mode", ["On", "OFF", "loud", "", "advisory", None, 1])
+def test_an_unknown_memory_mode_in_the_file_is_refused(tmp_path: Path, mode: object) -> None:
+    document = valid_document()
+    document["conditions"]["C2"]["memory_mode"] = mode
+    with pytest.raises(ConfigError, match="memory_mode"):
+        load_conditions(write(tmp_path, document))
+
+
+def with_extra_flag(document: Document) -> None:
+    document["conditions"]["C2"]["inject"] = True
+
+
+def with_extra_head_key(document: Document) -> None:
+    document["topk"] = 3
+
+
+def with_unknown_advice(document: Document) -> None:
+    document["dangerous_advice"] = "delete"
+
+
+def with_textual_use_lexical(document: Document) -> None:
+    document["use_lexical"] = "yes"
+
+
+def without_conditions(document: Document) -> None:
+    del document["conditions"]
+
+
+def without_dangerous_advice(document: Document) -> None:
+    del document["dangerous_advice"]
+
+
+def with_alias_to_nowhere(document: Document) -> None:
+    document["aliases"]["C9"] = "C2_gone"
+
+
+# CHECKLIST 148
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        with_extra_flag,
+        with_extra_head_key,
+        with_unknown_advice,
+        with_textual_use_lexical,
+        without_conditions,
+        without_dangerous_advice,
+        with_alias_to_nowhere,
+    ],
+)
+def test_a_file_of_another_shape_is_refused(tmp_path: Path, spoil: Callable[[Document], None]) -> None:
+    document = valid_document()
+    spoil(document)
+    with pytest.raises(ConfigError):
+        load_conditions(write(tmp_path, document))
+
+
+# CHECKLIST 148
+def test_an_unknown_flag_is_refused_and_the_known_ones_are_listed(tmp_path: Path) -> None:
+    document = valid_document()
+    with_extra_flag(document)
+    with pytest.raises(ConfigError, match="inject") as caught:
+        load_conditions(write(tmp_path, document))
+    for flag in FLAGS:
+        assert flag in str(caught.value)
+
+
+# CHECKLIST 147
+@pytest.mark.parametrize(
+    ("reason", "flags"),
+    [
+        ("exposed to the debate but masked", ("on", True, True, True, True, False)),
+        ("exposed to Stage2 but masked", ("on", True, True, True, False, True)),
+        ("exposed but masked, called silent", ("silent", True, True, True, True, False)),
+        ("exposed without retrieval", ("on", False, False, True, True, True)),
+        ("unmasked without retrieval", ("off", False, False, False, False, False)),
+        ("off but retrieving", ("off", True, True, False, False, False)),
+        ("off but writing", ("off", False, True, True, False, False)),
+        ("off but exposed", ("off", True, False, False, True, True)),
+        ("on but not retrieving", ("on", False, True, True, False, False)),
+        ("on but masked", ("on", True, True, True, False, False)),
+        ("on but exposed nowhere", ("on", True, False, True, False, False)),
+        ("silent but not retrieving", ("silent", False, True, True, False, False)),
+        ("silent but unmasked", ("silent", True, False, True, False, False)),
+        ("silent but exposed to the debate", ("silent", True, False, True, True, False)),
+        ("silent but exposed to Stage2", ("silent", True, False, True, False, True)),
+    ],
+)
+def test_contradicting_flags_are_refused(
+    tmp_path: Path, reason: str, flags: tuple[str, bool, bool, bool, bool, bool]
+) -> None:
+    document = valid_document()
+    document["conditions"]["Odd"] = dict(zip(FLAGS, flags, strict=True))
+    with pytest.raises(ConfigError, match="Odd"):
+        load_conditions(write(tmp_path, document))
+    assert reason
+
+
+# CHECKLIST 147
+@pytest.mark.parametrize("mode", ["off", "on", "silent"])
+def test_of_all_flag_combinations_exactly_the_consistent_ones_load(tmp_path: Path, mode: str) -> None:
+    accepted: set[tuple[bool, ...]] = set()
+    for flags in product([False, True], repeat=5):
+        document = valid_document()
+        document["conditions"]["Odd"] = dict(zip(FLAGS, (mode, *flags), strict=True))
+        try:
+            load_conditions(write(tmp_path, document))
+        except ConfigError:
+            continue
+        accepted.add(flags)
+    either = (False, True)
+    expected: dict[str, set[tuple[bool, ...]]] = {
+        "off": {(False, True, False, False, False)},
+        "on": {(True, False, w, d, s) for w, d, s in product(either, repeat=3) if d or s},
+        "silent": {(True, True, w, False, False) for w in either},
+    }
+    assert accepted == expected[mode]
+
+
+# CHECKLIST 8, 9, 10, 11
+@pytest.mark.parametrize(
+    ("memory", "name"),
+    [
+        ({"enable": False}, "C1"),
+        ({"enable": False, "mode": "advisory"}, "C1"),
+        ({"enable": False, "mode": "silent"}, "C1"),
+        ({"enable": True}, "C2"),
+        ({"enable": True, "mode": "advisory"}, "C2"),
+        ({"enable": True, "mode": "silent"}, "C2_silent"),
+    ],
+)
+@pytest.mark.parametrize("version", ["v1_1", "v1_2", "v1_3"])
+def test_the_memory_block_maps_to_a_condition(version: str, memory: Mapping[str, object], name: str) -> None:
+    file = load_conditions(version)
+    assert resolve_conditions(file, memory=memory) == (file.resolve(name),)
+
+
+# CHECKLIST 148
+@pytest.mark.parametrize("mode", ["loud", "on", "Advisory", "", None, True])
+def test_an_unknown_memory_block_mode_is_refused_and_the_choices_are_listed(mode: object) -> None:
+    with pytest.raises(ConfigError, match="mode") as caught:
+        resolve_conditions(load_conditions(None), memory={"enable": True, "mode": mode})
+    assert "advisory" in str(caught.value)
+    assert "silent" in str(caught.value)
+
+
+# CHECKLIST 148
+@pytest.mark.parametrize("memory", [{"enable": True, "Mode": "silent"}, {"enabled": True}, {"enable": "yes"}])
+def test_a_memory_block_of_another_shape_is_refused(memory: Mapping[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        resolve_conditions(load_conditions(None), memory=memory)
+
+
+# CHECKLIST 14
+def test_a_config_that_names_no_condition_runs_the_first_one() -> None:
+    file = load_conditions(None)
+    assert resolve_conditions(file) == (file.resolve("C1"),)
+
+
+# CHECKLIST 7
+@pytest.mark.parametrize("name", FILES["v1_3"])
+def test_a_condition_may_be_named_directly(name: str) -> None:
+    assert [c.name for c in resolve_conditions(load_conditions("v1_3"), condition=name)] == [name]
+
+
+def test_a_list_of_conditions_keeps_its_order() -> None:
+    resolved = resolve_conditions(load_conditions(None), conditions=["C2", "C1", "C3"])
+    assert [c.name for c in resolved] == ["C2", "C1", "C2_silent"]
+
+
+# CHECKLIST 150
+@pytest.mark.parametrize(
+    ("memory", "condition", "conditions"),
+    [
+        ({"enable": False}, "C2", None),
+        ({"enable": True}, "C1", None),
+        ({"enable": True, "mode": "silent"}, "C2", None),
+        ({"enable": True}, None, ["C1", "C2"]),
+        (None, "C2", ["C1", "C2"]),
+        (None, "C2", ["C1"]),
+        ({"enable": True}, "C2", ["C2_silent"]),
+    ],
+)
+def test_places_that_name_different_sets_are_refused(
+    memory: Mapping[str, object] | None, condition: str | None, conditions: Sequence[str] | None
+) -> None:
+    with pytest.raises(ConfigError):
+        resolve_conditions(load_conditions(None), memory=memory, condition=condition, conditions=conditions)
+
+
+# CHECKLIST 6, 150
+@pytest.mark.parametrize(
+    ("memory", "condition", "conditions", "name"),
+    [
+        ({"enable": True}, "C2", ["C2"], "C2"),
+        ({"enable": False, "mode": "silent"}, "C1", None, "C1"),
+        ({"enable": True, "mode": "silent"}, "C3", ["C2_silent"], "C2_silent"),
+        (None, "C2_silent", ["C3"], "C2_silent"),
+    ],
+)
+def test_places_that_agree_are_accepted(
+    memory: Mapping[str, object] | None, condition: str | None, conditions: Sequence[str] | None, name: str
+) -> None:
+    resolved = resolve_conditions(load_conditions(None), memory=memory, condition=condition, conditions=conditions)
+    assert [c.name for c in resolved] == [name]
+
+
+# CHECKLIST 16
+@pytest.mark.parametrize("source", ["v1_4", "V1_2", "no/such/file.yaml"])
+def test_a_source_that_does_not_exist_is_refused(source: str) -> None:
+    with pytest.raises(ConfigError):
+        load_conditions(source)
