@@ -16,6 +16,7 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 MakeStore = Callable[..., Path]
 MakeEpisode = Callable[..., dict[str, Any]]
 
+
 def _episode(
     *,
     language: Language = "ko",

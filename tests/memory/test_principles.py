@@ -72,7 +72,7 @@ APPENDIX_A = (
         "any",
         "any",
         "change",
-        "When praise or blame does not fit the described event, trust the event; without a clear cue read literally.",  # noqa: E501 - verbatim
+        "When praise or blame does not fit the described event, trust the event; without a clear cue read literally.",
         "말투와 서술된 사건이 어긋나면 사건을 따르고, 뚜렷한 단서가 없으면 글자 그대로 읽어라.",
     ),
     (
@@ -81,7 +81,7 @@ APPENDIX_A = (
         "any",
         "any",
         "change",
-        "Compare the judgement with the exact words that support it; if they disagree, re-judge from the words.",  # noqa: E501 - verbatim
+        "Compare the judgement with the exact words that support it; if they disagree, re-judge from the words.",
         "판단과 이를 뒷받침하는 말을 나란히 놓고, 어긋나면 말에서 다시 판단하라.",
     ),
     (
@@ -144,7 +144,7 @@ APPENDIX_A = (
         "defer",
         "any",
         "hold",
-        "A change was proposed on thin evidence and not taken; collect a second cue before proposing it again.",  # noqa: E501 - verbatim
+        "A change was proposed on thin evidence and not taken; collect a second cue before proposing it again.",
         "근거가 얇아 채택되지 않은 수정이 있었다. 다시 제안하기 전에 단서를 하나 더 찾아라.",
     ),
     (

@@ -9,7 +9,14 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.episode_words import POLARITY_STYLE, arrow_text, outcome_text, risk_text, yes_no
+from episodic_absa.cli.episode_words import (
+    POLARITY_STYLE,
+    arrow_text,
+    outcome_text,
+    risk_change_text,
+    risk_text,
+    yes_no,
+)
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.memory.dangerous_advice import failed
 from episodic_absa.memory.principles import load_catalogue
@@ -25,11 +32,7 @@ def episode_page(episode: EpisodicMemoryEntryV1_1) -> ConsoleRenderable:
         "  ",
         episode.action_taken,
         "  ",
-        risk_text(episode.evaluation.risk_before),
-        " ",
-        arrow_text(episode.evaluation),
-        " ",
-        risk_text(episode.evaluation.risk_after),
+        risk_change_text(episode.evaluation),
     )
     page = Group(
         head,
@@ -99,14 +102,14 @@ def _evaluation(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
         ("risk change", Text.assemble(f"{delta.delta_risk:+d} " if delta.delta_risk else "0 ", arrow_text(evaluation))),
         ("override", override),
         ("conflict", _conflict(delta.conflict_resolved)),
-        (
-            "failed",
-            Text.assemble(
-                yes_no(failed(episode), alarm=True),
-                ("  (OPFB: advice from it is withheld or demoted)" if failed(episode) else "", "dim"),
-            ),
-        ),
+        ("failed", _failed(episode)),
     )
+
+
+def _failed(episode: EpisodicMemoryEntryV1_1) -> Text:
+    if not failed(episode):
+        return yes_no(False)
+    return Text.assemble(yes_no(True, alarm=True), ("  (OPFB: advice that leads there is withheld)", "dim"))
 
 
 def _conflict(resolved: bool | None) -> Text:  # noqa: FBT001 - three-valued, as stored
@@ -130,7 +133,7 @@ def _principle(correction: CorrectionV1_1) -> RenderableType:
         ("avoid", principle.anti_pattern_en or ""),
         ("한국어", principle.text_ko),
         ("피할 것", principle.anti_pattern_ko or ""),
-        ("expects", f"to {principle.expects} the result" if principle.expects == "change" else "the result to hold"),
+        ("expects", "a change of the result" if principle.expects == "change" else "the result to hold"),
         applies,
     )
 

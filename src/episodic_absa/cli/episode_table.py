@@ -1,4 +1,4 @@
-"""The table of `memory list`: one line per episode where there is room, else two."""
+"""The table of `memory list`: one line per episode where there is room, else two or three."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from rich.console import ConsoleRenderable, Group
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.episode_words import arrow_text, outcome_text, risk_text
+from episodic_absa.cli.episode_words import arrow_text, broken_at_commas, outcome_text, risk_change_text, risk_text
 from episodic_absa.cli.output import FirstThatFits, printable
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
@@ -44,23 +44,24 @@ def episode_table(
     if not episodes:
         asked = ", ".join(value for value in wanted if value)
         return Text(f"No episode matches {asked}." if asked else "The store is empty.", style="dim")
-    table = FirstThatFits(_one_line_each(episodes), _two_lines_each(episodes))
+    table = FirstThatFits(
+        _one_line_each(episodes), _one_line_each(episodes, lists_broken=True), _two_lines_each(episodes)
+    )
     if not has_older:
         return table
     return Group(table, Text(f"Newest {len(episodes)}; --limit N shows more.", style="dim"))
 
 
-def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
-    table = _table("id", "lang", "structure", "risk before", "", "after", "action", "outcome", "principle", "source")
+def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, lists_broken: bool = False) -> Table:
+    table = _table("id", "lang", "structure", "risk (severity)", "action", "outcome", "principle", "source")
     for episode in episodes:
-        evaluation = episode.evaluation
+        structure = Text(", ".join(episode.input_signature.detected_structure))
+        risk = risk_change_text(episode.evaluation)
         table.add_row(
             Text(episode.episode_id, style="bold"),
             episode.input_signature.language,
-            ", ".join(episode.input_signature.detected_structure),
-            risk_text(evaluation.risk_before),
-            arrow_text(evaluation),
-            risk_text(evaluation.risk_after),
+            broken_at_commas(structure) if lists_broken else structure,
+            broken_at_commas(risk) if lists_broken else risk,
             episode.action_taken,
             outcome_text(episode.episode_type),
             printable(episode.correction.principle_id),
@@ -70,16 +71,15 @@ def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
 
 
 def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
-    table = _table("id\nlang", "structure", "risk before\nafter", "outcome\naction", "principle\nsource")
+    table = _table("id\nlang", "structure", "risk before\nand after", "outcome\naction", "principle\nsource")
     for episode in episodes:
         evaluation = episode.evaluation
-        after = Text.assemble(arrow_text(evaluation), " ", risk_text(evaluation.risk_after))
-        outcome = outcome_text(episode.episode_type)
+        after = Text.assemble(arrow_text(evaluation), " ", broken_at_commas(risk_text(evaluation.risk_after)))
         table.add_row(
             Text.assemble((episode.episode_id, "bold"), "\n", episode.input_signature.language),
             "\n".join(episode.input_signature.detected_structure),
-            _folded(Text.assemble("  ", risk_text(evaluation.risk_before)), after),
-            Text.assemble(outcome, "\n", episode.action_taken),
+            Text.assemble(broken_at_commas(risk_text(evaluation.risk_before)), "\n", after),
+            Text.assemble(outcome_text(episode.episode_type), "\n", episode.action_taken),
             Text.assemble(printable(episode.correction.principle_id), "\n", _source(episode)),
             end_section=True,
         )
@@ -87,16 +87,11 @@ def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
 
 
 def _table(*headers: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     for header in headers:
-        whole = header in ("id", "id\nlang")
-        table.add_column(header, no_wrap=whole, overflow="fold", min_width=10 if whole else None)
+        # Only sources have no bound on their length; they are folded, never cut.
+        table.add_column(header, no_wrap=not header.endswith("source"), overflow="fold")
     return table
-
-
-def _folded(before: Text, after: Text) -> Text:
-    """Set two lists of risks one below the other, breaking them at commas."""
-    return Text("\n").join([before, after])
 
 
 def _source(episode: EpisodicMemoryEntryV1_1) -> Text:

@@ -20,7 +20,22 @@ def risk_text(risk: RiskVectorV1_1) -> Text:
     """Render kinds of risk and their summed severity."""
     if not risk.tags and not risk.severity_sum:
         return Text("none", style="dim")
-    return Text.assemble(", ".join(risk.tags) or "unnamed", (f" ({risk.severity_sum})", "bold"))
+    return Text.assemble(f"{', '.join(risk.tags) or 'unnamed'} ", (str(risk.severity_sum), "bold"))
+
+
+def risk_change_text(evaluation: EvaluationV1_1) -> Text:
+    """Render risk before and after on one line; kinds that stay the same are named once."""
+    before, after = evaluation.risk_before, evaluation.risk_after
+    told_after = Text(str(after.severity_sum), style="bold") if after.tags == before.tags else risk_text(after)
+    if after == before and not before.tags:
+        return risk_text(before)
+    return Text(" ").join([risk_text(before), arrow_text(evaluation), told_after])
+
+
+def broken_at_commas(text: Text) -> Text:
+    """Set each item of a list on a line of its own."""
+    lines = text.split(", ")
+    return Text(",\n").join(lines)
 
 
 def arrow_text(evaluation: EvaluationV1_1) -> Text:

@@ -15,7 +15,9 @@ from episodic_absa.cli.store_stats import StoreStats
 from episodic_absa.memory.memory_store import DEFAULT_KEEP_LAST_N, rejected_path, torn_path
 
 _TOP_PRINCIPLES: Final = 6
-_BAR_WIDTH: Final = 8
+_BAR_WIDTH: Final = 7
+_LEFT_NAMES: Final = len("confidence_reduce")
+_RIGHT_NAMES: Final = len("MISSING_SECOND_ASPECT")
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _UNITS: Final = ("bytes", "KiB", "MiB", "GiB")
 
@@ -37,10 +39,10 @@ def stats_view(stats: StoreStats, store: Path) -> ConsoleRenderable:
         _bars("action", stats.by_action, stats.live_n),
     ]
     right = [
-        _bars("risk before", stats.by_risk_before, stats.live_n, after=stats.by_risk_after),
+        _bars("risk before", stats.by_risk_before, stats.live_n, width=_RIGHT_NAMES, after=stats.by_risk_after),
         _principles(stats),
     ]
-    side_by_side = Table.grid(padding=(0, 4, 0, 0))
+    side_by_side = Table.grid(padding=(0, 3, 0, 0))
     side_by_side.add_row(_stacked(left), _stacked(right))
     return Group(head, Text(), FirstThatFits(side_by_side, _stacked([*left, *right])))
 
@@ -91,7 +93,9 @@ def _conditions_of_the_files(stats: StoreStats, store: Path) -> Iterable[tuple[s
 def _principles(stats: StoreStats) -> Table:
     top = dict(list(stats.by_principle.items())[:_TOP_PRINCIPLES])
     others = len(stats.by_principle) - len(top)
-    table = _bars("principle", {printable(name): count for name, count in top.items()}, stats.live_n)
+    table = _bars(
+        "principle", {printable(name): count for name, count in top.items()}, stats.live_n, width=_RIGHT_NAMES
+    )
     if others:
         rest = stats.live_n - sum(top.values())
         table.add_row(Text(f"{others} others", style="dim"), Text(f"{rest:,}", style="dim"))
@@ -103,24 +107,21 @@ def _bars(
     counts: Mapping[str, int],
     total: int,
     *,
+    width: int = _LEFT_NAMES,
     styles: Mapping[Any, str] | None = None,
     after: Mapping[str, int] | None = None,
 ) -> Table:
-    """Make one block: a line per name with its count, its share and a bar."""
+    """Make one block: a line per name with its count, its share (or its count after), and a bar."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
-    table.add_column(title, no_wrap=True, min_width=21 if after else 17)
-    table.add_column("n", justify="right")
-    if after:
-        table.add_column("after", justify="right")
-    table.add_column("", justify="right")
+    table.add_column(title, no_wrap=True, min_width=width)
+    table.add_column("n", justify="right", min_width=3)
+    table.add_column("after" if after else "", justify="right", min_width=4)
     table.add_column("", no_wrap=True, min_width=_BAR_WIDTH)
     for name, count in counts.items():
-        row = [Text(name), Text(f"{count:,}")]
-        if after:
-            row.append(Text(f"{after[name]:,}"))
-        row += [Text(_percent(count, total)), _bar(count, total, (styles or {}).get(name, "blue"))]
+        beside = f"{after[name]:,}" if after else _percent(count, total)
         unused = not count and not (after and after[name])
-        table.add_row(*row, style="dim" if unused else None)
+        bar = _bar(count, total, (styles or {}).get(name, "blue"))
+        table.add_row(name, f"{count:,}", beside, bar, style="dim" if unused else None)
     return table
 
 
