@@ -1,12 +1,18 @@
 """The whole error tree. Every error says what went wrong, where, and what to do next.
 
 EpisodicAbsaError
-    ConfigError(path, key)        unknown condition, contradictory flags, bad YAML
-    MemoryStoreError(path, line)  unreadable entry, locked or failing store; never skipped silently
-    LeakageError(field)           label word or raw text in something to be stored or shown
+    ConfigError(path, key)            unknown condition, contradictory flags, bad YAML
+    MissingExtraError(feature, extra) also an ImportError; prints the pip line
+    BackendError(backend)             a model that gave no usable answer
+        BackendUnavailableError       not reached, overloaded or too slow, after all retries
+        BackendResponseError(raw)     answered, but not with what was asked for, after all attempts
+    MemoryStoreError(path, line)      unreadable entry, locked or failing store; never skipped silently
+    LeakageError(field)               label word or raw text in something to be stored or shown
+    ContractError(uid, field)         a result that breaks a rule of the pipeline; that sample fails
 """
 
 from pathlib import Path
+from typing import Literal
 
 
 class EpisodicAbsaError(Exception):
@@ -20,6 +26,47 @@ class ConfigError(EpisodicAbsaError):
         super().__init__(message)
         self.path = path
         self.key = key
+
+
+class MissingExtraError(EpisodicAbsaError, ImportError):
+    """A feature whose optional package is not installed."""
+
+    def __init__(self, *, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional package; install it with: pip install 'episodic-absa[{extra}]'")
+        self.feature = feature
+        self.extra = extra
+
+
+class BackendError(EpisodicAbsaError):
+    """A model that gave no usable answer."""
+
+    def __init__(self, message: str, *, backend: str) -> None:
+        super().__init__(message)
+        self.backend = backend
+
+
+class BackendUnavailableError(BackendError):
+    """Not reached, overloaded or too slow, after all retries."""
+
+    def __init__(self, message: str, *, backend: str, kind: Literal["provider_error", "timeout"]) -> None:
+        super().__init__(message, backend=backend)
+        self.kind = kind
+
+
+class BackendResponseError(BackendError):
+    """An answer that is not what was asked for, after all attempts."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        backend: str,
+        raw: str,
+        kind: Literal["json_parse_error", "schema_validation_error"],
+    ) -> None:
+        super().__init__(message, backend=backend)
+        self.raw = raw
+        self.kind = kind
 
 
 class MemoryStoreError(EpisodicAbsaError):
@@ -36,4 +83,13 @@ class LeakageError(EpisodicAbsaError):
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message)
+        self.field = field
+
+
+class ContractError(EpisodicAbsaError):
+    """A result that breaks a rule of the pipeline."""
+
+    def __init__(self, message: str, *, uid: str, field: str) -> None:
+        super().__init__(message)
+        self.uid = uid
         self.field = field

@@ -20,6 +20,9 @@ RiskId = Literal[
 ]
 Severity = Literal["low", "mid", "high"]
 ProposalType = Literal["FLIP_POLARITY", "DROP_ASPECT", "REVISE_SPAN", "CHECK_SPAN"]
+EditOp = Literal["set_polarity", "set_aspect_ref", "merge_tuples", "drop_tuple", "confirm_tuple"]
+AteAction = Literal["keep", "revise_span", "drop", "add"]
+AtsaAction = Literal["keep", "flip_polarity", "reduce_confidence", "drop", "add"]
 DropReason = Literal["alignment_failure", "filter_rejection", "semantic_hallucination"]
 Stage = Literal["stage1", "stage2"]
 MemoryMode = Literal["off", "on", "silent"]
@@ -33,6 +36,18 @@ Expects = Literal["change", "hold"]
 DebateGateReason = Literal["conflict", "validator", "alignment", "explicit_grounding_failure"]
 Stage2GateReason = Literal["validator", "conflict", "explicit_grounding_failure", "alignment", "neutral_only"]
 InjectionSkip = Literal["", "not_exposed", "gate_closed", "empty_bundle", "char_cap"]
+OverrideSkip = Literal[
+    "max_one_override_per_sample",
+    "neutral_only",
+    "no_evidence_span",
+    "evidence_span_not_in_text",
+    "evidence_span_missing_trigger",
+    "low_signal",
+    "action_ambiguity",
+    "l3_conservative",
+    "implicit_soft_only",
+    "already_confident",
+]
 AdoptReason = Literal[
     "risk_resolved",
     "debate_action",
@@ -42,12 +57,31 @@ AdoptReason = Literal[
     "ev_below_threshold",
 ]
 StorageTag = Literal["failure_asset", "utility", "novelty", "gate_disabled"]
+Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal["epm", "tan", "cj", "judge"]
+Role = Literal[
+    "ate",
+    "atsa",
+    "validator",
+    "epm",
+    "tan",
+    "cj",
+    "judge",
+    "stage2_ate",
+    "stage2_atsa",
+    "stage2_validator",
+]
+"""The ten questions a sample asks of a model."""
+ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E"]
+ErrorType = Literal[
+    "provider_error", "timeout", "json_parse_error", "schema_validation_error", "contract_error", "leakage_error"
+]
 DangerousAdvice = Literal["block", "demote"]
 FirewallMode = Literal["drop", "strict"]
 PrincipleRisk = RiskId | Literal["conflict", "implicit", "none", "any"]
 """What a principle of the catalogue speaks about: a risk, or one of the situations beside the risks."""
 
+POLARITIES: Final[tuple[Polarity, ...]] = get_args(Polarity)
 RISK_IDS: Final[tuple[RiskId, ...]] = get_args(RiskId)
 STRUCTURES: Final[tuple[Structure, ...]] = get_args(Structure)
 L3_RISKS: Final[frozenset[RiskId]] = frozenset({"NEGATION_SCOPE", "CONTRAST_SCOPE", "IRONY", "POLARITY_MISMATCH"})

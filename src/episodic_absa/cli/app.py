@@ -6,6 +6,7 @@ That is why they may import this package's own modules too.
 
 import io
 import logging
+import os
 import sys
 from typing import Annotated, NoReturn
 
@@ -14,6 +15,7 @@ import typer
 from episodic_absa.cli.memory_commands import memory_app
 from episodic_absa.errors import EpisodicAbsaError
 
+EXIT_BROKEN_PIPE = 1
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 
@@ -34,9 +36,16 @@ def main() -> None:
             # A terminal without Korean shows escapes; it does not end in a UnicodeEncodeError.
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except EpisodicAbsaError as error:
         _fail(str(error))
+    except BrokenPipeError:
+        # Whoever read us has gone. What is still buffered must not be tried again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_BROKEN_PIPE)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:

@@ -107,9 +107,9 @@ def _evaluation(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
 
 
 def _failed(episode: EpisodicMemoryEntryV1_1) -> Text:
-    if not failed(episode):
-        return yes_no(False)
-    return Text.assemble(yes_no(True, alarm=True), ("  (OPFB: advice that leads there is withheld)", "dim"))
+    has_failed = failed(episode)
+    told = yes_no(has_failed, alarm=True)
+    return told.append("  (OPFB: advice that leads there is withheld)", style="dim") if has_failed else told
 
 
 def _conflict(resolved: bool | None) -> Text:  # noqa: FBT001 - three-valued, as stored

@@ -1,7 +1,8 @@
-"""The table of `memory list`: one line per episode where there is room, else two or three."""
+"""The table of `memory list`: one line per episode where there is room, else a few."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
 
 from rich import box
 from rich.console import ConsoleRenderable, Group
@@ -12,6 +13,9 @@ from episodic_absa.cli.episode_words import arrow_text, broken_at_commas, outcom
 from episodic_absa.cli.output import FirstThatFits, printable
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
+
+_SOURCE_WIDTHS: Final = (40, 24, 18, 14, 10)
+"""Tried in turn; a longer source is folded."""
 
 
 class EpisodeFilter(NamedTuple):
@@ -45,7 +49,10 @@ def episode_table(
         asked = ", ".join(value for value in wanted if value)
         return Text(f"No episode matches {asked}." if asked else "The store is empty.", style="dim")
     table = FirstThatFits(
-        _one_line_each(episodes), _one_line_each(episodes, lists_broken=True), _two_lines_each(episodes)
+        partial(_one_line_each, episodes),
+        partial(_one_line_each, episodes, lists_broken=True),
+        *(partial(_two_lines_each, episodes, source_width=width) for width in _SOURCE_WIDTHS),
+        partial(_paragraphs, episodes),
     )
     if not has_older:
         return table
@@ -56,12 +63,11 @@ def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, lists_broken:
     table = _table("id", "lang", "structure", "risk (severity)", "action", "outcome", "principle", "source")
     for episode in episodes:
         structure = Text(", ".join(episode.input_signature.detected_structure))
-        risk = risk_change_text(episode.evaluation)
         table.add_row(
             Text(episode.episode_id, style="bold"),
             episode.input_signature.language,
             broken_at_commas(structure) if lists_broken else structure,
-            broken_at_commas(risk) if lists_broken else risk,
+            risk_change_text(episode.evaluation, lists_broken=lists_broken),
             episode.action_taken,
             outcome_text(episode.episode_type),
             printable(episode.correction.principle_id),
@@ -70,8 +76,9 @@ def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, lists_broken:
     return table
 
 
-def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
+def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, source_width: int) -> Table:
     table = _table("id\nlang", "structure", "risk before\nand after", "outcome\naction", "principle\nsource")
+    table.columns[-1].max_width = source_width
     for episode in episodes:
         evaluation = episode.evaluation
         after = Text.assemble(arrow_text(evaluation), " ", broken_at_commas(risk_text(evaluation.risk_after)))
@@ -84,6 +91,23 @@ def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
             end_section=True,
         )
     return table
+
+
+def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Group:
+    """Set episodes as running text, for terminals too narrow for a table."""
+    return Group(
+        *(
+            Text.assemble(
+                (episode.episode_id, "bold"),
+                f" {episode.input_signature.language} {', '.join(episode.input_signature.detected_structure)}\n",
+                Text.assemble(outcome_text(episode.episode_type), f" {episode.action_taken}\n"),
+                risk_change_text(episode.evaluation),
+                f"\n{printable(episode.correction.principle_id)} ",
+                Text.assemble(_source(episode), "\n"),
+            )
+            for episode in episodes
+        )
+    )
 
 
 def _table(*headers: str) -> Table:

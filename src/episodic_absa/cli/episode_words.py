@@ -23,19 +23,26 @@ def risk_text(risk: RiskVectorV1_1) -> Text:
     return Text.assemble(f"{', '.join(risk.tags) or 'unnamed'} ", (str(risk.severity_sum), "bold"))
 
 
-def risk_change_text(evaluation: EvaluationV1_1) -> Text:
-    """Render risk before and after on one line; kinds that stay the same are named once."""
+def risk_change_text(evaluation: EvaluationV1_1, *, lists_broken: bool = False) -> Text:
+    """Render risk before and after; kinds that stay the same are named once.
+
+    Args:
+        evaluation: of an episode.
+        lists_broken: whether each kind of risk stands on a line of its own.
+    """
     before, after = evaluation.risk_before, evaluation.risk_after
-    told_after = Text(str(after.severity_sum), style="bold") if after.tags == before.tags else risk_text(after)
     if after == before and not before.tags:
         return risk_text(before)
-    return Text(" ").join([risk_text(before), arrow_text(evaluation), told_after])
+    told_after = Text(str(after.severity_sum), style="bold") if after.tags == before.tags else risk_text(after)
+    names_others = bool(after.tags) and bool(before.tags) and after.tags != before.tags
+    separator = "\n" if lists_broken and names_others else " "
+    change = Text.assemble(risk_text(before), separator, arrow_text(evaluation), " ", told_after)
+    return broken_at_commas(change) if lists_broken else change
 
 
 def broken_at_commas(text: Text) -> Text:
     """Set each item of a list on a line of its own."""
-    lines = text.split(", ")
-    return Text(",\n").join(lines)
+    return Text(",\n").join(text.split(", "))
 
 
 def arrow_text(evaluation: EvaluationV1_1) -> Text:

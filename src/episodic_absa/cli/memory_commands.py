@@ -58,7 +58,10 @@ def show_episode(
     store: Store = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Show one episode in full, with its principle in English and Korean."""
+    """Show one episode in full.
+
+    With the principle it taught, in English and Korean.
+    """
     from episodic_absa.cli.episode_page import episode_page
     from episodic_absa.cli.output import print_json, show, show_error
     from episodic_absa.cli.store_file import existing_store, find_episode
@@ -91,7 +94,10 @@ def show_stats(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None
 
 @memory_app.command("check")
 def check(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Read every line and say what is wrong; changes nothing. Exit code 1 if the store needs a repair."""
+    """Read every line and say what is wrong with it.
+
+    Changes nothing. The exit code is 1 if the store needs a repair.
+    """
     from episodic_absa.cli.maintenance_view import check_json, check_view
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.cli.store_file import existing_store
@@ -108,7 +114,10 @@ def check(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
 
 @memory_app.command("repair")
 def repair(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Move bad lines and an unfinished end out of the store, into files beside it. Loses nothing."""
+    """Move bad lines out of the store, into a file beside it.
+
+    An unfinished end, left by a writer that was killed, is moved too. Nothing is lost.
+    """
     from episodic_absa.cli.maintenance_view import repair_json, repair_view
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.cli.store_file import existing_store
@@ -130,7 +139,10 @@ def compact(
     keep: Annotated[int, typer.Option("--keep", metavar="N", min=1, help="Keep the newest so many.")] = 5000,
     as_json: AsJson = False,
 ) -> None:
-    """Rewrite the store with its newest episodes only. Ids stay; older episodes are gone for good."""
+    """Rewrite the store with its newest episodes only.
+
+    Ids stay as they are. The older episodes are gone for good.
+    """
     from episodic_absa.cli.maintenance_view import compact_json, compact_view
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.cli.store_file import existing_store

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
@@ -50,13 +51,13 @@ def printable(string: str) -> str:
 class FirstThatFits:
     """Shows the first of several layouts that the terminal is wide enough for, else the last."""
 
-    def __init__(self, *layouts: ConsoleRenderable) -> None:
+    def __init__(self, *layouts: Callable[[], ConsoleRenderable]) -> None:
         self._layouts = layouts
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         unlimited = options.update(width=_PIPE_WIDTH)
-        for layout in self._layouts[:-1]:
+        for make in self._layouts:
+            layout = make()
             if Measurement.get(console, unlimited, layout).maximum <= options.max_width:
-                yield layout
-                return
-        yield self._layouts[-1]
+                break
+        yield layout

@@ -44,7 +44,7 @@ def stats_view(stats: StoreStats, store: Path) -> ConsoleRenderable:
     ]
     side_by_side = Table.grid(padding=(0, 3, 0, 0))
     side_by_side.add_row(_stacked(left), _stacked(right))
-    return Group(head, Text(), FirstThatFits(side_by_side, _stacked([*left, *right])))
+    return Group(head, Text(), FirstThatFits(lambda: side_by_side, lambda: _stacked([*left, *right])))
 
 
 def size_text(size: int) -> str:
@@ -85,7 +85,13 @@ def _conditions_of_the_files(stats: StoreStats, store: Path) -> Iterable[tuple[s
             Text(f"{stats.torn_bytes:,} bytes of an unfinished line; the next append sets them aside", style="yellow"),
         )
     if stats.rejected_n:
-        yield "rejected", Text(f"{stats.rejected_n:,} lines in {rejected_path(store).name}", style="yellow")
+        yield (
+            "rejected",
+            Text(
+                f"{stats.rejected_n:,} line{'' if stats.rejected_n == 1 else 's'} in {rejected_path(store).name}",
+                style="yellow",
+            ),
+        )
     if stats.has_torn_file:
         yield "set aside", Text(f"unfinished lines in {torn_path(store).name}", style="yellow")
 

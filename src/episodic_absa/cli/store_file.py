@@ -47,8 +47,15 @@ def existing_store(path: Path) -> Path:
 
 def newest_first(path: Path) -> Iterator[EpisodicMemoryEntryV1_1]:
     """Yield the episodes of a file, newest first, reading no more of it than is asked for."""
+    newer: EpisodicMemoryEntryV1_1 | None = None
     for offset, line in _lines_backwards(path):
-        yield _parsed(path, offset, line)
+        episode = _parsed(path, offset, line)
+        if newer and _number(newer) <= _number(episode):
+            raise _bad_line(
+                path, offset + len(line) + 1, f"{newer.episode_id} does not come after {episode.episode_id}"
+            )
+        yield episode
+        newer = episode
 
 
 def find_episode(path: Path, number: int) -> EpisodicMemoryEntryV1_1 | None:
@@ -129,13 +136,21 @@ def _parsed(path: Path, offset: int, line: bytes) -> EpisodicMemoryEntryV1_1:
     try:
         return EpisodicMemoryEntryV1_1.model_validate_json(line)
     except ValidationError as error:
-        number = _lines_before(path, offset) + 1
-        raise MemoryStoreError(
-            f"{path}, line {number}: {reasons_of(error)}. Run `{repair_command(path)}`: "
-            f"it moves such lines to {rejected_path(path).name} and loses no other",
-            path=path,
-            line=number,
-        ) from error
+        raise _bad_line(path, offset, reasons_of(error)) from error
+
+
+def _number(episode: EpisodicMemoryEntryV1_1) -> int:
+    return int(episode.episode_id[4:])
+
+
+def _bad_line(path: Path, offset: int, reason: str) -> MemoryStoreError:
+    number = _lines_before(path, offset) + 1
+    return MemoryStoreError(
+        f"{path}, line {number}: {reason}. Run `{repair_command(path)}`: "
+        f"it moves such lines to {rejected_path(path).name} and loses no other",
+        path=path,
+        line=number,
+    )
 
 
 def _lines_before(path: Path, offset: int) -> int:

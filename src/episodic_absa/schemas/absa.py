@@ -1,22 +1,48 @@
 """Stage1 of the analysis and what the review made of it, as values. No type here can carry gold or metadata."""
 
+import unicodedata
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, computed_field, model_validator
+from pydantic import Field, computed_field, field_validator, model_validator
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
 from episodic_absa.vocabulary import (
     AdoptReason,
+    AteAction,
+    AtsaAction,
+    DebateCall,
     DropReason,
+    EditOp,
+    ModeratorRule,
     Polarity,
     ProposalType,
     RiskId,
     SentenceLabel,
     Severity,
+    Speaker,
+    Split,
     Stage,
 )
 
 Reason = Annotated[str, Field(min_length=1, max_length=400)]
+ChangeId = Annotated[str, Field(pattern=r"^chg_[0-9]{3}$")]
+
+
+class Sample(FrozenModel):
+    """One text to analyse. It can carry neither gold nor metadata."""
+
+    uid: Annotated[str, Field(min_length=1)]
+    text: Annotated[str, Field(min_length=1)]
+    """NFC-normalised; spans refer to it."""
+    split: Split = "unknown"
+    language_code: str | None = None
+    domain_id: str = "unknown"
+    case_type: str = "unknown"
+
+    @field_validator("text")
+    @classmethod
+    def _normalised(cls, text: str) -> str:
+        return unicodedata.normalize("NFC", text)
 
 
 class Span(FrozenModel):
@@ -129,6 +155,185 @@ class ModeratorSummary(FrozenModel):
     ev_score: Score = 0.0
 
 
+class EditTarget(FrozenModel):
+    """The tuple an edit is about. Its polarity is as the speaker wrote it; reading it may fail and is counted."""
+
+    aspect_ref: str
+    aspect_term: str | None = None
+    polarity: str | None = None
+
+
+class ProposedEdit(FrozenModel):
+    """One edit of a speaker."""
+
+    op: EditOp
+    target: EditTarget
+    value: str | None = None
+    evidence: str | None = None
+    confidence: Score | None = None
+
+
+class DebateTurn(FrozenModel):
+    """What one speaker proposed."""
+
+    agent: Speaker
+    proposed_edits: tuple[ProposedEdit, ...] = ()
+
+
+class DebateRound(FrozenModel):
+    """One turn of every speaker."""
+
+    round_index: Annotated[int, Field(ge=1)]
+    turns: tuple[DebateTurn, ...]
+
+
+class PatchEdit(FrozenModel):
+    """One edit the judge settled on."""
+
+    op: EditOp
+    target: EditTarget
+    value: str | None = None
+
+
+class JudgeTuple(FrozenModel):
+    """One tuple the judge believes in."""
+
+    aspect_ref: str | None = None
+    aspect_term: str
+    polarity: Polarity
+
+
+class DebateSummary(FrozenModel):
+    """How the judge settled the debate."""
+
+    final_patch: tuple[PatchEdit, ...] = ()
+    final_tuples: tuple[JudgeTuple, ...] = ()
+    unresolved_conflicts: tuple[str, ...] = ()
+    sentence_polarity: SentenceLabel | None = None
+    sentence_evidence_spans: tuple[str, ...] = ()
+    aspect_evidence: dict[str, str] = Field(default_factory=dict)
+    rationale: str = ""
+
+
+class Persona(FrozenModel):
+    """Who speaks."""
+
+    name: str
+    role: str
+    goal: str
+
+
+class DebateOutput(FrozenModel):
+    """The whole debate."""
+
+    topic: str
+    personas: tuple[Persona, ...]
+    rounds: tuple[DebateRound, ...]
+    summary: DebateSummary
+
+    @property
+    def turns(self) -> tuple[DebateTurn, ...]:
+        """All turns in the order they were spoken."""
+        return tuple(turn for one in self.rounds for turn in one.turns)
+
+
+class AspectHint(FrozenModel):
+    """How much the debate speaks for or against a polarity of an aspect."""
+
+    polarity: Polarity
+    weight: float
+    """Above 0 for it, below 0 against it."""
+    source: DebateCall
+
+
+class ReviewContext(FrozenModel):
+    """What the debate leaves for Stage2."""
+
+    review_guidance: str
+    summary: str
+    aspect_terms: tuple[str, ...]
+    synonym_hints: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    rebuttal_points: tuple[str, ...] = ()
+    aspect_map: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Turn (`round:speaker`) -> the Stage1 terms it speaks about."""
+    aspect_hints: dict[str, tuple[AspectHint, ...]] = Field(default_factory=dict)
+    mapping_stats: dict[Literal["direct", "fallback", "none"], int]
+    mapping_fail_reasons: dict[str, int] = Field(default_factory=dict)
+    provenance_template: str
+
+
+class AspectReview(FrozenModel):
+    """Stage2's verdict on one aspect."""
+
+    change_id: ChangeId
+    aspect_term: str
+    action: AteAction
+    revised_span: Span | None = None
+    reason: Reason
+    provenance: str | None = None
+
+
+class SentimentReview(FrozenModel):
+    """Stage2's verdict on one judgement."""
+
+    change_id: ChangeId
+    aspect_term: str
+    action: AtsaAction
+    revised_polarity: Polarity | None = None
+    reason: Reason
+    provenance: str | None = None
+
+
+class Validator2Output(ValidatorOutput):
+    """What the critic saw in the patched result; structural_risks are those that remain and those that are new."""
+
+    resolved_risk_ids: tuple[str, ...] = ()
+    remaining_risk_ids: tuple[str, ...] = ()
+    final_consistency_score: Score = 0.5
+
+
+class Change(FrozenModel):
+    """A review that was, or was not, taken over, and why."""
+
+    change_id: ChangeId
+    reasoning: Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class Stage2Result(FrozenModel):
+    """The review as a whole."""
+
+    ate_reviews: tuple[AspectReview, ...] = ()
+    atsa_reviews: tuple[SentimentReview, ...] = ()
+    validator: Validator2Output = Validator2Output()
+    accepted_changes: tuple[Change, ...] = ()
+    rejected_changes: tuple[Change, ...] = ()
+    advisories_present: Flag = False
+    advisories_ids: tuple[str, ...] = ()
+
+
+class ArbiterFlags(FrozenModel):
+    """What the moderator's rules met on their way."""
+
+    drop_guard: Flag = False
+    confidence_margin_used: float = 0.0
+    validator_override_applied: Flag = False
+    rule_e_fired: Flag = False
+    rule_e_block_reason: Literal["label_unchanged", "confidence_too_high", "inferred_empty"] | None = None
+
+
+class ModeratorOutput(FrozenModel):
+    """The label and how it came about."""
+
+    final_label: SentenceLabel
+    confidence: Score
+    rationale: str
+    selected_stage: Stage
+    label_source: Literal["stage1", "stage2", "validator", "judge", "merged"]
+    applied_rules: tuple[ModeratorRule, ...]
+    decision_reason: str
+    arbiter_flags: ArbiterFlags = ArbiterFlags()
+
+
 class ReviewOutcome(FrozenModel):
     """What debate and Stage2 made of Stage1: the patched result, whether or not it was adopted."""
 
@@ -151,3 +356,14 @@ class FinalTuple(FrozenModel):
     grounding: Literal["explicit", "implicit"]
     span: Span | None = None
     is_backfilled: Flag = False
+
+
+class FinalResult(FrozenModel):
+    """The answer: label and tuples of every stage, made by one extractor."""
+
+    label: SentenceLabel
+    confidence: Score
+    rationale: str
+    stage1_tuples: tuple[FinalTuple, ...]
+    stage2_tuples: tuple[FinalTuple, ...]
+    final_tuples: tuple[FinalTuple, ...]

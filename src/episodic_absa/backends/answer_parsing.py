@@ -1,0 +1,85 @@
+"""From a raw reply to a validated answer. Forgiving about wrapping, strict about content."""
+
+import json
+import re
+from functools import cache
+from typing import Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+OutputT = TypeVar("OutputT", bound=BaseModel)
+MAX_REPLY_CHARS: Final = 1_000_000
+_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_ERRORS_TOLD: Final = 5
+_decode = json.JSONDecoder(strict=False)
+
+
+class UnusableReplyError(Exception):
+    """A reply that is no JSON, or not the JSON that was asked for."""
+
+    def __init__(self, message: str, kind: Literal["json_parse_error", "schema_validation_error"]) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def parse_reply(text: str, model: type[OutputT]) -> OutputT:
+    """Find the JSON object in a reply and validate it."""
+    value = _find_json(text)
+    try:
+        return model.model_validate_json(json.dumps(value))
+    except ValidationError as error:
+        raise UnusableReplyError(_told(error), "schema_validation_error") from error
+
+
+@cache
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema a reply must fit."""
+    return model.model_json_schema()
+
+
+@cache
+def schema_text(model: type[BaseModel]) -> str:
+    """Return it compact, for a prompt."""
+    return json.dumps(_without_prose(json_schema(model)), ensure_ascii=False, separators=(",", ":"))
+
+
+def _find_json(text: str) -> Any:
+    if len(text) > MAX_REPLY_CHARS:
+        raise UnusableReplyError(f"the answer is too long ({len(text):,} characters)", "json_parse_error")
+    shown = _THINKING.sub("", text)
+    fenced = _FENCE.findall(shown)
+    for candidate in (*fenced, shown):
+        stripped = candidate.strip()
+        try:
+            return _decode.decode(stripped)
+        except ValueError:
+            start = stripped.find("{")
+            if start < 0:
+                continue
+            try:
+                return _decode.raw_decode(stripped, start)[0]
+            except ValueError:
+                continue
+    raise UnusableReplyError(
+        "the answer is empty" if not shown.strip() else "the answer holds no complete JSON object", "json_parse_error"
+    )
+
+
+def _told(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    told = [f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in found[:_ERRORS_TOLD]]
+    return "; ".join(told) + (f"; and {len(found) - _ERRORS_TOLD} more" if len(found) > _ERRORS_TOLD else "")
+
+
+def _without_prose(schema: Any) -> Any:
+    """Leave out titles and descriptions: a repair attempt needs the shape."""
+    if isinstance(schema, dict):
+        return {
+            key: _without_prose(value)
+            for key, value in schema.items()
+            if not (key in ("title", "description") and isinstance(value, str))
+        }
+    if isinstance(schema, list):
+        return [_without_prose(item) for item in schema]
+    return schema

@@ -1,0 +1,182 @@
+"""The seam between agents and whatever answers them.
+
+Agents call `Backend.answer(Ask) -> Answer`: one typed question, one validated answer. Below it lies `Replier.reply`:
+one request, one raw text. `RepairingBackend` joins the two: it parses, validates and asks again with the error. Cache,
+replay, recording and fault injection wrap a Replier, because each attempt is cached on its own.
+"""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply, schema_text
+from episodic_absa.errors import BackendResponseError, BackendUnavailableError
+from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.vocabulary import Role
+
+OutputT = TypeVar("OutputT", bound=BaseModel)
+MAX_ATTEMPTS: Final = 3
+_QUOTED_REPLY_CHARS: Final = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A rendered question: instructions first, so that prefix caches work, then this sample's input."""
+
+    name: str
+    system: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Generic[OutputT]):
+    """One typed question."""
+
+    role: Role
+    inputs: AteInputs
+    prompt: Prompt
+    output_model: type[OutputT]
+    seed: int = 0
+    condition: str = ""
+    """Only a cache that keeps conditions apart looks at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money; None where the price is not known."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Add up; a sum with an unknown part is unknown."""
+        unknown = self.cost_usd is None or other.cost_usd is None
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[OutputT]):
+    """One validated answer, with what it took to get it."""
+
+    output: OutputT
+    usage: Usage
+    attempts: int
+    model: str
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One attempt at an Ask, as a Replier sees it."""
+
+    ask: Ask[Any]
+    attempt: int = 1
+    repair_note: str | None = None
+    """From the second attempt on: the previous reply, what is wrong with it, and the schema once more."""
+
+    @property
+    def user_text(self) -> str:
+        """The user message of this attempt."""
+        return self.ask.prompt.user if self.repair_note is None else f"{self.ask.prompt.user}\n\n{self.repair_note}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One raw text."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    cached: bool = False
+
+
+class Replier(Protocol):
+    """Answers one request with one text. Everything about a vendor stops here."""
+
+    name: str
+    """Provider and model, such as `openai:gpt-4o-mini`."""
+    honours_seed: bool
+    """Whether another seed may give another answer."""
+
+    async def reply(self, request: Request) -> Reply:
+        """Return the raw text, after whatever transport retries it takes."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and files."""
+        ...
+
+
+class Backend(Protocol):
+    """Answers one question with one typed value."""
+
+    name: str
+    honours_seed: bool
+
+    async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
+        """Return a validated answer, or raise a BackendError."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and files."""
+        ...
+
+
+class RepairingBackend:
+    """The standard Backend: up to three attempts, the later ones with the error and the previous reply."""
+
+    def __init__(self, replier: Replier, *, total_timeout_s: float | None = None) -> None:
+        self._replier = replier
+        self._total_timeout_s = total_timeout_s
+        self.name = replier.name
+        self.honours_seed = replier.honours_seed
+
+    async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
+        """Ask until the reply fits the output model; tokens and cost are summed over all attempts."""
+        try:
+            async with asyncio.timeout(self._total_timeout_s):
+                return await self._attempt(Request(ask), Usage(cost_usd=0.0))
+        except TimeoutError as error:
+            raise BackendUnavailableError(
+                f"{self.name} gave no valid answer for {ask.role} within {self._total_timeout_s:g} s "
+                "(backbone.total_timeout_s)",
+                backend=self.name,
+                kind="timeout",
+            ) from error
+
+    async def close(self) -> None:
+        """Close the replier."""
+        await self._replier.close()
+
+    async def _attempt(self, request: Request, spent: Usage) -> Answer[Any]:
+        ask = request.ask
+        reply = await self._replier.reply(request)
+        spent = spent.plus(reply.usage)
+        try:
+            output = parse_reply(reply.text, ask.output_model)
+        except UnusableReplyError as error:
+            if request.attempt == MAX_ATTEMPTS:
+                raise BackendResponseError(
+                    f"{self.name} did not answer {ask.role} in the asked form after {MAX_ATTEMPTS} attempts: {error}",
+                    backend=self.name,
+                    raw=reply.text,
+                    kind=error.kind,
+                ) from error
+            note = _repair_note(reply.text, error, ask.output_model)
+            return await self._attempt(replace(request, attempt=request.attempt + 1, repair_note=note), spent)
+        return Answer(output, spent, request.attempt, reply.model or self.name, cached=reply.cached)
+
+
+def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel]) -> str:
+    return (
+        f"Your previous answer was:\n{previous[:_QUOTED_REPLY_CHARS]}\n\n"
+        f"It cannot be used: {error}\n"
+        f"Answer again with one JSON object that fits this schema, and nothing else:\n{schema_text(model)}"
+    )

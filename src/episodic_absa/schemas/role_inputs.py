@@ -1,0 +1,72 @@
+"""What each role sees: the typed side of a prompt. Embedded engines answer from it, models from its rendering."""
+
+from typing import Any
+
+from episodic_absa.schemas.absa import (
+    AspectItem,
+    AspectReview,
+    DebateTurn,
+    Persona,
+    ReviewContext,
+    SentimentItem,
+    SentimentReview,
+    Stage1Result,
+)
+from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.vocabulary import Language, Speaker
+
+MemorySlot = dict[str, Any]
+"""A dumped advisory bundle, exactly as it stands in the prompt."""
+
+
+class AteInputs(FrozenModel):
+    """For the aspect extractor."""
+
+    text: str
+    language: Language
+
+
+class AtsaInputs(AteInputs):
+    """For the sentiment judge."""
+
+    aspects: tuple[AspectItem, ...] | None
+    """None: Stage1 agents work independently."""
+
+
+class ValidatorInputs(AtsaInputs):
+    """For the structural critic."""
+
+    sentiments: tuple[SentimentItem, ...] | None
+
+
+class JudgeInputs(AteInputs):
+    """For the judge of the debate."""
+
+    stage1: Stage1Result
+    turns: tuple[DebateTurn, ...] = ()
+    memory: MemorySlot | None = None
+
+
+class SpeakerInputs(JudgeInputs):
+    """For one speaker: the turns so far."""
+
+    speaker: Speaker
+    persona: Persona
+    round_index: int = 1
+
+
+class ReviewInputs(AteInputs):
+    """For the two reviewers of Stage2."""
+
+    stage1: Stage1Result
+    review_context: ReviewContext
+    memory: MemorySlot | None = None
+
+
+class Validator2Inputs(ReviewInputs):
+    """For the critic of the patched result."""
+
+    ate_reviews: tuple[AspectReview, ...]
+    atsa_reviews: tuple[SentimentReview, ...]
+    patched_aspects: tuple[AspectItem, ...]
+    patched_sentiments: tuple[SentimentItem, ...]

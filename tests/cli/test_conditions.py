@@ -1,0 +1,66 @@
+import hashlib
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from episodic_absa.conditions import FLAG_NAMES, load_conditions
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("source", ["v1_1", "v1_2", "v1_3"])
+def test_json_holds_every_flag_of_every_condition(cli: Cli, source: str) -> None:
+    told = json.loads(cli("conditions", source, "--json").stdout)
+    loaded = load_conditions(source)
+    assert told["conditions"] == {
+        name: {flag: getattr(condition, flag) for flag in FLAG_NAMES} for name, condition in loaded.conditions.items()
+    }
+    assert told["aliases"] == loaded.aliases
+    assert told["sha256"] == hashlib.sha256(loaded.path.read_bytes()).hexdigest()
+
+
+def test_the_default_is_the_default_of_the_library(cli: Cli) -> None:
+    assert json.loads(cli("conditions", "--json").stdout)["version"] == load_conditions().version
+
+
+def test_the_table_is_readable_without_colour_in_80_columns(cli: Cli) -> None:
+    shown = cli("conditions", env={"COLUMNS": "80"}).stdout
+    lines = shown.splitlines()
+    assert max(cell_len(line) for line in lines) <= 80
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("C")}
+    assert rows["C1"] == ["off", "·", "✓", "·", "·", "·"]
+    assert rows["C2"] == ["on", "✓", "·", "✓", "✓", "✓"]
+    assert rows["C2_silent"] == ["silent", "✓", "✓", "✓", "·", "·"]
+    assert rows["C2_eval_only"] == ["silent", "✓", "✓", "·", "·", "·"]
+    assert "C3 = C2_silent" in shown
+    assert load_conditions().sha256[:12] in shown
+
+
+def test_a_file_of_ones_own_is_shown(cli: Cli, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    text = load_conditions("v1_1").path.read_text(encoding="utf-8")
+    mine.write_text(text.replace("C2_silent", "quiet"), encoding="utf-8")
+    shown = cli("conditions", mine).stdout
+    assert "mine.yaml" in shown
+    assert "quiet" in shown
+
+
+def test_a_contradiction_is_one_line_on_stderr(cli: Cli, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    text = load_conditions("v1_2").path.read_text(encoding="utf-8")
+    mine.write_text(text.replace("exposed_to_debate: false", "exposed_to_debate: true"), encoding="utf-8")
+    done = cli("conditions", mine)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_missing_file_is_told_with_the_choices(cli: Cli) -> None:
+    done = cli("conditions", "v9_9")
+    assert done.returncode == 2
+    assert "v1_1, v1_2, v1_3" in done.stderr

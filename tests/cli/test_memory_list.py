@@ -1,0 +1,183 @@
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+MakeStore = Callable[..., Path]
+MakeEpisode = Callable[..., dict[str, Any]]
+
+
+def ids(output: str) -> list[str]:
+    return re.findall(r"epi_[0-9]{6}", output)
+
+
+def test_episodes_are_listed_newest_first(cli: Cli, make_store: MakeStore) -> None:
+    done = cli("memory", "list", "--store", make_store(plain=3))
+    assert done.returncode == 0
+    assert ids(done.stdout) == ["epi_000003", "epi_000002", "epi_000001"]
+
+
+def test_twenty_are_shown_unless_told_otherwise(cli: Cli, make_store: MakeStore) -> None:
+    store = make_store(plain=22)
+    shown = cli("memory", "list", "--store", store).stdout
+    assert len(ids(shown)) == 20
+    assert "--limit" in shown
+    assert len(ids(cli("memory", "list", "--store", store, "--limit", 22).stdout)) == 22
+    assert ids(cli("memory", "list", "--store", store, "--limit", 1).stdout) == ["epi_000022"]
+
+
+def test_a_row_tells_the_whole_case(cli: Cli, make_store: MakeStore, make_episode: MakeEpisode) -> None:
+    store = make_store(make_episode(structures=("negation", "contrast"), before=3, after=1, source_id="nsmc-00042"))
+    row = cli("memory", "list", "--store", store).stdout.splitlines()[-1]
+    assert row.split("  ") == [
+        "epi_000001",
+        "ko  ",
+        "negation, contrast",
+        "NEGATION_SCOPE 3 ↘ 1",
+        "polarity_flip",
+        "success",
+        "P-NEG-02 ",
+        "nsmc-00042",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [(3, 0, "NEGATION_SCOPE 3 ↘ none"), (0, 2, "none ↗ NEGATION_SCOPE 2"), (2, 2, "NEGATION_SCOPE 2 → 2")],
+)
+def test_the_arrow_tells_without_colour_where_the_risk_went(
+    cli: Cli, make_store: MakeStore, make_episode: MakeEpisode, before: int, after: int, told: str
+) -> None:
+    outcome = "success" if after < before else "harm" if after > before else "neutral"
+    store = make_store(make_episode(before=before, after=after, outcome=outcome, action="defer"))
+    assert told in cli("memory", "list", "--store", store).stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--language", "en", ["epi_000002"]),
+        ("--type", "harm", ["epi_000003"]),
+        ("--risk", "IRONY", ["epi_000004"]),
+        ("--risk", "irony", ["epi_000004"]),
+        ("--language", "other", []),
+    ],
+)
+def test_filters_leave_the_others_out(
+    cli: Cli, make_store: MakeStore, make_episode: MakeEpisode, option: str, value: str, expected: list[str]
+) -> None:
+    store = make_store(
+        make_episode(),
+        make_episode(language="en", aspects=("battery",)),
+        make_episode(outcome="harm", before=1, after=3),
+        make_episode(risk="IRONY", structures=("irony",)),
+    )
+    done = cli("memory", "list", "--store", store, option, value)
+    assert done.returncode == 0
+    assert ids(done.stdout) == expected
+
+
+def test_an_unknown_filter_value_is_bad_usage(cli: Cli, make_store: MakeStore) -> None:
+    done = cli("memory", "list", "--store", make_store(plain=1), "--language", "fr")
+    assert done.returncode == 2
+    assert "ko" in done.stderr
+
+
+def test_json_is_the_line_of_the_store(cli: Cli, make_store: MakeStore) -> None:
+    store = make_store(plain=3)
+    lines = cli("memory", "list", "--store", store, "--json").stdout.splitlines()
+    assert lines == store.read_text(encoding="utf-8").splitlines()[::-1]
+    assert json.loads(lines[0])["episode_id"] == "epi_000003"
+
+
+def test_an_empty_store_is_no_error(cli: Cli, tmp_path: Path) -> None:
+    store = tmp_path / "empty.jsonl"
+    store.touch()
+    done = cli("memory", "list", "--store", store)
+    assert (done.returncode, done.stdout) == (0, "The store is empty.\n")
+    assert cli("memory", "list", "--store", store, "--json").stdout == ""
+
+
+def test_no_old_line_is_parsed_to_show_new_ones(cli: Cli, make_store: MakeStore) -> None:
+    store = make_store(plain=5)
+    store.write_bytes(b"not an episode\n" + store.read_bytes())
+    done = cli("memory", "list", "--store", store, "--limit", 4)
+    assert done.returncode == 0
+    assert len(ids(done.stdout)) == 4
+
+
+def test_a_bad_line_that_would_be_shown_is_named_with_its_number(cli: Cli, make_store: MakeStore) -> None:
+    store = make_store(plain=3)
+    lines = store.read_bytes().splitlines(keepends=True)
+    store.write_bytes(lines[0] + b"{}\n" + b"".join(lines[1:]))
+    done = cli("memory", "list", "--store", store)
+    assert done.returncode == 2
+    assert ", line 2: " in done.stderr
+    assert f"episodic-absa memory repair --store {store}" in done.stderr
+
+
+def test_ids_out_of_order_are_refused_as_the_library_refuses_them(cli: Cli, make_store: MakeStore) -> None:
+    store = make_store(plain=3)
+    first, second, third = store.read_bytes().splitlines(keepends=True)
+    store.write_bytes(first + third + second)
+    done = cli("memory", "list", "--store", store)
+    assert done.returncode == 2
+    assert "line 3: epi_000002 does not come after epi_000003" in done.stderr
+
+
+def test_an_unfinished_last_line_is_not_an_episode(cli: Cli, make_store: MakeStore) -> None:
+    store = make_store(plain=2)
+    with open(store, "ab") as file:
+        file.write(b'{"episode_id":"epi_000003"')
+    assert ids(cli("memory", "list", "--store", store).stdout) == ["epi_000002", "epi_000001"]
+
+
+def test_lines_are_found_across_the_blocks_that_are_read(cli: Cli, make_store: MakeStore) -> None:
+    store = make_store(plain=1)
+    line = store.read_bytes()
+    number = 1 + 3_000_000 // len(line)
+    store.write_bytes(b"".join(line.replace(b"epi_000001", b"epi_%06d" % n) for n in range(1, number + 1)))
+    lines = cli("memory", "list", "--store", store, "--json", "--limit", number).stdout.splitlines()
+    assert [json.loads(line)["episode_id"] for line in lines] == [f"epi_{n:06d}" for n in range(number, 0, -1)]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120, 160])
+def test_a_terminal_of_any_width_shows_ids_and_sources_whole(
+    cli: Cli, make_store: MakeStore, make_episode: MakeEpisode, columns: int
+) -> None:
+    store = make_store(
+        make_episode(structures=("negation", "contrast", "irony"), risk="MISSING_SECOND_ASPECT", source_id="toy-0001"),
+        make_episode(action="confidence_reduce", source_id="toy-0002"),
+    )
+    shown = cli("memory", "list", "--store", store, env={"COLUMNS": str(columns), "FORCE_COLOR": "1"}).stdout
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert ids(plain) == ["epi_000002", "epi_000001"]
+    assert {"toy-0001", "toy-0002", "confidence_reduce"} <= set(plain.split())
+    assert max(cell_len(line.rstrip()) for line in plain.splitlines()) <= columns
+
+
+def test_a_pipe_gets_neither_colour_nor_padding(cli: Cli, make_store: MakeStore, make_episode: MakeEpisode) -> None:
+    source_id = "a-source-with-a-very-long-name-" * 8
+    shown = cli("memory", "list", "--store", make_store(make_episode(source_id=source_id))).stdout
+    assert "\x1b" not in shown
+    assert source_id in shown
+    assert all(line == line.rstrip() for line in shown.splitlines())
+
+
+def test_no_color_is_respected(cli: Cli, make_store: MakeStore) -> None:
+    shown = cli("memory", "list", "--store", make_store(plain=1), env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).stdout
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", shown)
+
+
+def test_a_stored_string_cannot_steer_the_terminal(cli: Cli, make_store: MakeStore, make_episode: MakeEpisode) -> None:
+    store = make_store(make_episode(source_id="x\x1b[2J\x07[red]y"))
+    for command in (("list",), ("show", "1")):
+        shown = cli("memory", *command, "--store", store).stdout
+        assert "\x1b" not in shown
+        assert "x\ufffd[2J\ufffd[red]y" in shown

@@ -1,0 +1,579 @@
+"""SPEC 5, bundle, injection and cap: what a slot holds, when it is merged, and how it shrinks."""
+
+import json
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import episodic_absa
+from episodic_absa.canonical_json import canonical_json
+from episodic_absa.conditions import load_condition
+from episodic_absa.memory import (
+    DEBATE_SLOT,
+    STAGE2_SLOT,
+    GateDecision,
+    Injection,
+    InjectionController,
+    SlotTarget,
+    injection_for,
+    load_catalogue,
+)
+from episodic_absa.memory.injection_controller import shrink_to_cap
+from episodic_absa.schemas.memory_v1_1 import (
+    AdvisoryBundleMetaV1_1,
+    AdvisoryBundleV1_1,
+    AdvisoryV1_1,
+    AnchorStatsV1_1,
+    EvidenceV1_1,
+)
+from episodic_absa.schemas.run import Condition, MemoryMeta
+from episodic_absa.vocabulary import MemoryMode, Strength
+
+CATALOGUE = load_catalogue()
+SCHEMA = json.loads(
+    (Path(episodic_absa.__file__).parent / "schemas" / "json" / "advisory_bundle_v1_1.json").read_text(encoding="utf-8")
+)
+BRACKET = " [risk: L3; action: abstain; risk change: same; conflict resolved: n/a]"
+DEMOTED = " [Warning: the same aspect-polarity combination failed or raised risk before. Check the evidence.]"
+CONDITIONS = ["C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"]
+TEXT = "Find the predicate that the negating word governs and judge only what lies inside that scope."
+
+
+def advisory(
+    n: int = 1,
+    *,
+    strength: Strength = "weak",
+    relevance: float = 0.5,
+    text: str = TEXT,
+    tail: str = BRACKET,
+    principle: str = "P-NEG-01",
+) -> AdvisoryV1_1:
+    return AdvisoryV1_1(
+        advisory_id=f"adv_{n:06d}",
+        advisory_type="consistency_anchor",
+        message=text + tail,
+        strength=strength,
+        relevance_score=relevance,
+        evidence=EvidenceV1_1(
+            source_episode_ids=(f"epi_{n:06d}",),
+            risk_tags=("NEGATION_SCOPE",),
+            principle_id=principle,
+            stats=AnchorStatsV1_1(historical_count=3, consistency_score=1 / 3, variance=0.25),
+        ),
+    )
+
+
+def bundle(*advisories: AdvisoryV1_1, warnings: tuple[str, ...] = ()) -> AdvisoryBundleV1_1:
+    return AdvisoryBundleV1_1(
+        memory_on=True,
+        retrieved=advisories,
+        warnings=warnings,
+        meta=AdvisoryBundleMetaV1_1(memory_mode="on", topk=3, masked_injection=False, retrieval_executed=True),
+    )
+
+
+def chars(value: AdvisoryBundleV1_1 | Mapping[str, Any]) -> int:
+    document = value.model_dump(mode="json") if isinstance(value, AdvisoryBundleV1_1) else value
+    return len(json.dumps(_rounded(document), ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, Mapping):
+        return {k: _rounded(v) for k, v in value.items()}
+    return [_rounded(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def meta(*, debate: bool = True, stage2: bool = True) -> MemoryMeta:
+    return MemoryMeta(
+        condition="Any",
+        memory_mode="on",
+        retrieval_calls=1,
+        retrieved_k=1,
+        retrieved_ids=("epi_000001",),
+        exposed_to_debate=debate,
+        exposed_to_stage2=stage2,
+        memory_access_policy={"debate": ("epm", "tan", "cj", "judge")},
+    )
+
+
+OPEN = GateDecision(allowed=True, reason="conflict", reasons=("conflict", "validator"))
+CLOSED = GateDecision(allowed=False, reason=None, reasons=())
+
+
+def inject(
+    target: SlotTarget,
+    given_bundle: AdvisoryBundleV1_1,
+    *,
+    given_meta: MemoryMeta | None = None,
+    gate: GateDecision = OPEN,
+    cap: int | None = None,
+) -> Injection:
+    slot = given_bundle.model_dump(mode="json")
+    return injection_for(target, slot, given_meta or meta(), gate, catalogue=CATALOGUE, chars_cap=cap)
+
+
+# The bundle per condition
+
+
+# CHECKLIST 95, 96, 97, 100, 101, 102, 103, 104, 105
+@pytest.mark.parametrize(
+    ("name", "memory_on", "mode", "topk", "masked", "executed"),
+    [
+        ("C1", False, "off", 0, True, False),
+        ("C2", True, "on", 2, False, True),
+        ("C2_silent", False, "silent", 2, True, True),
+        ("C2_eval_only", False, "silent", 2, True, True),
+        ("C2_frozen", True, "on", 2, False, True),
+    ],
+)
+def test_the_bundle_of_a_condition_agrees_with_its_flags(
+    name: str, memory_on: bool, mode: str, topk: int, masked: bool, executed: bool
+) -> None:
+    advisories, warnings = (advisory(1), advisory(2)), ("Stop.",)
+    slot = InjectionController(topk=2).build_slot_payload(load_condition(name, "v1_3"), advisories, warnings)
+    assert slot["schema_version"] == "1.1"
+    assert slot["memory_on"] is memory_on
+    assert slot["meta"] == {
+        "memory_mode": mode,
+        "topk": topk,
+        "masked_injection": masked,
+        "retrieval_executed": executed,
+    }
+    assert slot["retrieved"] == ([] if masked else [a.model_dump(mode="json") for a in advisories])
+    assert slot["warnings"] == ([] if masked else ["Stop."])
+
+
+# CHECKLIST 68, 95, 96, 105, 106
+@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("debate_enabled", [True, False])
+def test_every_bundle_has_one_shape_and_obeys_the_json_schema(name: str, debate_enabled: bool) -> None:
+    controller = InjectionController(topk=3)
+    condition = load_condition(name, "v1_3")
+    slot = controller.build_slot_payload(condition, [advisory()], ["Stop."], debate_enabled=debate_enabled)
+    assert json.loads(json.dumps(slot)) == slot
+    jsonschema.validate(slot, SCHEMA)
+    assert set(slot) == {"schema_version", "memory_on", "retrieved", "warnings", "meta"}
+    assert set(slot["meta"]) == {"memory_mode", "topk", "masked_injection", "retrieval_executed"}
+
+
+# CHECKLIST 26, 103
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_without_debate_the_bundle_says_that_nothing_was_retrieved(name: str) -> None:
+    slot = InjectionController(topk=3).build_slot_payload(load_condition(name, "v1_3"), debate_enabled=False)
+    assert slot["meta"]["retrieval_executed"] is False
+    assert slot["retrieved"] == []
+    assert slot["warnings"] == []
+
+
+# CHECKLIST 97, 102, 104
+@pytest.mark.parametrize("mode", ["off", "on", "silent"])
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("retrieving", [True, False])
+def test_the_bundle_reads_flags_never_names(mode: MemoryMode, masked: bool, retrieving: bool) -> None:
+    condition = Condition(
+        name="C1",
+        memory_mode=mode,
+        retrieval_execute=retrieving,
+        injection_mask=masked,
+        store_write=False,
+        exposed_to_debate=False,
+        exposed_to_stage2=False,
+        dangerous_advice="block",
+        use_lexical=True,
+    )
+    slot = InjectionController(topk=1).build_slot_payload(condition, [advisory()], ["Stop."])
+    assert slot["memory_on"] is (mode == "on" and not masked)
+    assert slot["meta"]["topk"] == (1 if retrieving else 0)
+    assert slot["meta"]["retrieval_executed"] is retrieving
+    assert (slot["retrieved"] == []) is masked
+    assert (slot["warnings"] == []) is masked
+
+
+# Injection: skip reasons, characters, the last key
+
+
+# CHECKLIST 109, 110, 118, 119, 174
+@pytest.mark.parametrize(
+    ("exposed", "gate_open", "filled", "fits"), list(product([True, False], repeat=4)), ids=lambda flag: "NY"[flag]
+)
+def test_the_debate_skip_reasons_are_tested_in_their_order(
+    exposed: bool, gate_open: bool, filled: bool, fits: bool
+) -> None:
+    given_bundle = bundle(advisory()) if filled else bundle()
+    injection = inject(
+        DEBATE_SLOT,
+        given_bundle,
+        given_meta=meta(debate=exposed),
+        gate=OPEN if gate_open else CLOSED,
+        cap=None if fits else 0,
+    )
+    reason = (
+        "not_exposed"
+        if not exposed
+        else "gate_closed"
+        if not gate_open
+        else "empty_bundle"
+        if not filled
+        else "char_cap"
+        if not fits
+        else ""
+    )
+    assert injection.meta.injection_skip_reason == reason
+    assert (injection.slot is not None) is (reason == "")
+    assert injection.meta.prompt_injection_chars == (chars(given_bundle) if reason == "" else 0)
+    assert injection.meta.advisory_injection_gated is (exposed and not gate_open)
+    assert injection.meta.advisory_expects == ("change" if reason == "" else None)
+    assert injection.meta.stage2_memory_injected is False
+    assert injection.meta.stage2_injection_skip_reason == ""
+    assert injection.meta.stage2_memory_prompt_injection_chars == 0
+
+
+# CHECKLIST 121, 122, 174
+@pytest.mark.parametrize(
+    ("exposed", "gate_open", "filled", "fits"), list(product([True, False], repeat=4)), ids=lambda flag: "NY"[flag]
+)
+def test_the_stage2_skip_reasons_are_tested_in_their_order(
+    exposed: bool, gate_open: bool, filled: bool, fits: bool
+) -> None:
+    given_bundle = bundle(advisory()) if filled else bundle()
+    injection = inject(
+        STAGE2_SLOT,
+        given_bundle,
+        given_meta=meta(stage2=exposed),
+        gate=OPEN if gate_open else CLOSED,
+        cap=None if fits else 0,
+    )
+    reason = (
+        "not_exposed"
+        if not exposed
+        else "gate_closed"
+        if not gate_open
+        else "empty_bundle"
+        if not filled
+        else "char_cap"
+        if not fits
+        else ""
+    )
+    assert injection.meta.stage2_injection_skip_reason == reason
+    assert injection.meta.stage2_memory_injected is (reason == "")
+    assert injection.meta.stage2_memory_prompt_injection_chars == (chars(given_bundle) if reason == "" else 0)
+    assert injection.meta.advisory_expects == ("change" if reason == "" else None)
+    assert injection.meta.advisory_injection_gated is False
+    assert injection.meta.prompt_injection_chars == 0
+    assert injection.meta.injection_skip_reason == ""
+
+
+# CHECKLIST 110
+@pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
+def test_each_slot_looks_at_its_own_exposure(target: SlotTarget) -> None:
+    only_debate, only_stage2 = meta(stage2=False), meta(debate=False)
+    assert (inject(target, bundle(advisory()), given_meta=only_debate).slot is not None) is (target == DEBATE_SLOT)
+    assert (inject(target, bundle(advisory()), given_meta=only_stage2).slot is not None) is (target == STAGE2_SLOT)
+
+
+# CHECKLIST 95, 107, 118, 121, 176
+@pytest.mark.parametrize(
+    ("target", "key"),
+    [(DEBATE_SLOT, "DEBATE_CONTEXT__MEMORY"), (STAGE2_SLOT, "STAGE2_REVIEW_CONTEXT__MEMORY")],
+)
+def test_the_bundle_itself_becomes_the_last_key_of_the_context(target: SlotTarget, key: str) -> None:
+    given_bundle = bundle(advisory(1), advisory(2), warnings=("Stop.",))
+    context = {"text": "t", "aspect_terms": ["food"]}
+    merged = inject(target, given_bundle).into(context)
+    assert list(merged) == ["text", "aspect_terms", key]
+    assert merged[key] == given_bundle.model_dump(mode="json")
+    assert context == {"text": "t", "aspect_terms": ["food"]}
+
+
+# CHECKLIST 19
+@pytest.mark.parametrize("stage", ["debate", "stage2"])
+def test_the_slot_carries_the_name_it_was_given(stage: Literal["debate", "stage2"]) -> None:
+    merged = inject(SlotTarget(stage, "MEMO"), bundle(advisory())).into({"text": "t"})
+    assert list(merged) == ["text", "MEMO"]
+
+
+# CHECKLIST 111, 119, 125
+@pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
+@pytest.mark.parametrize(
+    ("given_bundle", "given_meta", "gate", "cap"),
+    [
+        (bundle(advisory()), meta(debate=False, stage2=False), OPEN, None),
+        (bundle(advisory()), meta(), CLOSED, None),
+        (bundle(), meta(), OPEN, None),
+        (bundle(advisory()), meta(), OPEN, 0),
+        (bundle(advisory()), meta(), OPEN, 10),
+    ],
+)
+def test_a_skipped_slot_leaves_the_context_without_the_key(
+    target: SlotTarget, given_bundle: AdvisoryBundleV1_1, given_meta: MemoryMeta, gate: GateDecision, cap: int | None
+) -> None:
+    injection = inject(target, given_bundle, given_meta=given_meta, gate=gate, cap=cap)
+    assert injection.slot is None
+    assert injection.into({"text": "t"}) == {"text": "t"}
+
+
+# CHECKLIST 109
+def test_warnings_alone_make_a_slot_but_expect_nothing() -> None:
+    injection = inject(DEBATE_SLOT, bundle(warnings=("Stop.",)))
+    assert injection.slot is not None
+    assert injection.meta.prompt_injection_chars > 0
+    assert injection.meta.advisory_expects is None
+
+
+# CHECKLIST 117
+@pytest.mark.parametrize("exposed", [True, False])
+def test_the_gate_reasons_are_recorded_whether_or_not_anything_is_shown(exposed: bool) -> None:
+    debate = inject(DEBATE_SLOT, bundle(advisory()), given_meta=meta(debate=exposed)).meta
+    assert debate.injection_trigger_reason == "conflict"
+    assert debate.injection_trigger_reasons == ("conflict", "validator")
+    gate = GateDecision(allowed=True, reason="alignment", reasons=("alignment", "neutral_only"))
+    stage2 = inject(STAGE2_SLOT, bundle(advisory()), given_meta=meta(stage2=exposed), gate=gate).meta
+    assert stage2.stage2_memory_gate_reason == "alignment"
+    assert stage2.stage2_memory_gate_reasons == ("alignment", "neutral_only")
+
+
+# CHECKLIST 212
+@pytest.mark.parametrize(
+    ("principles", "expects"),
+    [
+        (("P-NEG-01",), "change"),
+        (("P-GEN-01",), "hold"),
+        (("P-GEN-01", "P-NEG-01", "P-CON-01"), "hold"),
+        (("P-CON-01", "P-GEN-01", "P-STB-01"), "change"),
+    ],
+)
+@pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
+def test_what_is_expected_is_what_the_top_ranked_advisory_expects(
+    target: SlotTarget, principles: tuple[str, ...], expects: str
+) -> None:
+    given_bundle = bundle(*(advisory(i, principle=p) for i, p in enumerate(principles, 1)))
+    assert inject(target, given_bundle).meta.advisory_expects == expects
+
+
+# CHECKLIST 123, 212
+@pytest.mark.parametrize(("debate_gate", "stage2_gate"), list(product([OPEN, CLOSED], repeat=2)))
+def test_both_slots_are_decided_one_after_the_other_on_the_same_bundle(
+    debate_gate: GateDecision, stage2_gate: GateDecision
+) -> None:
+    given_bundle = bundle(advisory())
+    first = inject(DEBATE_SLOT, given_bundle, gate=debate_gate)
+    second = inject(STAGE2_SLOT, given_bundle, given_meta=first.meta, gate=stage2_gate)
+    shown = debate_gate.allowed or stage2_gate.allowed
+    assert second.meta.prompt_injection_chars == (chars(given_bundle) if debate_gate.allowed else 0)
+    assert second.meta.stage2_memory_prompt_injection_chars == (chars(given_bundle) if stage2_gate.allowed else 0)
+    assert second.meta.advisory_injection_gated is (not debate_gate.allowed)
+    assert second.meta.stage2_memory_injected is stage2_gate.allowed
+    assert second.meta.advisory_expects == ("change" if shown else None)
+    if debate_gate.allowed and stage2_gate.allowed:
+        assert first.slot == second.slot == given_bundle.model_dump(mode="json")
+
+
+# The cap
+
+
+# CHECKLIST 118
+def test_characters_are_those_of_the_compact_json() -> None:
+    given_bundle = bundle(advisory(text="'안', '못'이 어느 서술어에 걸리는지 먼저 찾아라."), warnings=("멈춰라.",))
+    slot = inject(DEBATE_SLOT, given_bundle).slot
+    assert slot is not None
+    assert inject(DEBATE_SLOT, given_bundle).meta.prompt_injection_chars == chars(slot) == len(canonical_json(slot))
+
+
+# CHECKLIST 174
+@pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
+def test_a_bundle_of_exactly_the_cap_fits_and_one_more_does_not(target: SlotTarget) -> None:
+    given_bundle = bundle(advisory(), warnings=("Stop.",))
+    assert inject(target, given_bundle, cap=chars(given_bundle)).slot is not None
+    assert inject(target, given_bundle, cap=chars(given_bundle) - 1).slot is None
+
+
+# CHECKLIST 174
+def test_a_bundle_within_the_cap_is_left_as_it_is() -> None:
+    given_bundle = bundle(advisory(1), advisory(2), warnings=("Stop.",))
+    assert shrink_to_cap(given_bundle, chars(given_bundle)) == given_bundle
+
+
+# CHECKLIST 174
+@pytest.mark.parametrize("cap", [0, 1, 50])
+def test_a_cap_that_nothing_fits_gives_nothing(cap: int) -> None:
+    assert shrink_to_cap(bundle(advisory(), warnings=("Stop.",)), cap) is None
+
+
+# CHECKLIST 174
+@pytest.mark.parametrize(
+    ("given_advisories", "kept"),
+    [
+        ([("strong", 0.1), ("weak", 0.9), ("moderate", 0.2)], [1, 3]),
+        ([("weak", 0.9), ("strong", 0.1), ("strong", 0.1)], [2, 3]),
+        ([("weak", 0.9), ("weak", 0.1), ("weak", 0.5)], [1, 3]),
+        ([("weak", 0.5), ("weak", 0.5), ("weak", 0.5)], [1, 2]),
+        ([("strong", 0.5), ("weak", 0.5), ("weak", 0.5)], [1, 2]),
+        ([("moderate", 0.0), ("strong", 0.9), ("weak", 1.0)], [1, 2]),
+    ],
+)
+def test_the_weakest_advisory_goes_first(given_advisories: list[tuple[Strength, float]], kept: list[int]) -> None:
+    advisories = [advisory(i, strength=s, relevance=r) for i, (s, r) in enumerate(given_advisories, 1)]
+    given_bundle = bundle(*advisories, warnings=("Stop.",))
+    shrunk = shrink_to_cap(given_bundle, chars(given_bundle) - 1)
+    assert shrunk == bundle(*(advisories[n - 1] for n in kept), warnings=("Stop.",))
+
+
+# CHECKLIST 174
+def test_advisories_are_dropped_down_to_one_before_a_message_is_shortened() -> None:
+    advisories = [advisory(1), advisory(2, strength="moderate"), advisory(3, strength="strong")]
+    single = bundle(advisories[2], warnings=("Stop.",))
+    assert shrink_to_cap(bundle(*advisories, warnings=("Stop.",)), chars(single)) == single
+
+
+# CHECKLIST 174
+@pytest.mark.parametrize("tail", [BRACKET, BRACKET + DEMOTED])
+def test_then_the_principle_is_shortened_at_a_word_boundary_and_the_brackets_stay(tail: str) -> None:
+    given_bundle = bundle(advisory(tail=tail), warnings=("Stop.",))
+    for less in range(1, len(TEXT) - 40):
+        shrunk = shrink_to_cap(given_bundle, chars(given_bundle) - less)
+        assert shrunk is not None
+        assert chars(shrunk) <= chars(given_bundle) - less
+        (kept,) = shrunk.retrieved
+        assert kept.message.endswith(tail)
+        part = kept.message.removesuffix(tail)
+        if shrunk.warnings == given_bundle.warnings:
+            assert 40 <= len(part) < len(TEXT)
+        assert_is_a_cut(part, TEXT)
+
+
+def assert_is_a_cut(part: str, whole: str) -> None:
+    words = part.rstrip(" .…").split(" ")
+    assert words == whole.rstrip(".").split(" ")[: len(words)]
+    assert len(part) >= min(40, len(whole))
+
+
+# CHECKLIST 174
+def test_warnings_are_dropped_last_and_from_the_end() -> None:
+    given_bundle = bundle(advisory(), warnings=("One.", "Two.", "Three."))
+    seen = []
+    for cap in range(chars(given_bundle), 0, -1):
+        shrunk = shrink_to_cap(given_bundle, cap)
+        if shrunk is None:
+            break
+        seen.append((len(shrunk.retrieved[0].message), len(shrunk.warnings)))
+        assert shrunk.warnings == given_bundle.warnings[: len(shrunk.warnings)]
+    assert [n for _, n in seen] == sorted((n for _, n in seen), reverse=True)
+    assert {n for _, n in seen} == {3, 2, 1, 0}
+    shortest = min(length for length, _ in seen)
+    assert {length for length, n in seen if n < 3} == {shortest}
+
+
+# CHECKLIST 109, 174
+def test_a_bundle_is_never_shrunk_to_an_empty_one() -> None:
+    given_bundle = bundle(warnings=("One.", "Two."))
+    for cap in range(chars(given_bundle) + 1):
+        shrunk = shrink_to_cap(given_bundle, cap)
+        assert shrunk is None or shrunk.warnings
+
+
+WORDS = st.lists(st.sampled_from(["scope", "절을", "of", "판단하라", "quotation", "a"]), min_size=1, max_size=40)
+
+
+@st.composite
+def bundles(draw: st.DrawFn) -> AdvisoryBundleV1_1:
+    advisories = [
+        advisory(
+            n,
+            strength=draw(st.sampled_from(["weak", "moderate", "strong"])),
+            relevance=draw(st.floats(0, 1)),
+            text=" ".join(draw(WORDS)) + ".",
+            tail=draw(st.sampled_from([BRACKET, BRACKET + DEMOTED])),
+        )
+        for n in range(1, draw(st.integers(0, 3)) + 1)
+    ]
+    return bundle(*advisories, warnings=tuple(draw(st.lists(st.text("abc 가나.", max_size=60), max_size=5))))
+
+
+# CHECKLIST 174
+@settings(max_examples=300)
+@given(given_bundle=bundles(), cap=st.integers(0, 2500))
+def test_shrinking_gives_a_valid_bundle_within_the_cap_or_nothing(given_bundle: AdvisoryBundleV1_1, cap: int) -> None:
+    shrunk = shrink_to_cap(given_bundle, cap)
+    if chars(given_bundle) <= cap and (given_bundle.retrieved or given_bundle.warnings):
+        assert shrunk == given_bundle
+        return
+    if shrunk is None:
+        return
+    assert chars(shrunk) <= cap
+    jsonschema.validate(json.loads(canonical_json(shrunk)), SCHEMA)
+    assert shrunk.meta == given_bundle.meta
+    assert shrunk.warnings == given_bundle.warnings[: len(shrunk.warnings)]
+    by_id = {a.advisory_id: a for a in given_bundle.retrieved}
+    ids = [a.advisory_id for a in shrunk.retrieved]
+    assert ids == [i for i in by_id if i in ids]
+    assert bool(ids) == bool(by_id)
+    for kept in shrunk.retrieved:
+        original = by_id[kept.advisory_id]
+        assert kept.model_copy(update={"message": ""}) == original.model_copy(update={"message": ""})
+        if kept.message != original.message:
+            assert len(ids) == 1
+            assert kept.message.endswith(original.message[original.message.index(" [risk:") :])
+    if len(shrunk.warnings) < len(given_bundle.warnings):
+        assert len(ids) <= 1
+
+
+# CHECKLIST 174
+@settings(max_examples=200)
+@given(given_bundle=bundles(), cap=st.integers(0, 2500))
+def test_an_advisory_is_kept_whenever_the_bundle_with_it_would_have_fitted(
+    given_bundle: AdvisoryBundleV1_1, cap: int
+) -> None:
+    rank = {"weak": 0, "moderate": 1, "strong": 2}
+    expected = list(given_bundle.retrieved)
+    while len(expected) > 1 and chars(bundle(*expected, warnings=given_bundle.warnings)) > cap:
+        weakest = min(
+            reversed(expected), key=lambda a: (rank[a.strength], a.relevance_score)
+        )  # reversed: among equals the last goes
+        expected.remove(weakest)
+    shrunk = shrink_to_cap(given_bundle, cap)
+    if shrunk is not None:
+        assert [a.advisory_id for a in shrunk.retrieved] == [a.advisory_id for a in expected]
+
+
+# CHECKLIST 123, 174
+def test_the_controller_shrinks_once_for_both_slots() -> None:
+    advisories = [advisory(1, strength="strong"), advisory(2), advisory(3)]
+    whole = bundle(*advisories, warnings=("Stop.",))
+    cap = chars(whole) - 1
+    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(
+        load_condition("C2"), advisories, whole.warnings
+    )
+    assert slot == bundle(*advisories[:2], warnings=whole.warnings).model_dump(mode="json")
+    first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
+    second = injection_for(STAGE2_SLOT, slot, first.meta, OPEN, catalogue=CATALOGUE, chars_cap=cap)
+    assert first.slot == second.slot == slot
+    assert 0 < second.meta.prompt_injection_chars == second.meta.stage2_memory_prompt_injection_chars <= cap
+
+
+# CHECKLIST 174
+@pytest.mark.parametrize("cap", [0, 30])
+def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int) -> None:
+    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2"), [advisory()], ["Stop."])
+    first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
+    second = injection_for(STAGE2_SLOT, slot, first.meta, OPEN, catalogue=CATALOGUE, chars_cap=cap)
+    assert first.slot is None
+    assert second.slot is None
+    assert (second.meta.injection_skip_reason, second.meta.stage2_injection_skip_reason) == ("char_cap", "char_cap")
+    assert (second.meta.prompt_injection_chars, second.meta.stage2_memory_prompt_injection_chars) == (0, 0)
+
+
+# CHECKLIST 212
+def test_after_shrinking_the_top_ranked_of_what_is_left_decides_what_is_expected() -> None:
+    advisories = [advisory(1, principle="P-NEG-01"), advisory(2, strength="strong", principle="P-GEN-01")]
+    cap = chars(bundle(*advisories)) - 1
+    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2"), advisories)
+    injection = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
+    assert injection.meta.advisory_expects == "hold"
