@@ -52,7 +52,7 @@ def test_a_store_with_many_bad_lines_is_not_listed_in_full(cli: Cli, make_store:
     store = make_store(plain=1)
     store.write_bytes(store.read_bytes() + b"{}\n" * 30)
     shown = cli("memory", "check", "--store", store).stdout
-    assert shown.count("bad  line") == 20
+    assert shown.count("  bad  ") == 20
     assert "and 10 more" in shown
     assert len(json.loads(cli("memory", "check", "--store", store, "--json").stdout)["bad_lines"]) == 30
 

@@ -61,7 +61,7 @@ def test_an_unknown_id_is_told_and_exits_with_one(cli: Cli, make_store: MakeStor
     assert done.stderr.startswith(f"error: there is no epi_000099 in {store}")
 
 
-@pytest.mark.parametrize("written", ["twelve", "epi_", "１２", "9" * 5000])
+@pytest.mark.parametrize("written", ["twelve", "epi_", "１２", "9" * 20])
 def test_what_is_no_id_is_bad_usage(cli: Cli, make_store: MakeStore, written: str) -> None:
     done = cli("memory", "show", written, "--store", make_store(plain=1))
     assert done.returncode == 2

@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from episodic_absa.cli.memory_commands import memory_app
+from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.errors import EpisodicAbsaError
 
 EXIT_BROKEN_PIPE = 1
@@ -21,6 +22,7 @@ EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
     name="episodic-absa",
+    cls=QuickHelpGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 EXIT_NOT_SOUND = EXIT_NOT_FOUND = 1
@@ -17,7 +18,10 @@ DEFAULT_STORE = Path("memory/episodic_store.jsonl")
 logger = logging.getLogger("episodic_absa.cli")
 
 memory_app = typer.Typer(
-    no_args_is_help=True, pretty_exceptions_enable=False, help="Look into an episode store, check it, mend it."
+    cls=QuickHelpGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Look into an episode store, check it, mend it.",
 )
 
 

@@ -13,13 +13,17 @@ from episodic_absa.language.korean_analyser import Morpheme, ends_with_particle,
 from episodic_absa.language.language_detection import effective_language
 from episodic_absa.language.lexicon import Lexicon, lexicon_sha256, load_lexicon
 from episodic_absa.language.normalisation import norm, norm_key
+from episodic_absa.language.occurrences import nearest_occurrence, occurrences, occurs
+from episodic_absa.language.polarity_reading import PolarityReading, read_label, read_polarity
 from episodic_absa.language.polarity_words import find_aspect_term, find_polarity_word
+from episodic_absa.language.second_aspect import guess_second_aspect
 
 __all__ = [
     "Cue",
     "CueKind",
     "Lexicon",
     "Morpheme",
+    "PolarityReading",
     "detect_structures",
     "effective_language",
     "ends_with_particle",
@@ -29,10 +33,16 @@ __all__ = [
     "find_negations",
     "find_polarity_word",
     "first_contrast_marker",
+    "guess_second_aspect",
     "lexicon_sha256",
     "load_lexicon",
     "morphemes",
+    "nearest_occurrence",
     "norm",
     "norm_key",
+    "occurrences",
+    "occurs",
+    "read_label",
+    "read_polarity",
     "strip_particle",
 ]

@@ -114,12 +114,22 @@ class EnglishIrony(_Part):
     final_tokens: tuple[_Form, ...]
 
 
+class ClosedClasses(_Part):
+    """Words that tell where a noun phrase begins and ends."""
+
+    determiners: frozenset[_Form]
+    pronouns: frozenset[_Form]
+    verbs: frozenset[_Form]
+    function_words: frozenset[_Form]
+
+
 class EnglishCues(_Part):
     """The English part."""
 
     contrast: EnglishContrast
     negation: EnglishNegation
     irony: EnglishIrony
+    closed_classes: ClosedClasses
 
 
 class PolarityForms(_Part):
@@ -135,6 +145,7 @@ class Lexicon(_Part):
     particles: Particles
     ko: KoreanCues
     en: EnglishCues
+    synonyms: tuple[_Forms, ...]
     polarity: PolarityForms
 
 

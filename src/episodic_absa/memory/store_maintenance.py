@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,7 +89,8 @@ def check_store(path: Path) -> StoreReport:
 
 def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) -> Repaired:
     """Move bad lines to `<store>.rejected.jsonl` and a torn end to `<store>.torn`; every other line stays."""
-    with StoreLock(path.resolve(), timeout_s=lock_timeout_s).held():
+    path = path.resolve()
+    with _rewriting(path, lock_timeout_s):
         lines, torn_bytes = _read(path)
         bad = _bad_lines(lines)
         if not bad and not torn_bytes:
@@ -108,7 +110,8 @@ def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAU
     """Rewrite the file with its last `keep_last_n` episodes. Ids stay; readers notice and reopen."""
     if keep_last_n < 1:
         raise MemoryStoreError(f"keep at least one episode, got {keep_last_n}", path=path)
-    with StoreLock(path.resolve(), timeout_s=lock_timeout_s).held():
+    path = path.resolve()
+    with _rewriting(path, lock_timeout_s):
         size = path.stat().st_size
         lines, torn_bytes = _read(path)
         bad = _bad_lines(lines)
@@ -123,7 +126,22 @@ def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAU
             _append_all(torn_path(path), [path.read_bytes()[-torn_bytes:]])
         kept = lines[-keep_last_n:]
         _replace(path, kept)
-    return Compacted(len(kept), len(lines) - len(kept), size, path.stat().st_size)
+    return Compacted(len(kept), len(lines) - len(kept), size, sum(len(line) + 1 for line in kept))
+
+
+@contextmanager
+def _rewriting(path: Path, lock_timeout_s: float) -> Iterator[None]:
+    """Hold the writers' lock; whatever the disk refuses leaves the store as it was."""
+    lock = StoreLock(path, timeout_s=lock_timeout_s)
+    try:
+        with lock.held():
+            yield
+    except OSError as error:
+        raise MemoryStoreError(
+            f"{path} was not rewritten: {error.strerror or error}; it is as it was before", path=path
+        ) from error
+    finally:
+        lock.close()
 
 
 def _read(path: Path) -> tuple[list[bytes], int]:
@@ -183,7 +201,6 @@ def _append_all(path: Path, lines: Iterable[bytes]) -> None:
 
 def _replace(path: Path, lines: list[bytes]) -> None:
     """Put a new file in the place of the old one; at any moment one of the two is whole."""
-    path = path.resolve()
     draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)
     writer = DurableFile(draft)

@@ -42,9 +42,7 @@ from episodic_absa.vocabulary import (
 
 SCHEMA = Path(episodic_absa.__file__).parent / "schemas" / "json" / "advisory_v1_1.json"
 WARNING_EN = " [Warning: the same aspect-polarity combination failed or raised risk before. Check the evidence.]"
-WARNING_KO = (
-    " [경고: 이 조언과 동일한 aspect·polarity 조합으로 과거 실패/리스크 악화 사례가 있습니다. 증거 확인 권장.]"
-)
+WARNING_KO = " [경고: 이 조언과 동일한 aspect·polarity 조합으로 과거 실패/리스크 악화 사례가 있습니다. 증거 확인 권장.]"
 CATALOGUE = load_catalogue()
 
 

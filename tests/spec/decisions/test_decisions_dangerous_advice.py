@@ -25,9 +25,7 @@ from episodic_absa.schemas.memory_v1_1 import (
 from episodic_absa.vocabulary import EpisodeType, Language, Polarity
 
 WARNING_EN = " [Warning: the same aspect-polarity combination failed or raised risk before. Check the evidence.]"
-WARNING_KO = (
-    " [경고: 이 조언과 동일한 aspect·polarity 조합으로 과거 실패/리스크 악화 사례가 있습니다. 증거 확인 권장.]"
-)
+WARNING_KO = " [경고: 이 조언과 동일한 aspect·polarity 조합으로 과거 실패/리스크 악화 사례가 있습니다. 증거 확인 권장.]"
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +89,9 @@ def episode(
     )
 
 
-def harmful(n: int, final: Mapping[str, Polarity] | None = None, principle: str = "P-NEG-01") -> EpisodicMemoryEntryV1_1:
+def harmful(
+    n: int, final: Mapping[str, Polarity] | None = None, principle: str = "P-NEG-01"
+) -> EpisodicMemoryEntryV1_1:
     return episode(n, kind="harm", before=2, after=3, final=final, principle=principle)
 
 
@@ -181,6 +181,14 @@ def test_block_withholds_failed_episodes_and_those_that_share_a_dangerous_pair(
     assert not any("[Warning" in a.message or "[경고" in a.message for a in build.advisories)
 
 
+# CHECKLIST 88, 89
+def test_an_implicit_pair_is_dangerous_like_any_other(catalogue: PrincipleCatalogue) -> None:
+    entries = [harmful(1, {"": "negative"}), episode(2, final={"": "negative"}), episode(3, final={"": "positive"})]
+    build = AdvisoryBuilder(catalogue).build_from_episodes(entries, signature(), prohibit_dangerous=True)
+    assert build.dangerous == {("", "negative")}
+    assert [a.evidence.source_episode_ids for a in build.advisories] == [("epi_000003",)]
+
+
 # CHECKLIST 89
 def test_a_failed_episode_without_any_pair_is_withheld_too(catalogue: PrincipleCatalogue) -> None:
     build = AdvisoryBuilder(catalogue).build_from_episodes([harmful(1, {})], signature(), prohibit_dangerous=True)
@@ -253,7 +261,9 @@ def test_each_blocked_episode_adds_one_warning(catalogue: PrincipleCatalogue) ->
 
 # CHECKLIST 172
 def test_two_blocked_episodes_of_one_principle_add_two_warnings(catalogue: PrincipleCatalogue) -> None:
-    build = AdvisoryBuilder(catalogue).build_from_episodes([harmful(1), harmful(2)], signature(), prohibit_dangerous=True)
+    build = AdvisoryBuilder(catalogue).build_from_episodes(
+        [harmful(1), harmful(2)], signature(), prohibit_dangerous=True
+    )
     assert len(build.warnings) == 2
 
 

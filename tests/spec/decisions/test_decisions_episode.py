@@ -390,9 +390,7 @@ def test_the_flags_of_the_override_are_taken_over(flags: Mapping[str, bool]) -> 
         ),
     ],
 )
-def test_the_symptom_to_the_letter(
-    text: str, given_risks: tuple[tuple[RiskId, Severity], ...], expected: str
-) -> None:
+def test_the_symptom_to_the_letter(text: str, given_risks: tuple[tuple[RiskId, Severity], ...], expected: str) -> None:
     stage1 = stage1_of((sentiment("food", "positive", text=text),), structural_risks=risks(*given_risks))
     assert build(stage1, text=text).case_summary.symptom == expected
 
@@ -403,7 +401,12 @@ def test_the_symptom_to_the_letter(
     [
         ((), False, "low_signal", "proposals=none; action=abstain; adopt=low_signal"),
         ((), True, "risk_resolved", "proposals=none; action=abstain; adopt=risk_resolved"),
-        (("FLIP_POLARITY",), False, "ev_below_threshold", "proposals=FLIP_POLARITY; action=abstain; adopt=ev_below_threshold"),
+        (
+            ("FLIP_POLARITY",),
+            False,
+            "ev_below_threshold",
+            "proposals=FLIP_POLARITY; action=abstain; adopt=ev_below_threshold",
+        ),
         (
             ("REVISE_SPAN", "CHECK_SPAN", "DROP_ASPECT"),
             False,
@@ -512,9 +515,7 @@ def test_the_confidence_of_a_snapshot_without_sentiments_is_zero() -> None:
         ((), "implicit"),
     ],
 )
-def test_the_target_of_a_case_is_the_first_stage1_aspect(
-    sentiments: tuple[SentimentItem, ...], expected: str
-) -> None:
+def test_the_target_of_a_case_is_the_first_stage1_aspect(sentiments: tuple[SentimentItem, ...], expected: str) -> None:
     assert build(stage1_of(sentiments)).case_summary.target_aspect_type == expected
 
 
@@ -539,6 +540,42 @@ def test_a_long_term_is_stored_under_one_name_everywhere(term: str, stored: str)
         assert snapshot.polarities == {stored: "positive"}
     assert draft.case_summary.target_aspect_type == stored
     assert (term in canonical_json(draft)) is (stored == term)
+
+
+# CHECKLIST 168, 210
+def test_opposite_judgements_of_two_long_terms_are_no_conflict() -> None:
+    first, second = "a b c d e", "v w x y z"
+    text = f"{first} and {second}"
+    items = (sentiment(first, "positive", text=text), sentiment(second, "negative", text=text))
+    stage1 = stage1_of(items, aspects=tuple(aspect(t, text=text) for t in (first, second)))
+    draft = build(stage1, text=text)
+    assert draft.risk_type is None
+    assert draft.error_category == ("none",)
+    assert draft.outcome_delta.conflict_resolved is None
+    assert set(draft.stage_snapshot.final.polarities) == {"long_term"}
+
+
+# CHECKLIST 168
+def test_a_conflict_is_seen_through_spelling() -> None:
+    items = (sentiment("food", "positive"), SentimentItem(aspect_term="Food", polarity="negative"))
+    draft = build(stage1_of(items, aspects=(aspect("food"),)))
+    assert draft.risk_type == "conflict"
+    assert draft.outcome_delta.conflict_resolved is False
+
+
+# CHECKLIST 167
+def test_a_judged_term_that_is_no_aspect_belongs_to_the_snapshot() -> None:
+    snapshot = build(stage1_of((GOOD, PRICE), aspects=(aspect("food"),))).stage_snapshot.stage1
+    assert snapshot.polarities == {"food": "positive", "price": "negative"}
+    assert snapshot.aspects_norm == ("food", "price")
+
+
+# CHECKLIST 167, 219
+def test_a_placeholder_is_no_prediction_of_the_final_snapshot() -> None:
+    stage1 = stage1_of((GOOD,))
+    final = build(stage1, outcome_of(stage1, (PLACEHOLDER,)), adopted=True).stage_snapshot.final
+    assert final.polarities == {}
+    assert final.confidence == 0
 
 
 # CHECKLIST 208
@@ -671,9 +708,7 @@ for _stage1, _after, _second, _adopted, _key in [
         ("EVIDENCE_GAP", "confidence_reduce", "neutral"),
     ),
 ]:
-    CASES_OF_PRINCIPLES.append(
-        (_stage1, outcome_of(_stage1, _after, structural_risks=risks(*_second)), _adopted, _key)
-    )
+    CASES_OF_PRINCIPLES.append((_stage1, outcome_of(_stage1, _after, structural_risks=risks(*_second)), _adopted, _key))
 
 
 # CHECKLIST 58, 164
@@ -736,8 +771,6 @@ def test_two_texts_of_one_signature_give_byte_identical_episodes_apart_from_prov
         patched = (sentiment("food", polarities[2], text=text, evidence=note), first[1])
         outcome = outcome_of(stage1, patched, structural_risks=risks(*after))
         provenance = PROVENANCE.model_copy(update={"source_id": uid, "sample_index": len(drafts)})
-        drafts.append(
-            build(stage1, outcome, adopted=adopted, text=text, signature=signature, provenance=provenance)
-        )
+        drafts.append(build(stage1, outcome, adopted=adopted, text=text, signature=signature, provenance=provenance))
     one, two = (canonical_json(d.model_dump(mode="json", exclude={"provenance"})) for d in drafts)
     assert one == two

@@ -62,6 +62,7 @@ PASSES: list[tuple[str, tuple[str, ...]]] = [
     ("Read the sentence once more.", ()),
     ("The position of the negating word.", ()),
     ("Negotiate a neural posture, possibly.", ()),
+    ("Neutralize the doubt, a negation.", ()),
     ("A pose, a renegade, a pneumonia.", ()),
     ("그 범위 안만 판단하라.", ()),
     ("Check the foods again.", ("food",)),

@@ -29,9 +29,7 @@ def sentiment(term: str, polarity: Polarity | None, *, backfilled: bool = False)
 
 
 def aspects(*terms: str) -> tuple[AspectItem, ...]:
-    return tuple(
-        AspectItem(aspect_term=t, span=Span(start=9 * i, end=9 * i + len(t) + 1)) for i, t in enumerate(terms)
-    )
+    return tuple(AspectItem(aspect_term=t, span=Span(start=9 * i, end=9 * i + len(t) + 1)) for i, t in enumerate(terms))
 
 
 def drops(*reasons: DropReason, term: str = "ghost") -> tuple[Drop, ...]:
@@ -217,7 +215,9 @@ def test_both_gates_are_the_or_of_their_reasons_in_their_own_order(has_conflict:
             "alignment": alignment_failure_n >= 1,
             "neutral_only": neutral,
         }
-        assert tuple(should_inject_advisory_with_reason(signals).reasons) == tuple(r for r, hit in debate.items() if hit)
+        assert tuple(should_inject_advisory_with_reason(signals).reasons) == tuple(
+            r for r, hit in debate.items() if hit
+        )
         assert tuple(should_inject_memory_for_stage2_with_reason(signals).reasons) == tuple(
             r for r, hit in stage2.items() if hit
         )

@@ -14,6 +14,7 @@ from typing import Any
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.durable_file import DurableFile
+from episodic_absa.memory.store_maintenance import compact_store
 
 
 class SlowFile(DurableFile):
@@ -36,6 +37,7 @@ def main() -> int:
     parser.add_argument("--lock-timeout-s", type=float, default=60.0)
     parser.add_argument("--slow", action="store_true")
     parser.add_argument("--talk", action="store_true")
+    parser.add_argument("--compact-to", type=int)
     options = parser.parse_args()
     draft = json.loads(Path(__file__).with_name("episode.json").read_text(encoding="utf-8"))
     draft["provenance"]["source_id"] = options.source
@@ -50,6 +52,8 @@ def main() -> int:
         for index in range(options.count):
             draft["provenance"]["sample_index"] = index
             say(store.append(draft).episode_id)
+            if options.compact_to:
+                compact_store(options.path, options.compact_to, lock_timeout_s=60.0)
     except MemoryStoreError as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 3

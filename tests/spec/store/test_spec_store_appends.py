@@ -113,7 +113,16 @@ def test_the_next_id_is_the_highest_plus_one_and_may_outgrow_six_digits(tmp_path
         draft(correction={"principle_id": "P-ZZZ-99"}),
         draft(provenance={"source_id": "lone \ud800 surrogate"}),
     ],
-    ids=["forbidden key", "unknown key", "missing block", "gold", "free symptom", "free principle", "no such principle", "surrogate"],
+    ids=[
+        "forbidden key",
+        "unknown key",
+        "missing block",
+        "gold",
+        "free symptom",
+        "free principle",
+        "no such principle",
+        "surrogate",
+    ],
 )
 def test_a_refused_write_leaves_the_bytes_alone_and_consumes_no_id(tmp_path: Path, refused: dict[str, Any]) -> None:
     path = tmp_path / "store.jsonl"

@@ -34,6 +34,16 @@ def line(number: int, source_id: str = "리뷰") -> bytes:
     return canonical_json({**draft(source_id), "episode_id": f"epi_{number:06d}"}).encode() + b"\n"
 
 
+def short_line(number: int) -> bytes:
+    """Return a line with little in it, for loops over its bytes; a file is compared with the schema only."""
+    episode = {**draft(f"리뷰-{number}"), "episode_id": f"epi_{number:06d}"}
+    snapshot = {"aspects_norm": [], "polarities": {}, "confidence": 0.0}
+    episode["stage_snapshot"] = {"stage1": snapshot, "final": snapshot}
+    episode["case_summary"] = {"target_aspect_type": "", "symptom": "", "rationale_summary": ""}
+    episode["correction"] |= {"corrective_principle": "", "applicable_conditions": [""], "anti_pattern": None}
+    return canonical_json(episode).encode() + b"\n"
+
+
 def ids_of(store: MemoryStore) -> list[str]:
     return [e.episode_id for e in store.load()]
 
@@ -43,9 +53,9 @@ def torn_of(path: Path) -> bytes:
     return side.read_bytes() if side.exists() else b""
 
 
-def killed_while_appending(path: Path, chance: random.Random) -> tuple[list[str], bytes]:
+def killed_while_appending(path: Path, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
     """Start a writer, kill it at a random moment, and return what it acknowledged and its standard error."""
-    command = [sys.executable, str(HERE / "appender.py"), str(path), "--source", "리뷰-1"]
+    command = [sys.executable, str(HERE / "appender.py"), str(path), "--source", "리뷰-1", *more]
     if chance.random() < 0.7:
         command.append("--slow")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
@@ -105,10 +115,36 @@ def test_two_hundred_kills_during_appends_lose_no_acknowledged_episode(tmp_path:
     survive_kills(tmp_path / "store.jsonl", kills=50, seed=seed)
 
 
+def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
+    chance = random.Random(seed)
+    acknowledged: list[str] = []
+    for _ in range(kills):
+        fresh, err = killed_while_appending(path, chance, "--compact-to", "20")
+        assert b"Traceback" not in err, err.decode()
+        acknowledged += fresh
+        with MemoryStore(path) as reader:
+            stored = ids_of(reader)
+        assert all(int(a[4:]) < int(b[4:]) for a, b in pairwise(stored))
+        assert set(acknowledged[-19:]) <= set(stored)
+        assert len(set(acknowledged)) == len(acknowledged)
+    assert len(acknowledged) > 20
+
+
+# CHECKLIST 170, 204, 211
+def test_kills_during_compaction_leave_the_last_episodes_whole(tmp_path: Path) -> None:
+    survive_kills_while_compacting(tmp_path / "store.jsonl", kills=5, seed=7)
+
+
+# CHECKLIST 170, 204, 211
+@pytest.mark.torture
+def test_a_hundred_kills_during_compaction_leave_the_last_episodes_whole(tmp_path: Path) -> None:
+    survive_kills_while_compacting(tmp_path / "store.jsonl", kills=100, seed=8)
+
+
 # CHECKLIST 204
 def test_truncating_at_every_byte_of_the_last_three_records_never_loses_an_earlier_one(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
-    records = [line(number, f"리뷰-{number}") for number in (1, 2, 3, 5, 8)]
+    records = [short_line(number) for number in (1, 2, 3, 5, 8)]
     whole = b"".join(records)
     ends = [sum(map(len, records[: n + 1])) for n in range(5)]
     names = ["epi_000001", "epi_000002", "epi_000003", "epi_000005", "epi_000008"]

@@ -56,9 +56,7 @@ def outcome(*sentiments: SentimentItem, risks: tuple[StructuralRisk, ...] = ()) 
 
 def orchestrator(condition: str, path: Path, *, selective: bool = True) -> EpisodicOrchestrator:
     chosen = load_condition(condition, "v1_3")
-    return EpisodicOrchestrator(
-        chosen, MemoryStore(path), settings=EpisodicMemorySettings(selective_storage=selective)
-    )
+    return EpisodicOrchestrator(chosen, MemoryStore(path), settings=EpisodicMemorySettings(selective_storage=selective))
 
 
 def write(memory: EpisodicOrchestrator, text: str = "The battery is fine.", uid: str = "u-1") -> StoreDecision:
@@ -99,9 +97,7 @@ def test_without_selective_storage_everything_is_stored_and_tagged_so(tmp_path: 
 
 
 # CHECKLIST 66
-@pytest.mark.parametrize(
-    ("summary", "polarity", "confidence"), [(KEPT, "positive", 0.6), (ADOPTED, "negative", 0.9)]
-)
+@pytest.mark.parametrize(("summary", "polarity", "confidence"), [(KEPT, "positive", 0.6), (ADOPTED, "negative", 0.9)])
 def test_the_final_snapshot_is_the_patched_result_exactly_when_it_was_adopted(
     tmp_path: Path, summary: ModeratorSummary, polarity: str, confidence: float
 ) -> None:

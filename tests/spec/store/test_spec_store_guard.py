@@ -278,7 +278,7 @@ def test_a_leaking_episode_is_refused_and_nothing_is_written(
         {"case_summary": {"target_aspect_type": "a term of more than four words"}},
         {"correction": {"corrective_principle": "배터리는 좋다고 하라."}},
         {"correction": {"anti_pattern": "배터리는 나쁘다고 하라."}},
-        {"correction": {"applicable_conditions": ["language=en", "structure=none", "risk=none", "the battery is fine"]}},
+        {"correction": {"applicable_conditions": ["language=en", "structure=none", "the battery is fine"]}},
         {"input_signature": {"contrast_marker": "the battery is fine"}},
     ],
     ids=str,

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -408,9 +407,9 @@ def test_an_open_store_goes_on_after_a_compaction(tmp_path: Path) -> None:
     with MemoryStore(path, keep_last_n=3) as store:
         for _ in range(6):
             store.append(draft())
-        inode = os.stat(path).st_ino
+        inode = path.stat().st_ino
         compact_store(path, 2, lock_timeout_s=5.0)
-        assert os.stat(path).st_ino != inode
+        assert path.stat().st_ino != inode
         assert [number_of(e.episode_id) for e in store.load()] == [5, 6]
         assert store.get("epi_000001") is None
         compact_store(path, 1, lock_timeout_s=5.0)
@@ -432,3 +431,62 @@ def test_the_command_named_by_the_error_mends_the_store(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert path.read_bytes() == joined([line(1), line(2)])
     assert b"nonsense" in rejected_of(path)
+
+
+def with_little_room(code: str, path: Path, room: int) -> str:
+    """Run code in a process whose files may not grow beyond `room` bytes, and return what it printed."""
+    limited = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from episodic_absa.errors import MemoryStoreError\n"
+        "from episodic_absa.memory import MemoryStore\n"
+        "from episodic_absa.memory.store_maintenance import compact_store, repair_store\n"
+        "path, draft = Path(sys.argv[1]), __import__('json').loads(sys.argv[3])\n"
+        "hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), hard))\n"
+        "try:\n"
+        f"    print({code})\n"
+        "except MemoryStoreError as error:\n"
+        "    print('MemoryStoreError', error)\n"
+    )
+    command = [sys.executable, "-c", limited, str(path), str(room), json.dumps(draft())]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+REALLY_FULL = {
+    "append": "MemoryStore(path).append(draft)",
+    "compact": "compact_store(path, 2, lock_timeout_s=5.0)",
+    "repair": "repair_store(path, lock_timeout_s=5.0)",
+}
+
+
+# CHECKLIST 170, 204
+@pytest.mark.parametrize("task", list(REALLY_FULL))
+def test_a_file_that_cannot_grow_ends_in_a_store_error_and_loses_nothing(tmp_path: Path, task: str) -> None:
+    path = tmp_path / "store.jsonl"
+    lines = [line(1), line(2), line(3)]
+    if task == "repair":
+        lines.insert(1, b"nonsense")
+    path.write_bytes(joined(lines))
+    room = len(joined(lines)) + 200 if task == "append" else len(lines[-1]) + 200
+    said = with_little_room(REALLY_FULL[task], path, room)
+    assert said.startswith("MemoryStoreError "), said
+    assert path.read_bytes() == joined(lines)
+    repair_store(path, lock_timeout_s=5.0)
+    assert path.read_bytes() == joined([one for one in lines if one != b"nonsense"])
+    assert next_ids(path, 1) == [4]
+
+
+# CHECKLIST 204
+@pytest.mark.parametrize("task", list(REALLY_FULL))
+def test_a_torn_tail_that_cannot_be_set_aside_is_not_cut_off_either(tmp_path: Path, task: str) -> None:
+    path = tmp_path / "store.jsonl"
+    tail = b"t" * 9000
+    path.write_bytes(joined([line(1), line(2), line(3)]) + tail)
+    said = with_little_room(REALLY_FULL[task], path, 8000)
+    torn = path.with_name("store.jsonl.torn")
+    assert said.startswith("MemoryStoreError "), said
+    assert path.read_bytes().startswith(joined([line(1), line(2), line(3)]))
+    assert tail in path.read_bytes() or tail in torn.read_bytes()
+    assert next_ids(path, 1) == [4]
+    assert tail in torn.read_bytes()

@@ -1,0 +1,669 @@
+"""SPEC 5, 8 and 9: what the orchestrator reads, shows, records and stores under each condition."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import episodic_absa
+from episodic_absa.conditions import load_condition, load_conditions
+from episodic_absa.errors import ConfigError, LeakageError
+from episodic_absa.memory import (
+    DEBATE_SLOT,
+    STAGE2_SLOT,
+    EpisodicMemorySettings,
+    EpisodicOrchestrator,
+    MemoryStore,
+    Retriever,
+    SlotAnswer,
+    gate_signals,
+    injection_for,
+    load_catalogue,
+    should_inject_advisory_with_reason,
+    should_inject_memory_for_stage2_with_reason,
+)
+from episodic_absa.schemas.absa import (
+    AspectItem,
+    ModeratorSummary,
+    Proposal,
+    ReviewOutcome,
+    SentimentItem,
+    Span,
+    Stage1Ate,
+    Stage1Atsa,
+    Stage1Result,
+    StructuralRisk,
+    ValidatorOutput,
+)
+from episodic_absa.schemas.run import MemoryMeta, StoreDecision
+from episodic_absa.vocabulary import Polarity, RiskId, Severity, Split
+
+CONDITIONS = ["C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"]
+RETRIEVING = CONDITIONS[1:]
+MASKED = ["C1", "C2_silent", "C2_eval_only"]
+EXPOSED = ["C2", "C2_frozen"]
+WRITING = ["C2", "C2_silent"]
+SCHEMAS = Path(episodic_absa.__file__).parent / "schemas" / "json"
+TEXT = "The food was not fine at all"
+NEG: tuple[RiskId, Severity] = ("NEGATION_SCOPE", "mid")
+
+
+def risks(*given_risks: tuple[RiskId, Severity]) -> tuple[StructuralRisk, ...]:
+    return tuple(StructuralRisk(id=f"r{i}", type=kind, severity=sev) for i, (kind, sev) in enumerate(given_risks, 1))
+
+
+def stage1_of(
+    *given_risks: tuple[RiskId, Severity], term: str = "food", polarity: Polarity = "positive", text: str = TEXT
+) -> Stage1Result:
+    at = max(text.find(term), 0)
+    span = Span(start=at, end=at + len(term))
+    return Stage1Result(
+        ate=Stage1Ate(aspects=(AspectItem(aspect_term=term, span=span),)),
+        atsa=Stage1Atsa(sentiments=(SentimentItem(aspect_term=term, span=span, polarity=polarity),)),
+        validator=ValidatorOutput(
+            structural_risks=risks(*given_risks),
+            correction_proposals=(Proposal(aspect_term=term, proposal_type="FLIP_POLARITY"),) if given_risks else (),
+        ),
+    )
+
+
+@contextmanager
+def orchestrator(path: Path, name: str = "C2", *, version: str = "v1_3", **more: Any) -> Iterator[EpisodicOrchestrator]:
+    with MemoryStore(path) as store:
+        settings = EpisodicMemorySettings(**more)
+        yield EpisodicOrchestrator(load_condition(name, version), store, settings=settings)
+
+
+def read(
+    memory: EpisodicOrchestrator,
+    stage1: Stage1Result | None = None,
+    *,
+    text: str = TEXT,
+    language: str | None = "en",
+    sample_id: str | None = "now",
+) -> SlotAnswer:
+    stage1 = stage1 or stage1_of(NEG, term="service")
+    return memory.get_slot_payload_for_current_sample(
+        text, stage1.ate, stage1.atsa, stage1.validator, language, sample_id=sample_id
+    )
+
+
+def write(
+    memory: EpisodicOrchestrator,
+    uid: str,
+    stage1: Stage1Result | None = None,
+    *,
+    after: tuple[tuple[RiskId, Severity], ...] | None = None,
+    patched: Polarity | None = None,
+    text: str = TEXT,
+    language: str | None = "en",
+    split: Split = "train",
+    index: int = 0,
+    seed: int = 7,
+    used_in_eval: bool = False,
+    **flags: bool,
+) -> StoreDecision:
+    stage1 = stage1 or stage1_of(NEG, text=text)
+    sentiments = tuple(
+        s if patched is None else s.model_copy(update={"polarity": patched}) for s in stage1.atsa.sentiments
+    )
+    adopted = after is not None or patched is not None
+    outcome = ReviewOutcome(
+        aspects=stage1.ate.aspects,
+        sentiments=sentiments,
+        structural_risks=stage1.validator.structural_risks if after is None else risks(*after),
+        **flags,
+    )
+    summary = ModeratorSummary(
+        label="positive",
+        selected_stage="stage2" if adopted else "stage1",
+        adopt_reason="debate_action" if adopted else "low_signal",
+    )
+    return memory.append_episode_if_needed(
+        text,
+        uid,
+        stage1,
+        outcome,
+        summary,
+        language_code=language,
+        split=split,
+        sample_index=index,
+        seed=seed,
+        used_in_eval=used_in_eval,
+    )
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """Build a store of three harmless episodes, u1 to u3."""
+    path = tmp_path / "store.jsonl"
+    with orchestrator(path, "C2", selective_storage=False) as memory:
+        for n in (1, 2, 3):
+            write(memory, f"u{n}", index=n)
+    return path
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> Path:
+    """Build a store with an episode that raised the risk, one of the same pair and one of another."""
+    path = tmp_path / "failing.jsonl"
+    with orchestrator(path, "C2", selective_storage=False) as memory:
+        write(memory, "u1", stage1_of(NEG, polarity="positive"), patched="negative", after=(NEG, NEG))
+        write(memory, "u2", stage1_of(NEG, polarity="negative"))
+        write(memory, "u3", stage1_of(NEG, polarity="positive"))
+    return path
+
+
+# Reading
+
+
+# CHECKLIST 24, 28, 30, 32, 126
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_condition_retrieves_once_or_never(filled: Path, name: str) -> None:
+    retrieving = name in RETRIEVING
+    with orchestrator(filled, name) as memory:
+        slot, mode, meta = read(memory)
+    assert meta.retrieval_calls == (1 if retrieving else 0)
+    assert set(meta.retrieved_ids) == ({"epi_000001", "epi_000002", "epi_000003"} if retrieving else set())
+    assert meta.retrieved_k == len(meta.retrieved_ids)
+    assert mode == meta.memory_mode == slot["meta"]["memory_mode"] == load_condition(name, "v1_3").memory_mode
+    assert slot["meta"]["retrieval_executed"] is retrieving
+
+
+# CHECKLIST 104, 105, 130
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_masked_conditions_retrieve_and_show_nothing(filled: Path, name: str) -> None:
+    with orchestrator(filled, name) as memory:
+        answer = read(memory)
+    shown = answer.slot["retrieved"]
+    assert [a["advisory_id"] for a in shown] == ([] if name in MASKED else ["adv_000001", "adv_000002", "adv_000003"])
+    assert answer.slot["warnings"] == []
+    assert answer.slot["memory_on"] is (name in EXPOSED)
+    assert answer.slot["meta"]["masked_injection"] is (name in MASKED)
+    assert answer.slot["meta"]["topk"] == (0 if name == "C1" else 3)
+
+
+# CHECKLIST 68, 105
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_every_condition_gives_a_bundle_and_a_meta_that_obey_their_json_schemas(filled: Path, name: str) -> None:
+    with orchestrator(filled, name) as memory:
+        answers = [read(memory), memory.empty_slot_without_debate()]
+    for answer in answers:
+        assert set(answer.slot) == {"schema_version", "memory_on", "retrieved", "warnings", "meta"}
+        for value, schema in (
+            (answer.slot, "advisory_bundle_v1_1"),
+            (answer.meta.model_dump(mode="json"), "memory_meta"),
+        ):
+            jsonschema.validate(value, json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8")))
+
+
+# CHECKLIST 127, 128
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_the_meta_names_the_condition_and_its_exposure(filled: Path, name: str) -> None:
+    with orchestrator(filled, name) as memory:
+        meta = read(memory).meta
+    assert meta.condition == name
+    assert meta.exposed_to_debate is (name in EXPOSED)
+    assert meta.exposed_to_stage2 is (name in EXPOSED)
+    assert meta.memory_access_policy == {"debate": ("epm", "tan", "cj", "judge")}
+    assert meta.memory_block_reason == ""
+    assert (meta.prompt_injection_chars, meta.stage2_memory_prompt_injection_chars) == (0, 0)
+    assert meta.memory_debate_slot_present_for == ()
+
+
+# CHECKLIST 6
+def test_an_alias_is_recorded_under_its_target(filled: Path) -> None:
+    with orchestrator(filled, "C3") as memory:
+        assert read(memory).meta.condition == "C2_silent"
+
+
+# CHECKLIST 175
+def test_the_access_policy_names_the_calls_that_may_see_the_slot(filled: Path) -> None:
+    with orchestrator(filled, memory_visible_to=("epm", "judge")) as memory:
+        assert read(memory).meta.memory_access_policy == {"debate": ("epm", "judge")}
+
+
+# CHECKLIST 22
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_the_flags_decide_whatever_the_condition_is_called(filled: Path, name: str) -> None:
+    flags = load_condition(name, "v1_3")
+    answers: list[SlotAnswer] = []
+    decisions: list[StoreDecision] = []
+    for called in ("C1", "C2"):
+        path = filled.with_name(f"{called}.jsonl")
+        path.write_bytes(filled.read_bytes())
+        with MemoryStore(path) as store:
+            memory = EpisodicOrchestrator(flags.model_copy(update={"name": called}), store)
+            answers.append(read(memory))
+            decisions.append(write(memory, "u9"))
+    assert answers[0].slot == answers[1].slot
+    assert answers[0].meta == answers[1].meta.model_copy(update={"condition": "C1"})
+    assert decisions[0] == decisions[1]
+
+
+# CHECKLIST 31
+def test_the_first_condition_neither_opens_nor_creates_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "store.jsonl"
+    with orchestrator(path, "C1") as memory:
+        read(memory)
+        memory.empty_slot_without_debate()
+        assert write(memory, "u1").store_decision == "skipped"
+    assert list(tmp_path.iterdir()) == []
+
+
+# CHECKLIST 31
+def test_the_first_condition_does_not_even_read_a_broken_store(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    path.write_text("not json\n", encoding="utf-8")
+    with orchestrator(path, "C1") as memory:
+        assert read(memory).meta.retrieval_calls == 0
+    assert path.read_text(encoding="utf-8") == "not json\n"
+
+
+# CHECKLIST 26, 103
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_without_debate_nothing_is_retrieved_and_the_bundle_is_empty(filled: Path, name: str) -> None:
+    with orchestrator(filled, name) as memory:
+        slot, mode, meta = memory.empty_slot_without_debate()
+    assert (slot["retrieved"], slot["warnings"], slot["meta"]["retrieval_executed"]) == ([], [], False)
+    assert (meta.retrieval_calls, meta.retrieved_k, meta.retrieved_ids) == (0, 0, ())
+    assert mode == load_condition(name, "v1_3").memory_mode
+
+
+# CHECKLIST 158
+def test_a_sample_never_sees_its_own_episode(filled: Path) -> None:
+    with orchestrator(filled) as memory:
+        assert "epi_000002" not in read(memory, sample_id="u2").meta.retrieved_ids
+        assert "epi_000002" in read(memory, sample_id="u4").meta.retrieved_ids
+        assert "epi_000002" in read(memory, sample_id=None).meta.retrieved_ids
+
+
+# CHECKLIST 50
+@pytest.mark.parametrize("topk", [1, 2, 3])
+def test_topk_bounds_what_is_retrieved_and_is_told_in_the_bundle(filled: Path, topk: int) -> None:
+    with orchestrator(filled, topk=topk) as memory:
+        answer = read(memory)
+    assert answer.meta.retrieved_k == len(answer.slot["retrieved"]) == topk
+    assert answer.slot["meta"]["topk"] == topk
+
+
+# CHECKLIST 50
+@pytest.mark.parametrize("topk", [0, 4, -1])
+def test_another_topk_is_refused(topk: int) -> None:
+    with pytest.raises(ConfigError):
+        Retriever(topk=topk)
+
+
+# CHECKLIST 50
+@pytest.mark.parametrize("topk", [0, 4])
+def test_the_settings_refuse_another_topk_too(tmp_path: Path, topk: int) -> None:
+    with pytest.raises(ConfigError), orchestrator(tmp_path / "store.jsonl", topk=topk) as memory:
+        read(memory)
+
+
+# CHECKLIST 45
+def test_an_empty_store_gives_an_empty_bundle_after_one_retrieval(tmp_path: Path) -> None:
+    with orchestrator(tmp_path / "store.jsonl") as memory:
+        answer = read(memory)
+    assert (answer.meta.retrieval_calls, answer.meta.retrieved_k, answer.slot["retrieved"]) == (1, 0, [])
+    assert answer.slot["meta"]["retrieval_executed"] is True
+
+
+# OPFB in the orchestrator
+
+
+# CHECKLIST 88, 89, 91, 92, 93
+@pytest.mark.parametrize("version", ["v1_2", "v1_3"])
+def test_later_files_block_what_failed_and_say_so_in_the_meta(failing: Path, version: str) -> None:
+    with orchestrator(failing, version=version) as memory:
+        slot, _, meta = read(memory)
+    assert meta.retrieved_k == 3
+    assert [a["evidence"]["source_episode_ids"] for a in slot["retrieved"]] == [["epi_000003"]]
+    assert len(slot["warnings"]) == 2
+    assert (meta.memory_blocked_episode_n, meta.memory_blocked_advisory_n) == (1, 2)
+    assert meta.memory_demoted_advisory_n == 0
+    assert meta.memory_block_reason == "opposite_polarity_failed"
+
+
+# CHECKLIST 90, 91
+def test_the_first_file_demotes_what_failed(failing: Path) -> None:
+    with orchestrator(failing, version="v1_1") as memory:
+        slot, _, meta = read(memory)
+    assert len(slot["retrieved"]) == 3
+    assert slot["warnings"] == []
+    assert sum("[Warning:" in a["message"] for a in slot["retrieved"]) == 2
+    assert (meta.memory_blocked_advisory_n, meta.memory_demoted_advisory_n) == (0, 2)
+    assert meta.memory_block_reason == ""
+
+
+# CHECKLIST 91
+@pytest.mark.parametrize(("version", "advice", "shown"), [("v1_1", "block", 1), ("v1_2", "demote", 3)])
+def test_the_experiment_may_override_the_dangerous_advice_of_the_file(
+    failing: Path, version: str, advice: str, shown: int
+) -> None:
+    with orchestrator(failing, version=version, dangerous_advice=advice) as memory:
+        assert len(read(memory).slot["retrieved"]) == shown
+
+
+# CHECKLIST 88
+@pytest.mark.parametrize(("term", "expected"), [("food", 1), ("service", 0)])
+def test_dangerous_pairs_about_a_current_aspect_are_counted(failing: Path, term: str, expected: int) -> None:
+    with orchestrator(failing) as memory:
+        assert read(memory, stage1_of(NEG, term=term)).meta.memory_dangerous_current_n == expected
+
+
+# CHECKLIST 172
+def test_the_warning_speaks_the_language_of_the_sample(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    text = "음식이 안 좋아요"
+    stage1 = stage1_of(NEG, term="음식", text=text)
+    with orchestrator(path, selective_storage=False) as memory:
+        write(memory, "u1", stage1, patched="negative", after=(NEG, NEG), text=text, language="ko")
+        entry = memory.store.get("epi_000001")
+        answer = read(memory, stage1_of(NEG, term="가격", text=text), text=text, language="ko-KR")
+    assert entry is not None
+    principle = load_catalogue().get(entry.correction.principle_id)
+    assert principle is not None
+    assert answer.slot["warnings"] == [principle.anti_pattern_ko]
+
+
+# Lexical query
+
+
+# CHECKLIST 49, 159, 171
+@pytest.mark.parametrize(
+    ("version", "use_lexical", "lexical"),
+    [("v1_1", None, 0.0), ("v1_2", None, 0.5), ("v1_1", True, 0.5), ("v1_2", False, 0.0)],
+)
+def test_relevance_uses_the_risks_and_proposals_of_stage1_only_where_lexical_is_on(
+    tmp_path: Path, version: str, use_lexical: bool | None, lexical: float
+) -> None:
+    path = tmp_path / "store.jsonl"
+    with orchestrator(path, version=version, use_lexical=use_lexical, selective_storage=False) as memory:
+        stage1 = stage1_of(NEG)
+        plain = stage1.validator.model_copy(update={"correction_proposals": ()})
+        write(memory, "u1", stage1.model_copy(update={"validator": plain}))
+        answer = read(memory)
+    (advisory,) = answer.slot["retrieved"]
+    assert advisory["relevance_score"] == pytest.approx(0.7 + 0.3 * lexical, abs=1e-6)
+
+
+# Firewall in the orchestrator
+
+
+# CHECKLIST 173
+def test_the_firewall_drops_and_counts_advice_that_names_a_current_aspect(filled: Path) -> None:
+    with orchestrator(filled) as memory:
+        slot, _, meta = read(memory, stage1_of(NEG, term="risk"))
+    assert slot["retrieved"] == []
+    assert meta.firewall_dropped_n == 3
+    assert meta.retrieved_k == 3
+
+
+# CHECKLIST 173
+def test_the_strict_firewall_fails_the_sample(filled: Path) -> None:
+    with orchestrator(filled, firewall="strict") as memory:
+        read(memory)
+        with pytest.raises(LeakageError):
+            read(memory, stage1_of(NEG, term="risk"))
+
+
+# CHECKLIST 84
+@pytest.mark.parametrize("name", MASKED)
+def test_where_injection_is_masked_no_advisory_is_built_that_could_be_dropped_or_blocked(
+    failing: Path, name: str
+) -> None:
+    with orchestrator(failing, name, firewall="strict") as memory:
+        meta = read(memory, stage1_of(NEG, term="risk")).meta
+    assert meta.firewall_dropped_n == 0
+    assert (meta.memory_blocked_advisory_n, meta.memory_demoted_advisory_n) == (0, 0)
+    assert meta.memory_block_reason == ""
+
+
+# Injection per condition
+
+
+def injected(memory: EpisodicOrchestrator, stage1: Stage1Result) -> tuple[dict[str, Any], dict[str, Any], MemoryMeta]:
+    answer = read(memory, stage1)
+    cap = memory.settings.memory_prompt_injection_chars_cap
+    signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
+    debate = injection_for(
+        DEBATE_SLOT,
+        answer.slot,
+        answer.meta,
+        should_inject_advisory_with_reason(signals),
+        catalogue=memory.catalogue,
+        chars_cap=cap,
+    )
+    stage2 = injection_for(
+        STAGE2_SLOT,
+        answer.slot,
+        debate.meta,
+        should_inject_memory_for_stage2_with_reason(signals),
+        catalogue=memory.catalogue,
+        chars_cap=cap,
+    )
+    return debate.into({"text": "t"}), stage2.into({"text": "t"}), stage2.meta
+
+
+# CHECKLIST 5, 108, 109, 111, 117, 118, 122, 125, 129
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_only_exposed_conditions_put_memory_into_a_context(filled: Path, name: str) -> None:
+    with orchestrator(filled, name) as memory:
+        debate, stage2, meta = injected(memory, stage1_of(NEG, term="service"))
+    exposed = name in EXPOSED
+    assert list(debate) == ["text"] + ["DEBATE_CONTEXT__MEMORY"] * exposed
+    assert list(stage2) == ["text"] + ["STAGE2_REVIEW_CONTEXT__MEMORY"] * exposed
+    assert (meta.prompt_injection_chars > 0) is exposed
+    assert (meta.stage2_memory_prompt_injection_chars > 0) is exposed
+    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == ("" if exposed else "not_exposed")
+    assert meta.injection_trigger_reason == "validator"
+    assert meta.injection_trigger_reasons == ("validator",)
+    assert meta.stage2_memory_gate_reason == "validator"
+    assert meta.advisory_injection_gated is False
+    assert (meta.advisory_expects is not None) is exposed
+
+
+# CHECKLIST 119
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_sample_without_signals_keeps_the_prompt_of_the_first_condition(filled: Path, name: str) -> None:
+    with orchestrator(filled, name) as memory:
+        debate, stage2, meta = injected(memory, stage1_of(term="service"))
+    assert debate == stage2 == {"text": "t"}
+    assert meta.advisory_injection_gated is (name in EXPOSED)
+    assert meta.injection_skip_reason == ("gate_closed" if name in EXPOSED else "not_exposed")
+    assert meta.injection_trigger_reason is None
+    assert meta.prompt_injection_chars == 0
+
+
+# CHECKLIST 124
+def test_the_two_gates_decide_independently(filled: Path) -> None:
+    with orchestrator(filled) as memory:
+        debate, stage2, meta = injected(memory, stage1_of(term="service", polarity="neutral"))
+    assert list(debate) == ["text"]
+    assert list(stage2) == ["text", "STAGE2_REVIEW_CONTEXT__MEMORY"]
+    assert meta.injection_skip_reason == "gate_closed"
+    assert meta.stage2_memory_injected is True
+    assert meta.stage2_memory_gate_reason == "neutral_only"
+
+
+# CHECKLIST 109
+def test_with_an_empty_store_an_exposed_sample_keeps_the_prompt_of_the_first_condition(tmp_path: Path) -> None:
+    with orchestrator(tmp_path / "store.jsonl") as memory:
+        debate, stage2, meta = injected(memory, stage1_of(NEG))
+    assert debate == stage2 == {"text": "t"}
+    assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == "empty_bundle"
+    assert meta.advisory_injection_gated is False
+
+
+# CHECKLIST 174
+@pytest.mark.parametrize("cap", [0, 20, 700, 1000, 5000])
+def test_the_cap_of_the_settings_holds_in_both_slots(filled: Path, cap: int) -> None:
+    with orchestrator(filled, memory_prompt_injection_chars_cap=cap) as memory:
+        debate, stage2, meta = injected(memory, stage1_of(NEG, term="service"))
+    assert meta.prompt_injection_chars <= cap
+    assert meta.prompt_injection_chars == meta.stage2_memory_prompt_injection_chars
+    assert debate.get("DEBATE_CONTEXT__MEMORY") == stage2.get("STAGE2_REVIEW_CONTEXT__MEMORY")
+    if cap < 100:
+        assert debate == stage2 == {"text": "t"}
+        assert meta.injection_skip_reason == meta.stage2_injection_skip_reason == "char_cap"
+    if cap == 5000:
+        assert len(debate["DEBATE_CONTEXT__MEMORY"]["retrieved"]) == 3
+
+
+# Writing
+
+
+# CHECKLIST 21, 64, 65
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_only_writing_conditions_append(filled: Path, name: str) -> None:
+    before = filled.read_bytes()
+    with orchestrator(filled, name, selective_storage=False) as memory:
+        decision = write(memory, "u9")
+    if name in WRITING:
+        assert decision == StoreDecision(
+            store_decision="stored", store_reason_tags=("gate_disabled",), episode_id="epi_000004"
+        )
+        assert filled.read_bytes().startswith(before)
+        assert len(filled.read_text(encoding="utf-8").splitlines()) == 4
+    else:
+        assert decision == StoreDecision(store_decision="skipped", store_skip_reason="store_write_disabled")
+        assert filled.read_bytes() == before
+
+
+# CHECKLIST 63, 67, 170
+def test_the_storage_gate_keeps_novel_and_risky_samples_and_skips_the_rest(tmp_path: Path) -> None:
+    plain = stage1_of(polarity="positive")
+    with orchestrator(tmp_path / "store.jsonl") as memory:
+        first = write(memory, "u1", plain)
+        second = write(memory, "u2", plain)
+        third = write(memory, "u3", stage1_of(NEG))
+        fourth = write(memory, "u4", stage1_of(NEG))
+        assert len(memory.store) == 3
+    assert (first.store_decision, first.store_reason_tags, first.episode_id) == ("stored", ("novelty",), "epi_000001")
+    assert second == StoreDecision(store_decision="skipped", store_skip_reason="no_gate_passed")
+    assert (set(third.store_reason_tags), third.episode_id) == ({"failure_asset", "novelty"}, "epi_000002")
+    assert (fourth.store_reason_tags, fourth.episode_id) == (("failure_asset",), "epi_000003")
+
+
+# CHECKLIST 67
+def test_without_the_storage_gate_everything_is_stored(tmp_path: Path) -> None:
+    plain = stage1_of(polarity="positive")
+    with orchestrator(tmp_path / "store.jsonl", selective_storage=False) as memory:
+        decisions = [write(memory, f"u{n}", plain) for n in range(3)]
+    assert [d.store_reason_tags for d in decisions] == [("gate_disabled",)] * 3
+    assert [d.episode_id for d in decisions] == ["epi_000001", "epi_000002", "epi_000003"]
+
+
+# CHECKLIST 61
+def test_the_provenance_of_a_stored_episode_names_its_sample(tmp_path: Path) -> None:
+    with orchestrator(tmp_path / "store.jsonl") as memory:
+        write(memory, "u5", split="valid", index=11, seed=42, used_in_eval=True)
+        entry = memory.store.get("epi_000001")
+    assert entry is not None
+    assert entry.provenance.model_dump() == {
+        "source_id": "u5",
+        "created_from_split": "valid",
+        "used_in_eval": True,
+        "sample_index": 11,
+        "seed": 42,
+        "version": "1.1",
+        "has_gold": False,
+    }
+
+
+# CHECKLIST 36, 41
+@pytest.mark.parametrize(
+    ("code", "text", "language"),
+    [
+        ("en", "맛 food", "en"),
+        ("en-US", "맛 food", "en"),
+        ("KO_kr", "the food", "ko"),
+        ("ko", "the food", "ko"),
+        ("other", "the food", "other"),
+        ("fr", "the food", "other"),
+        ("fr-CA", "맛 food", "other"),
+        (None, "the food", "en"),
+        ("unknown", "the food", "en"),
+        ("unknown", "food 맛", "ko"),
+        (None, "food 맛", "ko"),
+        (None, "12 34", "other"),
+    ],
+)
+def test_the_stored_language_is_the_effective_one(tmp_path: Path, code: str | None, text: str, language: str) -> None:
+    with orchestrator(tmp_path / "store.jsonl") as memory:
+        write(memory, "u1", stage1_of(NEG, text=text), text=text, language=code)
+        entry = memory.store.get("epi_000001")
+    assert entry is not None
+    assert entry.input_signature.language == language
+    assert entry.input_signature.num_aspects == 1
+
+
+# CHECKLIST 161
+def test_two_texts_of_one_signature_are_stored_as_equal_bytes_apart_from_id_and_provenance(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with orchestrator(path, selective_storage=False) as memory:
+        write(memory, "u1", text="Really the food was not okay", index=0)
+        write(memory, "u2", text="My food did not arrive hot", index=1)
+    one, two = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    for line in (one, two):
+        del line["episode_id"], line["provenance"]
+    assert json.dumps(one) == json.dumps(two)
+
+
+# CHECKLIST 43, 163
+def test_no_stored_line_holds_the_text(filled: Path) -> None:
+    stored = filled.read_text(encoding="utf-8")
+    for words in ("was not fine", "not fine at all", "The food"):
+        assert words not in stored
+
+
+# CHECKLIST 163, 170
+def test_a_text_that_quotes_the_catalogue_raises_and_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    quoted = load_catalogue().lookup("NEGATION_SCOPE", "abstain", "neutral").text_en
+    with orchestrator(path) as memory:
+        with pytest.raises(LeakageError):
+            write(memory, "u1", text=f"food: {quoted}")
+        assert len(memory.store) == 0
+        assert not path.exists() or path.read_bytes() == b""
+        assert write(memory, "u2").episode_id == "epi_000001"
+
+
+# CHECKLIST 54, 68
+def test_every_stored_line_obeys_the_json_schema_of_an_entry(failing: Path) -> None:
+    schema = json.loads((SCHEMAS / "episodic_memory_entry_v1_1.json").read_text(encoding="utf-8"))
+    for line in failing.read_text(encoding="utf-8").splitlines():
+        jsonschema.validate(json.loads(line), schema)
+
+
+# CHECKLIST 25, 191
+def test_an_episode_is_retrieved_by_the_next_sample(tmp_path: Path) -> None:
+    with orchestrator(tmp_path / "store.jsonl") as memory:
+        assert read(memory, sample_id="u1").meta.retrieved_ids == ()
+        write(memory, "u1")
+        assert read(memory, sample_id="u2").meta.retrieved_ids == ("epi_000001",)
+
+
+# CHECKLIST 21
+def test_the_evaluating_condition_reads_like_the_silent_one(filled: Path) -> None:
+    with orchestrator(filled, "C2_eval_only") as evaluating:
+        one = read(evaluating)
+    with orchestrator(filled, "C2_silent") as silent:
+        two = read(silent)
+    assert one.slot == two.slot
+    assert one.meta.model_copy(update={"condition": "C2_silent"}) == two.meta
+
+
+# CHECKLIST 17
+def test_the_orchestrator_holds_what_it_was_given(tmp_path: Path) -> None:
+    condition = load_conditions(None).resolve("C2")
+    with MemoryStore(tmp_path / "store.jsonl") as store:
+        memory = EpisodicOrchestrator(condition, store)
+        assert memory.condition == condition
+        assert memory.store is store
+        assert memory.settings == EpisodicMemorySettings()
