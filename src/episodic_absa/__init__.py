@@ -1,5 +1,6 @@
 """Aspect-based sentiment analysis by debating agents, and an episodic memory whose benefit can be measured."""
 
+import logging
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,9 @@ _HOME = {
         "load_catalogue",
     ),
 }
+
+# A library stays silent unless its user configures logging.
+logging.getLogger("episodic_absa").addHandler(logging.NullHandler())
 
 
 # Names are looked up on first use, so that the command line does not load every model to print its help.

@@ -17,8 +17,6 @@ from episodic_absa.language import find_aspect_term, find_polarity_word, load_le
         ("its positivity", "positivity"),
         ("all negativities", "negativities"),
         ("neutrality holds", "neutrality"),
-        ("it was neutralised", "neutralised"),
-        ("it neutralizes", "neutralizes"),
         ("action: neutral_fallback", "neutral"),
         ("polarity=POS", "pos"),
         ("neg", "neg"),

@@ -96,9 +96,10 @@ class EpisodeBuilder:
         evaluation = EvaluationV1_1(
             risk_before=risk_vector(risks_before),
             risk_after=risk_vector(risks_after),
-            override_applied=outcome.override_applied,
-            override_success=outcome.override_success,
-            override_harm=outcome.override_harm,
+            # An override that was not adopted changed nothing, however the patched result looked.
+            override_applied=adopted and outcome.override_applied,
+            override_success=adopted and outcome.override_applied and outcome.override_success,
+            override_harm=adopted and outcome.override_applied and outcome.override_harm,
         )
         had_conflict = bool(conflicting_aspects(extract_tuples(before)))
         has_implicit = any(item.is_implicit and not item.is_backfilled for item in before)

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field
 
 from episodic_absa.language import norm_key
-from episodic_absa.memory.advisory_builder import AdvisoryBuild, AdvisoryBuilder
+from episodic_absa.memory.advisory_builder import AdvisoryBuilder
+from episodic_absa.memory.dangerous_advice import dangerous_pairs
 from episodic_absa.memory.episode_builder import EpisodeBuilder
 from episodic_absa.memory.injection_controller import InjectionController, SlotPayload
 from episodic_absa.memory.label_firewall import LabelFirewall
@@ -112,16 +113,18 @@ class EpisodicOrchestrator:
         query: list[str] = [risk.type for risk in stage1_validator.structural_risks]
         query += [proposal.proposal_type for proposal in stage1_validator.correction_proposals]
         episodes = self._retriever.retrieve(self.store.load(), signature, query, sample_id=sample_id)
+        terms = [item.aspect_term for item in stage1_ate.aspects]
+        terms += [item.aspect_term for item in stage1_atsa.sentiments]
+        dangerous_now = _dangerous_now(episodes, terms, text)
         if self.condition.injection_mask:
-            return self._answer(self._injection.build_slot_payload(self.condition), episodes)
+            slot = self._injection.build_slot_payload(self.condition)
+            return self._answer(slot, episodes, memory_dangerous_current_n=dangerous_now)
         build = self._advisories.build_from_episodes(
             episodes,
             signature,
             query_tokens=self._retriever.lexical_tokens(query),
             prohibit_dangerous=self._prohibit_dangerous,
         )
-        terms = [item.aspect_term for item in stage1_ate.aspects]
-        terms += [item.aspect_term for item in stage1_atsa.sentiments]
         screened = self._firewall.screen(build, terms)
         return self._answer(
             self._injection.build_slot_payload(self.condition, screened.advisories, screened.warnings),
@@ -130,7 +133,7 @@ class EpisodicOrchestrator:
             memory_blocked_advisory_n=build.blocked_advisory_n,
             memory_demoted_advisory_n=build.demoted_advisory_n,
             memory_block_reason="opposite_polarity_failed" if build.blocked_advisory_n else "",
-            memory_dangerous_current_n=_dangerous_now(build, terms, text),
+            memory_dangerous_current_n=dangerous_now,
             firewall_dropped_n=screened.dropped_n,
         )
 
@@ -209,9 +212,8 @@ class EpisodicOrchestrator:
         return SlotAnswer(slot, condition.memory_mode, meta)
 
 
-def _dangerous_now(build: AdvisoryBuild, terms: list[str], text: str) -> int:
+def _dangerous_now(episodes: Sequence[EpisodicMemoryEntryV1_1], terms: Sequence[str], text: str) -> int:
     """Count the dangerous pairs whose aspect the sample has too. Logged only."""
-    if not build.dangerous:
-        return 0
-    current = {stored_term(norm_key(term, text)) for term in terms}
-    return sum(aspect in current for aspect, _ in build.dangerous)
+    pairs = dangerous_pairs(episodes)
+    current = {stored_term(norm_key(term, text)) for term in terms} if pairs else set()
+    return sum(aspect in current for aspect, _ in pairs)

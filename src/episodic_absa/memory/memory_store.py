@@ -79,12 +79,14 @@ class MemoryStore:
         checked = self._checked(draft)
         with self.writing():
             self._set_torn_line_aside()
-            line = _line_of(checked, self._tail.next_id)
             try:
+                line = _line_of(checked, self._tail.next_id)
                 # Reading the line back proves that what is written is what every reader will accept.
                 entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
             except ValidationError as error:
                 raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
+            except UnicodeEncodeError as error:
+                raise MemoryStoreError("not an episode: a string is not valid Unicode", path=self.path) from error
             self._write(line)
             self._tail.add(entry, line)
             return entry
@@ -112,6 +114,8 @@ class MemoryStore:
 
     def _checked(self, draft: EpisodeDraftV1_1 | Mapping[str, Any]) -> EpisodeDraftV1_1:
         if not isinstance(draft, EpisodeDraftV1_1):
+            if not isinstance(draft, Mapping):
+                raise MemoryStoreError(f"not an episode but a {type(draft).__name__}", path=self.path)
             refuse_forbidden_keys(draft)
             try:
                 without_id = {key: value for key, value in draft.items() if key != "episode_id"}
@@ -307,7 +311,7 @@ class _Tail:
                 len(self._offsets) + 1, f"{entry.episode_id} does not come after epi_{self._last_id:06d}"
             )
         if number > MAX_EPISODE_NUMBER:
-            raise self._bad_line(len(self._offsets) + 1, f"{entry.episode_id} is beyond any store")
+            raise self._bad_line(len(self._offsets) + 1, f"{entry.episode_id} is no number that a store gives")
         self.index.add(entry)
         self._offsets.append(self.end)
         self._ids.append(number)

@@ -164,8 +164,8 @@ def _bad_lines(lines: Iterable[bytes]) -> dict[int, str]:
             bad[number] = reasons_of(error)
             continue
         episode = int(entry.episode_id[4:])
-        if episode > MAX_EPISODE_NUMBER:
-            bad[number] = f"{entry.episode_id} is beyond any store"
+        if not 1 <= episode <= MAX_EPISODE_NUMBER:
+            bad[number] = f"{entry.episode_id} is no number that a store gives"
         else:
             numbered.append((number, episode))
     in_order = set(_longest_ascending(numbered))
@@ -182,6 +182,10 @@ def _longest_ascending(numbered: list[tuple[int, int]]) -> Iterator[int]:
     previous: list[int | None] = []
     for position, (_, episode) in enumerate(numbered):
         place = bisect_left(tails, episode)
+        if tails[place : place + 1] == [episode]:
+            # Of two equal ids the earlier line stays: readers have served it.
+            previous.append(None)
+            continue
         previous.append(holders[place - 1] if place else None)
         tails[place : place + 1] = [episode]
         holders[place : place + 1] = [position]
@@ -206,7 +210,8 @@ def _replace(path: Path, lines: list[bytes]) -> None:
     writer = DurableFile(draft)
     try:
         writer.append(b"".join(line + b"\n" for line in lines), at=0)
+        draft.replace(path)
     finally:
         writer.close()
-    draft.replace(path)
+        draft.unlink(missing_ok=True)
     sync_directory(path.parent)

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
 from episodic_absa.vocabulary import (
@@ -52,6 +52,19 @@ def _sorted_unique(value: tuple[RiskId, ...]) -> tuple[RiskId, ...]:
     return value
 
 
+def _must_be(*, constant: bool) -> BeforeValidator:
+    """Refuse 1 for true and 0 for false: a Literal alone would take them, the JSON Schema does not."""
+
+    def check(value: object) -> object:
+        if value is not constant:
+            raise ValueError(f"must be literally {str(constant).lower()}")
+        return value
+
+    return BeforeValidator(check)
+
+
+AlwaysTrue = Annotated[Literal[True], _must_be(constant=True)]
+AlwaysFalse = Annotated[Literal[False], _must_be(constant=False)]
 DetectedStructure = Annotated[
     tuple[Structure, ...],
     AfterValidator(_ordered_structures),
@@ -146,7 +159,7 @@ class ProvenanceV1_1(FrozenModel):
     sample_index: Count
     seed: Annotated[int, Field(strict=True)]
     version: SchemaVersion = "1.1"
-    has_gold: Literal[False] = False
+    has_gold: AlwaysFalse = False
 
 
 class EpisodeDraftV1_1(FrozenModel):
@@ -194,9 +207,9 @@ class EvidenceV1_1(FrozenModel):
 class AdvisoryConstraintsV1_1(FrozenModel):
     """What an advisory promises. None of it can be switched off."""
 
-    no_label_hint: Literal[True] = True
-    no_forcing: Literal[True] = True
-    no_confidence_boost: Literal[True] = True
+    no_label_hint: AlwaysTrue = True
+    no_forcing: AlwaysTrue = True
+    no_confidence_boost: AlwaysTrue = True
 
 
 class AdvisoryV1_1(FrozenModel):

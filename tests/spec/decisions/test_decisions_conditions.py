@@ -173,6 +173,18 @@ def test_an_unquoted_memory_mode_is_refused_and_the_choices_are_listed(
 
 
 # CHECKLIST 148
+@pytest.mark.parametrize("word", ["on", "off"])
+def test_the_bare_yaml_word_is_refused_where_the_quoted_one_is_read(tmp_path: Path, word: str) -> None:
+    path = write(tmp_path, valid_document())
+    quoted = path.read_text(encoding="utf-8")
+    load_conditions(path)
+    assert f"memory_mode: '{word}'" in quoted
+    path.write_text(quoted.replace(f"memory_mode: '{word}'", f"memory_mode: {word}"), encoding="utf-8")
+    with pytest.raises(ConfigError, match="memory_mode"):
+        load_conditions(path)
+
+
+# CHECKLIST 148
 @pytest.mark.parametrize("mode", ["On", "OFF", "loud", "", "advisory", None, 1])
 def test_an_unknown_memory_mode_in_the_file_is_refused(tmp_path: Path, mode: object) -> None:
     document = valid_document()

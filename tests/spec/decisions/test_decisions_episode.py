@@ -1,6 +1,6 @@
 """SPEC 8 and Appendix A: every derived field of an episode, by table, and the principle it points to."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import episodic_absa
 from episodic_absa.canonical_json import canonical_json
+from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodeBuilder, SignatureBuilder, load_catalogue
 from episodic_absa.memory.episode_builder import episode_type_of, risk_vector
 from episodic_absa.memory.principles import risk_key
@@ -222,6 +223,9 @@ WIDER = SentimentItem(aspect_term="food", span=Span(start=0, end=8), polarity="p
         ((), (GOOD,), True, "polarity_flip"),
         ((GOOD, BACKFILL), (GOOD, PRICE), True, "polarity_flip"),
         ((GOOD, PRICE), (FLIPPED,), True, "polarity_flip"),
+        ((sentiment("food", None),), (GOOD,), True, "polarity_flip"),
+        ((GOOD,), (sentiment("food", None),), True, "defer"),
+        ((GOOD, BAD), (GOOD, BAD), True, "abstain"),
         ((GOOD,), (PLACEHOLDER,), True, "neutral_fallback"),
         ((GOOD,), (LOWER,), True, "confidence_reduce"),
         ((GOOD, BACKFILL), (LOWER, BACKFILL), True, "confidence_reduce"),
@@ -364,12 +368,22 @@ def test_the_risk_after_is_that_of_the_review_if_adopted_and_that_of_stage1_if_n
         {},
     ],
 )
-def test_the_flags_of_the_override_are_taken_over(flags: Mapping[str, bool]) -> None:
+def test_the_flags_of_the_override_are_taken_over(flags: dict[str, Any]) -> None:
     stage1 = stage1_of((GOOD,), structural_risks=risks(NEG))
     evaluation = build(stage1, outcome_of(stage1, (FLIPPED,), **flags), adopted=True).evaluation
     assert evaluation.override_applied is flags.get("override_applied", False)
     assert evaluation.override_success is flags.get("override_success", False)
     assert evaluation.override_harm is flags.get("override_harm", False)
+
+
+# CHECKLIST 169
+@pytest.mark.parametrize("flags", [{"override_success": True}, {"override_harm": True}, {}])
+def test_an_override_that_was_not_adopted_was_not_applied(flags: dict[str, Any]) -> None:
+    stage1 = stage1_of((GOOD,), structural_risks=risks(NEG))
+    draft = build(stage1, outcome_of(stage1, (FLIPPED,), override_applied=True, **flags), adopted=False)
+    evaluation = draft.evaluation
+    assert (evaluation.override_applied, evaluation.override_success, evaluation.override_harm) == (False,) * 3
+    assert draft.episode_type == "neutral"
 
 
 # CHECKLIST 56, 161
@@ -674,57 +688,105 @@ def test_the_catalogue_obeys_its_format_and_holds_the_listed_principles() -> Non
     assert (CATALOGUE.general.risk, CATALOGUE.general.action, CATALOGUE.general.outcome) == ("any", "any", "any")
 
 
-CASES_OF_PRINCIPLES: list[tuple[Stage1Result, ReviewOutcome, bool, tuple[str, str, str]]] = []
-for _stage1, _after, _second, _adopted, _key in [
-    (stage1_of((GOOD,)), (GOOD,), (), False, ("none", "abstain", "neutral")),
-    (stage1_of((GOOD, BAD)), (GOOD, BAD), (), False, ("conflict", "abstain", "neutral")),
-    (stage1_of((IMPLICIT,)), (IMPLICIT,), (), False, ("implicit", "abstain", "neutral")),
+Risks = tuple[tuple[RiskId, Severity], ...]
+Sentiments = tuple[SentimentItem, ...]
+CASES_OF_PRINCIPLES: list[tuple[Sentiments, Risks, Sentiments, Risks, bool, tuple[str, str, str]]] = [
+    ((GOOD,), (), (GOOD,), (), False, ("none", "abstain", "neutral")),
+    ((GOOD, BAD), (), (GOOD, BAD), (), False, ("conflict", "abstain", "neutral")),
+    ((IMPLICIT,), (), (IMPLICIT,), (), False, ("implicit", "abstain", "neutral")),
+    ((GOOD,), (NEG,), (FLIPPED,), (), True, ("NEGATION_SCOPE", "polarity_flip", "success")),
     (
-        stage1_of((GOOD,), structural_risks=risks(NEG)),
-        (FLIPPED,),
-        (),
-        True,
-        ("NEGATION_SCOPE", "polarity_flip", "success"),
-    ),
-    (
-        stage1_of((GOOD,), structural_risks=risks(("CONTRAST_SCOPE", "low"))),
+        (GOOD,),
+        (("CONTRAST_SCOPE", "low"),),
         (FLIPPED,),
         (("CONTRAST_SCOPE", "high"),),
         True,
         ("CONTRAST_SCOPE", "polarity_flip", "harm"),
     ),
+    ((GOOD, BAD), (("OTHER", "high"),), (GOOD,), (("OTHER", "high"),), False, ("conflict", "defer", "neutral")),
     (
-        stage1_of((GOOD, BAD), structural_risks=risks(("OTHER", "high"))),
-        (GOOD,),
-        (("OTHER", "high"),),
-        False,
-        ("conflict", "defer", "neutral"),
-    ),
-    (
-        stage1_of((GOOD, IMPLICIT), structural_risks=risks(("EVIDENCE_GAP", "mid"))),
+        (GOOD, IMPLICIT),
+        (("EVIDENCE_GAP", "mid"),),
         (LOWER, IMPLICIT),
         (("EVIDENCE_GAP", "mid"),),
         True,
         ("EVIDENCE_GAP", "confidence_reduce", "neutral"),
     ),
-]:
-    CASES_OF_PRINCIPLES.append((_stage1, outcome_of(_stage1, _after, structural_risks=risks(*_second)), _adopted, _key))
+]
 
 
 # CHECKLIST 58, 164
-@pytest.mark.parametrize(("stage1", "outcome", "adopted", "key"), CASES_OF_PRINCIPLES)
+@pytest.mark.parametrize(("first", "before", "patched", "after", "adopted", "key"), CASES_OF_PRINCIPLES)
 def test_an_episode_points_to_the_principle_of_its_risk_action_and_outcome(
-    stage1: Stage1Result, outcome: ReviewOutcome, adopted: bool, key: tuple[str, str, str]
+    first: Sentiments, before: Risks, patched: Sentiments, after: Risks, adopted: bool, key: tuple[str, str, str]
 ) -> None:
-    draft = build(stage1, outcome, adopted=adopted)
+    stage1 = stage1_of(first, structural_risks=risks(*before))
+    draft = build(stage1, outcome_of(stage1, patched, structural_risks=risks(*after)), adopted=adopted)
     assert (draft.action_taken, draft.episode_type) == key[1:]
     assert draft.correction.principle_id == looked_up(*key)
+
+
+def without_general(entries: list[dict[str, Any]]) -> None:
+    entries[:] = [e for e in entries if e["principle_id"] != "P-GEN-01"]
+
+
+def with_a_repeated_id(entries: list[dict[str, Any]]) -> None:
+    entries.append(dict(entries[0]))
+
+
+def with_a_bad_id(entries: list[dict[str, Any]]) -> None:
+    entries[0]["principle_id"] = "P-NEGATION-1"
+
+
+def without_expects(entries: list[dict[str, Any]]) -> None:
+    del entries[0]["expects"]
+
+
+def with_an_unknown_risk(entries: list[dict[str, Any]]) -> None:
+    entries[0]["risk"] = "NEGATION"
+
+
+def with_an_unknown_key(entries: list[dict[str, Any]]) -> None:
+    entries[0]["note"] = "x"
+
+
+def with_a_long_text(entries: list[dict[str, Any]]) -> None:
+    entries[0]["text_en"] = "x" * 301
+
+
+def with_a_long_anti_pattern(entries: list[dict[str, Any]]) -> None:
+    entries[0]["anti_pattern_ko"] = "x" * 201
+
+
+# CHECKLIST 164, 212
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        without_general,
+        with_a_repeated_id,
+        with_a_bad_id,
+        without_expects,
+        with_an_unknown_risk,
+        with_an_unknown_key,
+        with_a_long_text,
+        with_a_long_anti_pattern,
+    ],
+)
+def test_a_catalogue_of_another_form_is_refused(tmp_path: Path, spoil: Callable[[list[dict[str, Any]]], None]) -> None:
+    path = tmp_path / "principles.yaml"
+    entries = [dict(e) for e in ENTRIES]
+    path.write_text(yaml.safe_dump(entries, allow_unicode=True), encoding="utf-8")
+    assert len(load_catalogue(path)) == len(ENTRIES)
+    spoil(entries)
+    path.write_text(yaml.safe_dump(entries, allow_unicode=True), encoding="utf-8")
+    with pytest.raises(ConfigError):
+        load_catalogue(path)
 
 
 # Closed vocabulary
 
 
-FILLER = st.lists(st.sampled_from("today we went early some came later again maybe soon".split()), max_size=12)
+FILLER = st.lists(st.sampled_from(["today", "we", "went", "early", "some", "came", "later", "again"]), max_size=12)
 NOTE = st.text(max_size=60)
 POLARITY: st.SearchStrategy[Polarity] = st.sampled_from(["positive", "negative", "neutral"])
 RISK_LIST = st.lists(st.tuples(st.sampled_from(RISK_IDS), st.sampled_from(sorted(SEVERITY_WEIGHT))), max_size=3)
@@ -750,7 +812,7 @@ def test_two_texts_of_one_signature_give_byte_identical_episodes_apart_from_prov
     signature = InputSignatureV1_1(
         language="en", detected_structure=("none",), has_negation=False, num_aspects=2, length_bucket="medium"
     )
-    drafts = []
+    drafts: list[EpisodeDraftV1_1] = []
     for uid, head, middle, note in (("u1", fillers[0], fillers[1], notes[0]), ("u2", fillers[2], fillers[3], notes[1])):
         text = " ".join([*head, "food", *middle, "price"])
         aspects = tuple(

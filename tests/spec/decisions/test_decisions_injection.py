@@ -104,8 +104,8 @@ def meta(*, debate: bool = True, stage2: bool = True) -> MemoryMeta:
     )
 
 
-OPEN = GateDecision(allowed=True, reason="conflict", reasons=("conflict", "validator"))
-CLOSED = GateDecision(allowed=False, reason=None, reasons=())
+OPEN: GateDecision[Any] = GateDecision(allowed=True, reason="conflict", reasons=("conflict", "validator"))
+CLOSED: GateDecision[Any] = GateDecision(allowed=False, reason=None, reasons=())
 
 
 def inject(
@@ -113,7 +113,7 @@ def inject(
     given_bundle: AdvisoryBundleV1_1,
     *,
     given_meta: MemoryMeta | None = None,
-    gate: GateDecision = OPEN,
+    gate: GateDecision[Any] = OPEN,
     cap: int | None = None,
 ) -> Injection:
     slot = given_bundle.model_dump(mode="json")
@@ -169,6 +169,7 @@ def test_every_bundle_has_one_shape_and_obeys_the_json_schema(name: str, debate_
 def test_without_debate_the_bundle_says_that_nothing_was_retrieved(name: str) -> None:
     slot = InjectionController(topk=3).build_slot_payload(load_condition(name, "v1_3"), debate_enabled=False)
     assert slot["meta"]["retrieval_executed"] is False
+    assert slot["meta"]["topk"] == (0 if name == "C1" else 3)
     assert slot["retrieved"] == []
     assert slot["warnings"] == []
 
@@ -313,7 +314,11 @@ def test_the_slot_carries_the_name_it_was_given(stage: Literal["debate", "stage2
     ],
 )
 def test_a_skipped_slot_leaves_the_context_without_the_key(
-    target: SlotTarget, given_bundle: AdvisoryBundleV1_1, given_meta: MemoryMeta, gate: GateDecision, cap: int | None
+    target: SlotTarget,
+    given_bundle: AdvisoryBundleV1_1,
+    given_meta: MemoryMeta,
+    gate: GateDecision[Any],
+    cap: int | None,
 ) -> None:
     injection = inject(target, given_bundle, given_meta=given_meta, gate=gate, cap=cap)
     assert injection.slot is None
@@ -334,7 +339,7 @@ def test_the_gate_reasons_are_recorded_whether_or_not_anything_is_shown(exposed:
     debate = inject(DEBATE_SLOT, bundle(advisory()), given_meta=meta(debate=exposed)).meta
     assert debate.injection_trigger_reason == "conflict"
     assert debate.injection_trigger_reasons == ("conflict", "validator")
-    gate = GateDecision(allowed=True, reason="alignment", reasons=("alignment", "neutral_only"))
+    gate: GateDecision[Any] = GateDecision(allowed=True, reason="alignment", reasons=("alignment", "neutral_only"))
     stage2 = inject(STAGE2_SLOT, bundle(advisory()), given_meta=meta(stage2=exposed), gate=gate).meta
     assert stage2.stage2_memory_gate_reason == "alignment"
     assert stage2.stage2_memory_gate_reasons == ("alignment", "neutral_only")
@@ -361,7 +366,7 @@ def test_what_is_expected_is_what_the_top_ranked_advisory_expects(
 # CHECKLIST 123, 212
 @pytest.mark.parametrize(("debate_gate", "stage2_gate"), list(product([OPEN, CLOSED], repeat=2)))
 def test_both_slots_are_decided_one_after_the_other_on_the_same_bundle(
-    debate_gate: GateDecision, stage2_gate: GateDecision
+    debate_gate: GateDecision[Any], stage2_gate: GateDecision[Any]
 ) -> None:
     given_bundle = bundle(advisory())
     first = inject(DEBATE_SLOT, given_bundle, gate=debate_gate)
@@ -453,6 +458,19 @@ def assert_is_a_cut(part: str, whole: str) -> None:
     words = part.rstrip(" .…").split(" ")
     assert words == whole.rstrip(".").split(" ")[: len(words)]
     assert len(part) >= min(40, len(whole))
+
+
+# CHECKLIST 174
+def test_the_principle_is_shortened_no_further_than_needed() -> None:
+    given_bundle = bundle(advisory())
+    words = TEXT.split(" ")
+    for n in range(len(words) - 1, 0, -1):
+        if len(" ".join(words[:n])) < 40:
+            break
+        cut = bundle(advisory(text=" ".join(words[:n])))
+        shrunk = shrink_to_cap(given_bundle, chars(cut) + 1)  # one more: room for a mark of omission
+        assert shrunk is not None
+        assert shrunk.retrieved[0].message.startswith(" ".join(words[:n]))
 
 
 # CHECKLIST 174

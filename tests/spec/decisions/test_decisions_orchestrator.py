@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from pydantic import ValidationError
 
 import episodic_absa
 from episodic_absa.conditions import load_condition, load_conditions
@@ -313,6 +314,31 @@ def test_an_empty_store_gives_an_empty_bundle_after_one_retrieval(tmp_path: Path
     assert answer.slot["meta"]["retrieval_executed"] is True
 
 
+# CHECKLIST 21, 32
+def test_every_retrieving_condition_retrieves_the_same_episodes(failing: Path) -> None:
+    seen = set()
+    for name in RETRIEVING:
+        with orchestrator(failing, name) as memory:
+            seen.add(read(memory).meta.retrieved_ids)
+    assert len(seen) == 1
+
+
+# CHECKLIST 148, 175
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"memory_visible_to": ("epm", "moderator")},
+        {"firewall": "off"},
+        {"dangerous_advice": "delete"},
+        {"memory_prompt_injection_chars_cap": -1},
+        {"top_k": 3},
+    ],
+)
+def test_a_setting_that_cannot_be_obeyed_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises((ConfigError, ValidationError)):
+        EpisodicMemorySettings(**wrong)
+
+
 # OPFB in the orchestrator
 
 
@@ -350,7 +376,7 @@ def test_the_experiment_may_override_the_dangerous_advice_of_the_file(
 
 
 # CHECKLIST 88
-@pytest.mark.parametrize(("term", "expected"), [("food", 1), ("service", 0)])
+@pytest.mark.parametrize(("term", "expected"), [("food", 1), ("Food", 1), ("service", 0)])
 def test_dangerous_pairs_about_a_current_aspect_are_counted(failing: Path, term: str, expected: int) -> None:
     with orchestrator(failing) as memory:
         assert read(memory, stage1_of(NEG, term=term)).meta.memory_dangerous_current_n == expected
@@ -402,6 +428,15 @@ def test_the_firewall_drops_and_counts_advice_that_names_a_current_aspect(filled
     assert slot["retrieved"] == []
     assert meta.firewall_dropped_n == 3
     assert meta.retrieved_k == 3
+
+
+# CHECKLIST 173
+def test_a_term_that_only_a_sentiment_names_is_an_aspect_term_of_the_sample(filled: Path) -> None:
+    stage1 = stage1_of(NEG, term="service")
+    judged = SentimentItem(aspect_term="risk", polarity="negative")
+    stage1 = stage1.model_copy(update={"atsa": Stage1Atsa(sentiments=(*stage1.atsa.sentiments, judged))})
+    with orchestrator(filled) as memory:
+        assert read(memory, stage1).meta.firewall_dropped_n == 3
 
 
 # CHECKLIST 173

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory import MemoryStore
+from episodic_absa.memory import MemoryStore, load_catalogue
 from episodic_absa.memory.durable_file import DurableFile
+from episodic_absa.memory.leak_guard import refuse_open_vocabulary
 from episodic_absa.memory.store_maintenance import compact_store
+from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
 
 
 class SlowFile(DurableFile):
@@ -47,6 +49,8 @@ def main() -> int:
         lock_timeout_s=options.lock_timeout_s,
         open_file=SlowFile if options.slow else DurableFile,
     )
+    # Read the vocabularies first: the killer's moments should fall into appends, not into the start.
+    refuse_open_vocabulary(EpisodeDraftV1_1.model_validate(draft), load_catalogue())
     say("ready")
     try:
         for index in range(options.count):

@@ -56,7 +56,7 @@ def torn_of(path: Path) -> bytes:
 def killed_while_appending(path: Path, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
     """Start a writer, kill it at a random moment, and return what it acknowledged and its standard error."""
     command = [sys.executable, str(HERE / "appender.py"), str(path), "--source", "리뷰-1", *more]
-    if chance.random() < 0.7:
+    if not more and chance.random() < 0.7:
         command.append("--slow")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdout is not None
@@ -74,7 +74,10 @@ def survive_kills(path: Path, kills: int, seed: int) -> None:
     acknowledged: list[str] = []
     tails: list[bytes] = []
     with MemoryStore(path, keep_last_n=10**6) as reader:
-        for _ in range(kills):
+        done = 0
+        # On a busy machine more kills may be needed until one lands inside a write.
+        while done < kills or (not tails and done < 5 * kills):
+            done += 1
             fresh, err = killed_while_appending(path, chance)
             assert b"Traceback" not in err, err.decode()
             acknowledged += fresh
@@ -119,15 +122,19 @@ def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     acknowledged: list[str] = []
     for _ in range(kills):
-        fresh, err = killed_while_appending(path, chance, "--compact-to", "20")
+        fresh, err = killed_while_appending(path, chance, "--compact-to", "5")
         assert b"Traceback" not in err, err.decode()
         acknowledged += fresh
         with MemoryStore(path) as reader:
-            stored = ids_of(reader)
-        assert all(int(a[4:]) < int(b[4:]) for a, b in pairwise(stored))
-        assert set(acknowledged[-19:]) <= set(stored)
+            stored = [int(name[4:]) for name in ids_of(reader)]
+        # No id is skipped or repeated, the last five are there, and nothing acknowledged is missing at the end.
         assert len(set(acknowledged)) == len(acknowledged)
-    assert len(acknowledged) > 20
+        if acknowledged:
+            last = stored[-1]
+            assert last >= int(acknowledged[-1][4:])
+            assert stored == list(range(stored[0], last + 1))
+            assert len(stored) >= min(5, last)
+    assert len(acknowledged) > 5
 
 
 # CHECKLIST 170, 204, 211

@@ -19,7 +19,6 @@ from episodic_absa.memory.store_maintenance import check_store, compact_store, r
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 
 HERE = Path(__file__).parent
-PER_PROCESS = 2000
 BASE: dict[str, Any] = json.loads((HERE / "episode.json").read_text(encoding="utf-8"))
 
 
@@ -107,7 +106,7 @@ def share_one_store(path: Path, each: int) -> None:
 
 # CHECKLIST 170, 205, 211
 def test_four_processes_append_to_one_store_and_see_each_other_also_after_a_compaction(tmp_path: Path) -> None:
-    share_one_store(tmp_path / "store.jsonl", each=PER_PROCESS)
+    share_one_store(tmp_path / "store.jsonl", each=500)
 
 
 # CHECKLIST 170, 205, 211

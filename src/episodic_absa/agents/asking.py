@@ -1,0 +1,145 @@
+"""Renders a role's inputs into its prompt, asks, and keeps the record of every call of a sample."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel
+
+from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
+from episodic_absa.canonical_json import canonical_json
+from episodic_absa.errors import BackendError
+from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.vocabulary import Role
+
+OutputT = TypeVar("OutputT", bound=BaseModel)
+PROMPT_VERSION: Final = "v1"
+_STAGE_OF: Final[dict[Role, str]] = {
+    "ate": "stage1",
+    "atsa": "stage1",
+    "validator": "stage1",
+    "epm": "debate",
+    "tan": "debate",
+    "cj": "debate",
+    "judge": "debate",
+    "stage2_ate": "stage2",
+    "stage2_atsa": "stage2",
+    "stage2_validator": "stage2",
+}
+
+
+class CallRecord(FrozenModel):
+    """One call as it really happened."""
+
+    stage: str
+    agent: Role
+    call_index: int
+    prompt_hash: str
+    memory_slot_present: bool
+    """Computed by searching the rendered prompt."""
+    model: str
+    attempts: int
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    cached: bool
+    latency_ms: float
+    started_at: str
+    error: str | None = None
+
+
+@dataclass
+class Asking:
+    """All asks of one sample."""
+
+    backend: Backend
+    slot_names: Sequence[str]
+    """Keys whose presence in a prompt means that memory was shown."""
+    seed: int = 0
+    condition: str = ""
+    calls: list[CallRecord] = field(default_factory=list)
+
+    async def ask(
+        self, role: Role, inputs: AteInputs, context: Sequence[tuple[str, Any]], output_model: type[OutputT]
+    ) -> OutputT:
+        """Ask one role; `context` is what its prompt shows, in this order."""
+        prompt = Prompt(f"{role}.{PROMPT_VERSION}", instructions(role), render_context(context))
+        ask = Ask(role, inputs, prompt, output_model, seed=self.seed, condition=self.condition)
+        started_at, start = datetime.now(UTC), time.perf_counter()
+        place = len(self.calls)
+        self.calls.append(self._record(ask, place, started_at, start, error="cancelled"))
+        try:
+            answer = await self.backend.answer(ask)
+        except BackendError as error:
+            self.calls[place] = self._record(ask, place, started_at, start, error=type(error).__name__)
+            raise
+        self.calls[place] = self._record(
+            ask,
+            place,
+            started_at,
+            start,
+            usage=answer.usage,
+            model=answer.model,
+            attempts=answer.attempts,
+            cached=answer.cached,
+        )
+        return answer.output
+
+    def _record(
+        self,
+        ask: Ask[Any],
+        place: int,
+        started_at: datetime,
+        start: float,
+        *,
+        usage: Usage | None = None,
+        model: str | None = None,
+        attempts: int = 0,
+        cached: bool = False,
+        error: str | None = None,
+    ) -> CallRecord:
+        usage = usage or Usage()
+        return CallRecord(
+            stage=_STAGE_OF[ask.role],
+            agent=ask.role,
+            call_index=place,
+            prompt_hash=hashlib.sha256(f"{ask.prompt.system}\0{ask.prompt.user}".encode()).hexdigest(),
+            memory_slot_present=holds_slot(ask.prompt.user, self.slot_names),
+            model=model or self.backend.name,
+            attempts=attempts,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            cost_usd=usage.cost_usd,
+            cached=cached,
+            latency_ms=round((time.perf_counter() - start) * 1000, 3),
+            started_at=started_at.isoformat(),
+            error=error,
+        )
+
+
+def render_context(context: Sequence[tuple[str, Any]]) -> str:
+    """Render the context as one JSON object whose keys keep their order: what varies most comes last."""
+    return "{" + ",".join(f"{canonical_json(key)}:{canonical_json(value)}" for key, value in context) + "}"
+
+
+def holds_slot(rendered: str, slot_names: Sequence[str]) -> bool:
+    """Whether a rendered prompt holds a memory slot. Text cannot fake one: its quotes are escaped in JSON."""
+    return any(f"{canonical_json(name)}:{{" in rendered for name in slot_names)
+
+
+@cache
+def instructions(role: Role) -> str:
+    """Return the instructions of a role."""
+    return (files("episodic_absa") / "agents" / "prompts" / f"{role}.{PROMPT_VERSION}.md").read_text("utf-8").strip()
+
+
+@cache
+def prompt_versions() -> dict[str, str]:
+    """Return the sha256 of every prompt file by name."""
+    return {f"{role}.{PROMPT_VERSION}": hashlib.sha256(instructions(role).encode()).hexdigest() for role in _STAGE_OF}

@@ -1,0 +1,138 @@
+"""What one pass over a text finds: clauses, targets, opinions and what each opinion is said of. Values only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from episodic_absa.language import Cue, norm
+from episodic_absa.vocabulary import Language, Polarity
+
+MIN_STRENGTH: Final = 0.3
+"""Below this a score says nothing either way."""
+Case = Literal["subject", "topic", "object", "bare", "oblique", "genitive", "predicate"]
+
+
+def polarity_of(score: float) -> Polarity:
+    """Return the polarity a score stands for."""
+    if score >= MIN_STRENGTH:
+        return "positive"
+    return "negative" if score <= -MIN_STRENGTH else "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A stretch of text with one predicate, roughly."""
+
+    start: int
+    end: int
+    sentence: int
+    side: int
+    """How many contrast markers stand before it."""
+    is_question: bool = False
+    is_conclusion: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A noun phrase that an opinion may be about."""
+
+    term: str
+    start: int
+    end: int
+    clause: int
+    case: Case
+    is_nameable: bool
+    """False for times, persons and generic nouns: they are read past, never extracted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """Words that pass a judgement; the quotation takes in the negation."""
+
+    start: int
+    end: int
+    form: str
+    base: float
+    """The words alone, negation left out."""
+    first: float
+    """With the negation that stands right beside them: the first look."""
+    full: float
+    """With the whole scope of every negating word: the second look."""
+    clause: int
+    targets: tuple[int, ...] = ()
+    is_verdict: bool = False
+    """Said of the whole, whether or not something is named."""
+    scope_note: str = ""
+    """Why the second look differs from the first."""
+    scope_start: int = -1
+    scope_end: int = -1
+    scope_is_plain: bool = False
+    """The reason of the difference is one that leaves no doubt (not only, a double negation)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One text, read once."""
+
+    text: str
+    language: Language
+    clauses: tuple[Clause, ...] = ()
+    targets: tuple[Target, ...] = ()
+    opinions: tuple[Opinion, ...] = ()
+    negations: tuple[Cue, ...] = ()
+    contrasts: tuple[Cue, ...] = ()
+    ironies: tuple[Cue, ...] = ()
+    opinions_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Target -> its opinions."""
+    by_term: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Normalised term -> its targets."""
+    by_clause: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Clause -> its opinions."""
+
+    def clause_at(self, position: int) -> int:
+        """Return the clause that holds a position, else the one before it."""
+        low, high = 0, len(self.clauses) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.clauses[middle].start <= position:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def quote(self, start: int, end: int) -> str:
+        """Return an exact substring."""
+        return self.text[start:end]
+
+
+def build_reading(
+    text: str,
+    language: Language,
+    clauses: Sequence[Clause],
+    targets: Sequence[Target],
+    opinions: Sequence[Opinion],
+    cues: tuple[tuple[Cue, ...], tuple[Cue, ...], tuple[Cue, ...]],
+) -> Reading:
+    """Put a reading together with its look-up tables."""
+    opinions_of: dict[int, list[int]] = {}
+    by_clause: dict[int, list[int]] = {}
+    for index, opinion in enumerate(opinions):
+        by_clause.setdefault(opinion.clause, []).append(index)
+        for target in opinion.targets:
+            opinions_of.setdefault(target, []).append(index)
+    by_term: dict[str, list[int]] = {}
+    for index, target in enumerate(targets):
+        by_term.setdefault(norm(target.term), []).append(index)
+    return Reading(
+        text=text,
+        language=language,
+        clauses=tuple(clauses),
+        targets=tuple(targets),
+        opinions=tuple(opinions),
+        negations=cues[0],
+        contrasts=cues[1],
+        ironies=cues[2],
+        opinions_of={key: tuple(found) for key, found in opinions_of.items()},
+        by_term={key: tuple(found) for key, found in by_term.items()},
+        by_clause={key: tuple(found) for key, found in by_clause.items()},
+    )

@@ -1,0 +1,239 @@
+"""Answers written to a JSONL recording, and answered from it again without any model.
+
+A recording knows requests by prompt, schema, seed and attempt, not by provider or model: what a real model said can be
+replayed by anyone. The seed is part of it so that several draws of one prompt stay apart; a recording therefore answers
+only the seeds it was made with. Conditions are not: equal prompts get the first recorded answer in all of them.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import InstanceOf, ValidationError
+
+from episodic_absa.backends.backend import Replier, Reply, Request, Usage
+from episodic_absa.backends.response_cache import compute_request_key
+from episodic_absa.canonical_json import canonical_json
+from episodic_absa.errors import BackendUnavailableError, ConfigError
+from episodic_absa.schemas.frozen_model import Count, FrozenModel
+
+_LINES_PER_SYNC: Final = 64
+_LINE_START: Final = b'{"attempt":'
+
+
+class RecordedUsage(FrozenModel):
+    """What the answer took."""
+
+    tokens_in: Count
+    tokens_out: Count
+    cost_usd: float | None
+    """Written as decimal text: canonical JSON rounds numbers to six decimals, and a cheap call costs less than that."""
+
+
+class RecordedReply(FrozenModel):
+    """One line of a recording. Only `key` is looked up; the other names tell a reader what it is."""
+
+    key: str
+    role: str
+    prompt_name: str
+    seed: int
+    attempt: Count
+    text: InstanceOf[str]
+    """As the model wrote it, half surrogate pairs included."""
+    model: str
+    usage: RecordedUsage
+
+
+class RecordingReplier:
+    """Appends each new reply to a recording, one process at a time.
+
+    Put it outermost, around the cache: then the recording is complete even where the cache answers. Below the cache it
+    holds only what was really sent. An existing recording is continued; the torn last line of a killed one is cut off.
+    """
+
+    def __init__(self, replier: Replier, path: Path) -> None:
+        self.name = replier.name
+        self.honours_seed = replier.honours_seed
+        self._replier = replier
+        self._path = path
+        self._unsynced = 0
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise self._failed(error) from error
+        try:
+            self._recorded, self._size = self._continue_recording()
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    async def reply(self, request: Request) -> Reply:
+        """Pass the request on and write down what comes back."""
+        reply = await self._replier.reply(request)
+        key = compute_request_key(request)
+        if key not in self._recorded:
+            self._write(_encoded(key, request, reply))
+            self._recorded.add(key)
+            self._unsynced += 1
+            if self._unsynced >= _LINES_PER_SYNC:
+                self._unsynced = 0
+                await asyncio.to_thread(self._sync)
+        return reply
+
+    async def close(self) -> None:
+        """Close the replier and the recording, which is on disk afterwards."""
+        try:
+            await self._replier.close()
+        finally:
+            if self._descriptor >= 0:
+                descriptor, self._descriptor = self._descriptor, -1
+                try:
+                    os.fsync(descriptor)
+                except OSError as error:
+                    raise self._failed(error) from error
+                finally:
+                    os.close(descriptor)
+
+    def _continue_recording(self) -> tuple[set[str], int]:
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(
+                f"{self._path} is already being recorded to; choose another backbone.record",
+                path=self._path,
+                key="backbone.record",
+            ) from error
+        content = self._path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        torn = content[len(whole) :]
+        # Only what looks like the beginning of one of our lines is cut off; anything else may be somebody's file.
+        ours = torn[: len(_LINE_START)] == _LINE_START[: len(torn)]
+        recorded = set(_parsed(whole if ours else content, self._path, key="backbone.record"))
+        if torn and ours:
+            os.ftruncate(self._descriptor, len(whole))
+        elif torn:
+            os.write(self._descriptor, b"\n")
+        return recorded, os.fstat(self._descriptor).st_size
+
+    def _write(self, line: bytes) -> None:
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self._descriptor, line[written:])
+        except OSError as error:
+            # Half a line would damage the recording for good.
+            os.ftruncate(self._descriptor, self._size)
+            raise self._failed(error) from error
+        self._size += len(line)
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> ConfigError:
+        return ConfigError(
+            f"cannot record to {self._path} ({error}); check space and permissions or choose another backbone.record",
+            path=self._path,
+            key="backbone.record",
+        )
+
+
+class ReplayReplier:
+    """Answers only from a recording. What it does not hold is an error, never a guess."""
+
+    honours_seed: bool = True
+
+    def __init__(self, path: Path) -> None:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ConfigError(
+                f"cannot read the recording {path} ({error}); record one with backbone.record, "
+                "or correct backbone.recording",
+                path=path,
+                key="backbone.recording",
+            ) from error
+        self.name = f"replay:{path.name}"
+        self.sha256 = hashlib.sha256(content).hexdigest()
+        self._path = path
+        self._replies = _parsed(content, path, key="backbone.recording")
+
+    async def reply(self, request: Request) -> Reply:
+        """Return what was recorded, with its usage and model."""
+        found = self._replies.get(compute_request_key(request))
+        if found is None:
+            ask = request.ask
+            raise BackendUnavailableError(
+                f"the recording {self._path} holds no answer for {ask.role} (prompt {ask.prompt.name}, "
+                f"seed {ask.seed}, attempt {request.attempt}); record this run again with backbone.record, "
+                "or restore the prompts, data and seed it was recorded with",
+                backend=self.name,
+                kind="provider_error",
+            )
+        # Nothing here waits for anything; timers, signals and progress still want their turn.
+        await asyncio.sleep(0)
+        return found
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def _encoded(key: str, request: Request, reply: Reply) -> bytes:
+    ask, usage = request.ask, reply.usage
+    line = canonical_json(
+        {
+            "key": key,
+            "role": ask.role,
+            "prompt_name": ask.prompt.name,
+            "seed": ask.seed,
+            "attempt": request.attempt,
+            "text": reply.text,
+            "model": reply.model,
+            "usage": {
+                "tokens_in": usage.tokens_in,
+                "tokens_out": usage.tokens_out,
+                "cost_usd": None if usage.cost_usd is None else f"{Decimal(repr(usage.cost_usd)):f}",
+            },
+        }
+    )
+    # Half a surrogate pair has no UTF-8 form; this writes the JSON escape that stands for it.
+    return line.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _parsed(content: bytes, path: Path, *, key: str) -> dict[str, Reply]:
+    """Read all lines; a key that stands there twice must say the same twice."""
+    replies: dict[str, Reply] = {}
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            value: Any = json.loads(line)
+            record = RecordedReply.model_validate(value)
+        except (ValueError, RecursionError) as error:
+            why = _first_problem(error) if isinstance(error, ValidationError) else "it is no JSON"
+            raise _damaged(path, number, why, key=key) from error
+        usage = Usage(record.usage.tokens_in, record.usage.tokens_out, record.usage.cost_usd)
+        reply = Reply(record.text, usage, record.model)
+        if replies.setdefault(record.key, reply) != reply:
+            raise _damaged(path, number, "an earlier line answers the same request differently", key=key)
+    return replies
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{'.'.join(map(str, problem['loc'])) or 'line'}: {problem['msg']}"
+
+
+def _damaged(path: Path, number: int, why: str, *, key: str) -> ConfigError:
+    return ConfigError(
+        f"the recording {path} is damaged in line {number}: {why}; restore the file, or take that line out "
+        "and record what is then missing again",
+        path=path,
+        key=key,
+    )
