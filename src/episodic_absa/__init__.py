@@ -16,8 +16,10 @@ if TYPE_CHECKING:
         SignatureBuilder,
         load_catalogue,
     )
+    from episodic_absa.pipeline import Analyzer, analyze
 
 __all__ = [
+    "Analyzer",
     "ConfigError",
     "EpisodicAbsaError",
     "EpisodicMemorySettings",
@@ -27,6 +29,7 @@ __all__ = [
     "MemoryStoreError",
     "Retriever",
     "SignatureBuilder",
+    "analyze",
     "load_catalogue",
     "load_condition",
     "load_conditions",
@@ -43,6 +46,7 @@ _HOME = {
         "SignatureBuilder",
         "load_catalogue",
     ),
+    "pipeline": ("Analyzer", "analyze"),
 }
 
 # A library stays silent unless its user configures logging.

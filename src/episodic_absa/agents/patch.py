@@ -102,11 +102,12 @@ def apply_patch(
     atsa_reviews: Sequence[SentimentReview],
     debate: DebateOutput | None,
     built: BuiltContext,
-    *,
     text: str,
     settings: PipelineSettings,
 ) -> PatchResult:
     """Patch Stage1 with everything Stage2 and the debate ask for, as far as the text allows."""
+    if not settings.enable_stage2:
+        return _unpatched(stage1)
     draft = _Draft(text, list(stage1.ate.aspects), list(stage1.atsa.sentiments))
     for proposal in stage1.validator.correction_proposals:
         reason = _apply_proposal(draft, proposal)
@@ -153,6 +154,18 @@ def apply_patch(
         judge_dropped=judge_dropped,
         debate_acted=debate_acted,
         unsettled_conflict=unsettled,
+    )
+
+
+def _unpatched(stage1: Stage1Result) -> PatchResult:
+    return PatchResult(
+        aspects=stage1.ate.aspects,
+        sentiments=stage1.atsa.sentiments,
+        log=(),
+        override=OverrideOutcome(stage1.atsa.sentiments, ()),
+        judge_dropped=frozenset(),
+        debate_acted=False,
+        unsettled_conflict=False,
     )
 
 

@@ -48,13 +48,10 @@ class LlmReplier:
         self._connection = open_connection(settings)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._extras = _Extras(schema=self._starts_with_schema(), seed=settings.provider != "anthropic")
+        self.honours_seed = self._extras.seed
         self._parameters: dict[tuple[type[BaseModel], bool], ModelRequestParameters] = {}
         self._model_settings = self._build_model_settings()
-
-    @property
-    def honours_seed(self) -> bool:
-        """Whether the sampling seed is sent; false from the moment a server has refused it."""
-        return self._extras.seed
+        self._told_of_cut_answers = False
 
     @property
     def base_url(self) -> str | None:
@@ -77,8 +74,12 @@ class LlmReplier:
             retries += 1
             logger.info(
                 "%s %s; retry %d of %d in %.3g s",
-                self.name, outcome.event, retries, self.settings.max_retries, wait_s,
-            )  # fmt: skip
+                self.name,
+                outcome.event,
+                retries,
+                self.settings.max_retries,
+                wait_s,
+            )
             await asyncio.sleep(wait_s)
 
     async def close(self) -> None:
@@ -124,7 +125,12 @@ class LlmReplier:
             if "refusal" not in details:
                 return Failure("was stopped by the provider's content filter", transient=False)
             text = str(details["refusal"])
+        if response.finish_reason == "length" and not self._told_of_cut_answers:
+            self._told_of_cut_answers = True
+            logger.warning("%s was cut off at backbone.max_tokens (%d)", self.name, self.settings.max_tokens)
         model = response.model_name or self.settings.model
+        if model.startswith("/"):  # llama.cpp names the weights file; a path on a host belongs in no record
+            model = self.settings.model
         spent = response.usage
         measured = bool(spent.input_tokens or spent.output_tokens)
         cost = cost_usd(connection, spent, model) if measured else None
@@ -187,6 +193,7 @@ class LlmReplier:
         if sent.seed and failure.refuses_seed:
             if self._extras.seed:
                 self._extras = replace(self._extras, seed=False)
+                self.honours_seed = False
                 logger.warning("%s refuses a sampling seed (%s); asking without", self.name, failure.event)
             return True
         if sent.schema and failure.refuses_schema and self.settings.output == "auto":
@@ -194,8 +201,9 @@ class LlmReplier:
                 self._extras = replace(self._extras, schema=False)
                 logger.warning(
                     "%s refuses a JSON Schema (%s); the schema stands in the prompt from now on",
-                    self.name, failure.event,
-                )  # fmt: skip
+                    self.name,
+                    failure.event,
+                )
             return True
         return False
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import InstanceOf, ValidationError
+from pydantic import ValidationError
 
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.response_cache import compute_request_key
@@ -43,7 +43,7 @@ class RecordedReply(FrozenModel):
     prompt_name: str
     seed: int
     attempt: Count
-    text: InstanceOf[str]
+    text: str
     """As the model wrote it, half surrogate pairs included."""
     model: str
     usage: RecordedUsage

@@ -31,6 +31,8 @@ PolarityWordOrNull = Annotated[str | None, _offered(POLARITIES, or_null=True)]
 LabelWordOrNull = Annotated[str | None, _offered(get_args(SentenceLabel), or_null=True)]
 RiskWord = Annotated[str, _offered(RISK_IDS)]
 SeverityWord = Annotated[str, _offered(get_args(Severity))]
+_FEW = Field(max_length=400)
+"""Both review lists together must fit the three digits of a change id."""
 ReasonText = Annotated[str, Field(min_length=1, max_length=400)]
 
 
@@ -166,7 +168,7 @@ class AnsweredAspectReview(FrozenModel):
 class AteReviewAnswer(FrozenModel):
     """The review of all aspects."""
 
-    reviews: tuple[AnsweredAspectReview, ...]
+    reviews: Annotated[tuple[AnsweredAspectReview, ...], _FEW]
 
 
 class AnsweredSentimentReview(FrozenModel):
@@ -182,7 +184,7 @@ class AnsweredSentimentReview(FrozenModel):
 class AtsaReviewAnswer(FrozenModel):
     """The review of all judgements."""
 
-    reviews: tuple[AnsweredSentimentReview, ...]
+    reviews: Annotated[tuple[AnsweredSentimentReview, ...], _FEW]
 
 
 class Validator2Answer(ValidatorAnswer):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -284,6 +284,7 @@ def test_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
 any_text = st.text(st.characters())
 
 
+@example(text="반쪽 \ud83d", prompt="\udc00 반쪽", cost=None)
 @given(text=any_text, prompt=any_text, cost=st.none() | st.floats(min_value=0, max_value=1e6))
 def test_every_text_and_cost_is_replayed_as_it_was(tmp_path: Path, text: str, prompt: str, cost: float | None) -> None:
     path = tmp_path / "answers.jsonl"

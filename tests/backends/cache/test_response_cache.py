@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -476,6 +476,7 @@ any_text = st.text(st.characters())
 
 
 @settings(max_examples=40)
+@example(text="반쪽 \ud83d", prompt="\udc00 반쪽", cost=None)
 @given(text=any_text, prompt=any_text, cost=st.none() | st.floats(min_value=0, max_value=1e6))
 def test_every_text_and_cost_comes_back_as_it_was(tmp_path: Path, text: str, prompt: str, cost: float | None) -> None:
     path = tmp_path / "cache.sqlite"
@@ -612,3 +613,13 @@ def test_closing_while_answers_are_awaited_hangs_nobody(tmp_path: Path) -> None:
         assert [type(outcome) for outcome in outcomes] == [RuntimeError] * 3
 
     asyncio.run(ask(ResponseCache(tmp_path / "cache.sqlite")))
+
+
+# CHECKLIST 223
+def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
+    with ResponseCache(tmp_path / "cache.sqlite") as cache:
+        assert cache._file is not None
+        settings_in_force = [
+            cache._file._writer.execute(f"PRAGMA {name}").fetchone() for name in ("journal_mode", "synchronous")
+        ]
+    assert settings_in_force == [("wal",), (2,)], "2 is FULL"

@@ -156,7 +156,7 @@ def _handler_for(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
 
         def _wait(self, seconds: float) -> None:
             model.pause(seconds)
-            self.connection.setblocking(False)  # noqa: FBT003
+            self.connection.setblocking(False)
             try:
                 if self.connection.recv(1, socket.MSG_PEEK) == b"":
                     model.hung_up_on.set()
@@ -165,7 +165,7 @@ def _handler_for(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
             except ConnectionError:
                 model.hung_up_on.set()
             finally:
-                self.connection.setblocking(True)  # noqa: FBT003
+                self.connection.setblocking(True)
 
         def log_message(self, *_: Any) -> None:
             pass

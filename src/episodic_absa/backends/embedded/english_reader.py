@@ -1,4 +1,4 @@
-"""Reads English by closed word lists and word shapes: noun phrases, clauses, opinion words and what they are said of."""
+"""Reads English by word lists and word shapes: noun phrases, clauses, opinion words and what they are said of."""
 
 import re
 from collections.abc import Sequence
@@ -19,15 +19,22 @@ from episodic_absa.language import find_contrasts, find_ironies, find_negations
 Tag = Literal["D", "P", "I", "C", "X", "V", "A", "R", "N", "S", "#"]
 """Determiner, pronoun, preposition, conjunction, auxiliary, verb, adjective, adverb, noun, sign, number."""
 
-_TOKEN: Final = re.compile(r"n['’]t\b|['’](?:s|re|m|ll|ve|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*?(?=n['’]t\b)|[^\W\d_]+(?:-[^\W\d_]+)*|\d+(?:[.,:]\d+)*|\S")
+_TOKEN: Final = re.compile(
+    r"n['’]t\b|['’](?:s|re|m|ll|ve|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*?(?=n['’]t\b)|[^\W\d_]+(?:-[^\W\d_]+)*|\d+(?:[.,:]\d+)*|\S"
+)
 _SENTENCE_END: Final = frozenset(".!?;")
 _NEGATORS: Final = frozenset({"not", "n't", "never", "no", "without", "hardly", "cannot", "barely", "neither", "nor"})
-_FAR_NEGATORS: Final = frozenset({"not", "n't", "never", "nothing", "nobody", "none", "no", "hardly", "cannot", "without"})
-_OPINION_VERBS: Final = frozenset({"think", "say", "call", "believe", "find", "consider", "expect", "describe", "feel", "imagine", "claim"})
+_FAR_NEGATORS: Final = frozenset(
+    {"not", "n't", "never", "nothing", "nobody", "none", "no", "hardly", "cannot", "without"}
+)
+_OPINION_VERBS: Final = frozenset(
+    {"think", "say", "call", "believe", "find", "consider", "expect", "describe", "feel", "imagine", "claim"}
+)
 _SUBORDINATE: Final = frozenset({"although", "though", "while"})
 _NEAR: Final = 3
 """How many tokens before an opinion word plain negation reaches."""
 _ADJECTIVE: Final = re.compile(r".(?:ous|ful|ive|able|ible|less|ish|est)$")
+_ADJECTIVES_IN_LY: Final = frozenset({"friendly", "unfriendly", "user-friendly", "lovely", "lively", "ugly", "costly"})
 _PREFERS_NOUN_AFTER: Final = frozenset({"D", "A", "N"})
 _NEGATED_PRAISE: Final = -0.8
 _NEGATED_BLAME: Final = -0.6
@@ -101,6 +108,8 @@ def _tag(word: str, before: Tag) -> Tag:
     if known is not None:
         return known
     words = english_words()
+    if word in words.links and before == "N":
+        return "V"
     if word in words.verb_nouns or word.removesuffix("s") in words.verb_nouns:
         return "N" if before in ("D", "A", "N", "S", "I") else "V"
     if word in words.nouns:
@@ -144,7 +153,7 @@ def _by_shape(word: str, before: Tag) -> Tag:
 @lru_cache(maxsize=4096)
 def _is_opinion_adjective(word: str) -> bool:
     lexicon = english_lexicon()
-    if word in english_words().not_targets or word.endswith("ly"):
+    if word in english_words().not_targets or (word.endswith("ly") and word not in _ADJECTIVES_IN_LY):
         return False
     return (word in lexicon.words or word in lexicon.by_target) and word not in lexicon.object_verbs
 
@@ -154,7 +163,15 @@ def _verb_forms() -> frozenset[str]:
     forms: set[str] = set()
     for verb in english_words().verbs | english_lexicon().object_verbs.keys():
         stem = verb.removesuffix("e")
-        forms |= {verb, f"{verb}s", f"{verb}es", f"{stem}ed", f"{stem}ing", f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"}
+        forms |= {
+            verb,
+            f"{verb}s",
+            f"{verb}es",
+            f"{stem}ed",
+            f"{stem}ing",
+            f"{verb}{verb[-1]}ed",
+            f"{verb}{verb[-1]}ing",
+        }
         if verb.endswith("y"):
             forms |= {f"{verb[:-1]}ies", f"{verb[:-1]}ied"}
     return frozenset(forms)
@@ -184,7 +201,11 @@ def _hit_at(tokens: _Tokens, at: int) -> _Hit | None:
     verb = tokens.lexicon.object_verbs.get(word)
     if verb is not None and (tokens.tag(at) == "V" or word not in tokens.lexicon.words) and tokens.tag(at) != "I":
         return _Hit(at, at, word, verb, is_object_verb=True)
-    if word in ("like", "likes", "liked") and tokens.tag(at - 1) in ("P", "X", "R", "N") and tokens.form(at - 1) in ("i", "we", "n't", "not", "really", "also", "they", "you", "did"):
+    if (
+        word in ("like", "likes", "liked")
+        and tokens.tag(at - 1) in ("P", "X", "R", "N")
+        and tokens.form(at - 1) in ("i", "we", "n't", "not", "really", "also", "they", "you", "did")
+    ):
         return _Hit(at, at, word, 2.0, is_object_verb=True)
     colour = tokens.lexicon.by_target.get(word)
     if colour is not None:
@@ -245,8 +266,10 @@ def _split_clauses(tokens: _Tokens, hits: Sequence[_Hit]) -> tuple[list[int], li
             first, has_verb = at, False
         has_verb = has_verb or item.tag in ("V", "X")
         clause_of.append(len(clauses))
-        ends_sentence = word in _SENTENCE_END and tokens.form(at + 1) not in _SENTENCE_END or "\n" in _gap(tokens, at)
-        ends_clause = word == "," and at not in inside and (pending_comma or _closes_clause(tokens, at, first, has_verb=has_verb))
+        ends_sentence = (word in _SENTENCE_END and tokens.form(at + 1) not in _SENTENCE_END) or "\n" in _gap(tokens, at)
+        ends_clause = (
+            word == "," and at not in inside and (pending_comma or _closes_clause(tokens, at, first, has_verb=has_verb))
+        )
         if ends_sentence or ends_clause or at == last_at:
             clauses.append(_clause(tokens, first, at, sentence, side))
             first, has_verb = at + 1, False
@@ -288,7 +311,12 @@ def _closes_clause(tokens: _Tokens, at: int, first: int, *, has_verb: bool) -> b
     following = tokens.tag(at + 1)
     if has_verb:
         return True
-    is_list = tokens.tag(at - 1) == "N" and following in ("N", "D") and at - first <= 3 and _word_score(tokens.forms[first]) is None
+    is_list = (
+        tokens.tag(at - 1) == "N"
+        and following in ("N", "D")
+        and at - first <= 3
+        and _word_score(tokens.forms[first]) is None
+    )
     return not is_list
 
 
@@ -333,7 +361,9 @@ def _phrase(tokens: _Tokens, first: int, last: int, clause: int, taken: set[int]
     while first < last and tokens.forms[first] in words.not_targets:
         first += 1
     modifiers = first
-    while tokens.tag(modifiers - 1) in ("A", "D", "#") or (modifiers - 1 in taken and tokens.tag(modifiers - 1) in ("V", "N", "A")):
+    while tokens.tag(modifiers - 1) in ("A", "D", "#") or (
+        modifiers - 1 in taken and tokens.tag(modifiers - 1) in ("V", "N", "A")
+    ):
         modifiers -= 1
     before = tokens.form(modifiers - 1) if tokens.tag(modifiers - 1) == "I" else ""
     start, end = tokens.items[first].start, tokens.items[last].end
@@ -344,12 +374,19 @@ def _phrase(tokens: _Tokens, first: int, last: int, clause: int, taken: set[int]
         case = "object"
     elif tokens.tag(last + 1) in ("X", "V"):
         case = "subject"
-    is_nameable = tokens.forms[last] not in words.not_targets and end - start > 1
-    return _Phrase(first, last, Target(tokens.text[start:end], start, end, clause, case, is_nameable), modifiers, before)
+    # "life" names nothing, "battery life" does.
+    is_nameable = (last > first or tokens.forms[last] not in words.not_targets) and end - start > 1
+    return _Phrase(
+        first, last, Target(tokens.text[start:end], start, end, clause, case, is_nameable), modifiers, before
+    )
 
 
 def _attach(
-    tokens: _Tokens, hits: Sequence[_Hit], phrases: Sequence[_Phrase], clause_of: Sequence[int], clauses: Sequence[Clause]
+    tokens: _Tokens,
+    hits: Sequence[_Hit],
+    phrases: Sequence[_Phrase],
+    clause_of: Sequence[int],
+    clauses: Sequence[Clause],
 ) -> list[Opinion]:
     in_clause: dict[int, list[int]] = {}
     for index, phrase in enumerate(phrases):
@@ -369,7 +406,9 @@ def _attach(
     return opinions
 
 
-def _owners_in_clause(tokens: _Tokens, hit: _Hit, phrases: Sequence[_Phrase], candidates: Sequence[int]) -> tuple[int, ...]:
+def _owners_in_clause(
+    tokens: _Tokens, hit: _Hit, phrases: Sequence[_Phrase], candidates: Sequence[int]
+) -> tuple[int, ...]:
     after = [index for index in candidates if phrases[index].first > hit.last]
     before = [index for index in candidates if phrases[index].last < hit.first and phrases[index].target.is_nameable]
     if hit.is_object_verb or (hit.idiom is not None and hit.idiom.object):
@@ -379,13 +418,19 @@ def _owners_in_clause(tokens: _Tokens, hit: _Hit, phrases: Sequence[_Phrase], ca
     if hit.idiom is None and after and phrases[after[0]].modifiers_from <= hit.first and not hit.is_object_verb:
         head = after[0]
         if phrases[head].target.is_nameable:
-            return _with_joined(tokens, phrases, [index for index in after if phrases[index].target.is_nameable], head, only_bare=True)
+            return _with_joined(
+                tokens, phrases, [index for index in after if phrases[index].target.is_nameable], head, only_bare=True
+            )
     own = [index for index in before if phrases[index].target.case != "oblique"]
     if own:
         # The subject comes first; what stands between it and the opinion is an object or a place.
         subjects = [index for index in own if phrases[index].target.case in ("subject", "bare")] or own
         return _with_earlier(tokens, phrases, own, subjects[-1])
-    about = [index for index in after if phrases[index].after_preposition in ("about", "with", "of") and phrases[index].target.is_nameable]
+    about = [
+        index
+        for index in after
+        if phrases[index].after_preposition in ("about", "with", "of") and phrases[index].target.is_nameable
+    ]
     if about:
         return (about[0],)
     return ()
@@ -405,7 +450,9 @@ def _with_joined(
     return tuple(joined)
 
 
-def _with_earlier(tokens: _Tokens, phrases: Sequence[_Phrase], candidates: Sequence[int], owner: int) -> tuple[int, ...]:
+def _with_earlier(
+    tokens: _Tokens, phrases: Sequence[_Phrase], candidates: Sequence[int], owner: int
+) -> tuple[int, ...]:
     joined = [owner]
     position = candidates.index(owner)
     while position > 0:
@@ -431,7 +478,9 @@ def _inherited(
     """Take over what the sentence was about, unless the clause speaks of the writer."""
     where = clauses[clause]
     speaks_of_writer = any(
-        tokens.form(at) in ("i", "we", "you", "there") for at in range(max(0, hit.first - 4), hit.first) if tokens.items[at].start >= where.start
+        tokens.form(at) in ("i", "we", "you", "there")
+        for at in range(max(0, hit.first - 4), hit.first)
+        if tokens.items[at].start >= where.start
     )
     if speaks_of_writer:
         return ()
@@ -460,7 +509,7 @@ def _opinion(
     first = _negated(base, negates=near_at is not None)
     far_at, note = _far_negation(tokens, hit, near_at, where)
     full = first
-    if note in ("not only",):
+    if note == "not only":
         full = base
     elif note:
         full = _negated(first, negates=True)

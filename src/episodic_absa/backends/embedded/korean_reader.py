@@ -1,4 +1,4 @@
-"""Reads Korean by morphemes: opinion stems with their negation, clauses by their endings, targets by their particles."""
+"""Reads Korean by morphemes: opinion stems and their negation, clauses by endings, targets by particles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,58 @@ _OPINION_TAGS: Final = frozenset({"NNG", "NNP", "XR", "VA", "VV", "MAG", "IC", "
 _SUFFIX_TAGS: Final = ("XSA", "XSV", "XSN", "VCP", "VV", "VA", "VX")
 _ADNOMINAL_LOOKAHEAD: Final = 6
 # Endings that bind to what follows instead of closing a clause.
-_BINDING_ENDINGS: Final = frozenset({"게", "지", "어", "아", "다고", "라고", "자고", "냐고", "러", "려고", "도록", "어야", "을지", "ᆯ지", "는지", "은지", "ᆫ지"})
+_BINDING_ENDINGS: Final = frozenset(
+    {
+        "게",
+        "지",
+        "어",
+        "아",
+        "다고",
+        "라고",
+        "자고",
+        "냐고",
+        "러",
+        "려고",
+        "도록",
+        "어야",
+        "을지",
+        "ᆯ지",
+        "는지",
+        "은지",
+        "ᆫ지",
+    }
+)
 _NEGATING_ADVERBS: Final = frozenset({"안", "못"})
 _NEGATING_STEMS: Final = frozenset({"않", "못하", "아니", "없"})
 _DOUBTING_STEMS: Final = frozenset({"모르", "어렵", "힘들"})
-_LIGHT_FORMS: Final = frozenset({"하", "보", "생각", "같", "말", "점", "데", "수", "느끼", "것", "거", "줄", "되", "이", "리", "적"})
-_CASES: Final[dict[str, Case]] = {"JKS": "subject", "JX": "topic", "JKO": "object", "JKG": "genitive", "JKC": "subject", "VCP": "predicate"}
-_GENERAL: Final = frozenset({"좋", "만족하", "만족", "만족스럽", "추천하", "추천", "괜찮", "아쉽", "실망하", "후회하", "행복하", "즐겁", "감사하"})
+_LIGHT_FORMS: Final = frozenset(
+    {"하", "보", "생각", "같", "말", "점", "데", "수", "느끼", "것", "거", "줄", "되", "이", "리", "적"}
+)
+_CASES: Final[dict[str, Case]] = {
+    "JKS": "subject",
+    "JX": "topic",
+    "JKO": "object",
+    "JKG": "genitive",
+    "JKC": "subject",
+    "VCP": "predicate",
+}
+_GENERAL: Final = frozenset(
+    {
+        "좋",
+        "만족하",
+        "만족",
+        "만족스럽",
+        "추천하",
+        "추천",
+        "괜찮",
+        "아쉽",
+        "실망하",
+        "후회하",
+        "행복하",
+        "즐겁",
+        "감사하",
+    }
+)
 """Said of the whole as easily as of a part: they do not reach back across a contrast."""
 _NEGATED_PRAISE: Final = -0.8
 _NEGATED_BLAME: Final = -0.6
@@ -126,7 +171,12 @@ def _word_hit(tokens: _Tokens, at: int, last: int, form: str) -> _Hit | None:
     if score is None:
         return None
     # A verb made of a noun swallows its suffix, so that 추천 + 하 is one opinion.
-    if at == last and tokens.tag(at) in _NOUNS and tokens.tag(at + 1) in ("XSA", "XSV") and _is_one_word(tokens, at, at + 1):
+    if (
+        at == last
+        and tokens.tag(at) in _NOUNS
+        and tokens.tag(at + 1) in ("XSA", "XSV")
+        and _is_one_word(tokens, at, at + 1)
+    ):
         last += 1
     return _Hit(at, last, form, score)
 
@@ -252,7 +302,9 @@ def _phrase(tokens: _Tokens, first: int, last: int, clause: int) -> _Phrase | No
     term = tokens.text[start:end]
     case: Case = _CASES.get(tag, "oblique") if tag.startswith("J") or tag == "VCP" else "bare"
     is_nameable = tokens.forms[last] not in not_targets and term not in not_targets and tokens.tag(first) != "XPN"
-    joins_next = tag == "JC" or (tag == "SP" and case == "bare") or tokens.form(following) in ("과", "와", "랑", "이랑", "하고")
+    joins_next = (
+        tag == "JC" or (tag == "SP" and case == "bare") or tokens.form(following) in ("과", "와", "랑", "이랑", "하고")
+    )
     return _Phrase(first, last, Target(term, start, end, clause, case, is_nameable), joins_next)
 
 
@@ -269,22 +321,36 @@ def _negation_of(tokens: _Tokens, hit: _Hit) -> _Negation:
             beside = not is_idiom and _is_beside(tokens, hit.last, at, is_noun=is_noun)
             near, far = (near + 1, far) if beside and near == 0 else (near, far + 1)
             end = at
-        elif form in _DOUBTING_STEMS and tokens.tag(at - 1) in ("EC", "ETN", "NNB", "JX", "JKO") and tokens.form(at - 1) not in ("어서", "고"):
+        elif (
+            form in _DOUBTING_STEMS
+            and tokens.tag(at - 1) in ("EC", "ETN", "NNB", "JX", "JKO")
+            and tokens.form(at - 1) not in ("어서", "고")
+        ):
             far, end, doubted = far + 1, at, True
-        elif not (tag.startswith(("E", "J")) or tag in ("NNB", "VX", "VCP", "MAG") or form in _LIGHT_FORMS):
-            break
-        elif tag == "EC" and form not in _BINDING_ENDINGS:
+        elif not _is_light(form, tag):
             break
         at += 1
     if far:
         note = "doubt" if doubted else ("double negation" if near else "distant negation")
-    if near and tokens.form(at) in ("나요", "나", "을까요", "ᆯ까요", "니") and tokens.tag(at) == "EF" and tokens.form(at + 1) == "?":
+    if (
+        near
+        and tokens.form(at) in ("나요", "나", "을까요", "ᆯ까요", "니")
+        and tokens.tag(at) == "EF"
+        and tokens.form(at + 1) == "?"
+    ):
         far, note, end = far + 1, "rhetorical question", at
     return _Negation(near, far, end, note, note == "double negation")
 
 
+def _is_light(form: str, tag: str) -> bool:
+    """Whether a negation may reach back over this token."""
+    if tag == "EC":
+        return form in _BINDING_ENDINGS
+    return tag.startswith(("E", "J")) or tag in ("NNB", "VX", "VCP", "MAG") or form in _LIGHT_FORMS
+
+
 def _is_beside(tokens: _Tokens, last: int, at: int, *, is_noun: bool) -> bool:
-    between = [index for index in range(last + 1, at)]
+    between = range(last + 1, at)
     if is_noun:
         return all(tokens.tag(index).startswith(("J", "E", "XS", "VCP")) for index in between) and len(between) <= 3
     forms = [tokens.forms[index] for index in between]
@@ -307,7 +373,11 @@ def _negated(score: float, times: int) -> float:
 
 
 def _attach(
-    tokens: _Tokens, hits: Sequence[_Hit], phrases: Sequence[_Phrase], clause_of: Sequence[int], clauses: Sequence[Clause]
+    tokens: _Tokens,
+    hits: Sequence[_Hit],
+    phrases: Sequence[_Phrase],
+    clause_of: Sequence[int],
+    clauses: Sequence[Clause],
 ) -> list[Opinion]:
     in_clause: dict[int, list[int]] = {}
     for index, phrase in enumerate(phrases):
@@ -321,7 +391,7 @@ def _attach(
         negation = _negation_of(tokens, hit)
         owners = _owners_in_clause(tokens, hit, negation, phrases, in_clause.get(clause, ()))
         if not owners:
-            owners = _inherited(tokens, hit, clause, clauses, phrases, in_clause, active, active_clause)
+            owners = _inherited(hit, clause, clauses, phrases, in_clause, active, active_clause)
         if owners:
             active, active_clause = owners, clause
         opinions.append(_opinion(tokens, hit, negation, owners, phrases, clause, clauses[clause]))
@@ -360,7 +430,7 @@ def _opinion(
         targets=owners,
         is_verdict=hit.idiom is not None and hit.idiom.verdict,
         scope_note=negation.note,
-        scope_start=tokens.items[hit.first].start if negation.note else -1,
+        scope_start=tokens.items[start_at].start if negation.note else -1,
         scope_end=_word_end(tokens.text, tokens.items[negation.end].end, len(tokens.text)) if negation.note else -1,
         scope_is_plain=negation.is_plain,
     )
@@ -383,10 +453,16 @@ def _owners_in_clause(
     before = [index for index in candidates if phrases[index].last < hit.first and phrases[index].target.is_nameable]
     adnominal = _is_adnominal(tokens, max(hit.last, negation.end))
     if adnominal:
-        close = [index for index in before if hit.first - phrases[index].last <= 3 and phrases[index].target.case in ("subject", "bare")]
+        close = [
+            index
+            for index in before
+            if hit.first - phrases[index].last <= 3 and phrases[index].target.case in ("subject", "bare")
+        ]
         if close:
             return (close[-1],)
-        head = next((index for index in candidates if 0 < phrases[index].first - hit.last <= _ADNOMINAL_LOOKAHEAD), None)
+        head = next(
+            (index for index in candidates if 0 < phrases[index].first - hit.last <= _ADNOMINAL_LOOKAHEAD), None
+        )
         if head is not None and phrases[head].target.is_nameable:
             return (head,)
     for cases in (("subject",), ("topic", "object"), ("bare",)):
@@ -420,7 +496,6 @@ def _with_joined(phrases: Sequence[_Phrase], candidates: Sequence[int], owner: i
 
 
 def _inherited(
-    tokens: _Tokens,
     hit: _Hit,
     clause: int,
     clauses: Sequence[Clause],
@@ -445,5 +520,3 @@ def _inherited(
     if clauses[source].side != clauses[clause].side and is_general:
         return ()
     return owners
-
-

@@ -121,8 +121,8 @@ def build_reading(
         for target in opinion.targets:
             opinions_of.setdefault(target, []).append(index)
     by_term: dict[str, list[int]] = {}
-    for index, target in enumerate(targets):
-        by_term.setdefault(norm(target.term), []).append(index)
+    for index, named in enumerate(targets):
+        by_term.setdefault(norm(named.term), []).append(index)
     return Reading(
         text=text,
         language=language,

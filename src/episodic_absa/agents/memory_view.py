@@ -1,0 +1,84 @@
+"""How a sample sees the memory: one read, one write. The runner decides when they happen."""
+
+from typing import Protocol
+
+from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
+from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
+from episodic_absa.schemas.run import Condition, StoreDecision
+
+
+class MemoryView(Protocol):
+    """The memory as one sample may use it."""
+
+    @property
+    def condition(self) -> Condition:
+        """The flags in force."""
+        ...
+
+    @property
+    def catalogue(self) -> PrincipleCatalogue:
+        """The principles advisories come from."""
+        ...
+
+    def without_debate(self) -> SlotAnswer:
+        """Return the empty slot of a pipeline that has no debate."""
+        ...
+
+    async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
+        """Read, once, before the debate."""
+        ...
+
+    async def write(
+        self, sample: Sample, stage1: Stage1Result, outcome: ReviewOutcome, summary: ModeratorSummary
+    ) -> StoreDecision:
+        """Write, once, after the moderator."""
+        ...
+
+
+class DirectMemory:
+    """Reads and writes at once: for one sample at a time."""
+
+    def __init__(
+        self, orchestrator: EpisodicOrchestrator, *, sample_index: int = 0, seed: int = 0, used_in_eval: bool = False
+    ) -> None:
+        self._orchestrator = orchestrator
+        self._sample_index = sample_index
+        self._seed = seed
+        self._used_in_eval = used_in_eval
+
+    @property
+    def condition(self) -> Condition:
+        """The flags in force."""
+        return self._orchestrator.condition
+
+    @property
+    def catalogue(self) -> PrincipleCatalogue:
+        """The principles advisories come from."""
+        return self._orchestrator.catalogue
+
+    def without_debate(self) -> SlotAnswer:
+        """Return the empty slot of a pipeline that has no debate."""
+        return self._orchestrator.empty_slot_without_debate()
+
+    async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
+        """Read, once, before the debate."""
+        return self._orchestrator.get_slot_payload_for_current_sample(
+            sample.text, stage1.ate, stage1.atsa, stage1.validator, sample.language_code, sample_id=sample.uid
+        )
+
+    async def write(
+        self, sample: Sample, stage1: Stage1Result, outcome: ReviewOutcome, summary: ModeratorSummary
+    ) -> StoreDecision:
+        """Write, once, after the moderator."""
+        return self._orchestrator.append_episode_if_needed(
+            sample.text,
+            sample.uid,
+            stage1,
+            outcome,
+            summary,
+            language_code=sample.language_code,
+            split=sample.split,
+            sample_index=self._sample_index,
+            seed=self._seed,
+            used_in_eval=self._used_in_eval,
+        )

@@ -1,0 +1,86 @@
+"""What a prompt shows of Stage1 and of reviews: short enough for a small model, complete enough to judge by."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from episodic_absa.schemas.absa import (
+    AspectItem,
+    AspectReview,
+    Proposal,
+    ReviewContext,
+    SentimentItem,
+    SentimentReview,
+    Stage1Result,
+    StructuralRisk,
+    ValidatorOutput,
+)
+from episodic_absa.schemas.role_inputs import MemorySlot
+
+Context = list[tuple[str, Any]]
+
+
+def shown_terms(aspects: Iterable[AspectItem]) -> list[str]:
+    """Show aspects by their terms."""
+    return [item.aspect_term for item in aspects]
+
+
+def shown_sentiments(sentiments: Iterable[SentimentItem]) -> list[dict[str, Any]]:
+    """Show sentiments with their evidence."""
+    return [
+        {
+            "aspect_term": item.aspect_term,
+            "polarity": item.polarity,
+            "evidence": item.evidence,
+            "confidence": item.confidence,
+        }
+        for item in sentiments
+    ]
+
+
+def shown_validator(validator: ValidatorOutput) -> dict[str, Any]:
+    """Show the critic's risks with their ids, and its proposals."""
+    return {
+        "structural_risks": shown_risks(validator.structural_risks),
+        "correction_proposals": shown_proposals(validator.correction_proposals),
+    }
+
+
+def shown_risks(risks: Iterable[StructuralRisk]) -> list[dict[str, Any]]:
+    """Show risks as they are known."""
+    return [risk.model_dump(mode="json") for risk in risks]
+
+
+def shown_proposals(proposals: Iterable[Proposal]) -> list[dict[str, Any]]:
+    """Show proposals as they were made."""
+    return [proposal.model_dump(mode="json") for proposal in proposals]
+
+
+def debate_context(text: str, stage1: Stage1Result) -> Context:
+    """Show the debate what Stage1 found."""
+    return [
+        ("text", text),
+        ("stage1_aspects", shown_terms(stage1.ate.aspects)),
+        ("stage1_aspect_sentiments", shown_sentiments(stage1.atsa.sentiments)),
+        ("stage1_structural_risks", shown_risks(stage1.validator.structural_risks)),
+        ("stage1_correction_proposals", shown_proposals(stage1.validator.correction_proposals)),
+    ]
+
+
+def review_context(
+    text: str, stage1: Stage1Result, review: ReviewContext, more: Context, slot: MemorySlot | None, slot_name: str
+) -> Context:
+    """Show Stage2 what it reviews; memory, if any, comes last."""
+    shown: Context = [
+        ("text", text),
+        ("stage1_aspects", shown_terms(stage1.ate.aspects)),
+        ("stage1_aspect_sentiments", shown_sentiments(stage1.atsa.sentiments)),
+        ("validator", shown_validator(stage1.validator)),
+        *more,
+        *review.model_dump(mode="json").items(),
+    ]
+    return shown if slot is None else [*shown, (slot_name, slot)]
+
+
+def shown_reviews(reviews: Iterable[AspectReview | SentimentReview]) -> list[dict[str, Any]]:
+    """Show reviews as they were given."""
+    return [review.model_dump(mode="json") for review in reviews]

@@ -1,0 +1,115 @@
+"""One sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from episodic_absa.agents.asking import Asking
+from episodic_absa.agents.debate import Debate
+from episodic_absa.agents.decision import decide
+from episodic_absa.agents.memory_view import MemoryView
+from episodic_absa.agents.patch import apply_patch
+from episodic_absa.agents.review_context import build_review_context
+from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.stage1 import Stage1
+from episodic_absa.agents.stage2 import Stage2
+from episodic_absa.agents.stage2_result import build_stage2_result
+from episodic_absa.backends.backend import Backend
+from episodic_absa.language import effective_language
+from episodic_absa.memory import (
+    DEBATE_SLOT,
+    STAGE2_SLOT,
+    GateDecision,
+    Injection,
+    SlotTarget,
+    gate_signals,
+    injection_for,
+    should_inject_advisory_with_reason,
+    should_inject_memory_for_stage2_with_reason,
+)
+from episodic_absa.memory.injection_controller import SlotPayload
+from episodic_absa.schemas.absa import Sample
+from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.vocabulary import DebateCall
+
+
+class SupervisorAgent:
+    """Walks one sample through Stage1, debate, Stage2 and the moderator, with one read and one write of memory."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        settings: PipelineSettings | None = None,
+        *,
+        debate_slot_name: str = DEBATE_SLOT.name,
+        allowlist: frozenset[str] = frozenset(),
+    ) -> None:
+        self.settings = settings or PipelineSettings()
+        self._backend = backend
+        self._debate_slot = SlotTarget("debate", debate_slot_name)
+        self._stage1 = Stage1(self.settings, allowlist)
+        self._debate = Debate(self.settings, debate_slot_name)
+        self._stage2 = Stage2(self.settings, STAGE2_SLOT.name)
+
+    async def run(self, sample: Sample, memory: MemoryView, *, seed: int = 0) -> SampleResult:
+        """Analyse one sample."""
+        language = effective_language(sample.language_code, sample.text)
+        asking = self._asking(memory, seed)
+        first = await self._stage1.run(sample, language, asking)  # ATE -> ATSA -> Validator
+        stage1 = first.result
+        debating = self.settings.enable_debate
+        slot, _, meta = await memory.read(sample, stage1) if debating else memory.without_debate()  # the only read
+        signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
+
+        to_debate = self._inject(self._debate_slot, slot, meta, should_inject_advisory_with_reason(signals), memory)
+        debated = await self._debate.run(sample, language, stage1, to_debate.slot, asking)
+        built = build_review_context(stage1, debated.output, sample.text)
+
+        gate = should_inject_memory_for_stage2_with_reason(signals)
+        to_stage2 = self._inject(STAGE2_SLOT, slot, to_debate.meta, gate, memory)  # the same slot, no new retrieval
+        reviews = await self._stage2.review(sample, language, stage1, built.context, to_stage2.slot, asking)
+        patched = apply_patch(stage1, reviews.ate, reviews.atsa, debated.output, built, sample.text, self.settings)
+        validator2 = await self._stage2.validate(  # sees exactly what adoption would make final
+            sample, language, stage1, built.context, reviews, patched, to_stage2.slot, asking
+        )
+        decision = decide(stage1, patched, validator2, debated.output, self.settings)
+        store = await memory.write(sample, stage1, decision.outcome, decision.summary)  # the only write
+        return SampleResult(
+            sample=sample,
+            language=language,
+            seed=seed,
+            stage1=stage1,
+            unmatched_sentiments=first.unmatched_sentiments,
+            debate=debated.output,
+            review_context=built.context,
+            hint_counts=built.hint_counts,
+            stage2=build_stage2_result(reviews, validator2, patched, decision.adoption, (to_debate, to_stage2)),
+            patch_log=patched.log,
+            override_decisions=patched.override.decisions,
+            override=decision.override,
+            adoption=decision.adoption,
+            moderator=decision.moderator,
+            final_result=decision.final_result,
+            memory=_with_slots_seen(to_stage2.meta, asking),
+            memory_bundle=slot,
+            store=store,
+            polarity_counts=first.polarity_counts.plus(debated.polarity_counts).plus(reviews.polarity_counts),
+            calls=tuple(asking.calls),
+        )
+
+    def _asking(self, memory: MemoryView, seed: int) -> Asking:
+        slot_names = (self._debate_slot.name, STAGE2_SLOT.name)
+        return Asking(self._backend, slot_names, seed=seed, condition=memory.condition.name)
+
+    def _inject(
+        self, target: SlotTarget, slot: SlotPayload, meta: MemoryMeta, gate: GateDecision[Any], memory: MemoryView
+    ) -> Injection:
+        cap = self.settings.memory_prompt_injection_chars_cap
+        return injection_for(target, slot, meta, gate, catalogue=memory.catalogue, chars_cap=cap)
+
+
+def _with_slots_seen(meta: MemoryMeta, asking: Asking) -> MemoryMeta:
+    """Record which debate calls really held the slot: read off the prompts that were sent."""
+    calls: Sequence[DebateCall] = ("epm", "tan", "cj", "judge")
+    seen = {call.agent for call in asking.calls if call.memory_slot_present}
+    return meta.model_copy(update={"memory_debate_slot_present_for": tuple(call for call in calls if call in seen)})

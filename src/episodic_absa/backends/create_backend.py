@@ -1,0 +1,114 @@
+"""From a few settings to a ready backend: which replier, wrapped in which cache and recording."""
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from episodic_absa.backends.backend import RepairingBackend, Replier
+from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.llm import LlmReplier
+from episodic_absa.backends.llm_settings import LlmSettings
+from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
+from episodic_absa.backends.response_cache import CachingReplier, ResponseCache
+from episodic_absa.errors import ConfigError
+from episodic_absa.schemas.frozen_model import FrozenModel
+
+Provider = Literal["embedded", "openai", "anthropic", "google", "replay"]
+EMBEDDED_MODEL: Final = "rules-1"
+_Seconds = Annotated[float, Field(gt=0)]
+
+
+class BackboneSettings(FrozenModel):
+    """What answers, and how it is asked."""
+
+    provider: Provider = "embedded"
+    model: str = EMBEDDED_MODEL
+    base_url: str | None = None
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    output: Literal["auto", "json_schema", "prompted"] = "auto"
+    timeout_s: _Seconds = 60.0
+    """One request."""
+    total_timeout_s: _Seconds = 300.0
+    """One call with all attempts and retries."""
+    retry_base_s: Annotated[float, Field(ge=0)] = 2.0
+    recording: Path | None = None
+    """What replay answers from."""
+    record: Path | None = None
+    """Where answers are recorded to."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.provider == "embedded" and self.model != EMBEDDED_MODEL:
+            raise ValueError(f"the embedded engine has one model, {EMBEDDED_MODEL}; got {self.model!r}")
+        if (self.provider == "replay") != (self.recording is not None):
+            raise ValueError("provider replay needs a recording, and only replay reads one")
+        if self.provider not in ("embedded", "replay") and self.model == EMBEDDED_MODEL:
+            raise ValueError(f"provider {self.provider} needs a model")
+        return self
+
+
+def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings:
+    """Read the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
+    provider, _, rest = spec.partition(":")
+    if provider not in get_args(Provider):
+        raise ConfigError(
+            f"unknown backend {spec!r}; choose embedded, openai:MODEL, anthropic:MODEL, google:MODEL or replay:FILE",
+            key="backend",
+        )
+    if provider == "embedded" and not rest:
+        return BackboneSettings(base_url=base_url)
+    if not rest:
+        what = "FILE" if provider == "replay" else "MODEL"
+        raise ConfigError(f"backend {spec!r} lacks its part behind the colon: {provider}:{what}", key="backend")
+    chosen: dict[str, Any] = {"recording": Path(rest)} if provider == "replay" else {"model": rest}
+    try:
+        return BackboneSettings.model_validate({"provider": provider, "base_url": base_url, **chosen})
+    except ValueError as error:
+        raise ConfigError(f"backend {spec!r}: {error}", key="backend") from error
+
+
+def create_backend(
+    backbone: BackboneSettings, *, cache: ResponseCache | None = None, share: Literal["all", "condition"] = "all"
+) -> RepairingBackend:
+    """Build the backend. Whoever opened the cache closes it."""
+    replier = _replier(backbone)
+    if cache is not None and backbone.provider not in ("embedded", "replay"):
+        replier = CachingReplier(
+            replier,
+            cache,
+            provider=backbone.provider,
+            model=backbone.model,
+            base_url=backbone.base_url,
+            parameters={
+                "temperature": backbone.temperature,
+                "max_tokens": backbone.max_tokens,
+                "output": backbone.output,
+            },
+            share=share,
+        )
+    if backbone.record is not None:
+        # Outermost: a recording is complete even where the cache answered.
+        replier = RecordingReplier(replier, backbone.record)
+    return RepairingBackend(replier, total_timeout_s=backbone.total_timeout_s)
+
+
+def _replier(backbone: BackboneSettings) -> Replier:
+    if backbone.provider == "embedded":
+        return EmbeddedReplier()
+    if backbone.provider == "replay":
+        assert backbone.recording is not None  # noqa: S101 - the settings see to it
+        return ReplayReplier(backbone.recording)
+    return LlmReplier(
+        LlmSettings(
+            provider=backbone.provider,
+            model=backbone.model,
+            base_url=backbone.base_url,
+            temperature=backbone.temperature,
+            max_tokens=backbone.max_tokens,
+            output=backbone.output,
+            timeout_s=backbone.timeout_s,
+            retry_base_s=backbone.retry_base_s,
+        )
+    )

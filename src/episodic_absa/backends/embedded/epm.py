@@ -1,0 +1,37 @@
+"""EPM: which words support each polarity? Sets it where the target's own words say otherwise, confirms it where not."""
+
+from typing import Final
+
+from episodic_absa.backends.embedded.second_looks import Look, second_looks
+from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.tuple_review import (
+    edit,
+    has_quotation,
+    judged_sentiments,
+    narrowed,
+    proposed_change,
+    set_polarity,
+)
+from episodic_absa.schemas.answers import AnsweredEdit, TurnAnswer
+from episodic_absa.schemas.role_inputs import SpeakerInputs
+
+_LOOKS: Final[tuple[Look, ...]] = ("negation", "polarity", "evidence", "implicit")
+_UNQUOTED: Final = 0.4
+
+
+def answer_epm(inputs: SpeakerInputs) -> TurnAnswer:
+    """Map evidence to polarity, tuple by tuple."""
+    reading = read_text(inputs.text, inputs.language)
+    looks = narrowed(second_looks(inputs.memory), _LOOKS)
+    edits: list[AnsweredEdit] = []
+    for one in judged_sentiments(inputs.stage1):
+        change = proposed_change(reading, one, looks)
+        if change is not None:
+            edits.append(set_polarity(reading, one, change))
+        elif has_quotation(reading, one):
+            edits.append(edit("confirm_tuple", one, evidence=one.evidence, confidence=one.confidence))
+        elif looks.has("evidence") and one.polarity != "neutral" and not one.is_backfilled and not looks.caution:
+            edits.append(edit("drop_tuple", one, confidence=1.0 - one.confidence))
+        elif not one.is_backfilled:
+            edits.append(edit("confirm_tuple", one, confidence=min(one.confidence, _UNQUOTED)))
+    return TurnAnswer(proposed_edits=tuple(edits))

@@ -1,0 +1,84 @@
+"""What an agent takes from the memory slot: which second looks to run, and how careful to be. Never a label."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from episodic_absa.schemas.role_inputs import MemorySlot
+
+Look = Literal["negation", "contrast", "irony", "polarity", "evidence", "span", "second_aspect", "conflict", "implicit"]
+
+_LOOK_OF_RISK: Final[dict[str, Look]] = {
+    "NEGATION_SCOPE": "negation",
+    "CONTRAST_SCOPE": "contrast",
+    "IRONY": "irony",
+    "POLARITY_MISMATCH": "polarity",
+    "EVIDENCE_GAP": "evidence",
+    "SPAN_MISMATCH": "span",
+    "MISSING_SECOND_ASPECT": "second_aspect",
+}
+_LOOK_OF_FAMILY: Final[dict[str, Look]] = {
+    "NEG": "negation",
+    "CON": "contrast",
+    "IRO": "irony",
+    "POL": "polarity",
+    "EVG": "evidence",
+    "SPN": "span",
+    "MSA": "second_aspect",
+    "CFL": "conflict",
+    "IMP": "implicit",
+}
+_PRINCIPLE: Final = re.compile(r"P-([A-Z]{3})-[0-9]{2}")
+_WENT_WRONG: Final = "risk change: higher"
+_MAX_CAUTION: Final = 2
+_BASE_STRENGTH: Final = 0.6
+_STRENGTH_PER_CAUTION: Final = 0.7
+
+
+class SecondLooks(NamedTuple):
+    """The looks that advice opened, and how many voices of caution came with it."""
+
+    looks: frozenset[Look] = frozenset()
+    caution: int = 0
+
+    def has(self, look: Look) -> bool:
+        """Whether advice asks for this look."""
+        return look in self.looks
+
+    @property
+    def strength_for_change(self) -> float:
+        """How strong the words must be before a judgement is changed."""
+        return _BASE_STRENGTH + _STRENGTH_PER_CAUTION * self.caution
+
+
+NO_LOOKS: Final = SecondLooks()
+
+
+def second_looks(memory: MemorySlot | None) -> SecondLooks:
+    """Read a bundle. Advice opens looks; warnings and advice that once raised the risk only add caution."""
+    if not memory:
+        return NO_LOOKS
+    opened: set[Look] = set()
+    caution = len(_listed(memory.get("warnings")))
+    for advisory in _listed(memory.get("retrieved")):
+        if not isinstance(advisory, dict):
+            continue
+        if _WENT_WRONG in str(advisory.get("message", "")):
+            caution += 1
+        else:
+            opened |= _looks_of(advisory.get("evidence"))
+    return SecondLooks(frozenset(opened), min(caution, _MAX_CAUTION))
+
+
+def _looks_of(evidence: Any) -> set[Look]:
+    if not isinstance(evidence, dict):
+        return set()
+    found = {look for tag in _listed(evidence.get("risk_tags")) if (look := _LOOK_OF_RISK.get(str(tag)))}
+    principle = _PRINCIPLE.fullmatch(str(evidence.get("principle_id", "")))
+    if principle and (look := _LOOK_OF_FAMILY.get(principle[1])):
+        found.add(look)
+    return found
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()

@@ -1,0 +1,127 @@
+"""Anthropic and Google on their own wire formats, against loopback. Skipped where their packages are not installed."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from tests.backends.llm.loopback_model import HANG_UP, Behaviour, Entry, LoopbackModel, failure, page
+
+from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend
+from episodic_absa.backends.llm import LlmReplier, LlmSettings
+from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
+from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer
+from episodic_absa.schemas.role_inputs import AteInputs
+
+SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
+MODELS = {"anthropic": "claude-haiku-5-5", "google": "gemini-2.5-flash"}
+PACKAGES = {"anthropic": "anthropic", "google": "google.genai"}
+
+
+@pytest.fixture(params=["anthropic", "google"])
+def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    chosen: str = request.param
+    pytest.importorskip(PACKAGES[chosen])
+    monkeypatch.setenv(f"{chosen.upper()}_API_KEY", "sk-a-secret-of-ours")
+    return chosen
+
+
+def answer(provider: str, text: str) -> Behaviour:
+    body: dict[str, Any]
+    if provider == "anthropic":
+        body = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-haiku-5-5",
+            "content": [{"type": "text", "text": text}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 100, "output_tokens": 10},
+        }
+    else:
+        body = {
+            "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}],
+            "usageMetadata": {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110},
+            "modelVersion": "gemini-2.5-flash",
+        }
+    return Behaviour(json.dumps(body).encode())
+
+
+def ask(provider: str, output_model: type[OutputT], *script: Entry, **settings: Any) -> tuple[Answer[OutputT], Any]:
+    async def guarded(address: str) -> Answer[OutputT]:
+        chosen = {"retry_base_s": 0.01, "provider": provider, "model": MODELS[provider], "base_url": address}
+        backend = RepairingBackend(LlmReplier(LlmSettings.model_validate({**chosen, **settings})))
+        try:
+            async with asyncio.timeout(10):
+                prompt = Prompt("p", "List the aspects.", "The screen is great.")
+                return await backend.answer(Ask("ate", AteInputs(text="x", language="en"), prompt, output_model, 7))
+        finally:
+            await backend.close()
+
+    with LoopbackModel(*script) as server:
+        return asyncio.run(guarded(server.base_url.removesuffix("/v1"))), server
+
+
+def count_requests(provider: str, trouble: Behaviour) -> tuple[int, BackendError]:
+    with LoopbackModel(trouble) as server:
+        chosen = {"retry_base_s": 0.01, "provider": provider, "model": MODELS[provider]}
+        address = server.base_url.removesuffix("/v1")
+
+        async def guarded() -> None:
+            backend = RepairingBackend(LlmReplier(LlmSettings.model_validate({**chosen, "base_url": address})))
+            try:
+                async with asyncio.timeout(10):
+                    prompt = Prompt("p", "List the aspects.", "The screen is great.")
+                    await backend.answer(Ask("ate", AteInputs(text="x", language="en"), prompt, AteAnswer, 7))
+            finally:
+                await backend.close()
+
+        with pytest.raises(BackendError) as caught:
+            asyncio.run(guarded())
+        return server.count, caught.value
+
+
+def test_an_answer_arrives_with_tokens_and_price(provider: str) -> None:
+    got, _ = ask(provider, AteAnswer, answer(provider, SCREEN))
+    assert (got.output.aspects[0].aspect_term, got.attempts) == ("screen", 1)
+    assert (got.usage.tokens_in, got.usage.tokens_out) == (100, 10)
+
+
+def test_only_google_gets_the_seed(provider: str) -> None:
+    _, server = ask(provider, AteAnswer, answer(provider, SCREEN))
+    assert ('"seed": 7' in json.dumps(server.bodies[0])) is (provider == "google")
+
+
+def test_the_schema_goes_with_the_request_unless_it_would_lose_free_keys(provider: str) -> None:
+    _, server = ask(provider, AteAnswer, answer(provider, SCREEN))
+    assert "aspect_term" in json.dumps(server.bodies[0])
+    assert "fits this schema" not in json.dumps(server.bodies[0])
+    _, server = ask(provider, AtsaAnswer, answer(provider, '{"sentiments": []}'))
+    assert ("fits this schema" in json.dumps(server.bodies[0])) is (provider == "anthropic")
+
+
+@pytest.mark.parametrize("trouble", [failure(429), failure(500), HANG_UP], ids=["429", "500", "dropped"])
+def test_trouble_is_retried_five_times_and_no_more(provider: str, trouble: Behaviour) -> None:
+    count, error = count_requests(provider, trouble)
+    assert isinstance(error, BackendUnavailableError)
+    assert (count, error.kind) == (6, "provider_error")
+
+
+def test_trouble_passes(provider: str) -> None:
+    got, server = ask(provider, AteAnswer, failure(503), HANG_UP, answer(provider, SCREEN))
+    assert (got.attempts, server.count) == (1, 3)
+
+
+def test_a_refused_key_names_the_variable_and_is_not_shown(provider: str) -> None:
+    count, error = count_requests(provider, failure(401, "sk-a-secret-of-ours is no key"))
+    assert count == 1
+    assert f"{provider.upper()}_API_KEY" in str(error)
+    assert "sk-a-secret" not in str(error)
+
+
+@pytest.mark.parametrize("body", ["<html>{}</html>", "", '{"hello": 1}'], ids=["html", "empty", "other json"])
+def test_a_page_is_no_answer(provider: str, body: str) -> None:
+    count, error = count_requests(provider, page(body, "application/json"))
+    assert isinstance(error, BackendResponseError)
+    assert (count, error.kind) == (3, "json_parse_error")
