@@ -95,6 +95,8 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     cached: bool = False
+    from_model: bool = True
+    """False: a page that something else than a model sent; nobody should keep it."""
 
 
 class Replier(Protocol):
@@ -102,8 +104,11 @@ class Replier(Protocol):
 
     name: str
     """Provider and model, such as `openai:gpt-4o-mini`."""
-    honours_seed: bool
-    """Whether another seed may give another answer."""
+
+    @property
+    def honours_seed(self) -> bool:
+        """Whether another seed may give another answer. A server may turn out not to."""
+        ...
 
     async def reply(self, request: Request) -> Reply:
         """Return the raw text, after whatever transport retries it takes."""
@@ -118,7 +123,11 @@ class Backend(Protocol):
     """Answers one question with one typed value."""
 
     name: str
-    honours_seed: bool
+
+    @property
+    def honours_seed(self) -> bool:
+        """Whether another seed may give another answer."""
+        ...
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Return a validated answer, or raise a BackendError."""
@@ -136,7 +145,11 @@ class RepairingBackend:
         self._replier = replier
         self._total_timeout_s = total_timeout_s
         self.name = replier.name
-        self.honours_seed = replier.honours_seed
+
+    @property
+    def honours_seed(self) -> bool:
+        """Whether another seed may give another answer."""
+        return self._replier.honours_seed
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Ask until the reply fits the output model; tokens and cost are summed over all attempts."""

@@ -25,7 +25,8 @@ class BackboneSettings(FrozenModel):
     provider: Provider = "embedded"
     model: str = EMBEDDED_MODEL
     base_url: str | None = None
-    temperature: Annotated[float, Field(ge=0)] = 0.0
+    temperature: Annotated[float, Field(ge=0)] | None = 0.0
+    """None: the server's own default, for models that take no other."""
     max_tokens: Annotated[int, Field(ge=1)] = 1024
     output: Literal["auto", "json_schema", "prompted"] = "auto"
     timeout_s: _Seconds = 60.0
@@ -74,13 +75,14 @@ def create_backend(
 ) -> RepairingBackend:
     """Build the backend. Whoever opened the cache closes it."""
     replier = _replier(backbone)
-    if cache is not None and backbone.provider not in ("embedded", "replay"):
+    if cache is not None and isinstance(replier, LlmReplier):
         replier = CachingReplier(
             replier,
             cache,
             provider=backbone.provider,
             model=backbone.model,
-            base_url=backbone.base_url,
+            # The address in force: an environment variable may name another server than the settings do.
+            base_url=replier.base_url,
             parameters={
                 "temperature": backbone.temperature,
                 "max_tokens": backbone.max_tokens,

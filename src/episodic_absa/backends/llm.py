@@ -7,6 +7,7 @@ so that they never multiply. Repair attempts and the total time limit belong to 
 import asyncio
 import logging
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel
@@ -88,23 +89,27 @@ class LlmReplier:
 
     async def _send(self, request: Request, extras: _Extras) -> Reply | Failure:
         from pydantic_ai.direct import model_request
-        from pydantic_ai.exceptions import ModelAPIError, ModelConnectionError, ModelHTTPError, UnexpectedModelBehavior
+        from pydantic_ai.exceptions import (
+            ModelAPIError,
+            ModelConnectionError,
+            ModelHTTPError,
+            UnexpectedModelBehavior,
+            UserError,
+        )
         from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
 
         connection = self._connected()
         ask = request.ask
         system = ask.prompt.system if extras.schema else _with_schema(ask.prompt.system, ask.output_model)
         messages = [ModelRequest(parts=[SystemPromptPart(system), UserPromptPart(request.user_text)])]
+        parameters = self._parameters_for(ask.output_model, schema=extras.schema)
         settings: ModelSettings = self._model_settings
         if extras.seed:
             settings = {**settings, "seed": ask.seed}
         try:
             async with asyncio.timeout(self.settings.timeout_s):
                 response = await model_request(
-                    connection.model,
-                    messages,
-                    model_settings=settings,
-                    model_request_parameters=self._parameters_for(ask.output_model, schema=extras.schema),
+                    connection.model, messages, model_settings=settings, model_request_parameters=parameters
                 )
         except TimeoutError:
             return timed_out(self.settings.timeout_s)
@@ -113,6 +118,8 @@ class LlmReplier:
         except (ModelHTTPError, ModelConnectionError) as error:
             page = NoApiResponseError.page_behind(error)
             return failure_of(error, secret=connection.key) if page is None else _unusable(page)
+        except UserError as error:  # pydantic-ai knows that this model would refuse, such as too large a schema
+            return Failure("cannot be asked", transient=False, status=HTTPStatus.BAD_REQUEST, detail=error.message)
         # pydantic-ai reads a completion without choices, or with odd ones, unguarded.
         except (ModelAPIError, UnexpectedModelBehavior, IndexError, AttributeError, TypeError) as error:
             return _unusable(NoApiResponseError.page_behind(error) or str(error))
@@ -237,7 +244,7 @@ def _with_schema(system: str, output_model: type[BaseModel]) -> str:
 
 
 def _unusable(page: str) -> Reply:
-    """Turn a page that is no API response into a reply that cannot be read."""
+    """Turn a page that is no API response into a reply that cannot be read; no model stands behind it."""
     # A stray {} in an HTML page would pass for an empty answer.
     shown = page[:_SHOWN_PAGE_CHARS].translate({ord("{"): "(", ord("}"): ")"})
-    return Reply(f"[the server sent no API response] {shown}".rstrip())
+    return Reply(f"[the server sent no API response] {shown}".rstrip(), from_model=False)

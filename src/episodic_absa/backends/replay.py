@@ -58,7 +58,6 @@ class RecordingReplier:
 
     def __init__(self, replier: Replier, path: Path) -> None:
         self.name = replier.name
-        self.honours_seed = replier.honours_seed
         self._replier = replier
         self._path = path
         self._unsynced = 0
@@ -73,11 +72,16 @@ class RecordingReplier:
             os.close(self._descriptor)
             raise
 
+    @property
+    def honours_seed(self) -> bool:
+        """As the replier behind it."""
+        return self._replier.honours_seed
+
     async def reply(self, request: Request) -> Reply:
         """Pass the request on and write down what comes back."""
         reply = await self._replier.reply(request)
         key = compute_request_key(request)
-        if key not in self._recorded:
+        if reply.from_model and key not in self._recorded:
             self._write(_encoded(key, request, reply))
             self._recorded.add(key)
             self._unsynced += 1

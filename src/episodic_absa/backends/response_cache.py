@@ -155,6 +155,10 @@ class ResponseCache:
         except BaseException:
             traffic.flights.pop(key).set_result(None)
             raise
+        if not reply.from_model:
+            # A login page or a proxy's complaint is no answer: the next one who asks should reach the model.
+            traffic.flights.pop(key).set_result(None)
+            return reply
         as_kept = replace(reply, cached=True)
         if self._file is None:
             self._land(key, as_kept, traffic)
@@ -220,7 +224,6 @@ class CachingReplier:
         share: Literal["all", "condition"],
     ) -> None:
         self.name = replier.name
-        self.honours_seed = replier.honours_seed
         self._replier = replier
         self._cache = cache
         self._by_condition = share == "condition"
@@ -230,6 +233,11 @@ class CachingReplier:
             "base_url": base_url,
             "parameters": canonical_json(dict(parameters)),
         }
+
+    @property
+    def honours_seed(self) -> bool:
+        """As the replier behind it."""
+        return self._replier.honours_seed
 
     def key(self, request: Request) -> str:
         """Return the key of one attempt."""

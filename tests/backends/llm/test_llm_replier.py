@@ -174,6 +174,21 @@ def test_a_refusal_is_an_answer_that_can_be_repaired() -> None:
     assert error.raw == "I cannot help with that."
 
 
+def test_a_content_filter_without_text_fails_at_once_and_says_so() -> None:
+    body = json.loads(answer(None).body)
+    body["choices"][0]["finish_reason"] = "content_filter"
+    with LoopbackModel(Behaviour(json.dumps(body).encode())) as server:
+        error = failed(server)
+    assert isinstance(error, BackendUnavailableError)
+    assert (error.kind, server.count) == ("provider_error", 1)
+    assert "content filter" in str(error)
+
+
+def test_no_model_stands_behind_a_page() -> None:
+    with LoopbackModel(page("<html></html>")) as server:
+        assert one_reply(server).model == ""
+
+
 def test_an_answer_of_five_megabytes_is_refused_in_time() -> None:
     with LoopbackModel(answer('{"aspects": [' + " " * 5_000_000)) as server:
         started = time.monotonic()

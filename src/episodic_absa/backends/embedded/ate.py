@@ -10,6 +10,8 @@ from episodic_absa.schemas.role_inputs import AteInputs
 
 _CONFIDENCE: Final = {"subject": 0.92, "topic": 0.92, "object": 0.88, "bare": 0.82}
 _UNSPOKEN: Final = 0.5
+_MAX_TARGETS: Final = 190
+"""Two judgements each, and those without a target, must fit into one answer."""
 
 
 def answer_ate(inputs: AteInputs) -> AteAnswer:
@@ -31,7 +33,7 @@ def extracted_targets(reading: Reading) -> list[Target]:
     for index in judged:
         target = reading.targets[index]
         unique.setdefault(norm(target.term), target)
-    return list(unique.values())
+    return list(unique.values())[:_MAX_TARGETS]
 
 
 def _aspect(reading: Reading, target: Target) -> AnsweredAspect:

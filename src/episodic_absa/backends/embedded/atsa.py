@@ -2,7 +2,7 @@
 
 from episodic_absa.backends.embedded.aspect_judgement import Judgement, distribution, judge_implicit, judge_term
 from episodic_absa.backends.embedded.ate import extracted_targets
-from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.schemas.answers import AnsweredSentiment, AtsaAnswer
 from episodic_absa.schemas.role_inputs import AtsaInputs
@@ -20,7 +20,7 @@ def answer_atsa(inputs: AtsaInputs) -> AtsaAnswer:
     # A given aspect may be the opinion word itself; saying it twice would count it twice.
     if implicit is not None and not any(one.evidence == reading.quote(implicit.start, implicit.end) for one in found):
         found.append(_sentiment(reading, "", implicit))
-    return AtsaAnswer(sentiments=tuple(found))
+    return AtsaAnswer(sentiments=tuple(found[:MAX_ITEMS]))
 
 
 def _sentiment(reading: Reading, term: str, judgement: Judgement) -> AnsweredSentiment:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.aspect_judgement import Judgement, is_ironic, judge_term, opinions_about
-from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.risk_checks import evidence_place, opinions_within
 from episodic_absa.backends.embedded.second_looks import Look, SecondLooks, second_looks
 from episodic_absa.backends.embedded.text_reading import read_text
@@ -44,7 +44,7 @@ def answer_cj(inputs: SpeakerInputs) -> TurnAnswer:
             edits.append(set_polarity(reading, one, change))
         elif not one.is_backfilled:
             edits.append(edit("confirm_tuple", one, evidence=one.evidence, confidence=one.confidence))
-    return TurnAnswer(proposed_edits=tuple(edits))
+    return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
 
 
 def settle_conflict(reading: Reading, sides: list[SentimentItem], looks: SecondLooks) -> Judgement | None:

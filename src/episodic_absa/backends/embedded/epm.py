@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from episodic_absa.backends.embedded.reading import MAX_ITEMS
 from episodic_absa.backends.embedded.second_looks import Look, second_looks
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.backends.embedded.tuple_review import (
@@ -34,4 +35,4 @@ def answer_epm(inputs: SpeakerInputs) -> TurnAnswer:
             edits.append(edit("drop_tuple", one, confidence=1.0 - one.confidence))
         elif not one.is_backfilled:
             edits.append(edit("confirm_tuple", one, confidence=min(one.confidence, _UNQUOTED)))
-    return TurnAnswer(proposed_edits=tuple(edits))
+    return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.risk_checks import sentence_label
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.text_reading import read_text
@@ -39,7 +39,7 @@ def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
     """Settle the debate."""
     reading = read_text(inputs.text, inputs.language)
     looks = second_looks(inputs.memory)
-    sentiments = judged_sentiments(inputs.stage1)
+    sentiments = judged_sentiments(inputs.stage1)[:MAX_ITEMS]
     conflicts = conflicting(sentiments)
     patches: list[AnsweredPatch] = []
     tuples: dict[str, AnsweredTuple] = {}
@@ -134,7 +134,7 @@ def _as_settled(one: SentimentItem, tuples: dict[str, AnsweredTuple]) -> Sentime
 
 def _opening(reading: Reading) -> tuple[str, ...]:
     """A text without evidence is cited by its beginning: a substring is always asked for."""
-    opening = reading.text[:_MAX_OPENING].strip()
+    opening = reading.quote(0, _MAX_OPENING).strip()
     return (opening,) if opening else ()
 
 

@@ -1,5 +1,6 @@
 """What one pass over a text finds: clauses, targets, opinions and what each opinion is said of. Values only."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -7,8 +8,11 @@ from typing import Final, Literal
 from episodic_absa.language import Cue, norm
 from episodic_absa.vocabulary import Language, Polarity
 
+MAX_ITEMS: Final = 400
+"""No list of an answer may be longer; a text that says more than this is cut short."""
 MIN_STRENGTH: Final = 0.3
 """Below this a score says nothing either way."""
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 Case = Literal["subject", "topic", "object", "bare", "oblique", "genitive", "predicate"]
 
 
@@ -101,8 +105,9 @@ class Reading:
         return low
 
     def quote(self, start: int, end: int) -> str:
-        """Return an exact substring."""
-        return self.text[start:end]
+        """Return an exact substring; beside a lone surrogate, which JSON cannot carry, the longest part without it."""
+        words = self.text[start:end]
+        return max(_LONE_SURROGATE.split(words), key=len) if _LONE_SURROGATE.search(words) else words
 
 
 def build_reading(

@@ -178,6 +178,8 @@ def _evidence_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
         named = f"'{one.aspect_term}'" if one.aspect_term else "the opinion without a target"
         place = evidence_place(reading, one)
         opinions = opinions_within(reading, *place) if place else []
+        if not one.evidence and _clause_agrees(reading, one):
+            continue
         if place is None or not opinions:
             start, end = place or find_term(reading, one.aspect_term) or (0, len(reading.text))
             if start < end and reading.language != "other":
@@ -199,6 +201,15 @@ def _evidence_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
             yield FoundRisk(
                 "EVIDENCE_GAP", place[0], place[1], "low", f"the quoted words are not said of {named}", one.aspect_term
             )
+
+
+def _clause_agrees(reading: Reading, one: SentimentItem) -> bool:
+    """A tuple that a review added carries no evidence; the words of its clause stand in for it."""
+    term = find_term(reading, one.aspect_term)
+    if term is None or not reading.clauses:
+        return False
+    nearby = (reading.opinions[index] for index in reading.by_clause.get(reading.clause_at(term[0]), ()))
+    return any(polarity_of(opinion.full) == one.polarity for opinion in nearby)
 
 
 def _settled_by_scope(opinions: Sequence[Opinion], one: SentimentItem, reading: Reading) -> bool:

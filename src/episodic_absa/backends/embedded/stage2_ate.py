@@ -3,7 +3,7 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.aspect_judgement import Judgement, quoted_place, value_of
-from episodic_absa.backends.embedded.reading import Reading, Target, polarity_of
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading, Target, polarity_of
 from episodic_absa.backends.embedded.risk_checks import trimmed_place, unnamed_targets
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.tan import names_something
@@ -34,7 +34,7 @@ def answer_stage2_ate(inputs: ReviewInputs) -> AteReviewAnswer:
                 provenance=f"{PROVENANCE}:second_aspect",
             )
         )
-    return AteReviewAnswer(reviews=tuple(reviews))
+    return AteReviewAnswer(reviews=tuple(reviews[:MAX_ITEMS]))
 
 
 def added_targets(reading: Reading, inputs: ReviewInputs, looks: SecondLooks) -> list[tuple[Target, Judgement]]:

@@ -4,7 +4,7 @@ from typing import Final
 
 from episodic_absa.backends.embedded.aspect_judgement import Judgement
 from episodic_absa.backends.embedded.cj import ironic_change, settle_conflict
-from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.stage2_ate import PROVENANCE, added_targets
 from episodic_absa.backends.embedded.text_reading import read_text
@@ -36,7 +36,7 @@ def answer_stage2_atsa(inputs: ReviewInputs) -> AtsaReviewAnswer:
         )
         for target, judgement in added_targets(reading, inputs, looks)
     )
-    return AtsaReviewAnswer(reviews=tuple(reviews))
+    return AtsaReviewAnswer(reviews=tuple(reviews[:MAX_ITEMS]))
 
 
 def _review(
@@ -49,9 +49,9 @@ def _review(
     hints = inputs.review_context.aspect_hints.get(one.aspect_term, ())
     if one.polarity is None:
         return _verdict(one, "keep", "no judgement to review")
-    if _is_flip_proposed(inputs, one):
-        return _on_proposal(reading, one)
     clash = conflicts.get(norm(one.aspect_term))
+    if _is_flip_proposed(inputs, one):
+        return _on_proposal(reading, one, is_one_of_two=clash is not None)
     if clash and not one.is_backfilled:
         settled = settle_conflict(reading, clash, looks)
         if settled is not None and settled.polarity != one.polarity:
@@ -103,11 +103,13 @@ def _is_flip_proposed(inputs: ReviewInputs, one: SentimentItem) -> bool:
     )
 
 
-def _on_proposal(reading: Reading, one: SentimentItem) -> AnsweredSentimentReview:
+def _on_proposal(reading: Reading, one: SentimentItem, *, is_one_of_two: bool) -> AnsweredSentimentReview:
     """Accept a proposed flip if the whole scope of the negation, or the quoted words, bear it out."""
     full = reread(reading, one, SecondLooks(frozenset({"negation"})))
     if full is not None and full.polarity != one.polarity:
         return _flip(reading, one, full, "the validator's proposal is accepted", "proposal")
+    if is_one_of_two:
+        return _verdict(one, "keep", "the proposal means the other judgement of this target")
     # The patch applies every proposal; only naming the first polarity again undoes one.
     reason = "the validator's proposal is rejected: the words said of the target support the first reading"
     return _verdict(one, "flip_polarity", reason, one.polarity, "proposal")

@@ -3,7 +3,7 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.aspect_judgement import find_term
-from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.risk_checks import trimmed_place
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.text_reading import read_text
@@ -23,7 +23,7 @@ def answer_tan(inputs: SpeakerInputs) -> TurnAnswer:
     looks = second_looks(inputs.memory)
     sentiments = judged_sentiments(inputs.stage1)
     edits = [found for one in sentiments if (found := _edit(reading, one, sentiments, looks)) is not None]
-    return TurnAnswer(proposed_edits=tuple(edits))
+    return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
 
 
 def names_something(reading: Reading, term: str) -> bool:
