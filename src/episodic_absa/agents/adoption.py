@@ -6,9 +6,10 @@ from typing import NamedTuple
 from episodic_absa.agents.patch import PatchResult
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples, pairs, predicted
 from episodic_absa.language import norm
+from episodic_absa.memory.episode_builder import mean_confidence, risk_vector
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.vocabulary import SEVERITY_WEIGHT, AdoptReason
+from episodic_absa.vocabulary import AdoptReason
 
 
 class EvComponents(FrozenModel):
@@ -59,7 +60,7 @@ def decide_adoption(
         validator_resolved=int(resolved),
         grounding=int(grounded),
         confidence_gain=round(
-            max(0.0, 0.5 * (_mean_confidence(patched.sentiments) - _mean_confidence(stage1.atsa.sentiments))), 6
+            max(0.0, 0.5 * (mean_confidence(patched.sentiments) - mean_confidence(stage1.atsa.sentiments))), 6
         ),
     )
     w1, w2, w3, w4 = ev_weights
@@ -114,7 +115,7 @@ def override_flags(
 
 def severity_sum(risks: Sequence[StructuralRisk]) -> int:
     """Add up the severity weights."""
-    return sum(SEVERITY_WEIGHT[risk.severity] for risk in risks)
+    return risk_vector(risks).severity_sum
 
 
 def _high_tags(risks: Sequence[StructuralRisk]) -> frozenset[str]:
@@ -123,8 +124,3 @@ def _high_tags(risks: Sequence[StructuralRisk]) -> frozenset[str]:
 
 def _has_explicit(sentiments: Sequence[SentimentItem]) -> bool:
     return any(not item.is_implicit and not item.is_backfilled for item in sentiments)
-
-
-def _mean_confidence(sentiments: Sequence[SentimentItem]) -> float:
-    confidences = [item.confidence for item in sentiments if not item.is_backfilled]
-    return sum(confidences) / len(confidences) if confidences else 0.0

@@ -73,7 +73,7 @@ def _unquoted(
 ) -> AnsweredSentimentReview | None:
     if not looks.has("evidence") or one.polarity == "neutral" or one.is_backfilled or has_quotation(reading, one):
         return None
-    against = sum(hint.weight for hint in hints if hint.polarity == one.polarity)
+    against = sum(hint.weight for hint in hints if hint.polarity == one.polarity and hint.weight < 0)
     if against <= _DROP_WEIGHT and not looks.caution:
         return _verdict(one, "drop", "no words of the text are said of it, and the debate asks to drop it")
     return _verdict(one, "reduce_confidence", "no words of the text are said of it")

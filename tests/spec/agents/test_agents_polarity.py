@@ -1,0 +1,109 @@
+"""SPEC 2.1: how a polarity word is read. Missing is never neutral."""
+
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from episodic_absa.language import read_label, read_polarity
+
+FULL = ("positive", "negative", "neutral")
+SHORT = {"pos": "positive", "neg": "negative", "neu": "neutral"}
+How = Literal["exact", "repaired", "invalid"]
+
+
+def levenshtein(a: str, b: str) -> int:
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        previous, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (x != y))
+    return row[-1]
+
+
+def oracle(word: str) -> tuple[str | None, How]:
+    low = word.lower()
+    if low in FULL or low in SHORT:
+        return SHORT.get(low, low), "exact"
+    distances = sorted((levenshtein(low, full), full) for full in FULL)
+    if 1 <= distances[0][0] <= 2 and distances[0][0] < distances[1][0]:
+        return distances[0][1], "repaired"
+    return None, "invalid"
+
+
+# CHECKLIST 181
+@pytest.mark.parametrize(
+    ("word", "polarity", "how"),
+    [
+        ("positive", "positive", "exact"),
+        ("negative", "negative", "exact"),
+        ("neutral", "neutral", "exact"),
+        ("POSITIVE", "positive", "exact"),
+        ("Negative", "negative", "exact"),
+        ("nEuTrAl", "neutral", "exact"),
+        ("pos", "positive", "exact"),
+        ("NEG", "negative", "exact"),
+        ("Neu", "neutral", "exact"),
+        ("positiv", "positive", "repaired"),
+        ("postive", "positive", "repaired"),
+        ("posittve", "positive", "repaired"),
+        ("positivee", "positive", "repaired"),
+        ("POZITIV", "positive", "repaired"),
+        ("negitive", "negative", "repaired"),
+        ("negtve", "negative", "repaired"),
+        ("nuetral", "neutral", "repaired"),
+        ("netral", "neutral", "repaired"),
+        ("neutrall", "neutral", "repaired"),
+        ("positives", "positive", "repaired"),
+        ("mixed", None, "invalid"),
+        ("", None, "invalid"),
+        ("po", None, "invalid"),
+        ("posi", None, "invalid"),
+        ("none", None, "invalid"),
+        ("null", None, "invalid"),
+        ("good", None, "invalid"),
+        ("negatively-so", None, "invalid"),
+        ("relative", "negative", "repaired"),
+        ("native", "negative", "repaired"),
+        ("긍정", None, "invalid"),
+    ],
+)
+def test_a_polarity_word_is_taken_repaired_or_refused(word: str, polarity: str | None, how: str) -> None:
+    reading = read_polarity(word)
+    assert (reading.polarity, reading.how) == (polarity, how)
+    assert oracle(word) == (polarity, how)
+
+
+# CHECKLIST 181
+def test_a_missing_polarity_is_null_and_not_neutral() -> None:
+    assert read_polarity(None).polarity is None
+
+
+@st.composite
+def misspelt(draw: st.DrawFn) -> str:
+    word = draw(st.sampled_from([*FULL, *SHORT]))
+    for _ in range(draw(st.integers(0, 4))):
+        at = draw(st.integers(0, len(word)))
+        cut = draw(st.integers(0, 1))
+        word = word[:at] + draw(st.sampled_from(["", "a", "e", "i", "t", "v", "z"])) + word[at + cut :]
+    return draw(st.sampled_from([word, word.upper(), word.capitalize()]))
+
+
+# CHECKLIST 181
+@settings(max_examples=400, deadline=None)
+@given(misspelt())
+def test_reading_agrees_with_the_levenshtein_oracle(word: str) -> None:
+    reading = read_polarity(word)
+    assert (reading.polarity, reading.how) == oracle(word)
+
+
+@pytest.mark.parametrize("word", ["positive", "negative", "neutral", "mixed"])
+def test_a_sentence_label_may_be_mixed(word: str) -> None:
+    assert read_label(word) == word
+    assert read_label(word.upper()) == word
+
+
+@pytest.mark.parametrize("word", [None, "", "whatever", "none"])
+def test_an_unreadable_sentence_label_is_null(word: str | None) -> None:
+    assert read_label(word) is None
