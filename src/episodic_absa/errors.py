@@ -2,6 +2,7 @@
 
 EpisodicAbsaError
     ConfigError(path, key)            unknown condition, contradictory flags, bad YAML
+    DatasetError(path, line)          a data or gold file that cannot become samples
     MissingExtraError(feature, extra) also an ImportError; prints the pip line
     BackendError(backend)             a model that gave no usable answer
         BackendUnavailableError       not reached, overloaded or too slow, after all retries
@@ -26,6 +27,15 @@ class ConfigError(EpisodicAbsaError):
         super().__init__(message)
         self.path = path
         self.key = key
+
+
+class DatasetError(EpisodicAbsaError):
+    """A data or gold file, or a row of it, that cannot become samples."""
+
+    def __init__(self, message: str, *, path: Path | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.line = line
 
 
 class MissingExtraError(EpisodicAbsaError, ImportError):

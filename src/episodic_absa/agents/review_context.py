@@ -1,11 +1,12 @@
 """What the debate leaves for Stage2: which Stage1 term each edit means, and how much speaks for which polarity."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from episodic_absa.language import load_lexicon, norm_key, read_polarity
+from episodic_absa.language import load_lexicon, norm, norm_key, read_polarity
 from episodic_absa.schemas.absa import (
     AspectHint,
     DebateOutput,
@@ -66,7 +67,7 @@ class TermMap:
         """Return the Stage1 term of that name, "" for the implicit one, None if there is none."""
         if name is None:
             return None
-        if not name.strip():
+        if not norm(name):  # also a model's '' or "" in quotes
             return "" if "" in self.aspect_terms else None
         return self._by_key.get(self._key(name))
 
@@ -152,13 +153,13 @@ def synonyms_of(term: str) -> tuple[str, ...]:
 
 def edit_line(round_index: int, speaker: DebateCall, edit: ProposedEdit | PatchEdit) -> str:
     """Tell an edit in one line, for those who speak later."""
-    parts = [f"r{round_index} {speaker}: {edit.op} {edit.target.aspect_ref!r}"]
+    parts = [f"r{round_index} {speaker}: {edit.op} {json.dumps(edit.target.aspect_ref, ensure_ascii=False)}"]
     if edit.target.polarity:
         parts.append(f"({edit.target.polarity})")
     if edit.value:
         parts.append(f"-> {edit.value}")
     if isinstance(edit, ProposedEdit) and edit.evidence:
-        parts.append(f"because {edit.evidence!r}")
+        parts.append(f"because {json.dumps(edit.evidence, ensure_ascii=False)}")
     return " ".join(parts)
 
 

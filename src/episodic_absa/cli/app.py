@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from episodic_absa.cli.analyze_command import analyze
 from episodic_absa.cli.memory_commands import memory_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.errors import EpisodicAbsaError
@@ -28,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(analyze)
 app.add_typer(memory_app, name="memory")
 
 
@@ -71,7 +73,7 @@ def _root(
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what is being done, on stderr.")] = False,
 ) -> None:
-    """Look into the episodic memory of an aspect-based sentiment analysis and mend its store."""
+    """Analyse reviews aspect by aspect, and look into the episodic memory that advises the analysis."""
     _configure_logging(logging.INFO if verbose else logging.WARNING)
 
 

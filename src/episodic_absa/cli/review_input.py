@@ -1,4 +1,4 @@
-"""Where the reviews of `analyze` come from: arguments, a file, standard input. One review per line in the latter two."""
+"""Where the reviews of `analyze` come from: arguments, a file, standard input. One per line in the latter two."""
 
 import io
 import sys
@@ -30,12 +30,21 @@ def read_reviews(texts: Sequence[str], file: Path | None) -> list[str]:
             which = "the review" if len(texts) == 1 else f"review {place}"
             raise ConfigError(f"{which} is empty; give some text to analyse", key="text")
         else:
-            reviews.append(_as_unicode(text))
+            reviews.append(as_unicode(text, "the review"))
     if file is not None:
         from_input = str(file) == STANDARD_INPUT
         content, name = (_standard_input(), "standard input") if from_input else (_content_of(file), str(file))
         reviews += _lines_of(content, name)
     return reviews
+
+
+def as_unicode(argument: str, what: str) -> str:
+    """Refuse what the shell passed on as stray bytes: no model and no file could take it."""
+    try:
+        argument.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"{what} is not valid UTF-8; check the encoding of the terminal", key=what) from error
+    return argument
 
 
 def _standard_input() -> bytes:
@@ -66,12 +75,3 @@ def _filled_lines(text: str) -> Iterator[str]:
     for line in io.StringIO(text, newline=None):
         if line.strip():
             yield line.rstrip("\n")
-
-
-def _as_unicode(text: str) -> str:
-    """Refuse what the shell passed on as stray bytes: no model and no file could take it."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ConfigError("the review is not valid UTF-8; check the encoding of the terminal", key="text") from error
-    return text

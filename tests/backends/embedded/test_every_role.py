@@ -12,7 +12,7 @@ from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer, ValidatorAnswer
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
 from episodic_absa.vocabulary import Language
 
-ROWS = [*table("sentence_table.yaml"), *table("held_out_table.yaml")]
+ROWS = [*table("sentence_table.yaml"), *table("second_table.yaml"), *table("held_out_table.yaml")]
 ALL_RISKS = (
     "NEGATION_SCOPE",
     "CONTRAST_SCOPE",

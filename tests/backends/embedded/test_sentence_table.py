@@ -1,10 +1,15 @@
-"""What the engine gets right and wrong on sentences that a human judged first."""
+"""What the engine gets right and wrong on sentences whose judgements were written down first."""
 
 import pytest
 from tests.backends.embedded.role_chain import Row, run_stage1, table
 
-TUNED = table("sentence_table.yaml")
+FIRST = table("sentence_table.yaml")
+SECOND = table("second_table.yaml")
 HELD_OUT = table("held_out_table.yaml")
+ALL = (*FIRST, *SECOND, *HELD_OUT)
+
+_EVENT = "an event is told, not judged: no opinion word to find"
+_UNKNOWN = "an opinion word outside the lexicon"
 
 KNOWN_FAILURES = {
     "ko-d12": "irony: the first look reads praise literally",
@@ -12,6 +17,31 @@ KNOWN_FAILURES = {
     "en-r13": "a negation at a distance is left to the second look",
     "en-d03": "the opinion goes to the object (photos), not to what makes them",
     "en-d11": "'not only' is left to the second look",
+    "ko-x03": _UNKNOWN,
+    "ko-x07": "the opinion goes to the hair, not to the bedding it was found in",
+    "ko-x18": "the compound is cut too long (실습 위주)",
+    "en-x17": "a participle after an adverb hides the noun; a classifying adjective (final) is not part of the term",
+    "ko-y01": "달- takes its colour from the target, and this target is not listed",
+    "ko-y02": _EVENT,
+    "ko-y04": _UNKNOWN,
+    "ko-y06": "곰팡이 is taken for an opinion and cut off the compound",
+    "ko-y07": "높- weighs as much in praise as the pain does in blame",
+    "ko-y12": "praise (쉽-) and blame cancel out: the reason is not told from the result",
+    "ko-y14": _UNKNOWN,
+    "ko-y16": _UNKNOWN,
+    "ko-y17": "a place with -에 is no target unless what it holds is listed as unwanted",
+    "ko-y18": "믿- is taken for praise, 속- is not known",
+    "ko-y19": _EVENT,
+    "en-y01": _EVENT,
+    "en-y03": _UNKNOWN,
+    "en-y04": "a comparison that blames by praising something else",
+    "en-y07": "the opinion goes to the water, not to the shower",
+    "en-y10": _EVENT,
+    "en-y12": _EVENT,
+    "en-y15": _UNKNOWN,
+    "en-y16": _UNKNOWN,
+    "en-y18": _EVENT,
+    "en-y19": "'run' is read as a noun",
 }
 """Why each listed sentence comes out wrong after ATE and ATSA."""
 
@@ -25,7 +55,7 @@ def share_right(rows: tuple[Row, ...], language: str) -> float:
     return sum(row.id not in KNOWN_FAILURES for row in chosen) / len(chosen)
 
 
-@pytest.mark.parametrize("row", [*TUNED, *HELD_OUT], ids=lambda row: row.id)
+@pytest.mark.parametrize("row", ALL, ids=lambda row: row.id)
 def test_a_sentence_is_judged_as_its_reader_judged_it_or_is_a_known_failure(row: Row) -> None:
     is_right = found_pairs(row) == row.expected
     if row.id in KNOWN_FAILURES:
@@ -35,16 +65,22 @@ def test_a_sentence_is_judged_as_its_reader_judged_it_or_is_a_known_failure(row:
 
 
 def test_every_known_failure_names_a_sentence() -> None:
-    assert set(KNOWN_FAILURES) <= {row.id for row in (*TUNED, *HELD_OUT)}
+    assert set(KNOWN_FAILURES) <= {row.id for row in ALL}
 
 
 def test_the_table_is_large_enough_and_half_korean() -> None:
-    assert len(TUNED) >= 150
-    assert len({row.id for row in (*TUNED, *HELD_OUT)}) == len(TUNED) + len(HELD_OUT)
-    assert sum(row.language == "ko" for row in TUNED) * 2 == len(TUNED)
-    assert {row.id[3] for row in TUNED} == set("rhdcts")
+    assert len(FIRST) >= 150
+    assert len({row.id for row in ALL}) == len(ALL)
+    assert sum(row.language == "ko" for row in FIRST) * 2 == len(FIRST)
+    assert {row.id[3] for row in FIRST} == set("rhdcts")
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_at_least_three_quarters_of_the_table_are_right(language: str) -> None:
-    assert share_right(TUNED, language) >= 0.75
+    assert share_right(FIRST, language) >= 0.75
+    assert share_right(ALL, language) >= 0.75
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_of_sentences_it_was_never_tuned_on_about_half_are_right(language: str) -> None:
+    assert 0.4 <= share_right(HELD_OUT, language) <= 0.6

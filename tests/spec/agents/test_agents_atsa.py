@@ -16,9 +16,7 @@ def aspect(term: str, text: str = TEXT) -> AspectItem:
     return AspectItem(aspect_term=term, span=Span(start=start, end=start + len(term)))
 
 
-def processed(
-    sentiments: list[tuple[str, str | None]], aspects: list[AspectItem], text: str = TEXT
-) -> ProcessedAtsa:
+def processed(sentiments: list[tuple[str, str | None]], aspects: list[AspectItem], text: str = TEXT) -> ProcessedAtsa:
     answered = tuple(AnsweredSentiment(aspect_term=term, polarity=polarity) for term, polarity in sentiments)
     return process_atsa(AtsaAnswer(sentiments=answered), aspects, text)
 
@@ -55,9 +53,7 @@ def test_a_korean_particle_does_not_hinder_matching() -> None:
         ("zebra", ["screen"], None),
     ],
 )
-def test_equal_keys_win_then_the_longest_overlapping_aspect(
-    term: str, aspects: list[str], matched: str | None
-) -> None:
+def test_equal_keys_win_then_the_longest_overlapping_aspect(term: str, aspects: list[str], matched: str | None) -> None:
     found = match_aspect(term, [aspect(one) for one in aspects], TEXT)
     assert (None if found is None else found.aspect_term) == matched
 

@@ -91,7 +91,7 @@ def misspelt(draw: st.DrawFn) -> str:
 
 
 # CHECKLIST 181
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(misspelt())
 def test_reading_agrees_with_the_levenshtein_oracle(word: str) -> None:
     reading = read_polarity(word)

@@ -91,8 +91,7 @@ def value_of(reading: Reading, opinion: Opinion, looks: SecondLooks) -> float:
 def is_ironic(reading: Reading, opinion: Opinion) -> bool:
     """Whether an irony cue stands in the sentence of an opinion, or in the one before it."""
     sentence = reading.clauses[opinion.clause].sentence
-    cued = {reading.clauses[reading.clause_at(cue.start)].sentence for cue in reading.ironies}
-    return not cued.isdisjoint((sentence, sentence - 1))
+    return not reading.ironic_sentences.isdisjoint((sentence, sentence - 1))
 
 
 def find_term(reading: Reading, term: str) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -182,12 +183,11 @@ def english_words() -> EnglishWords:
 
 @cache
 def vader_scores() -> dict[str, float]:
-    """Return VADER's word list (-4..4), loaded on first use."""
-    # It ships no type information.
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer  # type: ignore[import-untyped]
-
-    scores: dict[str, float] = SentimentIntensityAnalyzer().lexicon
-    return scores
+    """Return VADER's word list (-4..4), read on first use."""
+    # Its module brings an analyser that is not used here and no types; the list itself is a plain file beside it.
+    listed = (resources.files("vaderSentiment") / "vader_lexicon.txt").read_text(encoding="utf-8")
+    lines = (line.split("\t") for line in listed.splitlines() if line.strip())
+    return {word: float(score) for word, score, *_ in lines}
 
 
 def _load_opinions(name: str) -> OpinionLexicon:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from episodic_absa.language import Cue, norm
@@ -92,6 +92,8 @@ class Reading:
     """Normalised term -> its targets."""
     by_clause: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """Clause -> its opinions."""
+    ironic_sentences: frozenset[int] = frozenset()
+    """Those with an irony cue."""
 
     def clause_at(self, position: int) -> int:
         """Return the clause that holds a position, else the one before it."""
@@ -128,7 +130,7 @@ def build_reading(
     by_term: dict[str, list[int]] = {}
     for index, named in enumerate(targets):
         by_term.setdefault(norm(named.term), []).append(index)
-    return Reading(
+    reading = Reading(
         text=text,
         language=language,
         clauses=tuple(clauses),
@@ -141,3 +143,7 @@ def build_reading(
         by_term={key: tuple(found) for key, found in by_term.items()},
         by_clause={key: tuple(found) for key, found in by_clause.items()},
     )
+    if not (reading.ironies and reading.clauses):
+        return reading
+    ironic = frozenset(reading.clauses[reading.clause_at(cue.start)].sentence for cue in reading.ironies)
+    return replace(reading, ironic_sentences=ironic)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.backends.embedded.aspect_judgement import find_term, judge_term, opinions_about
+from episodic_absa.backends.embedded.aspect_judgement import find_term, opinions_about
 from episodic_absa.backends.embedded.reading import Opinion, Reading, Target, polarity_of
 from episodic_absa.language import Cue, ends_with_particle, norm
 from episodic_absa.schemas.absa import AspectItem, SentimentItem
@@ -14,6 +14,8 @@ _WEIGHT_AFTER_CONTRAST: Final = 1.5
 _SCORE_PER_SEVERITY: Final = 0.12
 _MIXED_SHARE: Final = 0.25
 """From this share of the weaker side on, a text says both."""
+_MAX_STRAY_CUES: Final = 50
+"""A text with more negating words than this is no review; looking at all of them would take quadratic time."""
 _ARTICLES: Final = ("the ", "a ", "an ")
 
 
@@ -86,6 +88,17 @@ def opinions_within(reading: Reading, start: int, end: int) -> list[Opinion]:
     return [opinion for opinion in reading.opinions if opinion.start < end and start < opinion.end]
 
 
+def is_said_of(reading: Reading, term: str, place: tuple[int, int]) -> bool:
+    """Whether a term has opinions of its own, or the quoted one stands in its clause and belongs to nothing else."""
+    if opinions_about(reading, term):
+        return True
+    home = find_term(reading, term)
+    if home is None or not reading.clauses:
+        return False
+    clause = reading.clause_at(home[0])
+    return any(opinion.clause == clause and not opinion.targets for opinion in opinions_within(reading, *place))
+
+
 def _negation_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
     for one in judged:
         own = opinions_about(reading, one.aspect_term) if one.aspect_term else list(reading.opinions)
@@ -103,7 +116,7 @@ def _negation_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
                 one.aspect_term,
                 "FLIP_POLARITY" if opinion.scope_is_plain and one.polarity in _OPPOSITE else None,
             )
-    for cue in reading.negations:
+    for cue in reading.negations[:_MAX_STRAY_CUES]:
         yield from _stray_negation(reading, cue, judged)
 
 
@@ -197,7 +210,7 @@ def _evidence_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
                 one.aspect_term,
                 "FLIP_POLARITY",
             )
-        elif one.aspect_term and not judge_term(reading, one.aspect_term)[0].has_own_words:
+        elif one.aspect_term and not is_said_of(reading, one.aspect_term, place):
             yield FoundRisk(
                 "EVIDENCE_GAP", place[0], place[1], "low", f"the quoted words are not said of {named}", one.aspect_term
             )

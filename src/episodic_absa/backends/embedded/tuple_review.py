@@ -10,7 +10,7 @@ from episodic_absa.backends.embedded.aspect_judgement import (
     opinions_about,
 )
 from episodic_absa.backends.embedded.reading import Reading
-from episodic_absa.backends.embedded.risk_checks import evidence_place, opinions_within
+from episodic_absa.backends.embedded.risk_checks import evidence_place, is_said_of, opinions_within
 from episodic_absa.backends.embedded.second_looks import Look, SecondLooks
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result
@@ -65,7 +65,7 @@ def has_quotation(reading: Reading, one: SentimentItem) -> bool:
     place = evidence_place(reading, one)
     if place is None or not opinions_within(reading, *place):
         return False
-    return not one.aspect_term or bool(opinions_about(reading, one.aspect_term))
+    return not one.aspect_term or is_said_of(reading, one.aspect_term, place)
 
 
 def conflicting(sentiments: Iterable[SentimentItem]) -> dict[str, list[SentimentItem]]:

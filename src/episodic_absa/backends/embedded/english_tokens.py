@@ -1,0 +1,141 @@
+"""Tokens of an English text with word classes guessed from closed lists, common words and word shapes."""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, Literal, NamedTuple
+
+from episodic_absa.backends.embedded.opinion_lexicon import (
+    OpinionLexicon,
+    english_lexicon,
+    english_words,
+)
+
+Tag = Literal["D", "P", "I", "C", "X", "V", "A", "R", "N", "S", "#"]
+"""Determiner, pronoun, preposition, conjunction, auxiliary, verb, adjective, adverb, noun, sign, number."""
+_TOKEN: Final = re.compile(
+    r"n['’]t\b|['’](?:s|re|m|ll|ve|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*?(?=n['’]t\b)|[^\W\d_]+(?:-[^\W\d_]+)*|\d+(?:[.,:]\d+)*|\S"
+)
+_ADJECTIVE: Final = re.compile(r".(?:ous|ful|ive|able|ible|less|ish|est)$")
+_ADJECTIVES_IN_LY: Final = frozenset({"friendly", "unfriendly", "user-friendly", "lovely", "lively", "ugly", "costly"})
+_PREFERS_NOUN_AFTER: Final = frozenset({"D", "A", "N"})
+
+
+class _Token(NamedTuple):
+    word: str
+    tag: Tag
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnglishTokens:
+    """A text with its tokens; positions outside it are empty."""
+
+    text: str
+    items: list[_Token]
+    forms: list[str]
+    lexicon: OpinionLexicon
+
+    def form(self, at: int) -> str:
+        """Return the word at a position."""
+        return self.forms[at] if 0 <= at < len(self.forms) else ""
+
+    def tag(self, at: int) -> str:
+        """Return the word class at a position."""
+        return self.items[at].tag if 0 <= at < len(self.items) else ""
+
+
+def tagged(text: str) -> list[_Token]:
+    """Cut a text into tokens and guess their word classes from left to right."""
+    tokens: list[_Token] = []
+    before: Tag = "S"
+    for match in _TOKEN.finditer(text):
+        word = match.group().lower().replace("’", "'")
+        tag = _tag(word, before)
+        tokens.append(_Token(word, tag, match.start(), match.end()))
+        before = tag
+    return tokens
+
+
+def _tag(word: str, before: Tag) -> Tag:
+    known = _closed_class(word)
+    if known is not None:
+        return known
+    words = english_words()
+    if word in words.links and before == "N":
+        return "V"
+    if word in words.verb_nouns or word.removesuffix("s") in words.verb_nouns:
+        return "N" if before in ("D", "A", "N", "S", "I") else "V"
+    if word in words.nouns:
+        return "N"
+    if word in words.adjectives or _is_opinion_adjective(word):
+        return "A"
+    if word in _verb_forms():
+        return "N" if before == "D" and not word.endswith("ed") else "V"
+    return _by_shape(word, before)
+
+
+@lru_cache(maxsize=4096)
+def _closed_class(word: str) -> Tag | None:
+    words = english_words()
+    if not word[0].isalpha() and word not in words.auxiliaries:
+        return "#" if word[0].isdigit() else "S"
+    table: tuple[tuple[frozenset[str], Tag], ...] = (
+        (words.auxiliaries, "X"),
+        (words.determiners, "D"),
+        (words.pronouns, "P"),
+        (words.conjunctions, "C"),
+        (words.prepositions, "I"),
+    )
+    for members, tag in table:
+        if word in members:
+            return tag
+    # Both lists hold "long" and "pretty"; the opinion reading comes first.
+    return "R" if word in words.adverbs and word not in words.adjectives else None
+
+
+def _by_shape(word: str, before: Tag) -> Tag:
+    if word.endswith("ly"):
+        return "R"
+    if word.endswith("ing") and len(word) > 4:
+        return "N" if before in _PREFERS_NOUN_AFTER else "V"
+    if word.endswith("ed") and len(word) > 4:
+        return "V"
+    # "was muddy": what follows a form of be without an article is said of the subject.
+    if before == "X":
+        return "A"
+    return "A" if _ADJECTIVE.search(word) and len(word) > 5 else "N"
+
+
+@lru_cache(maxsize=4096)
+def _is_opinion_adjective(word: str) -> bool:
+    lexicon = english_lexicon()
+    if word in english_words().not_targets or (word.endswith("ly") and word not in _ADJECTIVES_IN_LY):
+        return False
+    return (word in lexicon.words or word in lexicon.by_target) and word not in lexicon.object_verbs
+
+
+@cache
+def _verb_forms() -> frozenset[str]:
+    forms: set[str] = set()
+    for verb in english_words().verbs | english_lexicon().object_verbs.keys():
+        stem = verb.removesuffix("e")
+        forms |= {
+            verb,
+            f"{verb}s",
+            f"{verb}es",
+            f"{stem}ed",
+            f"{stem}ing",
+            f"{verb}{verb[-1]}ed",
+            f"{verb}{verb[-1]}ing",
+        }
+        if verb.endswith("y"):
+            forms |= {f"{verb[:-1]}ies", f"{verb[:-1]}ied"}
+    return frozenset(forms)
+
+
+def gap(tokens: EnglishTokens, at: int) -> str:
+    """Return what stands between a token and the next."""
+    end = tokens.items[at].end
+    return tokens.text[end : tokens.items[at + 1].start] if at + 1 < len(tokens.items) else ""

@@ -1,0 +1,139 @@
+"""The page of `analyze`: a review, what it says of which aspect, and the label of the whole."""
+
+from typing import Final
+
+from rich import box
+from rich.console import ConsoleRenderable, Group, RenderableType
+from rich.constrain import Constrain
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.cli.output import PAGE_WIDTH, printable
+from episodic_absa.language import norm, read_polarity
+from episodic_absa.schemas.absa import FinalTuple
+
+_SIGN: Final = {"positive": "+", "negative": "-", "neutral": "○", "mixed": "±"}
+"""Readable without colour."""
+_STYLE: Final = {"positive": "green", "negative": "red", "neutral": "yellow", "mixed": "magenta"}
+_EVIDENCE_CELLS: Final = 40
+BACKFILLED: Final = "(backfilled: not judged)"
+_JOINERS: Final = frozenset("\u200c\u200d")
+"""They hold an emoji together and steer nothing."""
+
+
+def analysis_view(result: SampleResult, *, number: int | None = None) -> ConsoleRenderable:
+    """Lay one review out.
+
+    Args:
+        result: of the review.
+        number: its place, where there are several.
+    """
+    return Constrain(Group(*analysis_parts(result, number=number), Text()), PAGE_WIDTH)
+
+
+def analysis_parts(result: SampleResult, *, number: int | None) -> list[RenderableType]:
+    """Return the parts of the page: the text, the table, the label."""
+    return [_heading(result, number), Text(), Padding(_tuples(result), (0, 0, 0, 2)), Text(), _label(result)]
+
+
+def embedded_note() -> Text:
+    """Say that no model answered."""
+    return Text("embedded engine (rules, not an LLM); --backend openai:MODEL uses a model", style="dim")
+
+
+def shown_text(string: str) -> str:
+    """Make text from anywhere safe for a terminal: on one line, nothing that steers, emoji whole."""
+    return "".join(
+        " " if character.isspace() else character if character in _JOINERS else printable(character)
+        for character in string
+    )
+
+
+def aspect_text(term: str) -> Text:
+    """Render a term, or that there is none."""
+    return Text(shown_text(term), style="bold") if term else Text("(implicit)", style="italic")
+
+
+def polarity_text(polarity: str | None) -> Text:
+    """Render a polarity or label with its sign; what a speaker misspelt stays as it is."""
+    if polarity is None:
+        return Text("? missing", style="dim")
+    sign = f"{_SIGN[polarity]} " if polarity in _SIGN else ""
+    return Text(f"{sign}{shown_text(polarity)}", style=_STYLE.get(polarity, ""))
+
+
+def evidence_of(item: FinalTuple, result: SampleResult) -> str:
+    """Return the words a final tuple rests on, "" if nobody quoted any.
+
+    A Stage1 judgement that stands quotes its own. What Stage2 or the debate changed rests on what the judge quotes for
+    the aspect, else a speaker for this polarity, else on what Stage1 read differently.
+    """
+    same_aspect = [one for one in result.stage1.atsa.sentiments if norm(one.aspect_term) == norm(item.aspect_term)]
+    agreeing = [one for one in same_aspect if one.polarity == item.polarity]
+    # The tuple is made of the most confident of several equal judgements.
+    for judgement in sorted(agreeing, key=lambda one: -one.confidence):
+        if judgement.evidence:
+            return judgement.evidence
+    quoted = list(_quoted_in_debate(item, result))
+    return next(filter(None, [*quoted, *(one.evidence for one in same_aspect)]), "")
+
+
+def _quoted_in_debate(item: FinalTuple, result: SampleResult) -> list[str]:
+    if result.debate is None:
+        return []
+    term = norm(item.aspect_term)
+    judge = [words for name, words in result.debate.summary.aspect_evidence.items() if norm(name) == term]
+    speakers = [
+        edit.evidence or ""
+        for turn in result.debate.turns
+        for edit in turn.proposed_edits
+        if norm(edit.target.aspect_ref) == term and _speaks_for(edit.value or edit.target.polarity, item)
+    ]
+    return [*judge, *speakers]
+
+
+def _speaks_for(polarity: str | None, item: FinalTuple) -> bool:
+    return read_polarity(polarity).polarity == item.polarity
+
+
+def _heading(result: SampleResult, number: int | None) -> RenderableType:
+    text = Text(shown_text(result.sample.text.strip()), overflow="fold")
+    if number is None:
+        return text
+    heading = Table.grid(padding=(0, 1, 0, 0))
+    heading.add_column(no_wrap=True)
+    heading.add_column(overflow="fold")
+    heading.add_row(Text(f"{number}.", style="bold cyan"), text)
+    return heading
+
+
+def _tuples(result: SampleResult) -> ConsoleRenderable:
+    tuples = result.final_result.final_tuples
+    if not tuples:
+        return Text("no opinion found", style="dim")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
+    table.add_column("aspect", overflow="fold")
+    table.add_column("polarity", no_wrap=True)
+    table.add_column("confidence", justify="right", no_wrap=True)
+    table.add_column("evidence", overflow="fold")
+    for item in tuples:
+        evidence = Text(BACKFILLED) if item.is_backfilled else Text(shown_text(evidence_of(item, result)))
+        evidence.truncate(_EVIDENCE_CELLS, overflow="ellipsis")
+        table.add_row(
+            aspect_text(item.aspect_term),
+            polarity_text(item.polarity),
+            f"{item.confidence:.2f}",
+            evidence,
+            style="dim" if item.is_backfilled else None,
+        )
+    return table
+
+
+def _label(result: SampleResult) -> Text:
+    final = result.final_result
+    label = Text.assemble(("  label  ", "cyan"), polarity_text(final.label), f"  {final.confidence:.2f}")
+    if result.adoption.adopt:
+        label.append(f"  (revised by stage2: {result.adoption.reason})", style="dim")
+    return label

@@ -1,0 +1,87 @@
+"""Reads a dataset file as text or as JSON lines. Whatever cannot be read is an error that names file and line."""
+
+import io
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from episodic_absa.errors import DatasetError
+
+
+def row_error(path: Path, line: int, problem: str) -> DatasetError:
+    """Word the error about one row: where it is, what is wrong, and (in `problem`) what to do."""
+    return DatasetError(f"{path}, line {line}: {problem}", path=path, line=line)
+
+
+def read_file(path: Path) -> bytes:
+    """Read the whole file."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}", path=path) from error
+
+
+def read_text_file(path: Path) -> str:
+    """Read the whole file as UTF-8, with or without a byte order mark; line ends stay as they are."""
+    content = read_file(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise row_error(path, line, "not UTF-8; save the file as UTF-8 (in Excel: CSV UTF-8)") from error
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each JSON object with the number of its line; blank lines are passed over."""
+    # Not str.splitlines: it would also cut inside a string that holds a Unicode line separator.
+    for line, text in enumerate(io.StringIO(read_text_file(path), newline=None), start=1):
+        if text.strip():
+            yield line, _json_object(text, path, line)
+
+
+def _json_object(text: str, path: Path, line: int) -> dict[str, Any]:
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_float=_finite_float
+        )
+        if "\\" in text:
+            _refuse_half_characters(value)
+    except RecursionError as error:
+        raise row_error(path, line, "nested too deeply; flatten the object") from error
+    except ValueError as error:
+        problem = f"not valid JSON ({error}); write one JSON object per line"
+        raise row_error(path, line, problem) from error
+    if not isinstance(value, dict):
+        kind = type(value).__name__
+        raise row_error(path, line, f"a JSON object is expected, got a {kind}; write one JSON object per line")
+    return value
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key {key!r} is given twice")
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits} is too large a number")
+    return number
+
+
+def _refuse_half_characters(value: Any) -> None:
+    # An escaped lone surrogate (\ud83d) is accepted by json, and no file could hold it later.
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError("an escape stands for half a character") from error
