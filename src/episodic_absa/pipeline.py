@@ -41,6 +41,7 @@ class Analyzer:
     ) -> None:
         pipeline = pipeline or PipelineSettings()
         self._seed = seed
+        self._analyzed_n = 0
         self._backend = (
             create_backend(backbone_from(backend, base_url=base_url)) if isinstance(backend, str) else backend
         )
@@ -61,9 +62,9 @@ class Analyzer:
     ) -> SampleResult:
         """Analyse one review."""
         sample = make_sample(text, language_code=language_code, uid=uid, domain_id=domain_id)
-        return self._loop.run(
-            self._supervisor.run(sample, DirectMemory(self._memory, seed=self._seed), seed=self._seed)
-        )
+        memory = DirectMemory(self._memory, sample_index=self._analyzed_n, seed=self._seed)
+        self._analyzed_n += 1
+        return self._loop.run(self._supervisor.run(sample, memory, seed=self._seed))
 
     def close(self) -> None:
         """Let go of connections, files and the background thread."""

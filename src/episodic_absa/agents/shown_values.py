@@ -1,8 +1,9 @@
 """What a prompt shows of Stage1 and of reviews: short enough for a small model, complete enough to judge by."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
+from episodic_absa.memory import STAGE2_SLOT
 from episodic_absa.schemas.absa import (
     AspectItem,
     AspectReview,
@@ -17,6 +18,29 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.role_inputs import MemorySlot
 
 Context = list[tuple[str, Any]]
+
+RESERVED_KEYS: Final = frozenset(
+    {
+        "text",
+        "language",
+        "aspects",
+        "sentiments",
+        "persona",
+        "history",
+        "stage1_aspects",
+        "stage1_aspect_sentiments",
+        "stage1_structural_risks",
+        "stage1_correction_proposals",
+        "validator",
+        "ate_reviews",
+        "atsa_reviews",
+        "patched_aspects",
+        "patched_sentiments",
+        STAGE2_SLOT.name,
+        *ReviewContext.model_fields,
+    }
+)
+"""Keys that prompts use; a memory slot must be told apart from all of them."""
 
 
 def shown_terms(aspects: Iterable[AspectItem]) -> list[str]:

@@ -11,10 +11,12 @@ from episodic_absa.agents.patch import apply_patch
 from episodic_absa.agents.review_context import build_review_context
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.agents.stage1 import Stage1
 from episodic_absa.agents.stage2 import Stage2
 from episodic_absa.agents.stage2_result import build_stage2_result
 from episodic_absa.backends.backend import Backend
+from episodic_absa.errors import ConfigError
 from episodic_absa.language import effective_language
 from episodic_absa.memory import (
     DEBATE_SLOT,
@@ -44,6 +46,11 @@ class SupervisorAgent:
         debate_slot_name: str = DEBATE_SLOT.name,
         allowlist: frozenset[str] = frozenset(),
     ) -> None:
+        if debate_slot_name in RESERVED_KEYS:
+            raise ConfigError(
+                f"io.slot_memory_name {debate_slot_name!r} is a key that prompts already use; choose another name",
+                key="io.slot_memory_name",
+            )
         self.settings = settings or PipelineSettings()
         self._backend = backend
         self._debate_slot = SlotTarget("debate", debate_slot_name)
@@ -104,8 +111,22 @@ class SupervisorAgent:
     def _inject(
         self, target: SlotTarget, slot: SlotPayload, meta: MemoryMeta, gate: GateDecision[Any], memory: MemoryView
     ) -> Injection:
-        cap = self.settings.memory_prompt_injection_chars_cap
-        return injection_for(target, slot, meta, gate, catalogue=memory.catalogue, chars_cap=cap)
+        return injection_for(
+            target,
+            slot,
+            meta,
+            gate,
+            catalogue=memory.catalogue,
+            chars_cap=self.settings.memory_prompt_injection_chars_cap,
+            has_reader=self._has_reader(target),
+        )
+
+    def _has_reader(self, target: SlotTarget) -> bool:
+        """Whether any call would see the slot: what no prompt holds must not be recorded as shown."""
+        if target.stage == "stage2":
+            return self.settings.enable_stage2
+        debate = self.settings.debate
+        return self.settings.enable_debate and not {*debate.order, "judge"}.isdisjoint(debate.memory_visible_to)
 
 
 def _with_slots_seen(meta: MemoryMeta, asking: Asking) -> MemoryMeta:

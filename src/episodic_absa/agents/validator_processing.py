@@ -18,15 +18,7 @@ _RiskKey = tuple[RiskId, Span | None]
 def process_validator(answer: ValidatorAnswer, text: str, language: Language, *, aspect_n: int) -> ValidatorOutput:
     """Read Stage1's critic."""
     risks = [_risk(answered, f"r{n}", text) for n, answered in enumerate(answer.structural_risks, start=1)]
-    proposals = [
-        Proposal(
-            aspect_term=one.aspect_term.strip(),
-            proposal_type=one.proposal_type,
-            revised_span=valid_span(one.revised_span, text),
-            rationale=one.rationale,
-        )
-        for one in answer.correction_proposals
-    ]
+    proposals = _proposals(answer, text)
     if _lacks_negation(text, language):
         risks = [risk for risk in risks if risk.type != "NEGATION_SCOPE"]
         if not any(risk.type in _JUSTIFY_A_FLIP for risk in risks):
@@ -78,6 +70,7 @@ def process_validator2(
         new.append(_missing_second_aspect(f"n{len(new) + 1}", text))
     return Validator2Output(
         structural_risks=(*remaining, *new),
+        correction_proposals=tuple(_proposals(answer, text)),
         consistency_score=answer.consistency_score,
         suggested_label=read_label(answer.suggested_label),
         confidence=answer.confidence,
@@ -85,6 +78,18 @@ def process_validator2(
         remaining_risk_ids=tuple(risk.id for risk in stage1_risks if risk.id not in resolved),
         final_consistency_score=answer.final_consistency_score,
     )
+
+
+def _proposals(answer: ValidatorAnswer, text: str) -> list[Proposal]:
+    return [
+        Proposal(
+            aspect_term=one.aspect_term.strip(),
+            proposal_type=one.proposal_type,
+            revised_span=valid_span(one.revised_span, text),
+            rationale=one.rationale,
+        )
+        for one in answer.correction_proposals
+    ]
 
 
 def _risk(answered: AnsweredRisk, risk_id: str, text: str) -> StructuralRisk:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from episodic_absa.backends.backend import RepairingBackend, Replier
 from episodic_absa.backends.embedded import EmbeddedReplier
@@ -66,8 +66,9 @@ def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings
     chosen: dict[str, Any] = {"recording": Path(rest)} if provider == "replay" else {"model": rest}
     try:
         return BackboneSettings.model_validate({"provider": provider, "base_url": base_url, **chosen})
-    except ValueError as error:
-        raise ConfigError(f"backend {spec!r}: {error}", key="backend") from error
+    except ValidationError as error:
+        message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"backend {spec!r}: {message}", key="backend") from error
 
 
 def create_backend(

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.conditions import ConditionsFile, load_conditions, resolve_conditions
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory import DEBATE_SLOT, STAGE2_SLOT, EpisodicMemorySettings
+from episodic_absa.experiments.datasets import InputFormat
+from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
 from episodic_absa.memory.memory_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.run import Condition
@@ -18,7 +20,6 @@ from episodic_absa.vocabulary import DangerousAdvice, FirewallMode
 from episodic_absa.yaml_file import read_yaml_file
 
 ProcessSplit = Literal["train", "valid", "test"]
-InputFormat = Literal["csv", "jsonl", "semeval_xml", "nikl_absa_2022"]
 DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
 _PLACEHOLDERS: Final = ("{condition}", "{seed}")
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
@@ -61,9 +62,9 @@ class IoSettings(FrozenModel):
     slot_memory_name: Annotated[str, Field(min_length=1, pattern=r"^\S+$")] = DEBATE_SLOT.name
 
     @model_validator(mode="after")
-    def _differs_from_stage2(self) -> Self:
-        if self.slot_memory_name == STAGE2_SLOT.name:
-            raise ValueError(f"slot_memory_name must differ from {STAGE2_SLOT.name}, the slot of Stage2")
+    def _is_free(self) -> Self:
+        if self.slot_memory_name in RESERVED_KEYS:
+            raise ValueError(f"slot_memory_name {self.slot_memory_name!r} is a key that prompts already use")
         return self
 
 

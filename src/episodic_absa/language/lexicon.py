@@ -120,6 +120,8 @@ class ClosedClasses(_Part):
     determiners: frozenset[_Form]
     pronouns: frozenset[_Form]
     verbs: frozenset[_Form]
+    adverbs: frozenset[_Form]
+    adjectives: frozenset[_Form]
     function_words: frozenset[_Form]
 
 

@@ -39,27 +39,33 @@ def _first_korean_noun(text: str, start: int) -> tuple[int, int] | None:
 
 
 def _head_of_first_phrase(text: str, start: int) -> tuple[int, int] | None:
-    """Read `[determiner] words` up to a verb or another function word; the last word is the head.
+    """Read `[determiner] [adverb] words` up to a verb, another function word or a stop; the last word is the head.
 
-    Without a determiner a following verb must show that the words are a noun phrase: "but slow." names nothing.
+    A single word without determiner or verb is no phrase: "but slow." names nothing.
     """
     closed = load_lexicon().en.closed_classes
-    head: tuple[int, int] | None = None
-    has_determiner = False
-    length = 0
+    words: list[re.Match[str]] = []
+    has_determiner = has_verb = False
     for match in _WORD.finditer(text, start):
         word = match.group().lower()
-        if head is None and word in closed.determiners:
-            has_determiner = True
-        elif head is None and word == ",":
-            continue
-        elif word in closed.verbs or (head is not None and has_determiner and word.endswith("ed")):
-            return head
-        elif word in closed.function_words or not word[0].isalpha() or word.endswith("ly"):
-            return head if has_determiner and word not in closed.pronouns else None
+        if not words and (word in closed.determiners or word in closed.adverbs or word == ","):
+            has_determiner |= word in closed.determiners
+        elif word in closed.adverbs:
+            break
+        elif word in closed.verbs or (words and _looks_past(word)):
+            has_verb = True
+            break
+        elif word in closed.function_words or not word[0].isalpha() or len(words) == _LONGEST_PHRASE:
+            break
         else:
-            length += 1
-            if length > _LONGEST_PHRASE:
-                return None
-            head = match.span()
-    return head if has_determiner else None
+            words.append(match)
+    if len(words) > 1 and has_determiner and not has_verb and words[-1].group().lower().endswith("s"):
+        # A clause needs a verb; where none was known the last word must be it: "the battery drains".
+        words.pop()
+    if not words or (len(words) == 1 and not has_determiner and not has_verb):
+        return None
+    return None if words[-1].group().lower() in closed.adjectives else words[-1].span()
+
+
+def _looks_past(word: str) -> bool:
+    return word.endswith("ed") and len(word) > 4

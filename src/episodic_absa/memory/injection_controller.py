@@ -86,9 +86,20 @@ def injection_for(
     *,
     catalogue: PrincipleCatalogue,
     chars_cap: int | None = None,
+    has_reader: bool = True,
 ) -> Injection:
-    """Decide whether the slot is merged, and record the decision with its reason."""
-    exposed = meta.exposed_to_debate if target.stage == "debate" else meta.exposed_to_stage2
+    """Decide whether the slot is merged, and record the decision with its reason.
+
+    Args:
+        target: the place in question.
+        slot: the bundle as JSON values.
+        meta: the record so far.
+        gate: the decision of the place's own gate.
+        catalogue: where an advisory's principle says what it expects.
+        chars_cap: the most characters a slot may have.
+        has_reader: whether any call of this pipeline would see the place at all.
+    """
+    exposed = has_reader and (meta.exposed_to_debate if target.stage == "debate" else meta.exposed_to_stage2)
     chars = len(canonical_json(slot))
     skip: InjectionSkip = ""
     if not exposed:
