@@ -140,8 +140,12 @@ class EpisodeIndex:
             group.lexical_memo.clear()
         kind = (entry.correction.principle_id, entry.action_taken, entry.episode_type)
         newest = (self.count, entry.provenance.source_id)
-        _push(kinds.setdefault(kind, []), newest)
-        _push(group.regardless_of_tokens.setdefault(kind, []), newest)
+        for held_by_kind in (kinds, group.regardless_of_tokens):
+            held = held_by_kind.get(kind)
+            if held is None:
+                held_by_kind[kind] = [newest]
+            else:
+                _push(held, newest)
         self._recent.append(novelty_key(entry))
         self.count += 1
         # Sweeping once per window keeps the groups no more numerous than two windows can make them.
@@ -253,12 +257,13 @@ def _push(newest: _Newest, item: tuple[int, str]) -> None:
     Three of a source hide its older ones; beyond six entries at least three belong to other sources.
     """
     newest.append(item)
-    if len(newest) <= MAX_TOPK:
+    length = len(newest)
+    if length <= MAX_TOPK:
         return
-    same_source = [held for held in newest if held[1] == item[1]]
-    if len(same_source) > MAX_TOPK:
-        newest.remove(same_source[0])
-    if len(newest) > 2 * MAX_TOPK:
+    source = item[1]
+    if [held[1] for held in newest].count(source) > MAX_TOPK:
+        newest.remove(next(held for held in newest if held[1] == source))
+    elif length > 2 * MAX_TOPK:
         del newest[0]
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Self, overload
 
 from pydantic import ValidationError
 
-from episodic_absa.canonical_json import canonical_json
+from episodic_absa.canonical_json import compact_json
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.durable_file import DurableFile, FsyncFailedError
 from episodic_absa.memory.episode_index import EpisodeIndex, IndexedEpisodes
@@ -305,6 +305,10 @@ class _Tail:
 
     def add(self, entry: EpisodicMemoryEntryV1_1, line: bytes) -> None:
         """Take in one line that stands at `end`."""
+        self._register(entry, len(line))
+        self._last_line = line
+
+    def _register(self, entry: EpisodicMemoryEntryV1_1, length: int) -> None:
         number = int(entry.episode_id[4:])
         if number <= self._last_id:
             raise self._bad_line(
@@ -315,9 +319,8 @@ class _Tail:
         self.index.add(entry)
         self._offsets.append(self.end)
         self._ids.append(number)
-        self.end += len(line)
+        self.end += length
         self._last_id = number
-        self._last_line = line
 
     def torn_bytes(self) -> bytes:
         """Return what stands behind the last whole line."""
@@ -339,7 +342,7 @@ class _Tail:
     def _take_in(self) -> None:
         assert self._descriptor is not None  # noqa: S101 - asked only while open
         validate = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
-        position, rest = self.end, b""
+        position, rest, line = self.end, b"", b""
         while chunk := os.pread(self._descriptor, _READ_CHUNK, position):
             position += len(chunk)
             lines = (rest + chunk).split(b"\n")
@@ -349,7 +352,9 @@ class _Tail:
                     entry = validate(line)
                 except ValidationError as error:
                     raise self._bad_line(len(self._offsets) + 1, reasons_of(error)) from error
-                self.add(entry, line + b"\n")
+                self._register(entry, len(line) + 1)
+            if lines:
+                self._last_line = line + b"\n"
 
     def _line_at(self, ordinal: int) -> bytes:
         assert self._descriptor is not None  # noqa: S101 - an ordinal exists only after a read
@@ -403,4 +408,7 @@ def reasons_of(error: ValidationError) -> str:
 def _line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:
     fields = draft.model_dump(mode="json")
     fields["episode_id"] = f"epi_{number:06d}"
-    return canonical_json(fields).encode() + b"\n"
+    for snapshot in fields["stage_snapshot"].values():
+        # The only floats of an episode.
+        snapshot["confidence"] = round(snapshot["confidence"], 6) + 0.0
+    return compact_json(fields).encode() + b"\n"

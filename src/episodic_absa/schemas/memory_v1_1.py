@@ -47,7 +47,7 @@ def _ordered_structures(value: tuple[Structure, ...]) -> tuple[Structure, ...]:
 
 
 def _sorted_unique(value: tuple[RiskId, ...]) -> tuple[RiskId, ...]:
-    if any(a >= b for a, b in pairwise(value)):
+    if len(value) > 1 and any(a >= b for a, b in pairwise(value)):
         raise ValueError(f"tags must be sorted and unique, got {list(value)}")
     return value
 
