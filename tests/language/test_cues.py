@@ -284,9 +284,7 @@ def test_language_other_has_no_negation(text: str) -> None:
         ("but 하지만", "other", None),
     ],
 )
-def test_first_contrast_marker_is_the_first_by_position(
-    text: str, language: Language, marker: str | None
-) -> None:
+def test_first_contrast_marker_is_the_first_by_position(text: str, language: Language, marker: str | None) -> None:
     assert first_contrast_marker(text, language) == marker
 
 

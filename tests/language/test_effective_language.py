@@ -38,9 +38,7 @@ from episodic_absa.vocabulary import Language
         (None, "", "other"),
     ],
 )
-def test_the_code_decides_and_a_missing_code_is_detected(
-    code: str | None, text: str, language: Language
-) -> None:
+def test_the_code_decides_and_a_missing_code_is_detected(code: str | None, text: str, language: Language) -> None:
     assert effective_language(code, text) == language
 
 

@@ -74,7 +74,5 @@ def test_without_a_text_the_key_is_the_norm_form(term: str) -> None:
         ("screen", "The screen is big", "screen"),
     ],
 )
-def test_a_particle_leaves_the_key_only_where_the_text_has_one(
-    term: str | None, text: str | None, key: str
-) -> None:
+def test_a_particle_leaves_the_key_only_where_the_text_has_one(term: str | None, text: str | None, key: str) -> None:
     assert norm_key(term, text) == key

@@ -288,9 +288,7 @@ def test_the_catalogue_holds_at_least_thirty_principles_and_most_name_the_mistak
 
 
 def test_every_principle_learnt_from_a_risk_that_rose_can_warn() -> None:
-    assert all(
-        one.anti_pattern("en") and one.anti_pattern("ko") for one in PRINCIPLES if one.outcome == "harm"
-    )
+    assert all(one.anti_pattern("en") and one.anti_pattern("ko") for one in PRINCIPLES if one.outcome == "harm")
 
 
 # CHECKLIST 212
@@ -372,19 +370,13 @@ def test_principles_and_catalogues_cannot_be_changed() -> None:
         pytest.param("- {principle_id: [", "not valid YAML", id="bad YAML"),
         pytest.param("P-GEN-01: any\n", "a list of entries", id="no list"),
         pytest.param("- P-GEN-01\n", "entry 1 must be a mapping", id="no mapping"),
-        pytest.param(
-            make_yaml(tone="kind"), r"entry 1 \(P-GEN-01\) .*'tone'; allowed are .*text_ko", id="unknown key"
-        ),
+        pytest.param(make_yaml(tone="kind"), r"entry 1 \(P-GEN-01\) .*'tone'; allowed are .*text_ko", id="unknown key"),
         pytest.param(make_yaml(text_ko=None), r"entry 1 \(P-GEN-01\): text_ko .* missing", id="missing key"),
         pytest.param(make_yaml(principle_id=None), "entry 1: principle_id .* missing", id="missing id"),
         pytest.param(make_yaml(principle_id="P-GE-1"), "three capital letters.*got 'P-GE-1'", id="bad id"),
         pytest.param(make_yaml() + make_yaml(risk="IRONY"), "P-GEN-01 is given twice", id="duplicate id"),
-        pytest.param(
-            make_yaml(text_en="x" * 301), "text_en must be a text of 1 to 300", id="long English text"
-        ),
-        pytest.param(
-            make_yaml(text_ko="가" * 301), "text_ko must be a text of 1 to 300", id="long Korean text"
-        ),
+        pytest.param(make_yaml(text_en="x" * 301), "text_en must be a text of 1 to 300", id="long English text"),
+        pytest.param(make_yaml(text_ko="가" * 301), "text_ko must be a text of 1 to 300", id="long Korean text"),
         pytest.param(make_yaml(text_en="' '"), "text_en must be a text of 1 to 300", id="blank text"),
         pytest.param(make_yaml(text_en="42"), "text_en must be a text", id="a number for a text"),
         pytest.param(
@@ -399,14 +391,10 @@ def test_principles_and_catalogues_cannot_be_changed() -> None:
         ),
         pytest.param(make_yaml(risk="none"), "all any is missing", id="no entry for everything else"),
         pytest.param("[]\n", "all any is missing", id="empty"),
-        pytest.param(
-            make_yaml(risk="IRONIC"), "risk must be one of .*, any; got 'IRONIC'", id="unknown risk"
-        ),
+        pytest.param(make_yaml(risk="IRONIC"), "risk must be one of .*, any; got 'IRONIC'", id="unknown risk"),
         pytest.param(make_yaml(action="flip"), "action must be one of .*, any; got 'flip'", id="action"),
         pytest.param(make_yaml(outcome="good"), "outcome must be one of .*, any; got 'good'", id="outcome"),
-        pytest.param(
-            make_yaml(expects="wait"), "expects must be one of change, hold; got 'wait'", id="expects"
-        ),
+        pytest.param(make_yaml(expects="wait"), "expects must be one of change, hold; got 'wait'", id="expects"),
         pytest.param(make_yaml() + "  risk: IRONY\n", "given twice", id="key given twice"),
     ],
 )

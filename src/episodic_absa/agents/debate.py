@@ -13,15 +13,12 @@ from episodic_absa.schemas.absa import (
     DebateRound,
     DebateSummary,
     DebateTurn,
-    EditTarget,
     JudgeTuple,
-    PatchEdit,
     Persona,
-    ProposedEdit,
     Sample,
     Stage1Result,
 )
-from episodic_absa.schemas.answers import AnsweredTarget, JudgeAnswer, TurnAnswer
+from episodic_absa.schemas.answers import JudgeAnswer, TurnAnswer
 from episodic_absa.schemas.role_inputs import JudgeInputs, MemorySlot, SpeakerInputs
 from episodic_absa.vocabulary import DebateCall, Language, Speaker
 
@@ -80,7 +77,8 @@ class Debate:
                     persona=persona,
                     round_index=round_index,
                 )
-                turn = _turn(speaker, await asking.ask(speaker, inputs, context, TurnAnswer))
+                answer = await asking.ask(speaker, inputs, context, TurnAnswer)
+                turn = DebateTurn(agent=speaker, proposed_edits=answer.proposed_edits)
                 spoken.append(turn)
                 turns.append(turn)
                 history += [edit_line(round_index, speaker, edit) for edit in turn.proposed_edits]
@@ -90,8 +88,8 @@ class Debate:
             text=sample.text, language=language, stage1=stage1, turns=tuple(turns), memory=memory
         )
         judge_context: Context = [*shown, ("history", history), *self._last(memory)]
-        answer = await asking.ask("judge", judge_inputs, judge_context, JudgeAnswer)
-        summary, counts = _summary(answer)
+        settled = await asking.ask("judge", judge_inputs, judge_context, JudgeAnswer)
+        summary, counts = _summary(settled)
         personas = tuple(PERSONAS[speaker] for speaker in self._settings.order)
         return DebateRun(DebateOutput(topic=_TOPIC, personas=personas, rounds=tuple(rounds), summary=summary), counts)
 
@@ -100,24 +98,6 @@ class Debate:
 
     def _last(self, memory: MemorySlot | None) -> Context:
         return [] if memory is None else [(self._slot_name, memory)]
-
-
-def _turn(speaker: Speaker, answer: TurnAnswer) -> DebateTurn:
-    edits = tuple(
-        ProposedEdit(
-            op=edit.op,
-            target=_target(edit.target),
-            value=edit.value,
-            evidence=edit.evidence,
-            confidence=edit.confidence,
-        )
-        for edit in answer.proposed_edits
-    )
-    return DebateTurn(agent=speaker, proposed_edits=edits)
-
-
-def _target(answered: AnsweredTarget) -> EditTarget:
-    return EditTarget(aspect_ref=answered.aspect_ref, aspect_term=answered.aspect_term, polarity=answered.polarity)
 
 
 def _summary(answer: JudgeAnswer) -> tuple[DebateSummary, PolarityCounts]:
@@ -129,9 +109,7 @@ def _summary(answer: JudgeAnswer) -> tuple[DebateSummary, PolarityCounts]:
         if polarity is not None:
             tuples.append(JudgeTuple(aspect_ref=one.aspect_ref, aspect_term=one.aspect_term, polarity=polarity))
     summary = DebateSummary(
-        final_patch=tuple(
-            PatchEdit(op=one.op, target=_target(one.target), value=one.value) for one in answer.final_patch
-        ),
+        final_patch=answer.final_patch,
         final_tuples=tuple(tuples),
         unresolved_conflicts=answer.unresolved_conflicts,
         sentence_polarity=read_label(answer.sentence_polarity),

@@ -14,6 +14,7 @@ from episodic_absa.schemas.absa import (
     ModeratorOutput,
     ModeratorSummary,
     ReviewOutcome,
+    SentimentItem,
     Stage1Result,
     Validator2Output,
 )
@@ -26,6 +27,7 @@ class Decision(NamedTuple):
     override: OverrideFlags
     moderator: ModeratorOutput
     final_result: FinalResult
+    final_sentiments: tuple[SentimentItem, ...]
     outcome: ReviewOutcome
     """What the memory learns of it."""
     summary: ModeratorSummary
@@ -70,6 +72,7 @@ def decide(
             stage2_tuples=stage2_tuples,
             final_tuples=final_tuples,
         ),
+        final_sentiments=patched.sentiments if adoption.adopt else stage1.atsa.sentiments,
         outcome=ReviewOutcome(
             aspects=patched.aspects,
             sentiments=patched.sentiments,

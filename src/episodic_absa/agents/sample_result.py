@@ -16,6 +16,7 @@ from episodic_absa.schemas.absa import (
     ModeratorOutput,
     ReviewContext,
     Sample,
+    SentimentItem,
     Stage1Result,
     Stage2Result,
 )
@@ -42,6 +43,8 @@ class SampleResult:
     adoption: Adoption
     moderator: ModeratorOutput
     final_result: FinalResult
+    final_sentiments: tuple[SentimentItem, ...]
+    """What the final tuples were made of, evidence included."""
     memory: MemoryMeta
     memory_bundle: SlotPayload
     store: StoreDecision

@@ -13,7 +13,6 @@ from episodic_absa.schemas.absa import (
     SentimentReview,
     Stage1Result,
     StructuralRisk,
-    ValidatorOutput,
 )
 from episodic_absa.schemas.role_inputs import MemorySlot
 
@@ -61,12 +60,11 @@ def shown_sentiments(sentiments: Iterable[SentimentItem]) -> list[dict[str, Any]
     ]
 
 
-def shown_validator(validator: ValidatorOutput) -> dict[str, Any]:
-    """Show the critic's risks with their ids, and its proposals."""
-    return {
-        "structural_risks": shown_risks(validator.structural_risks),
-        "correction_proposals": shown_proposals(validator.correction_proposals),
-    }
+def shown_aspects(aspects: Iterable[AspectItem]) -> list[dict[str, Any]]:
+    """Show aspects with their spans, for those who may revise them."""
+    return [
+        {"aspect_term": item.aspect_term, "span": item.span.model_dump() if item.span else None} for item in aspects
+    ]
 
 
 def shown_risks(risks: Iterable[StructuralRisk]) -> list[dict[str, Any]]:
@@ -96,9 +94,9 @@ def review_context(
     """Show Stage2 what it reviews; memory, if any, comes last."""
     shown: Context = [
         ("text", text),
-        ("stage1_aspects", shown_terms(stage1.ate.aspects)),
+        ("stage1_aspects", shown_aspects(stage1.ate.aspects)),
         ("stage1_aspect_sentiments", shown_sentiments(stage1.atsa.sentiments)),
-        ("validator", shown_validator(stage1.validator)),
+        ("validator", stage1.validator.model_dump(mode="json")),
         *more,
         *review.model_dump(mode="json").items(),
     ]

@@ -97,6 +97,7 @@ class SupervisorAgent:
             adoption=decision.adoption,
             moderator=decision.moderator,
             final_result=decision.final_result,
+            final_sentiments=decision.final_sentiments,
             memory=_with_slots_seen(to_stage2.meta, asking),
             memory_bundle=slot,
             store=store,

@@ -5,8 +5,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, computed_field, field_validator, model_validator
 
-from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
+from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score, offered
 from episodic_absa.vocabulary import (
+    POLARITIES,
     AdoptReason,
     AteAction,
     AtsaAction,
@@ -25,6 +26,7 @@ from episodic_absa.vocabulary import (
 )
 
 Reason = Annotated[str, Field(min_length=1, max_length=400)]
+PolarityWordOrNull = Annotated[str | None, offered(POLARITIES, or_null=True)]
 ChangeId = Annotated[str, Field(pattern=r"^chg_[0-9]{3}$")]
 
 
@@ -159,8 +161,9 @@ class EditTarget(FrozenModel):
     """The tuple an edit is about. Its polarity is as the speaker wrote it; reading it may fail and is counted."""
 
     aspect_ref: str
+    """Names a Stage1 term."""
     aspect_term: str | None = None
-    polarity: str | None = None
+    polarity: PolarityWordOrNull = None
 
 
 class ProposedEdit(FrozenModel):

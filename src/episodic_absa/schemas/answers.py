@@ -4,33 +4,26 @@ Enumerated strings are offered as such in the JSON Schema but read leniently: a 
 repaired or counted later, where SPEC says how, instead of costing another attempt.
 """
 
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
-from episodic_absa.schemas.frozen_model import FrozenModel, Score
+from episodic_absa.schemas.absa import PatchEdit, PolarityWordOrNull, ProposedEdit
+from episodic_absa.schemas.frozen_model import FrozenModel, Score, offered
 from episodic_absa.vocabulary import (
     POLARITIES,
     RISK_IDS,
     AteAction,
     AtsaAction,
-    EditOp,
     ProposalType,
     SentenceLabel,
     Severity,
 )
 
-
-def _offered(values: tuple[str, ...], *, or_null: bool = False) -> WithJsonSchema:
-    choices: list[Any] = [*values, None] if or_null else list(values)
-    return WithJsonSchema({"enum": choices})
-
-
-PolarityWord = Annotated[str, _offered(POLARITIES)]
-PolarityWordOrNull = Annotated[str | None, _offered(POLARITIES, or_null=True)]
-LabelWordOrNull = Annotated[str | None, _offered(get_args(SentenceLabel), or_null=True)]
-RiskWord = Annotated[str, _offered(RISK_IDS)]
-SeverityWord = Annotated[str, _offered(get_args(Severity))]
+PolarityWord = Annotated[str, offered(POLARITIES)]
+LabelWordOrNull = Annotated[str | None, offered(get_args(SentenceLabel), or_null=True)]
+RiskWord = Annotated[str, offered(RISK_IDS)]
+SeverityWord = Annotated[str, offered(get_args(Severity))]
 _FEW = Field(max_length=400)
 """Both review lists together must fit the three digits of a change id."""
 ReasonText = Annotated[str, Field(min_length=1, max_length=400)]
@@ -103,36 +96,10 @@ class ValidatorAnswer(FrozenModel):
     confidence: Score = 0.5
 
 
-class AnsweredTarget(FrozenModel):
-    """The tuple an edit is about; aspect_ref names a Stage1 term."""
-
-    aspect_ref: str
-    aspect_term: str | None = None
-    polarity: PolarityWordOrNull = None
-
-
-class AnsweredEdit(FrozenModel):
-    """One grounded edit."""
-
-    op: EditOp
-    target: AnsweredTarget
-    value: str | None = None
-    evidence: str | None = None
-    confidence: Score | None = None
-
-
 class TurnAnswer(FrozenModel):
     """What one speaker proposes."""
 
-    proposed_edits: tuple[AnsweredEdit, ...]
-
-
-class AnsweredPatch(FrozenModel):
-    """One edit the judge settles on."""
-
-    op: EditOp
-    target: AnsweredTarget
-    value: str | None = None
+    proposed_edits: tuple[ProposedEdit, ...]
 
 
 class AnsweredTuple(FrozenModel):
@@ -146,7 +113,7 @@ class AnsweredTuple(FrozenModel):
 class JudgeAnswer(FrozenModel):
     """The judge's settlement of the debate."""
 
-    final_patch: tuple[AnsweredPatch, ...] = ()
+    final_patch: tuple[PatchEdit, ...] = ()
     final_tuples: tuple[AnsweredTuple, ...] = ()
     unresolved_conflicts: tuple[str, ...] = ()
     sentence_polarity: LabelWordOrNull = None

@@ -1,8 +1,8 @@
 """The shape all our models share: frozen, unknown keys refused, scalars never coerced."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 
 class FrozenModel(BaseModel):
@@ -16,3 +16,9 @@ Score = Annotated[float, Field(strict=True, ge=0.0, le=1.0)]
 
 Count = Annotated[int, Field(strict=True, ge=0)]
 Flag = Annotated[bool, Field(strict=True)]
+
+
+def offered(values: tuple[str, ...], *, or_null: bool = False) -> WithJsonSchema:
+    """Offer a model these words in the JSON Schema, and still read any string: reading it leniently comes later."""
+    choices: list[Any] = [*values, None] if or_null else list(values)
+    return WithJsonSchema({"enum": choices})

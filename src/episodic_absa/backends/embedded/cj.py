@@ -16,8 +16,8 @@ from episodic_absa.backends.embedded.tuple_review import (
     set_polarity,
 )
 from episodic_absa.language import norm
-from episodic_absa.schemas.absa import SentimentItem
-from episodic_absa.schemas.answers import AnsweredEdit, TurnAnswer
+from episodic_absa.schemas.absa import ProposedEdit, SentimentItem
+from episodic_absa.schemas.answers import TurnAnswer
 from episodic_absa.schemas.role_inputs import SpeakerInputs
 
 _LOOKS: Final[tuple[Look, ...]] = ("negation", "contrast", "irony", "conflict", "implicit")
@@ -30,7 +30,7 @@ def answer_cj(inputs: SpeakerInputs) -> TurnAnswer:
     looks = narrowed(second_looks(inputs.memory), _LOOKS)
     sentiments = judged_sentiments(inputs.stage1)
     conflicts = conflicting(sentiments)
-    edits: list[AnsweredEdit] = []
+    edits: list[ProposedEdit] = []
     for one in sentiments:
         if norm(one.aspect_term) in conflicts and not one.is_backfilled:
             settled = settle_conflict(reading, conflicts[norm(one.aspect_term)], looks)

@@ -13,7 +13,8 @@ from episodic_absa.backends.embedded.tuple_review import (
     proposed_change,
     set_polarity,
 )
-from episodic_absa.schemas.answers import AnsweredEdit, TurnAnswer
+from episodic_absa.schemas.absa import ProposedEdit
+from episodic_absa.schemas.answers import TurnAnswer
 from episodic_absa.schemas.role_inputs import SpeakerInputs
 
 _LOOKS: Final[tuple[Look, ...]] = ("negation", "polarity", "evidence", "implicit")
@@ -24,7 +25,7 @@ def answer_epm(inputs: SpeakerInputs) -> TurnAnswer:
     """Map evidence to polarity, tuple by tuple."""
     reading = read_text(inputs.text, inputs.language)
     looks = narrowed(second_looks(inputs.memory), _LOOKS)
-    edits: list[AnsweredEdit] = []
+    edits: list[ProposedEdit] = []
     for one in judged_sentiments(inputs.stage1):
         change = proposed_change(reading, one, looks)
         if change is not None:

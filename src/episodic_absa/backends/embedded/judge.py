@@ -15,8 +15,8 @@ from episodic_absa.backends.embedded.tuple_review import (
     target_of,
 )
 from episodic_absa.language import norm
-from episodic_absa.schemas.absa import DebateTurn, ProposedEdit, SentimentItem
-from episodic_absa.schemas.answers import AnsweredPatch, AnsweredTuple, JudgeAnswer
+from episodic_absa.schemas.absa import DebateTurn, PatchEdit, ProposedEdit, SentimentItem
+from episodic_absa.schemas.answers import AnsweredTuple, JudgeAnswer
 from episodic_absa.schemas.role_inputs import JudgeInputs
 from episodic_absa.vocabulary import POLARITIES, Polarity, Speaker
 
@@ -30,7 +30,7 @@ _MAX_OPENING: Final = 80
 class _Ruling(NamedTuple):
     polarity: Polarity | None
     """None: the tuple is dropped."""
-    patch: AnsweredPatch | None
+    patch: PatchEdit | None
     evidence: str
     is_open: bool
 
@@ -41,7 +41,7 @@ def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
     looks = second_looks(inputs.memory)
     sentiments = judged_sentiments(inputs.stage1)[:MAX_ITEMS]
     conflicts = conflicting(sentiments)
-    patches: list[AnsweredPatch] = []
+    patches: list[PatchEdit] = []
     tuples: dict[str, AnsweredTuple] = {}
     evidence: dict[str, str] = {}
     unresolved: list[str] = []
@@ -78,7 +78,7 @@ def _rule(reading: Reading, one: SentimentItem, turns: Sequence[DebateTurn], loo
     about = [(turn.agent, edit) for turn in turns for edit in turn.proposed_edits if _is_about(edit, one)]
     kept = _Ruling(one.polarity, None, one.evidence if one.evidence in reading.text else "", is_open=False)
     if any(edit.op == "drop_tuple" for _, edit in about) and not has_quotation(reading, one):
-        return _Ruling(None, AnsweredPatch(op="drop_tuple", target=target_of(one)), "", is_open=False)
+        return _Ruling(None, PatchEdit(op="drop_tuple", target=target_of(one)), "", is_open=False)
     proposals = [
         edit
         for _, edit in about
@@ -90,7 +90,7 @@ def _rule(reading: Reading, one: SentimentItem, turns: Sequence[DebateTurn], loo
     value = next((polarity for polarity in POLARITIES if polarity == best.value), None)
     if value is None or not _outweighs(reading, one, best, about, looks):
         return kept._replace(is_open=True)
-    patch = AnsweredPatch(op="set_polarity", target=target_of(one), value=value)
+    patch = PatchEdit(op="set_polarity", target=target_of(one), value=value)
     return _Ruling(value, patch, best.evidence or "", is_open=False)
 
 
@@ -138,7 +138,7 @@ def _opening(reading: Reading) -> tuple[str, ...]:
     return (opening,) if opening else ()
 
 
-def _rationale(patches: Sequence[AnsweredPatch], looks: SecondLooks) -> str:
+def _rationale(patches: Sequence[PatchEdit], looks: SecondLooks) -> str:
     looked = f" Second looks: {', '.join(sorted(looks.looks))}." if looks.looks else ""
     if not patches:
         return f"No edit had stronger evidence than the first reading.{looked}"

@@ -9,8 +9,8 @@ from episodic_absa.backends.embedded.second_looks import SecondLooks, second_loo
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.backends.embedded.tuple_review import edit, judged_sentiments
 from episodic_absa.language import norm
-from episodic_absa.schemas.absa import AspectItem, SentimentItem
-from episodic_absa.schemas.answers import AnsweredEdit, TurnAnswer
+from episodic_absa.schemas.absa import AspectItem, ProposedEdit, SentimentItem
+from episodic_absa.schemas.answers import TurnAnswer
 from episodic_absa.schemas.role_inputs import SpeakerInputs
 
 _SURE: Final = 0.8
@@ -42,7 +42,7 @@ def names_something(reading: Reading, term: str) -> bool:
 
 def _edit(
     reading: Reading, one: SentimentItem, sentiments: tuple[SentimentItem, ...], looks: SecondLooks
-) -> AnsweredEdit | None:
+) -> ProposedEdit | None:
     if one.aspect_term and not names_something(reading, one.aspect_term):
         return edit("drop_tuple", one, evidence=_quoted(reading, one.aspect_term), confidence=_SURE)
     longer = _containing(one, sentiments)

@@ -13,8 +13,7 @@ from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.risk_checks import evidence_place, is_said_of, opinions_within
 from episodic_absa.backends.embedded.second_looks import Look, SecondLooks
 from episodic_absa.language import norm
-from episodic_absa.schemas.absa import SentimentItem, Stage1Result
-from episodic_absa.schemas.answers import AnsweredEdit, AnsweredTarget
+from episodic_absa.schemas.absa import EditTarget, ProposedEdit, SentimentItem, Stage1Result
 from episodic_absa.vocabulary import EditOp, Polarity
 
 
@@ -84,12 +83,12 @@ def edit(
     value: str | None = None,
     evidence: str | None = None,
     confidence: float | None = None,
-) -> AnsweredEdit:
+) -> ProposedEdit:
     """Build an edit of a Stage1 tuple."""
-    return AnsweredEdit(op=op, target=target_of(one), value=value, evidence=evidence or None, confidence=confidence)
+    return ProposedEdit(op=op, target=target_of(one), value=value, evidence=evidence or None, confidence=confidence)
 
 
-def set_polarity(reading: Reading, one: SentimentItem, judgement: Judgement) -> AnsweredEdit:
+def set_polarity(reading: Reading, one: SentimentItem, judgement: Judgement) -> ProposedEdit:
     """Build the edit that gives a tuple another polarity, with the words that say so."""
     return edit(
         "set_polarity",
@@ -100,6 +99,6 @@ def set_polarity(reading: Reading, one: SentimentItem, judgement: Judgement) -> 
     )
 
 
-def target_of(one: SentimentItem, polarity: Polarity | None = None) -> AnsweredTarget:
+def target_of(one: SentimentItem, polarity: Polarity | None = None) -> EditTarget:
     """Name a Stage1 tuple."""
-    return AnsweredTarget(aspect_ref=one.aspect_term, aspect_term=one.aspect_term, polarity=polarity or one.polarity)
+    return EditTarget(aspect_ref=one.aspect_term, aspect_term=one.aspect_term, polarity=polarity or one.polarity)
