@@ -16,8 +16,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: $(STAMP) ## Run the memory inside a small agent loop and look at its store
-	@$(BIN)/python examples/memory_elsewhere.py demo/episodic_store.jsonl
+demo: $(STAMP) ## Analyse a few reviews with memory, explain one, look into the store
+	@rm -rf demo && mkdir demo
+	@$(BIN)/episodic-absa analyze --condition C2 --store demo/episodic_store.jsonl --file examples/reviews.txt
+	@$(BIN)/episodic-absa analyze --condition C2 --store demo/episodic_store.jsonl --explain "음식이 좋다고는 할 수 없어요"
 	@$(BIN)/episodic-absa memory stats --store demo/episodic_store.jsonl
 	@$(BIN)/episodic-absa memory list --store demo/episodic_store.jsonl
 
@@ -30,10 +32,11 @@ lint: $(STAMP) ## Style, types and import layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(STAMP) ## Compare the memory with the plain way of doing it (minutes)
+bench: $(STAMP) ## Compare the memory with the plain way, and weigh the framework (minutes)
 	@$(BIN)/python benchmarks/memory.py
+	@$(BIN)/python benchmarks/framework.py
 
-torture: $(STAMP) ## 200 real kill -9 during appends (minutes)
+torture: $(STAMP) ## Hundreds of real kill -9 on store and cache (minutes)
 	@$(BIN)/python -m pytest -q -m torture
 
 checklist: $(STAMP) ## Which checklist items have a test
