@@ -9,6 +9,7 @@ EpisodicAbsaError
         BackendResponseError(raw)     answered, but not with what was asked for, after all attempts
     MemoryStoreError(path, line)      unreadable entry, locked or failing store; never skipped silently
     LeakageError(field)               label word or raw text in something to be stored or shown
+    RunDirectoryError(path)           a run directory that cannot be continued: in use, or of another experiment
     ContractError(uid, field)         a result that breaks a rule of the pipeline; that sample fails
 """
 
@@ -103,3 +104,11 @@ class ContractError(EpisodicAbsaError):
         super().__init__(message)
         self.uid = uid
         self.field = field
+
+
+class RunDirectoryError(EpisodicAbsaError):
+    """A run directory that cannot be continued."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path

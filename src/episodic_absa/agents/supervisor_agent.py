@@ -1,6 +1,7 @@
 """One sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from episodic_absa.agents.asking import Asking
@@ -23,6 +24,8 @@ from episodic_absa.memory import (
     STAGE2_SLOT,
     GateDecision,
     Injection,
+    PrincipleCatalogue,
+    SlotAnswer,
     SlotTarget,
     gate_signals,
     injection_for,
@@ -30,8 +33,8 @@ from episodic_absa.memory import (
     should_inject_memory_for_stage2_with_reason,
 )
 from episodic_absa.memory.injection_controller import SlotPayload
-from episodic_absa.schemas.absa import Sample
-from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.schemas.absa import Sample, Stage1Result
+from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.vocabulary import DebateCall
 
 
@@ -58,22 +61,27 @@ class SupervisorAgent:
         self._debate = Debate(self.settings, debate_slot_name)
         self._stage2 = Stage2(self.settings, STAGE2_SLOT.name)
 
-    async def run(self, sample: Sample, memory: MemoryView, *, seed: int = 0) -> SampleResult:
-        """Analyse one sample."""
+    async def run(
+        self, sample: Sample, memory: MemoryView, *, seed: int = 0, asking: Asking | None = None
+    ) -> SampleResult:
+        """Analyse one sample; `asking` keeps the record of its calls even where the sample fails."""
         language = effective_language(sample.language_code, sample.text)
-        asking = self._asking(memory, seed)
+        asking = asking or self.new_asking(memory.condition, seed)
         first = await self._stage1.run(sample, language, asking)  # ATE -> ATSA -> Validator
         stage1 = first.result
         debating = self.settings.enable_debate
         slot, _, meta = await memory.read(sample, stage1) if debating else memory.without_debate()  # the only read
         signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
 
-        to_debate = self._inject(self._debate_slot, slot, meta, should_inject_advisory_with_reason(signals), memory)
+        gate = should_inject_advisory_with_reason(signals)
+        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue)
         debated = await self._debate.run(sample, language, stage1, to_debate.slot, asking)
         built = build_review_context(stage1, debated.output, sample.text)
 
-        gate = should_inject_memory_for_stage2_with_reason(signals)
-        to_stage2 = self._inject(STAGE2_SLOT, slot, to_debate.meta, gate, memory)  # the same slot, no new retrieval
+        gate2 = should_inject_memory_for_stage2_with_reason(signals)
+        to_stage2 = self._inject(
+            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue
+        )  # the same slot, no new retrieval
         reviews = await self._stage2.review(sample, language, stage1, built.context, to_stage2.slot, asking)
         patched = apply_patch(stage1, reviews.ate, reviews.atsa, debated.output, built, sample.text, self.settings)
         validator2 = await self._stage2.validate(  # sees exactly what adoption would make final
@@ -105,19 +113,48 @@ class SupervisorAgent:
             calls=tuple(asking.calls),
         )
 
-    def _asking(self, memory: MemoryView, seed: int) -> Asking:
+    def may_show_memory(self, condition: Condition, stage1: Stage1Result) -> bool:
+        """Whether what memory holds could show in a prompt of this sample: exposed, and a gate open."""
+        signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
+        to_debate = condition.exposed_to_debate and self._has_reader(self._debate_slot)
+        to_stage2 = condition.exposed_to_stage2 and self._has_reader(STAGE2_SLOT)
+        return (to_debate and should_inject_advisory_with_reason(signals).allowed) or (
+            to_stage2 and should_inject_memory_for_stage2_with_reason(signals).allowed
+        )
+
+    def with_memory(self, result: SampleResult, answer: SlotAnswer, catalogue: PrincipleCatalogue) -> SampleResult:
+        """Return the result with the memory record of a read that came later but shows the same in every prompt."""
+        stage1 = result.stage1
+        signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
+        gate, gate2 = (
+            should_inject_advisory_with_reason(signals),
+            should_inject_memory_for_stage2_with_reason(signals),
+        )
+        to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue)
+        to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue)
+        seen = result.memory.memory_debate_slot_present_for
+        memory = to_stage2.meta.model_copy(update={"memory_debate_slot_present_for": seen})
+        return replace(result, memory=memory, memory_bundle=answer.slot)
+
+    def new_asking(self, condition: Condition, seed: int) -> Asking:
+        """Return an empty record of calls for one sample."""
         slot_names = (self._debate_slot.name, STAGE2_SLOT.name)
-        return Asking(self._backend, slot_names, seed=seed, condition=memory.condition.name)
+        return Asking(self._backend, slot_names, seed=seed, condition=condition.name)
 
     def _inject(
-        self, target: SlotTarget, slot: SlotPayload, meta: MemoryMeta, gate: GateDecision[Any], memory: MemoryView
+        self,
+        target: SlotTarget,
+        slot: SlotPayload,
+        meta: MemoryMeta,
+        gate: GateDecision[Any],
+        catalogue: PrincipleCatalogue,
     ) -> Injection:
         return injection_for(
             target,
             slot,
             meta,
             gate,
-            catalogue=memory.catalogue,
+            catalogue=catalogue,
             chars_cap=self.settings.memory_prompt_injection_chars_cap,
             has_reader=self._has_reader(target),
         )

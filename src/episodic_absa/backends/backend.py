@@ -193,3 +193,33 @@ def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel
         f"It cannot be used: {error}\n"
         f"Answer again with one JSON object that fits this schema, and nothing else:\n{schema_text(model)}"
     )
+
+
+class LimitedReplier:
+    """Lets only so many requests be under way at once, whoever sends them."""
+
+    def __init__(self, replier: Replier, in_flight: asyncio.Semaphore) -> None:
+        self.name = replier.name
+        self._replier = replier
+        self._in_flight = in_flight
+        self.sent_n = 0
+        self.under_way_n = 0
+
+    @property
+    def honours_seed(self) -> bool:
+        """As the replier behind it."""
+        return self._replier.honours_seed
+
+    async def reply(self, request: Request) -> Reply:
+        """Pass the request on when there is room."""
+        async with self._in_flight:
+            self.sent_n += 1
+            self.under_way_n += 1
+            try:
+                return await self._replier.reply(request)
+            finally:
+                self.under_way_n -= 1
+
+    async def close(self) -> None:
+        """Close the replier."""
+        await self._replier.close()

@@ -1,11 +1,12 @@
 """From a few settings to a ready backend: which replier, wrapped in which cache and recording."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
-from episodic_absa.backends.backend import RepairingBackend, Replier
+from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Replier
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm import LlmReplier
 from episodic_absa.backends.llm_settings import LlmSettings
@@ -72,29 +73,47 @@ def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings
 
 
 def create_backend(
-    backbone: BackboneSettings, *, cache: ResponseCache | None = None, share: Literal["all", "condition"] = "all"
+    backbone: BackboneSettings,
+    *,
+    cache: ResponseCache | None = None,
+    share: Literal["all", "condition"] = "all",
+    concurrency: int | None = None,
 ) -> RepairingBackend:
     """Build the backend. Whoever opened the cache closes it."""
     replier = _replier(backbone)
-    if cache is not None and isinstance(replier, LlmReplier):
-        replier = CachingReplier(
-            replier,
-            cache,
-            provider=backbone.provider,
-            model=backbone.model,
-            # The address in force: an environment variable may name another server than the settings do.
-            base_url=replier.base_url,
-            parameters={
-                "temperature": backbone.temperature,
-                "max_tokens": backbone.max_tokens,
-                "output": backbone.output,
-            },
-            share=share,
-        )
+    if isinstance(replier, LlmReplier):
+        replier = _limited_and_cached(replier, backbone, cache, share, concurrency)
     if backbone.record is not None:
         # Outermost: a recording is complete even where the cache answered.
         replier = RecordingReplier(replier, backbone.record)
     return RepairingBackend(replier, total_timeout_s=backbone.total_timeout_s)
+
+
+def _limited_and_cached(
+    llm: LlmReplier,
+    backbone: BackboneSettings,
+    cache: ResponseCache | None,
+    share: Literal["all", "condition"],
+    concurrency: int | None,
+) -> Replier:
+    # The limit lies below the cache: what is known needs no place.
+    sender: Replier = llm if concurrency is None else LimitedReplier(llm, asyncio.Semaphore(concurrency))
+    if cache is None:
+        return sender
+    return CachingReplier(
+        sender,
+        cache,
+        provider=backbone.provider,
+        model=backbone.model,
+        # The address in force: an environment variable may name another server than the settings do.
+        base_url=llm.base_url,
+        parameters={
+            "temperature": backbone.temperature,
+            "max_tokens": backbone.max_tokens,
+            "output": backbone.output,
+        },
+        share=share,
+    )
 
 
 def _replier(backbone: BackboneSettings) -> Replier:

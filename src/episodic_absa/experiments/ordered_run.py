@@ -1,0 +1,188 @@
+"""Runs the samples of a cell side by side with the result of running them one after another.
+
+The one module that knows about concurrency. A sample's result is valid if and only if what memory put into its prompts
+is what it would have been in sequential order. So:
+
+- samples start ahead of their turn; Stage1 never depends on memory;
+- where memory cannot reach a prompt (not exposed, or both gates closed) a sample runs to its end and executes its
+  retrieval at its turn;
+- otherwise it waits for its turn before the debate, or, speculating, goes on with the memory of the moment and is done
+  again if the bundle at its turn is another one;
+- writing, and committing what `commit` writes, happen in order.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from episodic_absa.agents.asking import Asking, CallRecord
+from episodic_absa.agents.memory_view import DirectMemory
+from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.agents.supervisor_agent import SupervisorAgent
+from episodic_absa.errors import BackendError, ContractError, LeakageError
+from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
+from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
+from episodic_absa.schemas.run import Condition, StoreDecision
+
+SampleError = BackendError | LeakageError | ContractError
+"""What fails one sample and lets the run go on."""
+_SAMPLE_ERRORS: Final = (BackendError, LeakageError, ContractError)
+
+
+@dataclass(frozen=True)
+class SampleFailure:
+    """A sample that failed for good."""
+
+    sample: Sample
+    error: SampleError
+    calls: tuple[CallRecord, ...]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far samples may run ahead. No value changes a result."""
+
+    samples_ahead: int
+    """Started and not yet committed."""
+    speculate_ahead: int = 0
+    """Of those that memory may reach, how many go on before their turn; 0 does not speculate."""
+
+
+class _WrongGuess(Exception):  # noqa: N818 - not an error: the sample is done again
+    """The memory at a sample's turn is not the one it speculated on."""
+
+
+class OrderedRun:
+    """One cell's samples, in order."""
+
+    def __init__(
+        self,
+        supervisor: SupervisorAgent,
+        orchestrator: EpisodicOrchestrator,
+        samples: Sequence[Sample],
+        commit: Callable[[int, SampleResult | SampleFailure], None],
+        *,
+        first_index: int = 0,
+        seed: int = 0,
+        used_in_eval: bool = True,
+        pace: Pace,
+    ) -> None:
+        self._supervisor = supervisor
+        self._orchestrator = orchestrator
+        self._samples = samples
+        self._commit = commit
+        self._seed = seed
+        self._used_in_eval = used_in_eval
+        self._pace = pace
+        self._turn = first_index
+        self._turn_came = asyncio.Condition()
+        self.redone_n = 0
+        """Samples that speculated on another memory than that of their turn."""
+        self.wasted_calls_n = 0
+        """Their calls that had shown it."""
+
+    async def run(self) -> None:
+        """Run and commit every sample; an error that fails more than its sample ends the run."""
+        slots = asyncio.Semaphore(self._pace.samples_ahead)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for index in range(self._turn, len(self._samples)):
+                    await slots.acquire()
+                    tasks.create_task(self._run_one(index, slots))
+        except* Exception as group:
+            raise group.exceptions[0] from group
+
+    async def _run_one(self, index: int, slots: asyncio.Semaphore) -> None:
+        sample = self._samples[index]
+        outcome: SampleResult | SampleFailure
+        asking = self._supervisor.new_asking(self._orchestrator.condition, self._seed)
+        try:
+            outcome = await self._analyse(index, sample, asking)
+        except _SAMPLE_ERRORS as error:
+            await self.wait_for_turn(index)
+            outcome = SampleFailure(sample, error, tuple(asking.calls))
+        self._commit(index, outcome)
+        slots.release()
+        async with self._turn_came:
+            self._turn = index + 1
+            self._turn_came.notify_all()
+
+    async def _analyse(self, index: int, sample: Sample, asking: Asking) -> SampleResult:
+        memory = _MemoryAtItsTurn(self, index, speculate_ahead=self._pace.speculate_ahead)
+        try:
+            result = await self._supervisor.run(sample, memory, seed=self._seed, asking=asking)
+        except _WrongGuess:
+            self.redone_n += 1
+            self.wasted_calls_n += sum(call.memory_slot_present for call in asking.calls)
+            asking.calls.clear()  # what was asked in vain is no part of the sample's record
+            memory = _MemoryAtItsTurn(self, index, speculate_ahead=0)
+            result = await self._supervisor.run(sample, memory, seed=self._seed, asking=asking)
+        if memory.deferred is None:
+            return result
+        return self._supervisor.with_memory(result, memory.deferred, memory.catalogue)
+
+    async def wait_for_turn(self, index: int, *, ahead: int = 0) -> bool:
+        """Wait until all but at most `ahead` samples before this one are committed; return whether all are."""
+        async with self._turn_came:
+            await self._turn_came.wait_for(lambda: self._turn >= index - ahead)
+        return self._turn == index
+
+    def direct_memory(self, index: int) -> DirectMemory:
+        """Return the memory as it is now."""
+        return DirectMemory(self._orchestrator, sample_index=index, seed=self._seed, used_in_eval=self._used_in_eval)
+
+    def can_reach_a_prompt(self, stage1: Stage1Result) -> bool:
+        """Whether what memory holds could show in this sample's prompts."""
+        return self._supervisor.may_show_memory(self._orchestrator.condition, stage1)
+
+
+class _MemoryAtItsTurn:
+    """The memory as one sample of an ordered run sees it."""
+
+    def __init__(self, run: OrderedRun, index: int, *, speculate_ahead: int) -> None:
+        self._run = run
+        self._index = index
+        self._speculate_ahead = speculate_ahead
+        self._direct = run.direct_memory(index)
+        self._guess: SlotAnswer | None = None
+        self._deferring = False
+        self.deferred: SlotAnswer | None = None
+        """What was retrieved at the sample's turn, where it had already run to its end."""
+
+    @property
+    def condition(self) -> Condition:
+        return self._direct.condition
+
+    @property
+    def catalogue(self) -> PrincipleCatalogue:
+        return self._direct.catalogue
+
+    def without_debate(self) -> SlotAnswer:
+        return self._direct.without_debate()
+
+    async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
+        if not self.condition.retrieval_execute:
+            return await self._direct.read(sample, stage1)
+        if not self._run.can_reach_a_prompt(stage1):
+            self._deferring = True
+            return self._direct.without_debate()
+        is_its_turn = await self._run.wait_for_turn(self._index, ahead=self._speculate_ahead)
+        answer = await self._direct.read(sample, stage1)
+        if not is_its_turn:
+            self._guess = answer
+        return answer
+
+    async def write(
+        self, sample: Sample, stage1: Stage1Result, outcome: ReviewOutcome, summary: ModeratorSummary
+    ) -> StoreDecision:
+        await self._run.wait_for_turn(self._index)
+        if self._deferring:
+            self.deferred = await self._direct.read(sample, stage1)
+        elif self._guess is not None:
+            now = await self._direct.read(sample, stage1)
+            if now.slot != self._guess.slot:
+                raise _WrongGuess
+            # The prompts are those of the turn; the record is, too.
+            self.deferred = now
+        return await self._direct.write(sample, stage1, outcome, summary)

@@ -1,0 +1,83 @@
+"""CaseTrace v1.1: one sample told in full, schema-checked. It stands in traces.jsonl and nowhere else."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from episodic_absa.schemas.absa import Change, FinalResult, Stage1Result
+from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
+from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1, EpisodeId, InputSignatureV1_1, RiskTags, SchemaVersion
+from episodic_absa.schemas.scorecard import Coverage
+from episodic_absa.vocabulary import DebateCall, MemoryMode
+
+
+class TraceRunMeta(FrozenModel):
+    """Which run the sample belongs to."""
+
+    run_id: str
+    condition: str
+    seed: int
+    timestamp: str
+    memory_mode: MemoryMode
+
+
+class DebateLogEntry(FrozenModel):
+    """One turn in short: pro confirms only, con changes or drops, else neutral."""
+
+    round: Annotated[int, Field(ge=1)]
+    speaker: DebateCall
+    stance: Literal["pro", "con", "neutral"]
+    message: Annotated[str, Field(max_length=600)]
+    confidence: Score
+
+
+class TraceRetrieval(FrozenModel):
+    """What was retrieved."""
+
+    k: Count
+    hit: Flag
+    returned_ids: tuple[EpisodeId, ...]
+
+
+class TraceRisk(FrozenModel):
+    """Risk before and after."""
+
+    flagged: Flag
+    residual: Flag
+    severity_before: Count
+    severity_after: Count
+    tags_before: RiskTags
+    tags_after: RiskTags
+
+
+class TraceOverride(FrozenModel):
+    """What the review changed."""
+
+    eligible: Flag
+    applied: Flag
+    success: Flag
+    harm: Flag
+    accepted_changes: tuple[Change, ...]
+    rejected_changes: tuple[Change, ...]
+
+
+class CaseTraceV1_1(FrozenModel):  # noqa: N801 - V1_1 marks what is persisted
+    """One sample."""
+
+    schema_version: SchemaVersion = "1.1"
+    run_meta: TraceRunMeta
+    case_id: str
+    sample_index: Count
+    input_signature: InputSignatureV1_1
+    stage1_output: Stage1Result | None
+    debate_log: tuple[DebateLogEntry, ...]
+    memory_bundle: AdvisoryBundleV1_1
+    retrieval: TraceRetrieval
+    final_output: FinalResult | None
+    risk: TraceRisk
+    override: TraceOverride
+    coverage: Coverage
+
+
+TraceLine = dict[str, Any]
+"""{case_trace, text, memory, calls[], timing, error?}"""
