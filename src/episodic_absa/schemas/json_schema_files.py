@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -18,6 +19,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     InputSignatureV1_1,
 )
 from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.schemas.scorecard import Scorecard
 
 SCHEMA_FOLDER: Final = Path(__file__).with_name("json")
 _MODELS: Final[tuple[type[BaseModel], ...]] = (
@@ -25,10 +27,12 @@ _MODELS: Final[tuple[type[BaseModel], ...]] = (
     AdvisoryBundleV1_1,
     AdvisoryConstraintsV1_1,
     AdvisoryV1_1,
+    CaseTraceV1_1,
     EpisodicMemoryEntryV1_1,
     EvidenceV1_1,
     InputSignatureV1_1,
     MemoryMeta,
+    Scorecard,
 )
 
 

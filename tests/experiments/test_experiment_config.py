@@ -1,0 +1,140 @@
+"""An experiment file means what SPEC 10 says, and everything else is refused by name."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from episodic_absa.errors import ConfigError
+from episodic_absa.experiments.experiment_config import ExperimentConfig, load_experiment
+
+ROOT = Path(__file__).parents[2]
+MINIMAL: dict[str, Any] = {
+    "run_id": "demo",
+    "data": {"allowed_roots": ["data"], "valid_file": "data/valid.csv"},
+}
+
+
+def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    result = dict(base)
+    for key, value in change.items():
+        nested = isinstance(value, dict) and isinstance(result.get(key), dict)
+        result[key] = merged(result[key], value) if nested else value
+    return result
+
+
+def load(folder: Path, change: dict[str, Any] | None = None) -> ExperimentConfig:
+    path = folder / "experiment.yaml"
+    path.write_text(yaml.safe_dump(merged(MINIMAL, change or {}), allow_unicode=True), encoding="utf-8")
+    return load_experiment(path)
+
+
+# CHECKLIST 14
+def test_a_minimal_experiment_has_the_defaults_of_the_specification(tmp_path: Path) -> None:
+    config = load(tmp_path)
+    file = config.file
+    assert [condition.name for condition in config.conditions] == ["C1"]
+    assert (file.backbone.provider, file.backbone.model, file.backbone.max_tokens) == ("embedded", "rules-1", 1024)
+    assert (file.experiment.seeds, file.experiment.shuffle) == ((42, 123, 456), False)
+    assert (file.experiment.concurrency, file.experiment.speculate_ahead, file.experiment.max_failures) == (8, 4, 20)
+    assert (file.episodic_memory.topk, file.episodic_memory.keep_last_n) == (3, 5000)
+    assert file.io.slot_memory_name == "DEBATE_CONTEXT__MEMORY"
+    assert (str(file.cache.path), file.cache.share) == (".episodic_absa/cache.sqlite", "all")
+    assert config.conditions_file.version == "1.2"
+
+
+def test_the_quickstart_and_every_shipped_experiment_can_be_read() -> None:
+    shipped = sorted((ROOT / "experiments").glob("quickstart.yaml"))
+    assert shipped
+    for path in shipped:
+        assert load_experiment(path).conditions
+
+
+# CHECKLIST 155
+def test_paths_resolve_against_the_config_file_not_the_working_directory(tmp_path: Path) -> None:
+    config = load(tmp_path, {"out": "elsewhere"})
+    assert config.out_dir == tmp_path.resolve() / "elsewhere" / "demo"
+    assert config.resolve(Path("data/valid.csv")) == tmp_path.resolve() / "data" / "valid.csv"
+
+
+# CHECKLIST 7, 8, 9, 10, 11, 12
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"memory": {"enable": False, "mode": "advisory"}}, ["C1"]),
+        ({"memory": {"enable": True}}, ["C2"]),
+        ({"memory": {"enable": True, "mode": "silent"}}, ["C2_silent"]),
+        ({"episodic_memory": {"condition": "C3"}}, ["C2_silent"]),
+        ({"experiment": {"conditions": ["C2", "C1"]}}, ["C2", "C1"]),
+        ({"memory": {"enable": True}, "experiment": {"conditions": ["C2"]}}, ["C2"]),
+    ],
+)
+def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str, Any], names: list[str]) -> None:
+    assert [condition.name for condition in load(tmp_path, change).conditions] == names
+
+
+# CHECKLIST 15, 148, 150, 154
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"run_id": "a__b"}, '"__"'),
+        ({"run_id": "a/b"}, "run_id"),
+        ({"backbone": {"provider": "telepathy"}}, "backbone.provider"),
+        ({"backbone": {"provider": "openai"}}, "needs a model"),
+        ({"backbone": {"provider": "replay"}}, "recording"),
+        ({"backbone": {"temprature": 1}}, "unknown key backbone.temprature; choose one of provider"),
+        ({"data": {"process_split": "test"}}, "data.test_file is not given"),
+        ({"data": {"limit": 0}}, "data.limit"),
+        ({"experiment": {"conditions": ["C9"]}}, "unknown condition 'C9'"),
+        ({"experiment": {"conditions": []}}, "experiment.conditions is empty"),
+        ({"experiment": {"conditions": ["C2", "C2"]}}, "twice"),
+        ({"experiment": {"seeds": [1, 1]}}, "seed is given twice"),
+        ({"experiment": {"concurrency": 0}}, "experiment.concurrency"),
+        ({"experiment": {"conditions": ["C1"], "comparisons": [["C2", "C1"]]}}, "C2, which is not run"),
+        ({"memory": {"enable": True, "mode": "loud"}}, "unknown memory.mode 'loud'"),
+        ({"memory": {"enable": "yes please"}}, "memory.enable"),
+        ({"memory": {"enable": True}, "episodic_memory": {"condition": "C1"}}, "named twice and differ"),
+        ({"episodic_memory": {"topk": 4}}, "episodic_memory.topk"),
+        ({"episodic_memory": {"firewall": "off"}}, "episodic_memory.firewall"),
+        ({"episodic_memory": {"build": {"split": "train"}}}, "data.train_file, which is not given"),
+        ({"episodic_memory": {"build": {"split": "valid"}}}, "the split that is evaluated"),
+        (
+            {"data": {"train_file": "data/t.csv"}, "episodic_memory": {"build": {"condition": "C2_eval_only"}}},
+            "stores nothing",
+        ),
+        ({"episodic_memory": {"build": {}, "initial_store": "s.jsonl"}}, "one beginning"),
+        (
+            {"experiment": {"conditions": ["C2"]}, "episodic_memory": {"store_path": "s.jsonl"}},
+            "{condition} and {seed}",
+        ),
+        ({"io": {"slot_memory_name": "text"}}, "already use"),
+        ({"pipeline": {"debate": {"order": ["epm", "epm"]}}}, "twice"),
+        ({"surprise": 1}, "unknown key surprise; choose one of run_id"),
+    ],
+)
+def test_what_cannot_be_obeyed_is_refused_by_name(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load(tmp_path, change)
+    assert said in str(refused.value)
+
+
+def test_a_missing_key_and_a_file_that_is_no_mapping_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "experiment.yaml"
+    path.write_text("run_id: demo\n")
+    with pytest.raises(ConfigError, match="data is missing"):
+        load_experiment(path)
+    path.write_text("- run_id\n")
+    with pytest.raises(ConfigError, match="mapping"):
+        load_experiment(path)
+
+
+def test_default_comparisons_leave_out_pairs_that_are_not_run(tmp_path: Path) -> None:
+    config = load(tmp_path, {"experiment": {"conditions": ["C1", "C2"]}})
+    assert config.comparisons == (("C2", "C1"),)
+
+
+def test_single_thresholds_beat_the_override_profile(tmp_path: Path) -> None:
+    change = {"pipeline": {"override_profile": "t1", "debate_override": {"min_total": 2.5}}}
+    thresholds = load(tmp_path, change).file.pipeline.thresholds
+    assert (thresholds.min_total, thresholds.min_margin) == (2.5, 0.5)
