@@ -21,7 +21,7 @@ def my_agent(term: str, context: dict[str, object]) -> absa.SentimentItem:
     return absa.SentimentItem(aspect_term=term, polarity="positive", confidence=0.6)
 
 
-memory = EpisodicOrchestrator(load_condition("C2"), MemoryStore(sys.argv[1]))
+memory = EpisodicOrchestrator(load_condition("C2"), MemoryStore(*sys.argv[1:] or ["memory/episodic_store.jsonl"]))
 for uid, text, term in REVIEWS:
     ate = absa.Stage1Ate(aspects=(absa.AspectItem(aspect_term=term),))
     atsa = absa.Stage1Atsa(sentiments=(my_agent(term, {}),))

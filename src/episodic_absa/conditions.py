@@ -47,8 +47,10 @@ class ConditionsFile:
         target = self.aliases.get(name, name)
         if target not in self.conditions:
             choices = [*self.conditions, *(f"{alias} (= {name})" for alias, name in self.aliases.items())]
+            elsewhere = _shipped_with(name)
+            hint = f"; {name} is in the shipped file {elsewhere}" if elsewhere else ""
             raise ConfigError(
-                f"unknown condition {name!r} in {self.path.name}; choose one of {', '.join(choices)}",
+                f"unknown condition {name!r} in {self.path.name}; choose one of {', '.join(choices)}{hint}",
                 path=self.path,
                 key=key,
             )
@@ -73,6 +75,15 @@ def load_conditions(source: str | Path | None = None) -> ConditionsFile:
             key="episodic_memory.conditions_path",
         ) from error
     return _Reader(path).read(parse_yaml(content, path), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _shipped_with(name: str) -> str | None:
+    """Return the first shipped version that knows a condition."""
+    for version in get_args(ConditionsVersion):
+        shipped = load_conditions(version)
+        if name in shipped.conditions or name in shipped.aliases:
+            return str(version)
+    return None
 
 
 class MemoryBlock(NamedTuple):

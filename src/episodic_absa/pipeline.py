@@ -117,6 +117,9 @@ class _LoopThread:
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
+        if self._loop.is_closed():
+            coroutine.close()
+            raise RuntimeError("this Analyzer is closed; make a new one")
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()

@@ -20,8 +20,12 @@ def parse_yaml(content: bytes, path: Path) -> Any:
     """Load one YAML document from bytes that were read from `path`."""
     try:
         return yaml.load(content, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader subclass
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError(f"{path}{place}: not valid YAML: {error.problem or error.context}", path=path) from error
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(f"{path} is not valid YAML: {error}", path=path) from error
+        raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}", path=path) from error
 
 
 class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

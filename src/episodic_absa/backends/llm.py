@@ -73,7 +73,8 @@ class LlmReplier:
                 raise self._unavailable(outcome, retries)
             wait_s = wait_before_retry(outcome, retries, self.settings.retry_base_s)
             retries += 1
-            logger.info(
+            # Said aloud: a server that is not there would otherwise cost a silent minute.
+            logger.warning(
                 "%s %s; retry %d of %d in %.3g s",
                 self.name,
                 outcome.event,

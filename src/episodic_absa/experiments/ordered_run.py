@@ -4,10 +4,11 @@ The one module that knows about concurrency. A sample's result is valid if and o
 is what it would have been in sequential order. So:
 
 - samples start ahead of their turn; Stage1 never depends on memory;
+- where the condition stores nothing, memory is the same at every turn, and no sample waits;
 - where memory cannot reach a prompt (not exposed, or both gates closed) a sample runs to its end and executes its
   retrieval at its turn;
 - otherwise it waits for its turn before the debate, or, speculating, goes on with the memory of the moment and is done
-  again if the bundle at its turn is another one;
+  again if the bundle at its turn is another one, or if it failed: at its turn it might not;
 - writing, and committing what `commit` writes, happen in order.
 """
 
@@ -112,7 +113,9 @@ class OrderedRun:
         memory = _MemoryAtItsTurn(self, index, speculate_ahead=self._pace.speculate_ahead)
         try:
             result = await self._supervisor.run(sample, memory, seed=self._seed, asking=asking)
-        except _WrongGuess:
+        except (_WrongGuess, *_SAMPLE_ERRORS):
+            if not memory.speculated:
+                raise
             self.redone_n += 1
             self.wasted_calls_n += sum(call.memory_slot_present for call in asking.calls)
             asking.calls.clear()  # what was asked in vain is no part of the sample's record
@@ -147,6 +150,8 @@ class _MemoryAtItsTurn:
         self._direct = run.direct_memory(index)
         self._guess: SlotAnswer | None = None
         self._deferring = False
+        self.speculated = False
+        """Whether it was read before its turn, when it might still change."""
         self.deferred: SlotAnswer | None = None
         """What was retrieved at the sample's turn, where it had already run to its end."""
 
@@ -162,14 +167,14 @@ class _MemoryAtItsTurn:
         return self._direct.without_debate()
 
     async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
-        if not self.condition.retrieval_execute:
+        if not (self.condition.retrieval_execute and self.condition.store_write):
             return await self._direct.read(sample, stage1)
         if not self._run.can_reach_a_prompt(stage1):
             self._deferring = True
             return self._direct.without_debate()
-        is_its_turn = await self._run.wait_for_turn(self._index, ahead=self._speculate_ahead)
+        self.speculated = not await self._run.wait_for_turn(self._index, ahead=self._speculate_ahead)
         answer = await self._direct.read(sample, stage1)
-        if not is_its_turn:
+        if self.speculated:
             self._guess = answer
         return answer
 

@@ -74,7 +74,8 @@ class StoreLock:
                 self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             except OSError as error:
                 raise MemoryStoreError(
-                    f"cannot lock {self._store_path} for writing: {error.strerror} ({self.path})",
+                    f"cannot write beside {self._store_path}: {error.strerror}; "
+                    "choose a store in a folder you may write to",
                     path=self._store_path,
                 ) from error
         return self._descriptor

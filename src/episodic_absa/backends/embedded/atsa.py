@@ -15,12 +15,20 @@ def answer_atsa(inputs: AtsaInputs) -> AtsaAnswer:
         terms = [target.term for target in extracted_targets(reading)]
     else:
         terms = list(dict.fromkeys(aspect.aspect_term for aspect in inputs.aspects if aspect.aspect_term))
+        terms += _too_short_for_the_filter(reading, terms)
     found = [_sentiment(reading, term, judgement) for term in terms for judgement in judge_term(reading, term)]
     implicit = judge_implicit(reading)
     # A given aspect may be the opinion word itself; saying it twice would count it twice.
     if implicit is not None and not any(one.evidence == reading.quote(implicit.start, implicit.end) for one in found):
         found.append(_sentiment(reading, "", implicit))
     return AtsaAnswer(sentiments=tuple(found[:MAX_ITEMS]))
+
+
+def _too_short_for_the_filter(reading: Reading, given: list[str]) -> list[str]:
+    """Return targets of one syllable (방, 밥, 물) that the term filter drops though the text judges them."""
+    short = dict.fromkeys(target.term for target in extracted_targets(reading) if len(target.term) == 1)
+    # Inside a given term such a syllable would be taken for that term.
+    return [term for term in short if not any(term in other for other in given)]
 
 
 def _sentiment(reading: Reading, term: str, judgement: Judgement) -> AnsweredSentiment:

@@ -67,7 +67,8 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
         return "neutral", 0.5
     weaker = min(weights.values()) / total
     if weaker >= _MIXED_SHARE:
-        return "mixed", 0.9
+        # Surer than any single judgement: both are there to be read.
+        return "mixed", 0.97
     label: SentenceLabel = "positive" if weights["positive"] > weights["negative"] else "negative"
     return label, 0.9 if weaker == 0.0 else 0.7
 
