@@ -15,7 +15,6 @@ from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.create_backend import create_backend
-from episodic_absa.backends.response_cache import ResponseCache
 from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError, RunDirectoryError
 from episodic_absa.experiments.case_traces import Tracer
@@ -32,6 +31,7 @@ from episodic_absa.experiments.grid import (
     sha256_of,
 )
 from episodic_absa.experiments.ordered_run import OrderedRun, Pace, SampleError, SampleFailure
+from episodic_absa.experiments.request_counts import CountingCache, RequestCounts
 from episodic_absa.experiments.run_directory import (
     MANIFEST,
     OUTPUTS,
@@ -58,6 +58,8 @@ class CellProgress:
     name: str
     total: int = 0
     done: int = 0
+    resumed: int = 0
+    """Done by an earlier invocation; the counts below are of this one."""
     failed: int = 0
     stored: int = 0
     changed: int = 0
@@ -69,6 +71,8 @@ class GridProgress:
     """How far the grid is; whoever shows progress reads it."""
 
     cells: dict[str, CellProgress] = field(default_factory=dict)
+    """All of the grid from the start, builds first."""
+    requests: Callable[[], RequestCounts] = RequestCounts
     on_change: Callable[["GridProgress"], None] = lambda _: None
 
     @property
@@ -88,13 +92,16 @@ async def run_grid(
     progress = progress or GridProgress()
     data = ExperimentData(config)
     experiment = config.file.experiment
-    cache = ResponseCache(config.resolve(config.file.cache.path)) if use_cache_file else ResponseCache.in_memory()
+    cache = CountingCache(config.resolve(config.file.cache.path)) if use_cache_file else CountingCache.in_memory()
     backend = create_backend(
         config.file.backbone, cache=cache, share=config.file.cache.share, concurrency=experiment.concurrency
     )
     grid = _Grid(config, data, backend, progress)
     try:
         builds = {cell.seed: cell for cell in build_cells(config)}
+        for cell in (*builds.values(), *evaluated_cells(config)):
+            progress.cells[cell.name] = CellProgress(cell.name, total=len(data.samples_of(cell)))
+        progress.requests = lambda: cache.counts(experiment.concurrency)
         initial = config.file.episodic_memory.initial_store
         starts: dict[str, Path | None] = {
             cell.name: (builds[cell.seed].store if builds else config.resolve(initial) if initial else None)
@@ -158,8 +165,7 @@ class _CellRun:
         self._start = start
         config = grid.config
         self._labelled = grid.data.samples_of(cell)
-        self._progress = grid.progress.cells.setdefault(cell.name, CellProgress(cell.name))
-        self._progress.total = len(self._labelled)
+        self._progress = grid.progress.cells[cell.name]
         start_sha256 = sha256_of(start) if start else None
         self._hash = cfg_hash(config, cell, grid.data, start_sha256)
         run_id = config.file.run_id
@@ -179,7 +185,7 @@ class _CellRun:
                 logger.warning("%s: %d sample(s) are run again; a file had lost them", cell.name, resumed.cut_n)
             if resumed.next_index == 0 and cell.store is not None:
                 self._lay_out_store(cell.store)
-            self._progress.done = resumed.next_index
+            self._progress.done = self._progress.resumed = resumed.next_index
             self._grid.progress.on_change(self._grid.progress)
             if resumed.next_index == len(self._labelled) and self._is_complete(directory):
                 return
