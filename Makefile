@@ -16,12 +16,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: $(STAMP) ## Analyse a few reviews with memory, explain one, look into the store
-	@rm -rf demo && mkdir demo
-	@$(BIN)/episodic-absa analyze --condition C2 --store demo/episodic_store.jsonl --file examples/reviews.txt
-	@$(BIN)/episodic-absa analyze --condition C2 --store demo/episodic_store.jsonl --explain "음식이 좋다고는 할 수 없어요"
-	@$(BIN)/episodic-absa memory stats --store demo/episodic_store.jsonl
-	@$(BIN)/episodic-absa memory list --store demo/episodic_store.jsonl
+demo: $(STAMP) ## Run a small experiment and explain one review with the memory it built (a minute)
+	@$(BIN)/episodic-absa run experiments/quickstart.yaml
+	@echo
+	@$(BIN)/episodic-absa analyze --condition C2_frozen --conditions v1_3 --store results/quickstart/C2__seed42/episodic_store.jsonl --explain "음식이 좋다고는 할 수 없어요"
 
 test: $(STAMP) ## Run the tests
 	@$(BIN)/python -m pytest -q -n 2 -m 'not torture'

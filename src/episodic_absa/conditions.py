@@ -44,7 +44,7 @@ class ConditionsFile:
 
     def resolve(self, name: str, *, key: str = "episodic_memory.condition") -> Condition:
         """Return the condition of that name or alias, or say which names there are."""
-        target = self.aliases.get(name, name)
+        target = self.aliases.get(name, name) if isinstance(name, str) else None
         if target not in self.conditions:
             choices = [*self.conditions, *(f"{alias} (= {name})" for alias, name in self.aliases.items())]
             elsewhere = _shipped_with(name)
@@ -54,7 +54,7 @@ class ConditionsFile:
                 path=self.path,
                 key=key,
             )
-        return self.conditions[target]
+        return self.conditions[target or ""]
 
 
 def load_condition(name: str, source: str | Path | None = None) -> Condition:
@@ -79,7 +79,7 @@ def load_conditions(source: str | Path | None = None) -> ConditionsFile:
 
 def _shipped_with(name: str) -> str | None:
     """Return the first shipped version that knows a condition."""
-    for version in get_args(ConditionsVersion):
+    for version in get_args(ConditionsVersion) if isinstance(name, str) else ():
         shipped = load_conditions(version)
         if name in shipped.conditions or name in shipped.aliases:
             return str(version)
@@ -96,7 +96,7 @@ class MemoryBlock(NamedTuple):
         """Say which condition the block stands for; a disabled memory is off whatever its mode."""
         if not self.enable:
             return _MEMORY_OFF
-        if self.mode not in _MEMORY_BLOCK:
+        if not isinstance(self.mode, str) or self.mode not in _MEMORY_BLOCK:
             raise ConfigError(
                 f"unknown memory.mode {self.mode!r}; choose one of {', '.join(_MEMORY_BLOCK)}", key="memory.mode"
             )
@@ -140,6 +140,8 @@ def resolve_conditions(
 
 
 def _memory_block(block: Mapping[str, Any]) -> MemoryBlock:
+    if not isinstance(block, Mapping):
+        raise ConfigError(f"memory must be a mapping with enable and mode, got {block!r}", key="memory")
     for key in block:
         if key not in MemoryBlock._fields:
             raise ConfigError(
@@ -226,7 +228,7 @@ class _Reader:
             key = f"aliases.{alias}"
             if self._name(alias, "aliases") in conditions:
                 raise self._error(f"{key} hides the condition of that name", key)
-            if target not in conditions:
+            if not isinstance(target, str) or target not in conditions:
                 raise self._error(f"{key} points to {target!r}; choose one of {', '.join(conditions)}", key)
         return dict(aliases)
 

@@ -67,7 +67,9 @@ class Analyzer:
         return self._loop.run(self._supervisor.run(sample, memory, seed=self._seed))
 
     def close(self) -> None:
-        """Let go of connections, files and the background thread."""
+        """Let go of connections, files and the background thread. Closing twice does no harm."""
+        if self._loop.is_closed:
+            return
         self._loop.run(self._backend.close())
         self._loop.close()
         self._store.close()
@@ -126,6 +128,10 @@ class _LoopThread:
         except BaseException:
             future.cancel()
             raise
+
+    @property
+    def is_closed(self) -> bool:
+        return self._loop.is_closed()
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -97,7 +97,7 @@ def override_flags(
     override = patched.override.applied
     final = pairs(predicted(extract_tuples(patched.sentiments)))
     # A later drop by the judge undoes an override: it must stand in the final tuples.
-    if not adopted or override is None or (norm(override.aspect), override.target) not in final:
+    if not adopted or override is None or (norm(patched.current_name(override.aspect)), override.target) not in final:
         return OverrideFlags(applied=False, success=False, harm=False)
     stage1_risks = stage1.validator.structural_risks
     before, after = severity_sum(stage1_risks), severity_sum(validator2_risks)

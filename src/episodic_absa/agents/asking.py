@@ -1,6 +1,7 @@
 """Renders a role's inputs into its prompt, asks, and keeps the record of every call of a sample."""
 
 import hashlib
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -129,8 +130,11 @@ def render_context(context: Sequence[tuple[str, Any]]) -> str:
 
 
 def holds_slot(rendered: str, slot_names: Sequence[str]) -> bool:
-    """Whether a rendered prompt holds a memory slot. Text cannot fake one: its quotes are escaped in JSON."""
-    return any(f"{canonical_json(name)}:{{" in rendered for name in slot_names)
+    """Whether a rendered prompt holds a memory slot as a key of its own. Text cannot fake one: it is a JSON string."""
+    if not any(f"{canonical_json(name)}:{{" in rendered for name in slot_names):
+        return False
+    keys = json.loads(rendered)
+    return any(name in keys for name in slot_names)
 
 
 @cache

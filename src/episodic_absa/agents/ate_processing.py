@@ -34,11 +34,14 @@ def process_ate(
     answer: AteAnswer, text: str, language: Language, *, span_repair: bool, allowlist: frozenset[str] = frozenset()
 ) -> Stage1Ate:
     """Keep what names a target in this text, and say of everything else why it was dropped."""
-    candidates = [
+    found = (
         _candidate(aspect, text, language, span_repair=span_repair)
         for aspect in answer.aspects
         if aspect.aspect_term.strip()
-    ]
+    )
+    # A model that names one place twice has found one aspect.
+    candidates = list({(norm(one.item.aspect_term), one.item.span): one for one in reversed(list(found))}.values())
+    candidates.reverse()
     repaired = sum(one.had_span and not one.given_span_fits and one.item.span is not None for one in candidates)
     if len(candidates) < 2 and (guess := _second_aspect(text, language, candidates)):
         candidates.append(guess)
@@ -61,7 +64,9 @@ def valid_span(span: AnsweredSpan | None, text: str) -> Span | None:
 
 
 def is_valid_target(term: str, allowlist: Iterable[str] = ()) -> bool:
-    """Whether a term can be a target at all."""
+    """Whether a term can be a target at all; one of punctuation alone would pass for an implicit opinion."""
+    if not norm(term):
+        return False
     return term in ALLOWED_SHORT_TERMS or term in allowlist or (len(term) >= 2 and term not in _NO_TARGETS)
 
 
@@ -83,6 +88,8 @@ def _candidate(aspect: AnsweredAspect, text: str, language: Language, *, span_re
             place = nearest_occurrence(term, text, given.start if given else 0)
             span = Span(start=place[0], end=place[1]) if place else None
             term = text[place[0] : place[1]] if place else term
+    elif given is None and (place := nearest_occurrence(term, text, 0)):
+        term = text[place[0] : place[1]]
     item = AspectItem(aspect_term=term, span=span, confidence=aspect.confidence, rationale=aspect.rationale)
     return _Candidate(item, had_span=given is not None, given_span_fits=fits)
 

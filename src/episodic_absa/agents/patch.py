@@ -1,8 +1,8 @@
 """Applies proposals, reviews and the debate to copies of Stage1, in a fixed order. Validator2 sees the outcome."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from episodic_absa.agents.atsa_processing import match_aspect
 from episodic_absa.agents.override_gate import OverrideOutcome, apply_override_gate
@@ -31,6 +31,10 @@ _REDUCTION: Final = 0.2
 _PLACEHOLDER_CONFIDENCE: Final = 0.5
 
 
+_Overridden = tuple[str, Polarity]
+"""The normalised aspect an override changed, and to what."""
+
+
 class PatchLogEntry(FrozenModel):
     """What became of one proposal, review or guard."""
 
@@ -41,6 +45,8 @@ class PatchLogEntry(FrozenModel):
     aspect_term: str
     applied: bool
     reason: str = ""
+    polarity: Polarity | None = None
+    """What a flip or an added sentiment set."""
 
 
 class PatchResult(NamedTuple):
@@ -54,8 +60,14 @@ class PatchResult(NamedTuple):
     """Normalised aspects whose sentiments a seconded judge drop removed."""
     debate_acted: bool
     """An override or judge drop was applied, or the judge's polarity equals an applied review."""
+    renamed: Mapping[str, str]
+    """Normalised Stage1 term -> the term a revised span gave it."""
     unsettled_conflict: bool
     """Before the reduction an aspect had a conflict that Stage1 lacked and nothing in the debate settles."""
+
+    def current_name(self, term: str) -> str:
+        """Return the name an aspect has after the patch."""
+        return self.renamed.get(norm(term), term)
 
     @property
     def applied_change_ids(self) -> frozenset[str]:
@@ -78,6 +90,8 @@ class _Draft:
     log: list[PatchLogEntry] = field(default_factory=list)
     review_polarities: set[tuple[str, Polarity]] = field(default_factory=set)
     """(aspect, polarity) of reviews that set a polarity."""
+    revised: dict[str, Span] = field(default_factory=dict)
+    """Spans to be taken over at the end: until then everybody speaks of an aspect by its Stage1 name."""
 
     def first_sentiment(self, term: str) -> int | None:
         return next((at for at, item in enumerate(self.sentiments) if norm(item.aspect_term) == norm(term)), None)
@@ -120,10 +134,7 @@ def apply_patch(
             )
     for atsa_review in atsa_reviews:
         if atsa_review.action != "keep":
-            reason = _apply_atsa_review(draft, atsa_review)
-            draft.log.append(
-                _entry("atsa_review", atsa_review.action, atsa_review.aspect_term, reason, atsa_review.change_id)
-            )
+            draft.log.append(_apply_atsa_review(draft, atsa_review))
     summary = debate.summary if debate else DebateSummary()
     override = OverrideOutcome(tuple(draft.sentiments), ())
     if settings.enable_debate_override and debate is not None:
@@ -139,13 +150,16 @@ def apply_patch(
         )
         draft.sentiments = list(override.sentiments)
     judge_dropped = _judge_drops(draft, debate, built)
+    renamed = _take_over_spans(draft)
     _anchor_guard(draft)
     debate_acted = bool(override.applied or judge_dropped or _judge_agrees_with_review(draft, summary, built))
-    new_conflicts = _conflicts(draft.sentiments) - _conflicts(stage1.atsa.sentiments)
-    judge_says = _judge_polarities(summary, built)
-    unsettled = any(not _settled(aspect, override, judge_says) for aspect in new_conflicts)
+    stage1_conflicts = {_current(aspect, renamed) for aspect in _conflicts(stage1.atsa.sentiments)}
+    new_conflicts = _conflicts(draft.sentiments) - stage1_conflicts
+    judge_says = {norm(renamed.get(aspect, aspect)): says for aspect, says in _judge_polarities(summary, built).items()}
+    overridden = override.applied and (_current(override.applied.aspect, renamed), override.applied.target)
+    unsettled = any(not _settled(aspect, overridden, judge_says) for aspect in new_conflicts)
     if debate_acted:
-        _reduce(draft, override, judge_says)
+        _reduce(draft, overridden, judge_says)
     return PatchResult(
         aspects=tuple(draft.aspects),
         sentiments=tuple(draft.sentiments),
@@ -153,6 +167,7 @@ def apply_patch(
         override=override,
         judge_dropped=judge_dropped,
         debate_acted=debate_acted,
+        renamed=renamed,
         unsettled_conflict=unsettled,
     )
 
@@ -165,6 +180,7 @@ def _unpatched(stage1: Stage1Result) -> PatchResult:
         override=OverrideOutcome(stage1.atsa.sentiments, ()),
         judge_dropped=frozenset(),
         debate_acted=False,
+        renamed={},
         unsettled_conflict=False,
     )
 
@@ -219,30 +235,38 @@ def _apply_ate_review(draft: _Draft, review: AspectReview) -> str:
     return ""
 
 
-def _apply_atsa_review(draft: _Draft, review: SentimentReview) -> str:
+def _apply_atsa_review(draft: _Draft, review: SentimentReview) -> PatchLogEntry:
+    def entry(reason: str = "", term: str | None = None, polarity: Polarity | None = None) -> PatchLogEntry:
+        told = _entry("atsa_review", review.action, review.aspect_term, reason, review.change_id)
+        return told.model_copy(
+            update={"aspect_term": review.aspect_term if term is None else term, "polarity": polarity}
+        )
+
     if review.action == "add":
-        return _add_sentiment(draft, review)
+        if review.revised_polarity is None:
+            return entry("missing_revised_polarity")
+        return entry(term=_add_sentiment(draft, review, review.revised_polarity), polarity=review.revised_polarity)
     at = draft.judged_or_filled(review.aspect_term)
     if at is None:
-        return "no_matching_sentiment"
+        return entry("no_matching_sentiment")
     item = draft.sentiments[at]
     if review.action == "drop":
         draft.drop_sentiments(review.aspect_term)
-        return ""
+        return entry()
     if review.action == "reduce_confidence":
-        draft.sentiments[at] = item.model_copy(update={"confidence": round(max(0.0, item.confidence - _REDUCTION), 6)})
-        return ""
+        reduced = round(max(0.0, item.confidence - _REDUCTION), 6)
+        draft.sentiments[at] = item.model_copy(update={"confidence": reduced})
+        return entry()
     polarity = review.revised_polarity or _INVERSE.get(item.polarity or "neutral")
     if polarity is None:
-        return "neutral_without_revised_polarity"
+        return entry("neutral_without_revised_polarity")
     draft.sentiments[at] = _with_polarity(item, polarity)
     draft.review_polarities.add((norm(item.aspect_term), polarity))
-    return ""
+    return entry(term=item.aspect_term, polarity=polarity)
 
 
-def _add_sentiment(draft: _Draft, review: SentimentReview) -> str:
-    if review.revised_polarity is None:
-        return "missing_revised_polarity"
+def _add_sentiment(draft: _Draft, review: SentimentReview, polarity: Polarity) -> str:
+    """Add a judgement and return the term it got."""
     term, span = review.aspect_term, None
     if term:
         aspect = match_aspect(term, draft.aspects, draft.text)
@@ -256,10 +280,10 @@ def _add_sentiment(draft: _Draft, review: SentimentReview) -> str:
         item for item in draft.sentiments if not (item.is_backfilled and norm(item.aspect_term) == norm(term))
     ]
     draft.sentiments.append(
-        SentimentItem(aspect_term=term, span=span, polarity=review.revised_polarity, confidence=_REVISED_CONFIDENCE)
+        SentimentItem(aspect_term=term, span=span, polarity=polarity, confidence=_REVISED_CONFIDENCE)
     )
-    draft.review_polarities.add((norm(term), review.revised_polarity))
-    return ""
+    draft.review_polarities.add((norm(term), polarity))
+    return term
 
 
 def _with_polarity(item: SentimentItem, polarity: Polarity) -> SentimentItem:
@@ -276,11 +300,10 @@ def _with_polarity(item: SentimentItem, polarity: Polarity) -> SentimentItem:
 
 
 def _drop_aspect(draft: _Draft, term: str) -> str:
-    at = draft.aspect(term)
-    dropped = draft.drop_sentiments(term)
-    if at is not None:
-        del draft.aspects[at]
-    return "" if at is not None or dropped else "no_matching_aspect"
+    kept = [item for item in draft.aspects if norm(item.aspect_term) != norm(term)]
+    dropped_n = len(draft.aspects) - len(kept) + draft.drop_sentiments(term)
+    draft.aspects = kept
+    return "" if dropped_n else "no_matching_aspect"
 
 
 def _revise_span(draft: _Draft, term: str, span: Span | None) -> str:
@@ -289,18 +312,23 @@ def _revise_span(draft: _Draft, term: str, span: Span | None) -> str:
         return "no_matching_aspect"
     if span is None:
         return "missing_revised_span"
-    old = draft.aspects[at]
-    revised = draft.text[span.start : span.end]
-    if not revised.strip():
+    if not norm(draft.text[span.start : span.end]):
         return "empty_span"
-    draft.aspects[at] = old.model_copy(update={"aspect_term": revised, "span": span})
-    draft.sentiments = [
-        item.model_copy(update={"aspect_term": revised, "span": span})
-        if norm(item.aspect_term) == norm(old.aspect_term)
-        else item
-        for item in draft.sentiments
-    ]
+    draft.revised[norm(term)] = span
     return ""
+
+
+def _take_over_spans(draft: _Draft) -> dict[str, str]:
+    """Give aspects and their sentiments the revised spans and the words that stand there."""
+    renamed = {old: draft.text[span.start : span.end] for old, span in draft.revised.items()}
+
+    def revised(item: AspectItem | SentimentItem) -> dict[str, Any] | None:
+        old = norm(item.aspect_term)
+        return {"aspect_term": renamed[old], "span": draft.revised[old]} if old in renamed else None
+
+    draft.aspects = [item.model_copy(update=revised(item)) for item in draft.aspects]
+    draft.sentiments = [item.model_copy(update=revised(item)) for item in draft.sentiments]
+    return renamed
 
 
 def _check_span(draft: _Draft, term: str) -> str:
@@ -422,12 +450,15 @@ def _conflicts(sentiments: Sequence[SentimentItem]) -> frozenset[str]:
     return conflicting_aspects(extract_tuples(sentiments))
 
 
-def _settled(aspect: str, override: OverrideOutcome, judge_says: dict[str, set[Polarity]]) -> bool:
-    overridden = override.applied is not None and norm(override.applied.aspect) == aspect
-    return overridden or len(judge_says.get(aspect, ())) == 1
+def _current(aspect: str, renamed: Mapping[str, str]) -> str:
+    return norm(renamed.get(norm(aspect), aspect))
 
 
-def _reduce(draft: _Draft, override: OverrideOutcome, judge_says: dict[str, set[Polarity]]) -> None:
+def _settled(aspect: str, overridden: _Overridden | None, judge_says: Mapping[str, set[Polarity]]) -> bool:
+    return (overridden is not None and overridden[0] == aspect) or len(judge_says.get(aspect, ())) == 1
+
+
+def _reduce(draft: _Draft, overridden: _Overridden | None, judge_says: Mapping[str, set[Polarity]]) -> None:
     """Keep one sentiment per aspect: the override's, else the judge's, else the most confident. Changes none."""
     groups: dict[str, list[SentimentItem]] = {}
     for item in draft.sentiments:
@@ -435,8 +466,8 @@ def _reduce(draft: _Draft, override: OverrideOutcome, judge_says: dict[str, set[
     kept_ids = set()
     for aspect, group in groups.items():
         wanted: list[Polarity] = []
-        if override.applied is not None and norm(override.applied.aspect) == aspect:
-            wanted.append(override.applied.target)
+        if overridden is not None and overridden[0] == aspect:
+            wanted.append(overridden[1])
         if len(says := judge_says.get(aspect, set())) == 1:
             wanted.extend(says)
         pick = next(

@@ -64,8 +64,9 @@ class Stage2:
             async with asyncio.TaskGroup() as both:
                 ate = both.create_task(asking.ask("stage2_ate", inputs, shown, AteReviewAnswer))
                 atsa = both.create_task(asking.ask("stage2_atsa", inputs, shown, AtsaReviewAnswer))
-        except* BackendError as group:
-            raise group.exceptions[0] from group
+        except* Exception as group:
+            # What fails more than this sample goes first.
+            raise min(group.exceptions, key=lambda error: isinstance(error, BackendError)) from group
         return _numbered(ate.result(), atsa.result(), sample.text)
 
     async def validate(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from episodic_absa.agents.adoption import Adoption
-from episodic_absa.agents.patch import PatchResult
+from episodic_absa.agents.patch import PatchLogEntry, PatchResult
 from episodic_absa.agents.stage2 import Reviews
 from episodic_absa.final_tuples import extract_tuples, pairs, predicted
 from episodic_absa.language import norm
@@ -54,21 +54,21 @@ def _not_applied(review: AspectReview | SentimentReview, patched: PatchResult, a
         return entry.reason
     if not adoption.adopt:
         return adoption.reason
-    return None if _stands(review, patched) else "overruled"
+    return None if _stands(entry, review, patched) else "overruled"
 
 
-def _stands(review: AspectReview | SentimentReview, patched: PatchResult) -> bool:
+def _stands(entry: PatchLogEntry, review: AspectReview | SentimentReview, patched: PatchResult) -> bool:
     """Whether what a review did is still there after the steps behind it."""
     tuples = predicted(extract_tuples(patched.sentiments))
+    term = norm(patched.current_name(entry.aspect_term))
+    is_judged = any(norm(one.aspect_term) == term for one in tuples)
+    has_aspect = any(norm(item.aspect_term) == term for item in patched.aspects)
     if isinstance(review, SentimentReview):
-        if review.action == "drop":
-            return all(norm(one.aspect_term) != norm(review.aspect_term) for one in tuples)
-        if review.revised_polarity is not None:
-            return (norm(review.aspect_term), review.revised_polarity) in pairs(tuples)
-        return True
-    terms = {norm(item.aspect_term) for item in patched.aspects}
+        if entry.polarity is not None:
+            return (term, entry.polarity) in pairs(tuples)
+        return not is_judged if review.action == "drop" else is_judged
     if review.action == "drop":
-        return norm(review.aspect_term) not in terms
+        return not has_aspect and not is_judged
     if review.action == "add":
-        return norm(review.aspect_term) in terms
+        return has_aspect
     return any(item.span == review.revised_span for item in patched.aspects)

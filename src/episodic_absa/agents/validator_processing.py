@@ -7,7 +7,7 @@ from episodic_absa.agents.ate_processing import valid_span
 from episodic_absa.language import find_contrasts, find_negations, read_label
 from episodic_absa.schemas.absa import Proposal, Span, StructuralRisk, Validator2Output, ValidatorOutput
 from episodic_absa.schemas.answers import AnsweredRisk, Validator2Answer, ValidatorAnswer
-from episodic_absa.vocabulary import RISK_IDS, Language, RiskId, Severity
+from episodic_absa.vocabulary import RISK_IDS, SEVERITY_WEIGHT, Language, RiskId, Severity
 
 _ALIASES: Final[dict[str, RiskId]] = {"NEGATION": "NEGATION_SCOPE", "CONTRAST": "CONTRAST_SCOPE"}
 _SEVERITIES: Final[dict[str, Severity]] = {"low": "low", "mid": "mid", "high": "high"}
@@ -23,7 +23,7 @@ def process_validator(answer: ValidatorAnswer, text: str, language: Language, *,
         risks = [risk for risk in risks if risk.type != "NEGATION_SCOPE"]
         if not any(risk.type in _JUSTIFY_A_FLIP for risk in risks):
             proposals = [one for one in proposals if one.proposal_type != "FLIP_POLARITY"]
-    risks = _numbered(risks, "r")
+    risks = _numbered(_one_per_place(risks), "r")
     if _misses_second_aspect(text, language, aspect_n, risks):
         risks.append(_missing_second_aspect(f"r{len(risks) + 1}", text))
     return ValidatorOutput(
@@ -112,9 +112,14 @@ def _numbered(risks: Iterable[StructuralRisk], letter: str) -> list[StructuralRi
 
 
 def _one_per_place(risks: Iterable[StructuralRisk]) -> list[StructuralRisk]:
+    """Keep the gravest of several risks of one kind in one place: named twice, it would count twice."""
     kept: dict[_RiskKey, StructuralRisk] = {}
     for risk in risks:
-        kept.setdefault((risk.type, risk.scope), risk)
+        held = kept.get((risk.type, risk.scope))
+        if held is None:
+            kept[risk.type, risk.scope] = risk
+        elif SEVERITY_WEIGHT[risk.severity] > SEVERITY_WEIGHT[held.severity]:
+            kept[risk.type, risk.scope] = held.model_copy(update={"severity": risk.severity})
     return list(kept.values())
 
 

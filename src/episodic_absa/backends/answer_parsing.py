@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 OutputT = TypeVar("OutputT", bound=BaseModel)
 MAX_REPLY_CHARS: Final = 1_000_000
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```[a-zA-Z]*[^\S\n]*+\n(.*?)```", re.DOTALL)
 _ERRORS_TOLD: Final = 5
 _decode = json.JSONDecoder(strict=False)
 
@@ -53,13 +53,13 @@ def _find_json(text: str) -> Any:
         stripped = candidate.strip()
         try:
             return _decode.decode(stripped)
-        except ValueError:
+        except (ValueError, RecursionError):
             start = stripped.find("{")
             if start < 0:
                 continue
             try:
                 return _decode.raw_decode(stripped, start)[0]
-            except ValueError:
+            except (ValueError, RecursionError):  # a looping model nests without end
                 continue
     raise UnusableReplyError(
         "the answer is empty" if not shown.strip() else "the answer holds no complete JSON object", "json_parse_error"

@@ -158,7 +158,7 @@ class RepairingBackend:
                 return await self._attempt(Request(ask), Usage(cost_usd=0.0))
         except TimeoutError as error:
             raise BackendUnavailableError(
-                f"{self.name} gave no valid answer for {ask.role} within {self._total_timeout_s:g} s "
+                f"{self.name} gave no valid answer for {ask.role} within {self._total_timeout_s or 'the given'} s "
                 "(backbone.total_timeout_s)",
                 backend=self.name,
                 kind="timeout",

@@ -112,6 +112,8 @@ def _heading(result: SampleResult, number: int | None) -> RenderableType:
 def _tuples(result: SampleResult) -> ConsoleRenderable:
     tuples = result.final_result.final_tuples
     if not tuples:
+        if result.language == "other" and result.calls and result.calls[0].model.startswith("embedded"):
+            return Text("not read: the embedded engine knows Korean and English only", style="dim")
         return Text("no opinion found", style="dim")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
     table.add_column("aspect", overflow="fold")

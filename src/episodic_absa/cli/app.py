@@ -13,8 +13,10 @@ from typing import Annotated, NoReturn
 import typer
 
 from episodic_absa.cli.analyze_command import analyze
+from episodic_absa.cli.check_command import check, verify
 from episodic_absa.cli.memory_commands import memory_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
+from episodic_absa.cli.run_command import run
 from episodic_absa.errors import EpisodicAbsaError
 
 EXIT_BROKEN_PIPE = 1
@@ -30,6 +32,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(analyze)
+app.command()(run)
+app.command()(check)
+app.command()(verify)
 app.add_typer(memory_app, name="memory")
 
 

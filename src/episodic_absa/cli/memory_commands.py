@@ -73,7 +73,7 @@ def show_episode(
     number = _episode_number(episode_id)
     episode = find_episode(existing_store(store), number)
     if episode is None:
-        show_error(f"there is no epi_{number:06d} in {store}; `episodic-absa memory list` shows what there is")
+        show_error(f"there is no epi_{number:06d} in {store}; `episodic-absa memory list --store {store}` shows it")
         raise typer.Exit(EXIT_NOT_FOUND)
     if as_json:
         print_json(episode)

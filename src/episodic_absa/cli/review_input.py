@@ -55,7 +55,11 @@ def _content_of(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise ConfigError(f"cannot read the reviews {file}: {error.strerror}", path=file, key="file") from error
+        raise ConfigError(
+            f"cannot read the reviews {file}: {error.strerror}; give a text file with one review per line",
+            path=file,
+            key="file",
+        ) from error
 
 
 def _lines_of(content: bytes, name: str) -> list[str]:

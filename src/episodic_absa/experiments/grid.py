@@ -169,8 +169,9 @@ def cfg_hash(config: ExperimentConfig, cell: Cell, data: ExperimentData, start_s
 
 def resource_hashes(config: ExperimentConfig) -> dict[str, Any]:
     """Return the hashes of everything but the data that results depend on."""
-    recording = config.file.backbone.recording
+    recording, allowlist = config.file.backbone.recording, config.file.pipeline.stage1.allowlist
     return {
+        "allowlist_sha256": sha256_of(config.resolve(allowlist)) if allowlist else None,
         "prompts": prompt_versions(),
         "lexicon_sha256": lexicon_sha256(),
         "catalogue_sha256": load_catalogue().sha256,
@@ -219,13 +220,25 @@ def _require_below(path: Path, roots: Sequence[Path], key: str) -> None:
 
 
 def require_stores(config: ExperimentConfig, starts: Mapping[str, Path | None]) -> None:
-    """Refuse a condition that only reads a store which is empty at the start."""
+    """Refuse a condition that only reads a store which is empty at the start, and one that reads another's."""
+    cells = list(evaluated_cells(config))
+    written = {cell.store: cell for cell in cells if cell.condition.store_write}
+    for cell in cells:
+        writer = written.get(cell.store, cell)
+        if cell.store is not None and writer is not cell:
+            raise ConfigError(
+                f"{cell.name} and {writer.name} would share one store that is written to: "
+                "episodic_memory.store_path must hold {condition} and {seed}",
+                path=config.path,
+                key="episodic_memory.store_path",
+            )
     if config.file.episodic_memory.allow_empty_store:
         return
-    for cell in evaluated_cells(config):
+    is_built = config.file.episodic_memory.build is not None
+    for cell in cells:
         reads_only = cell.condition.retrieval_execute and not cell.condition.store_write
         start = starts.get(cell.name)
-        has_store = (start is not None) or (cell.store is not None and _is_filled(cell.store))
+        has_store = is_built or any(store is not None and _is_filled(store) for store in (start, cell.store))
         if reads_only and not has_store:
             raise ConfigError(
                 f"{cell.condition.name} reads a store and never writes one, and its store is empty at the start; "

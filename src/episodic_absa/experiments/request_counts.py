@@ -1,7 +1,7 @@
 """What a run has sent so far: counted at the cache, where it is known which requests need not be sent."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from episodic_absa.backends.backend import Reply, Usage
@@ -16,7 +16,7 @@ class RequestCounts:
     in_flight_n: int = 0
     cached_n: int = 0
     """Answered by the cache, or by an equal request that was already on its way."""
-    usage: Usage = Usage(cost_usd=0.0)
+    usage: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
     """Of the answers that were sent for."""
 
 

@@ -2,8 +2,10 @@
 
 import fcntl
 import hashlib
+import io
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -20,6 +22,7 @@ JOURNAL: Final = "journal.jsonl"
 MANIFEST: Final = "manifest.json"
 RUN_META: Final = "run_meta.json"
 STORE: Final = "episodic_store.jsonl"
+_STORE_START: Final = ".store_start.json"
 # In the order in which a sample is committed; the store comes before all of them.
 COMMITTED_FILES: Final = (OVERRIDE_DEBUG, TRACES, SCORECARDS, OUTPUTS)
 
@@ -37,8 +40,8 @@ class Resumed(NamedTuple):
     """Where a run goes on."""
 
     next_index: int
-    cut_n: int
-    """Journalled samples that had to be given up because a file does not hold them any more."""
+    lost_n: int
+    """Committed samples that have to be run again because a file does not hold them any more."""
 
 
 class RunDirectory:
@@ -47,6 +50,8 @@ class RunDirectory:
     def __init__(self, path: Path, *, store: Path | None) -> None:
         self.path = path
         self._store = store
+        # Others may write to a store that lies elsewhere; what they wrote is not ours to cut.
+        self._owns_store = store is None or store.resolve().is_relative_to(path.resolve())
         path.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -72,9 +77,12 @@ class RunDirectory:
         journal = self.path / JOURNAL
         return not journal.exists() or journal.stat().st_size == 0
 
-    def resume(self) -> Resumed:
+    def resume(self, sample_n: int) -> Resumed:
         """Cut every file back to the last sample that all of them hold, and open them for appending."""
         entries = self._journal_entries()
+        output_n = _line_count(self.path / OUTPUTS)
+        if not self._owns_store:
+            self._require_known_store(entries[-1] if entries else None, finished=len(entries) == sample_n)
         covered = len(entries)
         while covered and not self._is_covered(entries[covered - 1]):
             covered -= 1
@@ -82,9 +90,30 @@ class RunDirectory:
         for name in COMMITTED_FILES:
             self._open(name, size=offsets.get(name, 0))
         self._open(JOURNAL, size=sum(len(entry["line"]) for entry in entries[:covered]))
-        if self._store is not None and covered and self._store.exists():
-            _cut(self._store, offsets["store"])
-        return Resumed(covered, len(entries) - covered)
+        if covered < sample_n or self._owns_store:
+            self._cut_store(offsets.get("store"))
+        # A kill leaves at most one line that is not journalled yet.
+        return Resumed(covered, max(len(entries), output_n - 1) - covered)
+
+    def begin_store(self, start: Path | None) -> None:
+        """Lay out the store before the first sample: a copy of `start`, or what already lies elsewhere."""
+        if self._store is None:
+            return
+        self._store.parent.mkdir(parents=True, exist_ok=True)
+        known = self._store_start()
+        if start is not None:
+            if not self._owns_store and known is None and _size(self._store):
+                raise RunDirectoryError(
+                    f"{self._store} already holds episodes, and a copy of {start} would replace them; "
+                    "choose another episodic_memory.store_path",
+                    path=self._store,
+                )
+            self._note_store_start(start)
+            shutil.copyfile(start, self._store)
+        elif self._owns_store:
+            self._store.unlink(missing_ok=True)
+        elif known is None:
+            self._note_store_start(self._store)
 
     def commit(self, sample: CommittedSample) -> None:
         """Append a sample's lines, each file synced, and then journal it: only then is it done."""
@@ -114,11 +143,7 @@ class RunDirectory:
 
     def read_manifest(self) -> dict[str, Any] | None:
         """Return the manifest, None if there is none that can be read."""
-        try:
-            manifest = json.loads((self.path / MANIFEST).read_text("utf-8"))
-        except (FileNotFoundError, ValueError):
-            return None
-        return manifest if isinstance(manifest, dict) else None
+        return _read_object(self.path / MANIFEST)
 
     def _journal_entries(self) -> list[dict[str, Any]]:
         try:
@@ -131,10 +156,48 @@ class RunDirectory:
                 entry = json.loads(line)
             except ValueError:
                 break
-            if not isinstance(entry, dict) or entry.get("sample_index") != len(entries):
+            if not isinstance(entry, dict) or entry.get("sample_index") != len(entries) or "offsets" not in entry:
                 break
             entries.append({**entry, "line": line + b"\n"})
         return entries
+
+    def _store_start(self) -> dict[str, Any] | None:
+        return _read_object(self.path / _STORE_START)
+
+    def _note_store_start(self, store: Path) -> None:
+        if not self._owns_store:
+            self.write_json(
+                _STORE_START, {"offsets": {"store": _size(store)}, "store_last_sha256": _last_line_sha256(store)}
+            )
+
+    def _require_known_store(self, last: Mapping[str, Any] | None, *, finished: bool) -> None:
+        """Refuse a store outside the run directory that is not as this run left it."""
+        assert self._store is not None  # noqa: S101 - asked only with one
+        known = last or self._store_start()
+        if known is None:
+            return
+        end = known["offsets"]["store"]
+        fits = _size(self._store) >= end and _last_line_sha256(self._store, end=end) == known["store_last_sha256"]
+        if fits and not finished:
+            # A kill leaves at most one episode that is not journalled yet.
+            with open(self._store, "rb") if self._store.exists() else io.BytesIO() as file:
+                file.seek(end)
+                fits = b"\n" not in file.read()[:-1]
+        if not fits:
+            raise RunDirectoryError(
+                f"{self._store} is not as the run in {self.path} left it; restore it, or choose another run_id",
+                path=self._store,
+            )
+
+    def _cut_store(self, size: int | None) -> None:
+        """Cut to a journalled size; before the first sample, a store that lies elsewhere to its beginning."""
+        if self._store is None or not self._store.exists():
+            return
+        if size is None and not self._owns_store:
+            start = self._store_start()
+            size = start["offsets"]["store"] if start else None
+        if size is not None and size < _size(self._store):
+            _cut(self._store, size)
 
     def _is_covered(self, entry: Mapping[str, Any]) -> bool:
         offsets = entry["offsets"]
@@ -158,6 +221,18 @@ class RunDirectory:
         if data:
             self._files[name].append(data, at=self._sizes[name])
             self._sizes[name] += len(data)
+
+
+def _read_object(path: Path) -> dict[str, Any] | None:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _line_count(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def _size(path: Path) -> int:

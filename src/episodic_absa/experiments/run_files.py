@@ -291,7 +291,7 @@ class CellFiles:
         """Where the config file lies, if one lies where this directory says it should."""
         manifest, grid = self.known_manifest, self.path.resolve().parent
         climbs = ".." in manifest.config.out.parts
-        for parent in grid.parents:
+        for parent in grid.parents[: len(manifest.config.out.parts) + 1]:
             # Where `out` climbs (../results) the config lies in a folder beside the results.
             beside = sorted(one for one in parent.iterdir() if one.is_dir()) if climbs else []
             for root in (parent, *beside):
@@ -321,7 +321,11 @@ class CellFiles:
         """The store; empty where the cell has none."""
         if self.store_path is None or not self.store_path.exists():
             return ReadLines((), (), (), ())
-        return read_lines(self.store_path, EpisodicMemoryEntryV1_1)
+        if self.store_path.resolve().is_relative_to(self.path.resolve()):
+            return read_lines(self.store_path, EpisodicMemoryEntryV1_1)
+        # Others may append to a store that lies elsewhere; what came after this run is not its own.
+        last = max((entry.offsets.get("store", 0) for entry in self.journal.valid()), default=0)
+        return read_lines(self.store_path, EpisodicMemoryEntryV1_1, size=last)
 
     @cached_property
     def committed(self) -> tuple[range, ...]:
@@ -358,10 +362,10 @@ class CellFiles:
         return texts | {uid: trace.text for uid, trace in self.traces_by_uid.items()}
 
 
-def read_lines(path: Path, model: type[LineT]) -> ReadLines[LineT]:
-    """Read a JSONL file; problems name lines and fields and quote nothing."""
+def read_lines(path: Path, model: type[LineT], *, size: int | None = None) -> ReadLines[LineT]:
+    """Read a JSONL file, or its first bytes; problems name lines and fields and quote nothing."""
     try:
-        content = path.read_bytes()
+        content = path.read_bytes()[:size]
     except OSError as error:
         missing = () if path.name not in _NEEDED_FILES else (f"{path.name}: {error.strerror}",)
         return ReadLines((), (), (), missing)
@@ -374,7 +378,7 @@ def read_lines(path: Path, model: type[LineT]) -> ReadLines[LineT]:
         parsed: Any = None
         try:
             parsed = json.loads(line)
-            value = model.model_validate_json(line)
+            value = model.model_validate_json(json.dumps(_without_computed(parsed)))
         except ValidationError as error:
             problems.append(f"{path.name}, line {number}: {reasons_of(error)}")
         except ValueError:
@@ -384,6 +388,16 @@ def read_lines(path: Path, model: type[LineT]) -> ReadLines[LineT]:
     if raw and not raw[-1].endswith(b"\n"):
         problems.append(f"{path.name}: the last line is not ended")
     return ReadLines(raw, tuple(objects), tuple(values), tuple(problems))
+
+
+def _without_computed(value: Any) -> Any:
+    """Leave out what a model computes when it is written, where it is what the model would compute."""
+    if isinstance(value, list):
+        return [_without_computed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    is_sentiment = "is_implicit" in value and value["is_implicit"] is (value.get("aspect_term") == "")
+    return {key: _without_computed(item) for key, item in value.items() if not (is_sentiment and key == "is_implicit")}
 
 
 def _read_manifest(path: Path) -> tuple[Manifest | None, str]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from typing import Any, Final
 from episodic_absa.agents.asking import prompt_versions
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
-from episodic_absa.backends.backend import Backend
+from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError, RunDirectoryError
@@ -86,18 +85,34 @@ class TooManyFailuresError(RunDirectoryError):
 
 
 async def run_grid(
-    config: ExperimentConfig, *, progress: GridProgress | None = None, use_cache_file: bool = True
+    config: ExperimentConfig,
+    *,
+    progress: GridProgress | None = None,
+    use_cache_file: bool = True,
+    backend: Backend | None = None,
 ) -> GridProgress:
-    """Run every cell that is not finished; what is on disk is continued, never repeated."""
+    """Run every cell that is not finished; what is on disk is continued, never repeated.
+
+    Args:
+        config: what to run.
+        progress: kept up to date while it runs.
+        use_cache_file: False keeps answers in memory only.
+        backend: answers instead of the one the config names; it is closed at the end.
+    """
     progress = progress or GridProgress()
     data = ExperimentData(config)
     experiment = config.file.experiment
     cache = CountingCache(config.resolve(config.file.cache.path)) if use_cache_file else CountingCache.in_memory()
-    backend = create_backend(
-        config.file.backbone, cache=cache, share=config.file.cache.share, concurrency=experiment.concurrency
-    )
-    grid = _Grid(config, data, backend, progress)
     try:
+        backend = backend or create_backend(
+            config.file.backbone, cache=cache, share=config.file.cache.share, concurrency=experiment.concurrency
+        )
+    except BaseException:
+        cache.close()
+        raise
+    try:
+        # Equal asks of all conditions wait for one request: so many asks keep every place for a request taken.
+        grid = _Grid(config, data, _AskLimit(backend, experiment.concurrency * len(config.conditions)), progress)
         builds = {cell.seed: cell for cell in build_cells(config)}
         for cell in (*builds.values(), *evaluated_cells(config)):
             progress.cells[cell.name] = CellProgress(cell.name, total=len(data.samples_of(cell)))
@@ -124,6 +139,26 @@ def _first(group: BaseExceptionGroup[Exception]) -> Exception:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error if isinstance(error, Exception) else RuntimeError(str(error))
+
+
+class _AskLimit:
+    """Lets only so many asks begin: an ask's time limit must not run out while it waits in a long queue."""
+
+    def __init__(self, backend: Backend, ask_n: int) -> None:
+        self.name = backend.name
+        self._backend = backend
+        self._places = asyncio.Semaphore(ask_n)
+
+    @property
+    def honours_seed(self) -> bool:
+        return self._backend.honours_seed
+
+    async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
+        async with self._places:
+            return await self._backend.answer(ask)
+
+    async def close(self) -> None:
+        await self._backend.close()
 
 
 class _Grid:
@@ -153,6 +188,8 @@ class _Grid:
             for cell in evaluated_cells(self.config):
                 if cell.seed == seed:
                     start = starts[cell.name] if cell.needs_store else None
+                    if build is not None and start is not None and not start.exists():
+                        start = None  # nothing was worth storing
                     cells.create_task(_CellRun(self, cell, start=start).run())
 
 
@@ -180,11 +217,16 @@ class _CellRun:
         store = MemoryStore(cell.store or cell.path / "no_store", keep_last_n=config.file.episodic_memory.keep_last_n)
         try:
             self._refuse_foreign(directory)
-            resumed = directory.resume()
-            if resumed.cut_n:
-                logger.warning("%s: %d sample(s) are run again; a file had lost them", cell.name, resumed.cut_n)
-            if resumed.next_index == 0 and cell.store is not None:
-                self._lay_out_store(cell.store)
+            resumed = directory.resume(len(self._labelled))
+            lost_n = resumed.lost_n
+            if self._is_complete(directory):
+                lost_n = len(self._labelled) - resumed.next_index
+            if lost_n > 0:
+                logger.warning("%s: %d sample(s) are run again; a file had lost them", cell.name, lost_n)
+            if 0 < resumed.next_index < len(self._labelled):
+                logger.info("%s goes on after %d of %d samples", cell.name, resumed.next_index, len(self._labelled))
+            if resumed.next_index == 0:
+                directory.begin_store(self._start)
             self._progress.done = self._progress.resumed = resumed.next_index
             self._grid.progress.on_change(self._grid.progress)
             if resumed.next_index == len(self._labelled) and self._is_complete(directory):
@@ -211,8 +253,8 @@ class _CellRun:
                     await ordered.run()
             else:
                 await ordered.run()
-            directory.write_json(MANIFEST, {**self._manifest, "completed": True})
             directory.write_json(RUN_META, self._run_meta(started, ordered))
+            directory.write_json(MANIFEST, {**self._manifest, "completed": True})
         finally:
             store.close()
             directory.close()
@@ -243,14 +285,6 @@ class _CellRun:
         known = directory.read_manifest()
         return bool(known and known.get("completed"))
 
-    def _lay_out_store(self, store: Path) -> None:
-        """Begin with a copy of the start store; the original is never written."""
-        store.parent.mkdir(parents=True, exist_ok=True)
-        if self._start is not None:
-            shutil.copyfile(self._start, store)
-        elif store.is_relative_to(self._cell.path):
-            store.unlink(missing_ok=True)
-
     def _commit(
         self,
         directory: RunDirectory,
@@ -277,7 +311,8 @@ class _CellRun:
             }
             self._progress.stored += outcome.store.store_decision == "stored"
             self._progress.changed += outcome.adoption.adopt
-            self._progress.shown += bool(outcome.memory.prompt_injection_chars)
+            memory = outcome.memory
+            self._progress.shown += bool(memory.prompt_injection_chars or memory.stage2_memory_injected)
         directory.commit(CommittedSample(index, labelled.sample.uid, lines))
         self._progress.done = index + 1
         self._grid.progress.on_change(self._grid.progress)

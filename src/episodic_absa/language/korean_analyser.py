@@ -44,6 +44,8 @@ def ends_with_particle(text: str, end: int) -> bool:
     )
 
 
+# The same terms are compared with each other many times within one sample.
+@lru_cache(maxsize=4096)
 def strip_particle(term: str, text: str) -> str:
     """Return the term (NFC) without its trailing particle, if it has one where it stands in this text."""
     term = unicodedata.normalize("NFC", term)

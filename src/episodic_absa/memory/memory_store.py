@@ -7,6 +7,7 @@ The file is never rewritten here. Keeping only the last `keep_last_n` episodes i
 import logging
 import os
 import re
+import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from typing import Any, Final, Self, overload
 from pydantic import ValidationError
 
 from episodic_absa.canonical_json import compact_json
-from episodic_absa.errors import MemoryStoreError
+from episodic_absa.errors import ConfigError, MemoryStoreError
 from episodic_absa.memory.durable_file import DurableFile, FsyncFailedError
 from episodic_absa.memory.episode_index import EpisodeIndex, IndexedEpisodes
 from episodic_absa.memory.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
@@ -48,8 +49,14 @@ class MemoryStore:
         lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
         open_file: Callable[[Path], DurableFile] = DurableFile,
     ) -> None:
-        self.path = Path(path).resolve()
-        self._keep_last_n = keep_last_n
+        if keep_last_n < 1:
+            raise ConfigError(f"keep_last_n must be at least 1, got {keep_last_n}", key="episodic_memory.keep_last_n")
+        try:
+            self.path = Path(path).resolve()
+        except (OSError, RuntimeError) as error:
+            raise MemoryStoreError(f"cannot find {path}: {error}", path=Path(path)) from error
+        # Threads may share a store object for single calls; walking through episodes is for one thread at a time.
+        self._threads = threading.RLock()
         self._catalogue = catalogue
         self._open_file = open_file
         self._lock = StoreLock(self.path, timeout_s=lock_timeout_s)
@@ -59,16 +66,18 @@ class MemoryStore:
 
     def load(self) -> "StoredEpisodes":
         """Return the live episodes: the first call reads the file, later ones only what was appended since."""
-        self._follow()
-        return StoredEpisodes(self._tail)
+        with self._threads:
+            self._follow()
+            return StoredEpisodes(self._tail)
 
     def __len__(self) -> int:
         return len(self.load())
 
     def get(self, episode_id: str) -> EpisodicMemoryEntryV1_1 | None:
         """Return one episode of the file by its id, pruned ones included."""
-        self._follow()
-        return self._tail.find(episode_id)
+        with self._threads:
+            self._follow()
+            return self._tail.find(episode_id)
 
     def append(self, draft: EpisodeDraftV1_1 | Mapping[str, Any]) -> EpisodicMemoryEntryV1_1:
         """Number an episode, write it, and return it once it is on disk.
@@ -77,7 +86,7 @@ class MemoryStore:
         durable.
         """
         checked = self._checked(draft)
-        with self.writing():
+        with self._threads, self.writing():
             self._set_torn_line_aside()
             try:
                 line = _line_of(checked, self._tail.next_id)
@@ -335,15 +344,13 @@ class _Tail:
 
     def _still_ends_as_known(self) -> bool:
         """Whether the last line we know still stands where it stood: a cut and regrown file is another file."""
-        assert self._descriptor is not None  # noqa: S101 - asked only while open
         known = self._last_line
-        return os.pread(self._descriptor, len(known), self.end - len(known)) == known
+        return self._read(len(known), self.end - len(known)) == known
 
     def _take_in(self) -> None:
-        assert self._descriptor is not None  # noqa: S101 - asked only while open
         validate = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
         position, rest, line = self.end, b"", b""
-        while chunk := os.pread(self._descriptor, _READ_CHUNK, position):
+        while chunk := self._read(_READ_CHUNK, position):
             position += len(chunk)
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop()
@@ -355,6 +362,13 @@ class _Tail:
                 self._register(entry, len(line) + 1)
             if lines:
                 self._last_line = line + b"\n"
+
+    def _read(self, size: int, offset: int) -> bytes:
+        assert self._descriptor is not None  # noqa: S101 - asked only while open
+        try:
+            return os.pread(self._descriptor, size, offset)
+        except OSError as error:
+            raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
 
     def _line_at(self, ordinal: int) -> bytes:
         assert self._descriptor is not None  # noqa: S101 - an ordinal exists only after a read
@@ -394,6 +408,8 @@ def highest_rejected_id(store: Path) -> int:
         content = rejected_path(store).read_bytes()
     except FileNotFoundError:
         return 0
+    except OSError as error:
+        raise MemoryStoreError(f"cannot read {rejected_path(store)}: {error.strerror}", path=store) from error
     numbers = (int(digits) for digits in _EPISODE_ID.findall(content))
     return max((number for number in numbers if number <= MAX_EPISODE_NUMBER), default=0)
 
@@ -401,8 +417,14 @@ def highest_rejected_id(store: Path) -> int:
 def reasons_of(error: ValidationError) -> str:
     """Say what is wrong with an episode without quoting it."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
-    told = [f"{'.'.join(str(part) for part in one['loc']) or 'line'}: {one['msg']}" for one in found[:3]]
+    told = [f"{_place(one['loc'])}: {one['msg']}" for one in found[:3]]
     return "; ".join(told) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """Name the field; keys of `polarities` are free text and are not repeated."""
+    shown = ["*" if at and location[at - 1] == "polarities" else str(part) for at, part in enumerate(location)]
+    return ".".join(shown) or "line"
 
 
 def _line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:

@@ -43,14 +43,33 @@ class StoreLock:
 
     def close(self) -> None:
         """Close the lock file; a lock still held is let go."""
+        self._close_descriptor()
+        self._depth = 0
+
+    def _close_descriptor(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-            self._depth = 0
 
     def _acquire(self) -> None:
-        descriptor = self._opened()
         deadline = time.monotonic() + self._timeout_s
+        while True:
+            self._acquire_opened(deadline)
+            if self._is_still_the_lock_file():
+                return
+            # Somebody removed the lock file meanwhile; others would lock the new one.
+            self._close_descriptor()
+
+    def _is_still_the_lock_file(self) -> bool:
+        try:
+            there = self.path.stat()
+        except FileNotFoundError:
+            return False
+        ours = os.fstat(self._opened())
+        return (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino)
+
+    def _acquire_opened(self, deadline: float) -> None:
+        descriptor = self._opened()
         wait_s = _FIRST_WAIT_S
         while True:
             try:

@@ -75,7 +75,7 @@ RiskTags = Annotated[
     AfterValidator(_sorted_unique),
     WithJsonSchema({"type": "array", "items": {"enum": list(RISK_IDS)}, "uniqueItems": True}),
 ]
-EpisodeId = Annotated[str, Field(pattern=r"^epi_[0-9]{6,}$")]
+EpisodeId = Annotated[str, Field(pattern=r"^epi_[0-9]{6,18}$")]
 
 
 class InputSignatureV1_1(FrozenModel):

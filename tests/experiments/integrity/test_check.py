@@ -1,0 +1,245 @@
+"""`check` says before a run what would be wrong with it; what is a warning in a trial is an error in a paper."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from episodic_absa.errors import ConfigError
+from episodic_absa.experiments.preflight import Preflight, _inputs_named_by, _judge_wording, check_experiment
+from episodic_absa.memory import MemoryStore
+
+MakeConfig = Callable[..., Path]
+PAPER = {"run_purpose": "paper"}
+
+
+@pytest.fixture
+def make_config(tmp_path: Path) -> MakeConfig:
+    """Write three training and two evaluated reviews with gold, and a config that differs as told."""
+    (tmp_path / "data").mkdir()
+    write_reviews(tmp_path, "train", ["Fine room.", "The soup was cold.", "Nothing to add."])
+    write_reviews(tmp_path, "valid", ["The bed creaks.", "Quick delivery."])
+    write_gold(tmp_path, [{"polarity": "negative", "aspect_term": "bed"}], [])
+
+    def make(**changes: dict[str, Any] | str) -> Path:
+        config: dict[str, Any] = {
+            "run_id": "trial",
+            "data": {"allowed_roots": ["data"], "train_file": "data/train.csv", "valid_file": "data/valid.csv"},
+            "eval": {"gold_jsonl": "data/gold.jsonl"},
+            "episodic_memory": {"build": {"split": "train", "condition": "C2_silent"}},
+            "experiment": {"conditions": ["C1", "C2"], "seeds": [1]},
+        }
+        for key, change in changes.items():
+            config[key] = {**config.get(key, {}), **change} if isinstance(change, dict) else change
+        path = tmp_path / "trial.yaml"
+        path.write_text(yaml.safe_dump(config), "utf-8")
+        return path
+
+    return make
+
+
+def write_reviews(folder: Path, split: str, texts: list[str], *, note: str = "") -> None:
+    rows = [f"{split}-{number},{text}{',' + note if note else ''}" for number, text in enumerate(texts)]
+    header = "uid,text,aspect_ref_note" if note else "uid,text"
+    (folder / "data" / f"{split}.csv").write_text("\n".join([header, *rows]) + "\n", "utf-8")
+
+
+def write_gold(folder: Path, *tuples: list[dict[str, str]], uid: str = "valid-{}") -> None:
+    lines = [json.dumps({"uid": uid.format(number), "gold_tuples": one}) for number, one in enumerate(tuples)]
+    (folder / "data" / "gold.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def level_of(found: Preflight, check: str) -> str:
+    return next(line.level for line in found.lines if line.check == check)
+
+
+def message_of(found: Preflight, check: str) -> str:
+    return next(line.message for line in found.lines if line.check == check)
+
+
+def test_a_good_experiment_has_only_ok_lines(make_config: MakeConfig) -> None:
+    found = check_experiment(make_config())
+    assert {line.level for line in found.lines} == {"ok"}
+    assert not found.has_errors
+
+
+def test_a_good_paper_has_only_ok_lines(make_config: MakeConfig) -> None:
+    found = check_experiment(make_config(**PAPER))
+    assert {line.level for line in found.lines} == {"ok"}
+    assert {"paper_split", "paper_gold", "paper_answers"} <= {line.check for line in found.lines}
+
+
+def test_nothing_is_written(make_config: MakeConfig, tmp_path: Path) -> None:
+    path = make_config()
+    before = {one: one.stat().st_mtime_ns for one in tmp_path.rglob("*")}
+    check_experiment(path)
+    assert {one: one.stat().st_mtime_ns for one in tmp_path.rglob("*")} == before
+
+
+@pytest.mark.parametrize(("purpose", "level"), [("smoke", "warning"), ("dev", "warning"), ("paper", "error")])
+def test_shared_texts_are_counted(
+    purpose: str, level: str, make_config: MakeConfig, tmp_path: Path
+) -> None:  # CHECKLIST 225
+    write_reviews(tmp_path, "train", ["Fine room.", "The  bed creaks. ", "Quick delivery."])
+    found = check_experiment(make_config(run_purpose=purpose))
+    assert level_of(found, "shared_texts") == level
+    assert message_of(found, "shared_texts").startswith("2 texts")
+    assert found.has_errors == (purpose == "paper")
+
+
+def test_texts_of_a_split_that_fills_no_store_are_not_compared(make_config: MakeConfig, tmp_path: Path) -> None:
+    write_reviews(tmp_path, "train", ["The bed creaks."])
+    found = check_experiment(make_config(episodic_memory={"build": None}))
+    assert "shared_texts" not in {line.check for line in found.lines}
+
+
+@pytest.mark.parametrize(("purpose", "level"), [("dev", "warning"), ("paper", "error")])
+def test_invalid_gold_is_counted(
+    purpose: str, level: str, make_config: MakeConfig, tmp_path: Path
+) -> None:  # CHECKLIST 225
+    write_gold(tmp_path, [{"polarity": "mixed", "aspect_term": "bed"}], [])
+    found = check_experiment(make_config(run_purpose=purpose))
+    assert level_of(found, "invalid_gold") == level
+    assert message_of(found, "invalid_gold").startswith("1 samples")
+
+
+def test_gold_for_an_unknown_uid_is_an_error(make_config: MakeConfig, tmp_path: Path) -> None:
+    write_gold(tmp_path, [], uid="nobody-{}")
+    assert "unknown uid" in message_of(check_experiment(make_config()), "data")
+
+
+def test_two_splits_in_one_file_are_an_error(make_config: MakeConfig) -> None:
+    found = check_experiment(make_config(data={"test_file": "data/valid.csv"}))
+    assert level_of(found, "data") == "error"
+    assert "distinct" in message_of(found, "data")
+
+
+def test_a_uid_in_two_splits_is_an_error(make_config: MakeConfig, tmp_path: Path) -> None:
+    (tmp_path / "data" / "train.csv").write_text("uid,text\nvalid-0,Something else.\n", "utf-8")
+    assert "valid-0" in message_of(check_experiment(make_config()), "data")
+
+
+def test_data_outside_the_allowed_roots_are_an_error(make_config: MakeConfig) -> None:
+    found = check_experiment(make_config(data={"allowed_roots": ["elsewhere"]}))
+    assert "allowed_roots" in message_of(found, "data")
+
+
+def test_a_missing_data_file_is_an_error_and_the_rest_is_still_checked(make_config: MakeConfig) -> None:
+    found = check_experiment(make_config(data={"train_file": "data/missing.csv"}, **PAPER))
+    assert level_of(found, "data") == "error"
+    assert level_of(found, "catalogue") == level_of(found, "stores") == "ok"
+
+
+def test_metadata_columns_are_looked_for_in_every_prompt(make_config: MakeConfig, tmp_path: Path) -> None:
+    write_reviews(tmp_path, "valid", ["The bed creaks.", "Quick delivery."], note="seen")
+    found = check_experiment(make_config())
+    assert level_of(found, "metadata") == "ok"
+    assert "aspect_ref_note" in message_of(found, "metadata")
+
+
+def test_a_column_that_is_called_like_an_example_or_a_field_is_no_error(
+    make_config: MakeConfig, tmp_path: Path
+) -> None:
+    (tmp_path / "data" / "valid.csv").write_text(
+        "uid,text,delicious,language,polarity\nvalid-0,The bed creaks.,x,y,z\nvalid-1,Quick delivery.,x,y,z\n", "utf-8"
+    )
+    assert level_of(check_experiment(make_config()), "metadata") == "ok"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "named"),
+    [
+        ('Judge it.\nInput: JSON with "text" and "stars".\nOutput: {"polarity": string}.', {"text", "stars"}),
+        ("Judge {stars} too.", {"stars"}),
+        ('The opinion itself ("delicious") does not count.', set()),
+    ],
+)
+def test_what_a_prompt_names_is_read_from_its_inputs(prompt: str, named: set[str]) -> None:
+    assert _inputs_named_by(prompt) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("Read it once more.", "ok"), ("It was negative.", "error"), ("긍정이었다.", "error"), (None, "ok")],
+)
+def test_texts_that_name_a_label_are_an_error(text: str | None, level: str) -> None:
+    ((found, check, _),) = _judge_wording([("principle P-XYZ-01", text)])
+    assert (check, found) == ("wording", level)
+
+
+def test_a_condition_that_reads_an_empty_store_is_an_error(make_config: MakeConfig) -> None:
+    experiment = {"conditions": ["C1", "C2_eval_only"]}
+    found = check_experiment(make_config(episodic_memory={"build": None}, experiment=experiment))
+    assert "allow_empty_store" in message_of(found, "stores")
+    allowed = {"build": None, "allow_empty_store": True}
+    assert level_of(check_experiment(make_config(episodic_memory=allowed, experiment=experiment)), "stores") == "ok"
+
+
+def test_one_store_for_two_writers_is_refused(make_config: MakeConfig) -> None:
+    path = make_config(
+        episodic_memory={"store_path": "store.jsonl"}, experiment={"conditions": ["C2", "C2_silent"], "seeds": [1]}
+    )
+    with pytest.raises(ConfigError, match="store_path"):
+        check_experiment(path)
+
+
+def test_a_missing_initial_store_is_an_error(make_config: MakeConfig) -> None:
+    found = check_experiment(make_config(episodic_memory={"build": None, "initial_store": "missing.jsonl"}))
+    assert level_of(found, "initial_store") == "error"
+
+
+def test_a_broken_initial_store_is_an_error(make_config: MakeConfig, tmp_path: Path) -> None:
+    (tmp_path / "store.jsonl").write_text("{}\n", "utf-8")
+    found = check_experiment(make_config(episodic_memory={"build": None, "initial_store": "store.jsonl"}))
+    assert "not sound" in message_of(found, "initial_store")
+
+
+@pytest.mark.parametrize(("purpose", "level"), [("dev", "warning"), ("paper", "error")])
+def test_an_initial_store_from_evaluated_samples_is_counted(
+    purpose: str, level: str, make_config: MakeConfig, tmp_path: Path, finished: Path
+) -> None:
+    episodes = (finished / "results" / "small" / "C2__seed42" / "episodic_store.jsonl").read_text("utf-8").splitlines()
+    with MemoryStore(tmp_path / "store.jsonl") as store:
+        for source, line in zip(("valid-0", "elsewhere"), episodes, strict=False):
+            episode = json.loads(line)
+            episode["provenance"]["source_id"] = source
+            store.append(episode)
+    memory = {"build": None, "initial_store": "store.jsonl"}
+    found = check_experiment(make_config(run_purpose=purpose, episodic_memory=memory))
+    assert level_of(found, "initial_store") == level
+    assert message_of(found, "initial_store").startswith("1 of 2 episodes")
+
+
+def test_a_paper_must_not_evaluate_the_training_split(make_config: MakeConfig) -> None:
+    changes: dict[str, Any] = {"data": {"process_split": "train"}, "eval": {"gold_jsonl": None}}
+    path = make_config(**changes, episodic_memory={"build": None}, **PAPER)
+    assert level_of(check_experiment(path), "paper_split") == "error"
+
+
+def test_a_paper_needs_gold_for_every_sample(make_config: MakeConfig, tmp_path: Path) -> None:
+    write_gold(tmp_path, [])
+    found = check_experiment(make_config(**PAPER))
+    assert message_of(found, "paper_gold") == "1 of 2 evaluated samples have no gold"
+
+
+def test_a_paper_replays_a_recording_that_exists(make_config: MakeConfig, tmp_path: Path) -> None:
+    backbone = {"provider": "replay", "model": "m", "recording": "answers.jsonl"}
+    assert level_of(check_experiment(make_config(backbone=backbone, **PAPER)), "paper_answers") == "error"
+    (tmp_path / "answers.jsonl").touch()
+    assert level_of(check_experiment(make_config(backbone=backbone, **PAPER)), "paper_answers") == "ok"
+
+
+def test_a_paper_keeps_the_answers_of_a_model(make_config: MakeConfig, tmp_path: Path) -> None:
+    backbone = {"provider": "openai", "model": "m"}
+    assert level_of(check_experiment(make_config(backbone=backbone, **PAPER)), "paper_answers") == "ok"
+    (tmp_path / "cache").mkdir()
+    path = make_config(backbone=backbone, cache={"path": "cache"}, **PAPER)
+    assert level_of(check_experiment(path), "paper_answers") == "error"
+
+
+def test_a_config_that_cannot_be_used_is_refused(make_config: MakeConfig) -> None:
+    with pytest.raises(ConfigError, match="unknown key mood"):
+        check_experiment(make_config(mood="good"))

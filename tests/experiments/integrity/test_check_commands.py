@@ -1,0 +1,87 @@
+"""`episodic-absa check` and `verify` as a shell sees them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CELL = "C2__seed42"
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "episodic_absa", *map(str, arguments)],
+        env={name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def config(grid: Path) -> Path:
+    return grid.parents[1] / "small.yaml"
+
+
+def test_check_lists_what_it_looked_at_and_ends_with_0(config: Path) -> None:
+    done = run("check", config)
+    assert done.returncode == 0, done.stderr
+    *lines, verdict = done.stdout.splitlines()
+    assert all(line.startswith("ok  ") for line in lines)
+    assert verdict == "small (dev) can be run; 0 warnings"
+
+
+def test_check_ends_with_1_on_errors(config: Path) -> None:
+    config.write_text(config.read_text("utf-8").replace("data/train.csv", "data/missing.csv"), "utf-8")
+    done = run("check", config)
+    assert done.returncode == 1
+    assert "error" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("content", [None, "run_id: [", "run_id: a__b\n"])
+def test_check_ends_with_2_if_the_file_cannot_be_used(content: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "experiment.yaml"
+    if content is not None:
+        path.write_text(content, "utf-8")
+    done = run("check", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_check_prints_json(config: Path) -> None:
+    told = json.loads(run("check", config, "--json").stdout)
+    assert told["has_errors"] is False
+    assert {line["level"] for line in told["lines"]} == {"ok"}
+
+
+def test_verify_gives_every_cell_a_line_and_ends_with_0(grid: Path) -> None:
+    done = run("verify", grid)
+    assert done.returncode == 0, done.stderr
+    assert sum(line.startswith("ok  ") for line in done.stdout.splitlines()) == 6
+
+
+def test_verify_names_what_failed_and_ends_with_1(grid: Path) -> None:
+    path = grid / CELL / "outputs.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    done = run("verify", grid / CELL)
+    assert done.returncode == 1
+    assert "line_counts" in done.stdout
+    assert "outputs.jsonl has 5 lines; processing_count is 6" in done.stdout
+
+
+def test_verify_prints_json(grid: Path) -> None:
+    told = json.loads(run("verify", grid / CELL, "--json").stdout)
+    assert told["is_sound"] is True
+    assert list(told["cells"]) == [CELL]
+
+
+def test_verify_ends_with_2_where_no_run_is(tmp_path: Path) -> None:
+    done = run("verify", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")

@@ -1,0 +1,533 @@
+"""Each damage that can be done to a finished run makes `verify` fail and name the check that is about it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from episodic_absa.experiments.integrity import verify
+
+C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
+BUILD = "build__seed42"
+OUTPUTS, SCORECARDS, TRACES, JOURNAL = "outputs.jsonl", "scorecards.jsonl", "traces.jsonl", "journal.jsonl"
+STORE, DECISIONS = "episodic_store.jsonl", "override_gate_debug.jsonl"
+Line = dict[str, Any]
+
+
+class Run:
+    """A cell to be damaged."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, name: str) -> list[Line]:
+        return [json.loads(line) for line in (self.path / name).read_bytes().splitlines()]
+
+    def write(self, name: str, lines: list[Line], *, journal: bool = True) -> None:
+        """Write a file; the journal follows, so that only what was meant is wrong."""
+        raw = [(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n").encode() for line in lines]
+        if journal and name in (OUTPUTS, SCORECARDS, TRACES):
+            entries = self.read(JOURNAL)
+            for place, entry in enumerate(entries):
+                entry["offsets"][name] = sum(map(len, raw[: place + 1]))
+            self.write(JOURNAL, entries)
+        (self.path / name).write_bytes(b"".join(raw))
+
+    def edit(self, name: str, change: Callable[[Line], object], *, at: int = 0) -> None:
+        lines = self.read(name)
+        change(lines[at])
+        self.write(name, lines)
+
+    def edit_manifest(self, change: Callable[[Line], object]) -> None:
+        manifest = json.loads((self.path / "manifest.json").read_bytes())
+        change(manifest)
+        (self.path / "manifest.json").write_text(json.dumps(manifest))
+
+    def edit_result(self, change: Callable[[Line], object], *, at: int = 0) -> None:
+        """Change a final result in all three files alike."""
+        self.edit(OUTPUTS, lambda line: change(line["final_result"]), at=at)
+        self.edit(SCORECARDS, change, at=at)
+        self.edit(TRACES, lambda line: change(line["case_trace"]["final_output"]), at=at)
+
+    def edit_memory(self, change: Callable[[Line], object], *, at: int = 0) -> None:
+        """Change a memory record in all three files alike."""
+        self.edit(OUTPUTS, lambda line: change(line["meta"]["memory"]), at=at)
+        self.edit(SCORECARDS, lambda line: change(line["memory"]), at=at)
+        self.edit(TRACES, lambda line: change(line["memory"]), at=at)
+
+    @property
+    def shown_at(self) -> int:
+        """The first sample that memory was shown to."""
+        cards = self.read(SCORECARDS)
+        return next(place for place, card in enumerate(cards) if card["memory"]["prompt_injection_chars"])
+
+    @property
+    def retrieving_at(self) -> int:
+        """The first sample that retrieved something."""
+        cards = self.read(SCORECARDS)
+        return next(place for place, card in enumerate(cards) if card["memory"]["retrieved_ids"])
+
+    @property
+    def text(self) -> str:
+        """The text of the last sample whose text is long enough to leak."""
+        return next(str(line["text"]) for line in reversed(self.read(TRACES)) if len(line["text"].split()) > 6)
+
+
+def other_polarity(result: Line) -> None:
+    one = result["final_tuples"][0]
+    one["polarity"] = "negative" if one["polarity"] == "positive" else "positive"
+
+
+def other_confidence(result: Line) -> None:
+    result["final_tuples"][0]["confidence"] = 0.123
+
+
+def other_term(result: Line) -> None:
+    for key in ("stage1_tuples", "stage2_tuples", "final_tuples"):
+        for one in result[key]:
+            one["aspect_term"] = "zeppelin"
+
+
+def swap(run: Run, name: str) -> None:
+    lines = run.read(name)
+    run.write(name, [lines[1], lines[0], *lines[2:]])
+
+
+def claim_stage2(run: Run) -> None:
+    run.edit(OUTPUTS, lambda line: line["moderator"].update(selected_stage="stage2"))
+    run.edit(SCORECARDS, lambda line: line["moderator"].update(selected_stage="stage2"))
+
+
+def retrieve_too(run: Run) -> None:
+    run.edit_memory(lambda memory: memory.update(retrieval_calls=1))
+
+
+def show_in_call(run: Run, stage: str) -> None:
+    def change(line: Line) -> None:
+        next(call for call in line["calls"] if call["stage"] == stage)["memory_slot_present"] = True
+
+    run.edit(TRACES, change)
+
+
+def retrieve_own(run: Run) -> None:
+    trace = run.read(TRACES)[run.retrieving_at]
+    lines, wanted = run.read(STORE), trace["memory"]["retrieved_ids"][0]
+    next(line for line in lines if line["episode_id"] == wanted)["provenance"]["source_id"] = trace["case_trace"][
+        "case_id"
+    ]
+    run.write(STORE, lines)
+
+
+def retrieve_future(run: Run) -> None:
+    last = run.read(STORE)[-1]["episode_id"]
+    run.edit_memory(lambda memory: memory["retrieved_ids"].__setitem__(0, last), at=run.retrieving_at)
+
+
+def advise(run: Run, wording: str) -> None:
+    def change(line: Line) -> None:
+        line["case_trace"]["memory_bundle"]["retrieved"][0]["message"] = wording
+
+    run.edit(TRACES, change, at=run.shown_at)
+
+
+def name_aspect(run: Run) -> None:
+    term = next(
+        one["aspect_term"]
+        for one in run.read(TRACES)[run.shown_at]["case_trace"]["stage1_output"]["ate"]["aspects"]
+        if len(one["aspect_term"]) > 1
+    )
+    advise(run, f"Look at {term} again.")
+
+
+def leak_into_store(run: Run) -> None:
+    """The leaked text is that of the sample which the episode is from."""
+    lines = run.read(STORE)
+    texts = {line["case_trace"]["case_id"]: line["text"] for line in run.read(TRACES)}
+    own = next(line for line in lines if line["provenance"]["source_id"] in texts)
+    own["case_summary"]["symptom"] = texts[own["provenance"]["source_id"]]
+    run.write(STORE, lines)
+
+
+def leak_into_bundle(run: Run) -> None:
+    text = run.read(TRACES)[run.shown_at]["text"]
+    advise(run, text)
+
+
+def descend(run: Run) -> None:
+    lines = run.read(STORE)
+    lines[0]["episode_id"], lines[1]["episode_id"] = lines[1]["episode_id"], lines[0]["episode_id"]
+    run.write(STORE, lines)
+
+
+def drop_episode(run: Run) -> None:
+    run.write(STORE, run.read(STORE)[:-1])
+
+
+def limit_chars(run: Run) -> None:
+    run.edit_manifest(lambda one: one["cfg_canonical"]["pipeline"].update(memory_prompt_injection_chars_cap=10))
+
+
+def let_only_judge_see(run: Run) -> None:
+    run.edit_manifest(lambda one: one["cfg_canonical"]["pipeline"]["debate"].update(memory_visible_to=["judge"]))
+
+
+def cut_journal(run: Run) -> None:
+    run.write(JOURNAL, run.read(JOURNAL)[:-1])
+
+
+def tear_journal(run: Run) -> None:
+    content = (run.path / JOURNAL).read_bytes()
+    (run.path / JOURNAL).write_bytes(content[:-20])
+
+
+def change_one_byte_of_store(run: Run) -> None:
+    path = run.path / STORE
+    *before, last = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(before) + last.replace(b'"confidence":0.', b'"confidence":1.', 1))
+
+
+def lose_domain(run: Run) -> None:
+    run.edit(SCORECARDS, lambda line: line.update(domain_id="unknown"))
+    run.edit(OUTPUTS, lambda line: line["meta"].update(domain_id="unknown"))
+
+
+class Damage(NamedTuple):
+    name: str
+    cell: str
+    do: Callable[[Run], object]
+    found_by: str
+
+
+DAMAGES = [
+    Damage(
+        "a tuple is another one in outputs alone",
+        C2,
+        lambda run: run.edit(OUTPUTS, lambda line: other_polarity(line["final_result"])),
+        "outputs_agree",
+    ),
+    Damage(
+        "a tuple is another one in traces alone",
+        C2,
+        lambda run: run.edit(TRACES, lambda line: other_polarity(line["case_trace"]["final_output"])),
+        "traces_agree",
+    ),
+    Damage(
+        "a tuple changed everywhere, without adoption",
+        C2,
+        lambda run: run.edit_result(other_polarity),
+        "no_unguided_change",
+    ),
+    Damage(
+        "a scorecard says that a change was unguided",
+        C2,
+        lambda run: run.edit(SCORECARDS, lambda line: line["stage_delta"].update(changed=True, change_type="unguided")),
+        "no_unguided_change",
+    ),
+    Damage(
+        "a confidence differs from Stage1 without adoption",
+        C2,
+        lambda run: run.edit_result(other_confidence),
+        "not_adopted_is_stage1",
+    ),
+    Damage("selected_stage contradicts adoption", C2, claim_stage2, "selected_stage"),
+    Damage("a final term does not stand in the text", C2, lambda run: run.edit_result(other_term), "terms_in_text"),
+    Damage(
+        "risk after revision is another one",
+        C2,
+        lambda run: run.edit(SCORECARDS, lambda line: line["risk_after"].update(severity_sum=9)),
+        "risk_follows_adoption",
+    ),
+    Damage(
+        "usage leaves a call out",
+        C2,
+        lambda run: run.edit(SCORECARDS, lambda line: line["usage"].update(calls=9)),
+        "traces_agree",
+    ),
+    Damage("two lines are swapped", C2, lambda run: swap(run, SCORECARDS), "sample_order"),
+    Damage("a line is missing", C2, lambda run: run.write(TRACES, run.read(TRACES)[:-1]), "line_counts"),
+    Damage(
+        "a line stands twice",
+        C2,
+        lambda run: run.write(OUTPUTS, [*run.read(OUTPUTS), run.read(OUTPUTS)[-1]]),
+        "line_counts",
+    ),
+    Damage(
+        "a line is longer than when it was committed",
+        C2,
+        lambda run: run.write(OUTPUTS, run.read(OUTPUTS), journal=False),
+        "journal_offsets",
+    ),
+    Damage("the journal lost its last line", C2, cut_journal, "line_counts"),
+    Damage("the journal lost its last line, and files go on", C2, cut_journal, "journal_offsets"),
+    Damage("the journal ends within a line", C2, tear_journal, "schemas"),
+    Damage(
+        "an override decision is lost",
+        C2,
+        lambda run: run.write(DECISIONS, run.read(DECISIONS)[1:]),
+        "override_decisions",
+    ),
+    Damage(
+        "a scorecard has an unknown key",
+        C2,
+        lambda run: run.edit(SCORECARDS, lambda line: line.update(mood="good")),
+        "schemas",
+    ),
+    Damage(
+        "an output has an unknown key",
+        C2,
+        lambda run: run.edit(OUTPUTS, lambda line: line["meta"].update(mood="good")),
+        "schemas",
+    ),
+    Damage(
+        "a trace breaks its schema",
+        C2,
+        lambda run: run.edit(TRACES, lambda line: line["case_trace"].update(schema_version="1.0")),
+        "schemas",
+    ),
+    Damage(
+        "a sentiment says implicit and names a term",
+        C2,
+        lambda run: run.edit(
+            TRACES, lambda line: line["case_trace"]["stage1_output"]["atsa"]["sentiments"][0].update(is_implicit=True)
+        ),
+        "schemas",
+    ),
+    Damage(
+        "an output tells the time",
+        C2,
+        lambda run: run.edit(OUTPUTS, lambda line: line["meta"].update(latency_ms=3)),
+        "no_clock_values",
+    ),
+    Damage(
+        "a scorecard tells a cache hit",
+        C2,
+        lambda run: run.edit(SCORECARDS, lambda line: line.update(cached=True)),
+        "no_clock_values",
+    ),
+    Damage(
+        "a scorecard is of another run",
+        C2,
+        lambda run: run.edit(SCORECARDS, lambda line: line.update(run_id="other")),
+        "same_cell",
+    ),
+    Damage(
+        "gold was changed after the run",
+        C2,
+        lambda run: run.edit(SCORECARDS, lambda line: line.update(gold_tuples=[])),
+        "samples",
+    ),
+    Damage(
+        "a sample lost its domain",
+        C2,
+        lose_domain,
+        "samples",
+    ),
+    Damage(
+        "the manifest has another data hash",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one["dataset"]["sha256"].update(valid="0" * 64)),
+        "data_hashes",
+    ),
+    Damage(
+        "the manifest has another gold hash",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one["gold"].update(sha256="0" * 64)),
+        "data_hashes",
+    ),
+    Damage(
+        "the manifest has another prompt hash",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one["prompt_versions"].update({"ate.v1": "0" * 64})),
+        "package_hashes",
+    ),
+    Damage(
+        "the manifest has another lexicon hash",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one.update(lexicon_sha256="0" * 64)),
+        "package_hashes",
+    ),
+    Damage(
+        "the manifest has another catalogue hash",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one.update(catalogue_sha256="0" * 64)),
+        "package_hashes",
+    ),
+    Damage(
+        "the manifest has another setting than was run",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one["cfg_canonical"]["pipeline"].update(override_profile="t2")),
+        "cfg_hash",
+    ),
+    Damage(
+        "the manifest has other flags than the condition",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one["conditions"]["flags"].update(use_lexical=False)),
+        "conditions",
+    ),
+    Damage("the manifest cannot be read", C2, lambda run: (run.path / "manifest.json").write_text("{"), "manifest"),
+    Damage(
+        "the run is not completed",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one.update(completed=False)),
+        "completed",
+    ),
+    Damage(
+        "the manifest quotes a review",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one.update(note=run.text)),
+        "private_text",
+    ),
+    Damage("C1 retrieved", C1, retrieve_too, "retrieval_calls"),
+    Damage("C1 has a store", C1, lambda run: (run.path / STORE).touch(), "no_store_unless_used"),
+    Damage(
+        "C2_silent did not retrieve",
+        SILENT,
+        lambda run: run.edit_memory(lambda memory: memory.update(retrieval_calls=0)),
+        "retrieval_calls",
+    ),
+    Damage(
+        "a debate prompt of C2_silent held the slot", SILENT, lambda run: show_in_call(run, "debate"), "hidden_memory"
+    ),
+    Damage(
+        "a Stage2 prompt of C2_eval_only held the slot",
+        EVAL_ONLY,
+        lambda run: show_in_call(run, "stage2"),
+        "hidden_memory",
+    ),
+    Damage("a Stage1 prompt of C2 held the slot", C2, lambda run: show_in_call(run, "stage1"), "hidden_memory"),
+    Damage(
+        "C2_silent counts injected characters",
+        SILENT,
+        lambda run: run.edit_memory(lambda memory: memory.update(prompt_injection_chars=7)),
+        "hidden_memory",
+    ),
+    Damage("more characters were shown than the cap allows", C2, limit_chars, "injections"),
+    Damage("a call saw the slot that may not", C2, let_only_judge_see, "injections"),
+    Damage(
+        "memory was shown without a gate's reason",
+        C2,
+        lambda run: run.edit_memory(lambda memory: memory.update(injection_trigger_reason=None), at=run.shown_at),
+        "injections",
+    ),
+    Damage(
+        "the record leaves out a call that saw the slot",
+        C2,
+        lambda run: run.edit_memory(
+            lambda memory: memory.update(memory_debate_slot_present_for=["epm"]), at=run.shown_at
+        ),
+        "slot_record",
+    ),
+    Damage("an advisory names a polarity", C2, lambda run: advise(run, "The last one was negative."), "messages"),
+    Damage("an advisory names a polarity in Korean", C2, lambda run: advise(run, "지난번에는 긍정이었다."), "messages"),
+    Damage("an advisory names an aspect of the sample", C2, name_aspect, "messages"),
+    Damage("an advisory quotes the review", C2, leak_into_bundle, "private_text"),
+    Damage(
+        "the bundle says that memory was off",
+        C2,
+        lambda run: run.edit(TRACES, lambda line: line["case_trace"]["memory_bundle"].update(memory_on=False)),
+        "bundle_matches_flags",
+    ),
+    Damage("a retrieved episode was stored later", C2, retrieve_future, "retrieved_is_past"),
+    Damage(
+        "a retrieved episode is in no store",
+        EVAL_ONLY,
+        lambda run: run.edit_memory(
+            lambda memory: memory["retrieved_ids"].__setitem__(0, "epi_999999"), at=run.retrieving_at
+        ),
+        "retrieved_is_past",
+    ),
+    Damage("a sample retrieved its own episode", C2, retrieve_own, "no_self_retrieval"),
+    Damage(
+        "a store line is edited",
+        C2,
+        lambda run: run.edit(STORE, lambda line: line.update(risk_type=None, episode_type="harm")),
+        "start_store",
+    ),
+    Damage("one byte of the last store line is another", C2, change_one_byte_of_store, "store_offsets"),
+    Damage(
+        "a store line is no episode",
+        C2,
+        lambda run: run.edit(STORE, lambda line: line.pop("evaluation")),
+        "store_lines",
+    ),
+    Damage(
+        "a store line holds free words",
+        C2,
+        lambda run: run.edit(STORE, lambda line: line["case_summary"].update(symptom="the usual")),
+        "store_lines",
+    ),
+    Damage(
+        "a store line has a forbidden key",
+        C2,
+        lambda run: run.edit(STORE, lambda line: line["case_summary"].update(raw_text="")),
+        "store_keys",
+    ),
+    Damage("a store line quotes its review", BUILD, leak_into_store, "store_text"),
+    Damage("store ids descend", C2, descend, "store_ids"),
+    Damage("a stored episode is missing", BUILD, drop_episode, "stored_decisions"),
+    Damage(
+        "a sample denies that it stored",
+        BUILD,
+        lambda run: run.edit(
+            SCORECARDS,
+            lambda line: line.update(store_decision="skipped"),
+            at=next(at for at, card in enumerate(run.read(SCORECARDS)) if card["store_decision"] == "stored"),
+        ),
+        "stored_decisions",
+    ),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=[one.name for one in DAMAGES])
+def test_verify_names_what_is_wrong_when(damage: Damage, grid: Path) -> None:
+    run = Run(grid / damage.cell)
+    text = run.text
+    damage.do(run)
+    verified = verify(run.path)
+    failed = {one.check: one for _, one in verified.failures}
+    assert damage.found_by in failed
+    assert failed[damage.found_by].count > 0
+    told = (run.path / "integrity.json").read_text("utf-8")
+    assert damage.found_by in told
+    assert text not in told
+
+
+@pytest.mark.parametrize("cell", [C1, SILENT, EVAL_ONLY])
+def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> None:  # CHECKLIST 202
+    Run(grid / cell).edit_result(other_polarity)
+    verified = verify(grid)
+    assert {one.check for name, one in verified.failures if name == "grid"} == {"never_shown_agree"}
+    assert "never_shown_agree" in (grid / "integrity.json").read_text("utf-8")
+
+
+def test_conditions_need_not_agree_where_answers_were_not_shared(grid: Path) -> None:  # CHECKLIST 202
+    Run(grid / C1).edit_result(other_polarity)
+    for cell in (C1, SILENT, EVAL_ONLY):
+        Run(grid / cell).edit_manifest(lambda one: one.update(answers_shared=False))
+    (found,) = [one for one in verify(grid).grid if one.check == "never_shown_agree"]
+    assert found.result == "not_applicable"
+
+
+def test_a_condition_that_shows_memory_may_differ(grid: Path) -> None:
+    Run(grid / C2).edit_result(other_polarity)
+    assert not [one for name, one in verify(grid).failures if name == "grid"]
+
+
+def test_a_store_that_is_not_the_seed_s_build_is_found(grid: Path) -> None:
+    Run(grid / BUILD).edit(STORE, lambda line: line.update(risk_type=None))
+    failed = {(name, one.check) for name, one in verify(grid).failures}
+    assert ("grid", "build_stores") in failed
+
+
+def test_a_cell_without_a_manifest_fails_the_grid(grid: Path) -> None:
+    (grid / C2 / "manifest.json").unlink()
+    assert (C2, "manifest") in {(name, one.check) for name, one in verify(grid).failures}
+
+
+def test_changed_data_are_found(grid: Path) -> None:
+    with open(grid.parents[1] / "data" / "valid.csv", "a", encoding="utf-8") as file:
+        file.write("late,A late review.,en,unknown,unknown\n")
+    failed = {one.check for _, one in verify(grid / C2).failures}
+    assert "data_hashes" in failed

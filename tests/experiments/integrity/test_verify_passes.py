@@ -1,0 +1,112 @@
+"""`verify` passes what the runner wrote, says what it could not look at, and writes it down."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
+from episodic_absa.backends.create_backend import create_backend
+from episodic_absa.errors import BackendUnavailableError, RunDirectoryError
+from episodic_absa.experiments.experiment_config import load_experiment
+from episodic_absa.experiments.integrity import CheckResult, verify
+from episodic_absa.experiments.runner import run_grid
+
+CELLS = {"C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42", "build__seed42"}
+
+
+def result_of(results: tuple[CheckResult, ...], check: str) -> CheckResult:
+    return next(one for one in results if one.check == check)
+
+
+def test_a_finished_grid_passes(grid: Path) -> None:  # CHECKLIST 202, 203
+    verified = verify(grid)
+    assert verified.failures == ()
+    assert set(verified.cells) == CELLS
+    assert result_of(verified.grid, "never_shown_agree").result == "pass"
+
+
+def test_every_check_looked_at_something_in_some_cell(grid: Path) -> None:
+    verified = verify(grid)
+    passed = {one.check for results in verified.cells.values() for one in results if one.result == "pass"}
+    known = {one.check for results in verified.cells.values() for one in results}
+    assert known - passed == {"metrics_recomputed"}  # nothing writes metrics files yet
+
+
+def test_integrity_json_stands_in_every_cell_and_in_the_grid(grid: Path) -> None:
+    verified = verify(grid)
+    for directory, results in ((grid, verified.grid), *((grid / name, one) for name, one in verified.cells.items())):
+        written = json.loads((directory / "integrity.json").read_bytes())
+        assert [one["check"] for one in written] == [one.check for one in results]
+        assert all(one.keys() == {"check", "result", "detail", "count"} for one in written)
+
+
+def test_one_cell_can_be_verified_alone(grid: Path) -> None:
+    verified = verify(grid / "C2__seed42")
+    assert verified.failures == ()
+    assert set(verified.cells) == {"C2__seed42"}
+    assert verified.grid == ()
+
+
+def test_verifying_twice_gives_the_same(grid: Path) -> None:
+    assert verify(grid) == verify(grid)
+
+
+def test_nothing_but_integrity_json_is_written(grid: Path) -> None:
+    before = {path: path.read_bytes() for path in grid.rglob("*") if path.is_file()}
+    verify(grid)
+    after = {path: path.read_bytes() for path in grid.rglob("*") if path.is_file()}
+    assert {path.name for path in after.keys() - before.keys()} == {"integrity.json"}
+    assert all(after[path] == content for path, content in before.items())
+
+
+def test_a_run_moved_away_from_its_config_is_verified_as_far_as_it_goes(grid: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "elsewhere"
+    shutil.move(grid, moved)
+    verified = verify(moved)
+    assert verified.failures == ()
+    for check in ("data_hashes", "samples", "cfg_hash"):
+        assert result_of(verified.cells["C2__seed42"], check).result == "not_applicable"
+
+
+def test_a_run_of_another_version_is_not_held_against_this_one(grid: Path) -> None:
+    path = grid / "C2__seed42" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "package_version": "0.0.1"}))
+    verified = verify(grid / "C2__seed42")
+    assert verified.failures == ()
+    assert result_of(verified.cells["C2__seed42"], "package_hashes").result == "not_applicable"
+
+
+def test_samples_that_failed_are_no_fault_of_the_run(grid: Path) -> None:
+    folder = grid.parents[1]
+    shutil.rmtree(folder / "results")
+    config = load_experiment(folder / "small.yaml")
+    backend = _FailsInDebate(create_backend(config.file.backbone))
+    progress = asyncio.run(run_grid(config, use_cache_file=False, backend=backend))
+    assert progress.failed > 0
+    assert verify(grid).failures == ()
+
+
+@pytest.mark.parametrize("name", ["no_such_place", "data"])
+def test_a_directory_that_no_run_wrote_is_refused(name: str, grid: Path) -> None:
+    with pytest.raises(RunDirectoryError, match="directory"):
+        verify(grid.parents[1] / name)
+
+
+class _FailsInDebate:
+    """Loses the connection when the judge of a Korean review is asked."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.name = backend.name
+        self.honours_seed = backend.honours_seed
+        self._backend = backend
+
+    async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
+        if ask.role == "judge" and ask.inputs.language == "ko":
+            raise BackendUnavailableError("no connection", backend=self.name, kind="provider_error")
+        return await self._backend.answer(ask)
+
+    async def close(self) -> None:
+        await self._backend.close()
