@@ -17,6 +17,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(STAMP) ## Run a small experiment and explain one review with the memory it built (a minute)
+	@rm -rf results/quickstart # of an earlier version, perhaps; the demo makes it anew in half a minute
 	@$(BIN)/episodic-absa run experiments/quickstart.yaml
 	@echo
 	@$(BIN)/episodic-absa analyze --condition C2_frozen --conditions v1_3 --store results/quickstart/C2__seed42/episodic_store.jsonl --explain "음식이 좋다고는 할 수 없어요"

@@ -10,11 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from episodic_absa.agents.asking import _STAGE_OF
 from episodic_absa.experiments.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
 from episodic_absa.experiments.run_files import CellFiles, OutputLine, ReadLines
 from episodic_absa.experiments.scoring import usage_of
-from episodic_absa.final_tuples import pairs
+from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import occurs
+from episodic_absa.schemas.absa import FinalTuple, Stage1Result, StructuralRisk
+from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import SEVERITY_WEIGHT
@@ -172,11 +175,11 @@ def check_terms_in_text(cell: CellFiles) -> Findings:
     """Every explicit final term stands in the text, and the scorecard judges it so."""
     for uid, card in _with_text(cell):
         text = cell.traces_by_uid[uid].text
-        judged = [(one.aspect_term, one.polarity) for one in card.sentiments_judged]
+        judged = [(one.aspect_term, one.polarity, one.term_in_text, one.grounded) for one in card.sentiments_judged]
         yield (
             None
-            if judged == [(one.aspect_term, one.polarity) for one in card.final_tuples]
-            else (f"{uid}: sentiments_judged are not the final tuples")
+            if judged == [_judge(one, text) for one in card.final_tuples]
+            else (f"{uid}: sentiments_judged are not what the final tuples and the text say")
         )
         for place, one in enumerate(card.final_tuples, start=1):
             if one.aspect_term:
@@ -196,6 +199,7 @@ def check_outputs_agree(cell: CellFiles) -> Findings:
 def check_traces_agree(cell: CellFiles) -> Findings:
     """Traces and scorecards tell the same; usage is the sum over all calls."""
     cards = {card.uid: card for card in cell.scorecards.valid()}
+    outputs = {output.uid: output for output in cell.outputs.valid()}
     for trace in cell.traces.valid():
         uid, told = trace.case_trace.case_id, trace.case_trace
         card = cards.get(uid)
@@ -217,9 +221,30 @@ def check_traces_agree(cell: CellFiles) -> Findings:
                 "memory": (trace.memory, card.memory),
                 "retrieval": (retrieval, (len(ids), bool(ids), ids)),
                 "coverage": (told.coverage, card.coverage),
+                **_risk_and_override(told, card),
+            }
+        output = outputs.get(uid)
+        if output is not None and output.stage1 is not None:
+            stage1 = Stage1Result(ate=output.stage1.ate, atsa=output.stage1.atsa, validator=output.stage1.validator)
+            compared |= {
+                "stage1": (told.stage1_output, stage1),
+                "final_result": (told.final_output, output.final_result),
             }
         differing = [key for key, (ours, theirs) in compared.items() if ours != theirs]
         yield f"{uid}: traces and scorecards differ in {', '.join(differing)}" if differing else None
+
+
+def check_calls(cell: CellFiles) -> Findings:
+    """Calls are numbered in order and stand under the stage of their role; a sample that ended well lost none."""
+    for trace in cell.traces.valid():
+        in_order = [call.call_index for call in trace.calls] == list(range(len(trace.calls)))
+        staged = all(call.stage == _STAGE_OF[call.agent] for call in trace.calls)
+        answered = trace.error is not None or all(call.error is None for call in trace.calls)
+        yield (
+            None
+            if in_order and staged and answered
+            else (f"{trace.case_trace.case_id}: its calls are out of order, of another stage, or without an answer")
+        )
 
 
 def check_risk_follows_adoption(cell: CellFiles) -> Findings:
@@ -240,6 +265,15 @@ def check_override_decisions(cell: CellFiles) -> Findings:
     places = [order.get(one.uid, -1) for one in cell.decisions.valid()]
     if places:
         yield None if places == sorted(places) and min(places) >= 0 else f"{OVERRIDE_DEBUG} is not in sample order"
+    for entry in cell.journal.valid():
+        until = cell.decisions.count_until(entry.offsets.get(OVERRIDE_DEBUG, 0))
+        due = sum(order.get(one.uid, -1) <= order[entry.uid] for one in cell.decisions.valid())
+        end = cell.decisions.ends[until - 1] if until else 0
+        yield (
+            None
+            if until == due and end == entry.offsets.get(OVERRIDE_DEBUG)
+            else (f"{entry.uid}: the journal counts other override decisions than {OVERRIDE_DEBUG} holds")
+        )
     found = Counter((one.uid, one.decision) for one in cell.decisions.valid())
     for uid, card in cell.cards.items():
         if card.stage_delta is not None and card.override is not None:
@@ -288,6 +322,7 @@ RESULT_CHECKS: Final[Mapping[str, Check]] = {
     "terms_in_text": check_terms_in_text,
     "outputs_agree": check_outputs_agree,
     "traces_agree": check_traces_agree,
+    "calls": check_calls,
     "risk_follows_adoption": check_risk_follows_adoption,
     "override_decisions": check_override_decisions,
     "no_clock_values": check_no_clock_values,
@@ -318,9 +353,41 @@ def _with_text(cell: CellFiles) -> Iterator[tuple[str, Scorecard]]:
     return ((uid, card) for uid, card in cell.cards.items() if uid in cell.traces_by_uid)
 
 
+def _judge(one: FinalTuple, text: str) -> tuple[str, str, bool, bool]:
+    term, span = one.aspect_term, one.span
+    grounded = bool(term) and span is not None and text[span.start : span.end] == term
+    return term, one.polarity, not term or occurs(term, text), grounded
+
+
+def _risk_and_override(told: CaseTraceV1_1, card: Scorecard) -> dict[str, tuple[Any, Any]]:
+    """Pair what a trace's short forms of risk and override say with the scorecard."""
+    before, after, delta, override = card.risk_before, card.risk_after, card.stage_delta, card.override
+    if before is None or after is None or delta is None or override is None:
+        return {}
+    risk = told.risk
+    residual = after.severity_sum > 0 or bool(conflicting_aspects(card.final_tuples))
+    decided = delta.override_gate_applied_n + sum(override.skip_counts.values()) > 0
+    return {
+        "risk_before": (
+            (risk.flagged, risk.severity_before, risk.tags_before),
+            (before.severity_sum > 0, *_both(before)),
+        ),
+        "risk_after": ((risk.residual, risk.severity_after, risk.tags_after), (residual, *_both(after))),
+        "override": (
+            (told.override.eligible, told.override.applied, told.override.success, told.override.harm),
+            (decided, delta.override_applied, override.success, override.harm),
+        ),
+    }
+
+
+def _both(vector: RiskVectorV1_1) -> tuple[int, Sequence[str]]:
+    return vector.severity_sum, vector.tags
+
+
 def _told_twice(output: OutputLine, card: Scorecard) -> dict[str, tuple[Any, Any]]:
     """Pair what outputs and scorecards both tell."""
     final, meta, moderator, adoption = output.final_result, output.meta, output.moderator, output.adoption
+    stage1, stage2 = output.stage1, output.stage2
     return {
         "status": (output.status, card.status),
         "error_type": (output.error.type if output.error else None, card.error_type),
@@ -338,13 +405,31 @@ def _told_twice(output: OutputLine, card: Scorecard) -> dict[str, tuple[Any, Any
             if card.adoption
             else None,
         ),
+        "components": (
+            adoption.components.model_dump() if adoption else None,
+            card.adoption.components if card.adoption else None,
+        ),
+        "confidence": (final.confidence if final else None, moderator.confidence if moderator else None),
+        "drops": (stage1.ate.drops if stage1 else (), card.drops),
+        "span_repaired": (stage1.ate.span_repaired if stage1 else 0, card.span_repaired),
+        "risks_s1": (_scored(stage1.validator.structural_risks if stage1 else ()), card.risks_s1),
+        "risks_s2": (_scored(stage2.validator.structural_risks if stage2 else ()), card.risks_s2),
+        "stage2_structural_risk": (
+            bool(stage2 and stage2.validator.structural_risks) if output.status == "ok" else None,
+            card.stage2_structural_risk,
+        ),
         "memory": (meta.memory, card.memory),
         "store_decision": (meta.store_decision, card.store_decision),
+        "episode_id": (meta.episode_id is not None, card.store_decision == "stored"),
         "sample": (
             (meta.language_code, meta.split, meta.domain_id, meta.case_type),
             (card.language_code, card.split, card.domain_id, card.case_type),
         ),
     }
+
+
+def _scored(risks: Sequence[StructuralRisk]) -> tuple[ScoredRisk, ...]:
+    return tuple(ScoredRisk(type=risk.type, severity=risk.severity) for risk in risks)
 
 
 def _vector(risks: Sequence[ScoredRisk]) -> RiskVectorV1_1:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from episodic_absa.agents.asking import prompt_versions
 from episodic_absa.conditions import load_conditions
@@ -21,8 +21,11 @@ def check_cfg_hash(cell: CellFiles) -> Findings:
     """The hash that names the configuration follows from the manifest and the files it names."""
     _require_same_package(cell.known_manifest)
     config, ours, data = _as_run(cell)
-    start = cell.known_manifest.start_store_sha256
-    same = cfg_hash(config, ours, data, start) == cell.known_manifest.cfg_hash
+    try:
+        same = cfg_hash(config, ours, data, cell.known_manifest.start_store_sha256) == cell.known_manifest.cfg_hash
+    except EpisodicAbsaError:
+        yield "a file that the configuration in the manifest names cannot be read"
+        return
     yield None if same else "cfg_hash does not follow from the configuration in the manifest"
 
 
@@ -73,6 +76,43 @@ def check_conditions(cell: CellFiles) -> Findings:
     yield None if flags == manifest.condition else f"{flags.name} has other flags in the conditions file"
 
 
+def check_manifest_agrees(cell: CellFiles) -> Findings:
+    """What the manifest says twice it says alike."""
+    manifest = cell.known_manifest
+    config, raw = manifest.config, manifest.raw
+    backbone, pipeline, block = config.backbone, config.pipeline, config.episodic_memory
+    meant: dict[str, dict[str, Any]] = {
+        "": {
+            "run_id": config.run_id,
+            "run_purpose": config.run_purpose,
+            "seed": manifest.cfg_canonical["experiment"].get("seed"),
+            "shuffle": config.experiment.shuffle,
+            "answers_shared": backbone.provider in ("embedded", "replay") or config.cache.share == "all",
+        },
+        "backbone": {
+            **{key: getattr(backbone, key) for key in ("provider", "model", "base_url", "output", "max_tokens")},
+            "temperature": backbone.temperature,
+            "seed": manifest.seed,
+        },
+        "conditions": {"condition": manifest.condition.name},
+        "episodic_memory": {"topk": block.topk},
+        "override_effective": {
+            "profile": pipeline.override_profile,
+            "thresholds": pipeline.thresholds.model_dump(mode="json"),
+        },
+    }
+    for place, values in meant.items():
+        told = raw.get(place, {}) if place else raw
+        for key, value in values.items():
+            name = f"{place}.{key}".lstrip(".")
+            yield None if told.get(key) == value else f"{name} contradicts the configuration in the manifest"
+    if cell.config_root is not None:
+        _, _, data = _as_run(cell)
+        counts = {split: len(samples) for split, samples in data.splits.items()}
+        yield None if raw["dataset"].get("split_counts") == counts else "split_counts are not those of the data"
+        yield None if raw.get("majority") == data.majority else "majority is not that of the gold"
+
+
 def check_samples(cell: CellFiles) -> Findings:
     """The samples are those of the data, in the cell's order, and lost nothing on the way."""
     _, ours, data = _as_run(cell)
@@ -97,6 +137,7 @@ def check_samples(cell: CellFiles) -> Findings:
 
 
 ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
+    "manifest_agrees": check_manifest_agrees,
     "cfg_hash": check_cfg_hash,
     "data_hashes": check_data_hashes,
     "package_hashes": check_package_hashes,

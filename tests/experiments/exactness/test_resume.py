@@ -93,7 +93,7 @@ def test_a_grid_that_is_interrupted_again_and_again_ends_alike(tmp_path: Path) -
     expected = exact_bytes(run_here(write_experiment(tmp_path / "whole")).out_dir)
     path = write_experiment(tmp_path / "pieces", experiment={"speculate": True})
     chance, runs = random.Random(5), 1
-    while not _run_until(path, chance.randint(1, 40), Scrambled(runs)):
+    while not _run_until(path, chance.randint(1, 20), Scrambled(runs)):
         runs += 1
     assert runs > 3
     assert exact_bytes(path.parent / "results" / "grid") == expected
