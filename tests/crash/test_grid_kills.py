@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.experiments.exactness.served_model import Served
@@ -49,16 +50,17 @@ def _run_to_the_end(path: Path) -> None:
     assert out.endswith(b"done\n")
 
 
-def _survive(folder: Path, kills: int, seed: int) -> None:
-    expected = exact_bytes(run_here(write_experiment(folder / "whole", experiment=EXPERIMENT)).out_dir)
+def _survive(folder: Path, kills: int, seed: int, experiment: dict[str, Any]) -> None:
+    expected = exact_bytes(run_here(write_experiment(folder / "whole", experiment=experiment)).out_dir)
     chance, killed, round_n = random.Random(seed), 0, 0
     while killed < kills:
         round_n += 1
-        path = write_experiment(folder / f"killed{round_n}", experiment=EXPERIMENT)
+        path = write_experiment(folder / f"killed{round_n}", experiment=experiment)
         at_work = True
         while at_work and killed < kills:
-            # A run has 12 cells or builds that say that they begin, and 106 commits.
-            at_work = _kill_after(path, chance.randint(1, 40), chance.random() * 0.05, "--slow")
+            # Each cell says that it begins, and then each of its 16 commits.
+            commits = chance.randint(1, 18 * len(experiment["seeds"]))
+            at_work = _kill_after(path, commits, chance.random() * 0.05, "--slow")
             killed += at_work
         _run_to_the_end(path)
         assert exact_bytes(path.parent / "results" / "grid") == expected
@@ -66,13 +68,13 @@ def _survive(folder: Path, kills: int, seed: int) -> None:
 
 # CHECKLIST 192
 def test_a_killed_grid_ends_byte_for_byte_like_an_undisturbed_one(tmp_path: Path) -> None:
-    _survive(tmp_path, kills=5, seed=1)
+    _survive(tmp_path, 5, 1, {**EXPERIMENT, "seeds": [1]})
 
 
 # CHECKLIST 192
 @pytest.mark.torture
 def test_sixty_kills_leave_no_trace(tmp_path: Path) -> None:
-    _survive(tmp_path, kills=60, seed=2)
+    _survive(tmp_path, 60, 2, EXPERIMENT)
 
 
 # CHECKLIST 192
@@ -104,17 +106,18 @@ def _rows(cache: Path) -> int:
 def test_no_answer_that_the_cache_held_is_paid_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not-needed")
     experiment = {"conditions": ["C1", "C2", "C2_silent"], "concurrency": 6}
+    few = {"limit": 8}
     engine = Remembering()
-    offline = load_experiment(write_experiment(tmp_path / "offline", experiment=experiment))
+    offline = load_experiment(write_experiment(tmp_path / "offline", experiment=experiment, data=few))
     asyncio.run(run_grid(offline, backend=RepairingBackend(engine)))
     with Served(engine.texts, delay_s=0.01) as server:
         backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
-        path = write_experiment(tmp_path / "served", experiment=experiment, backbone=backbone)
+        path = write_experiment(tmp_path / "served", experiment=experiment, data=few, backbone=backbone)
         cache = path.parent / "cache.sqlite"
-        for commits in (8, 15):
+        for commits in (5, 8):
             assert _kill_after(path, commits, 0.02)
         held, sent = _rows(cache), server.count
-        assert held > 100
+        assert held > 40
         _run_to_the_end(path)
         # Each prompt that the cache did not hold is sent once, by whichever condition asks first.
         assert server.count - sent == _rows(cache) - held

@@ -265,9 +265,11 @@ def check_override_decisions(cell: CellFiles) -> Findings:
     places = [order.get(one.uid, -1) for one in cell.decisions.valid()]
     if places:
         yield None if places == sorted(places) and min(places) >= 0 else f"{OVERRIDE_DEBUG} is not in sample order"
+    of_uid = Counter(one.uid for one in cell.decisions.valid())
+    due = 0
     for entry in cell.journal.valid():
         until = cell.decisions.count_until(entry.offsets.get(OVERRIDE_DEBUG, 0))
-        due = sum(order.get(one.uid, -1) <= order[entry.uid] for one in cell.decisions.valid())
+        due += of_uid[entry.uid]
         end = cell.decisions.ends[until - 1] if until else 0
         yield (
             None

@@ -94,7 +94,7 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
             "temperature": backbone.temperature,
             "seed": manifest.seed,
         },
-        "conditions": {"condition": manifest.condition.name},
+        "conditions": {"condition": block.condition},
         "episodic_memory": {"topk": block.topk},
         "override_effective": {
             "profile": pipeline.override_profile,

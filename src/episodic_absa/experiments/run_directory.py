@@ -108,12 +108,12 @@ class RunDirectory:
                     "choose another episodic_memory.store_path",
                     path=self._store,
                 )
-            self._note_store_start(start)
+            self._note_store_start(start, is_copied=True)
             shutil.copyfile(start, self._store)
         elif self._owns_store:
             self._store.unlink(missing_ok=True)
         elif known is None:
-            self._note_store_start(self._store)
+            self._note_store_start(self._store, is_copied=False)
 
     def commit(self, sample: CommittedSample) -> None:
         """Append a sample's lines, each file synced, and then journal it: only then is it done."""
@@ -164,18 +164,18 @@ class RunDirectory:
     def _store_start(self) -> dict[str, Any] | None:
         return _read_object(self.path / _STORE_START)
 
-    def _note_store_start(self, store: Path) -> None:
+    def _note_store_start(self, store: Path, *, is_copied: bool) -> None:
         if not self._owns_store:
-            self.write_json(
-                _STORE_START, {"offsets": {"store": _size(store)}, "store_last_sha256": _last_line_sha256(store)}
-            )
+            offsets = {"store": _size(store)}
+            note = {"offsets": offsets, "store_last_sha256": _last_line_sha256(store), "is_copied": is_copied}
+            self.write_json(_STORE_START, note)
 
     def _require_known_store(self, last: Mapping[str, Any] | None, *, finished: bool) -> None:
         """Refuse a store outside the run directory that is not as this run left it."""
         assert self._store is not None  # noqa: S101 - asked only with one
         known = last or self._store_start()
-        if known is None:
-            return
+        if known is None or known.get("is_copied"):
+            return  # nothing is committed: the copy, which a kill may have cut short, is made again
         end = known["offsets"]["store"]
         fits = _size(self._store) >= end and _last_line_sha256(self._store, end=end) == known["store_last_sha256"]
         if fits and not finished:

@@ -202,3 +202,18 @@ def test_a_beginning_never_replaces_a_store_that_holds_something(tmp_path: Path,
     with pytest.raises(RunDirectoryError, match="already holds episodes"):
         run_here(_grid(tmp_path, ["C2"], store_path=ELSEWHERE, initial_store="initial.jsonl"))
     assert store.read_bytes() == episodes.read_bytes()
+
+
+# CHECKLIST 151, 192
+def test_a_copy_that_a_kill_cut_short_is_made_again(tmp_path: Path, episodes: Path) -> None:
+    shutil.copyfile(episodes, tmp_path / "initial.jsonl")
+    path = _grid(tmp_path, ["C2"], store_path=ELSEWHERE, initial_store="initial.jsonl")
+    cell = run_here(path).out_dir / "C2__seed42"
+    store = tmp_path / "stores" / "C2_42.jsonl"
+    expected, stored = exact_bytes(cell.parent), store.read_bytes()
+    assert stored.startswith(episodes.read_bytes())
+    (cell / JOURNAL).write_bytes(b"")
+    os.truncate(store, episodes.stat().st_size // 2)
+    run_here(path)
+    assert exact_bytes(cell.parent) == expected
+    assert store.read_bytes() == stored

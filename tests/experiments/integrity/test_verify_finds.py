@@ -379,6 +379,30 @@ DAMAGES = [
         lambda run: run.edit_manifest(lambda one: one.update(note=run.text)),
         "private_text",
     ),
+    Damage(
+        "the manifest names another majority",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one["majority"].update(polarity="neutral")),
+        "manifest_agrees",
+    ),
+    Damage(
+        "the manifest denies that answers were shared",
+        C2,
+        lambda run: run.edit_manifest(lambda one: one.update(answers_shared=False)),
+        "manifest_agrees",
+    ),
+    Damage(
+        "a call stands under another stage",
+        C2,
+        lambda run: run.edit(TRACES, lambda line: line["calls"][0].update(stage="debate")),
+        "calls",
+    ),
+    Damage(
+        "Stage1 is another one in outputs alone",
+        C2,
+        lambda run: run.edit(OUTPUTS, lambda line: line["stage1"]["validator"].update(confidence=0.123)),
+        "traces_agree",
+    ),
     Damage("C1 retrieved", C1, retrieve_too, "retrieval_calls"),
     Damage("C1 has a store", C1, lambda run: (run.path / STORE).touch(), "no_store_unless_used"),
     Damage(
