@@ -21,7 +21,7 @@ from episodic_absa.vocabulary import Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
 PROMPT_VERSION: Final = "v1"
-_STAGE_OF: Final[dict[Role, str]] = {
+STAGE_OF: Final[dict[Role, str]] = {
     "ate": "stage1",
     "atsa": "stage1",
     "validator": "stage1",
@@ -107,7 +107,7 @@ class Asking:
     ) -> CallRecord:
         usage = usage or Usage()
         return CallRecord(
-            stage=_STAGE_OF[ask.role],
+            stage=STAGE_OF[ask.role],
             agent=ask.role,
             call_index=place,
             prompt_hash=hashlib.sha256(f"{ask.prompt.system}\0{ask.prompt.user}".encode()).hexdigest(),
@@ -146,4 +146,4 @@ def instructions(role: Role) -> str:
 @cache
 def prompt_versions() -> dict[str, str]:
     """Return the sha256 of every prompt file by name."""
-    return {f"{role}.{PROMPT_VERSION}": hashlib.sha256(instructions(role).encode()).hexdigest() for role in _STAGE_OF}
+    return {f"{role}.{PROMPT_VERSION}": hashlib.sha256(instructions(role).encode()).hexdigest() for role in STAGE_OF}

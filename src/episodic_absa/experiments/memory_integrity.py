@@ -11,11 +11,7 @@ from episodic_absa.experiments.run_files import CellFiles, TraceLine
 from episodic_absa.language import effective_language, find_aspect_term, find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.leak_guard import (
-    _CHAR_RUN,
-    _WORD,
-    _WORD_RUN,
-    _folded,
-    _runs,
+    TextRuns,
     refuse_forbidden_keys,
     refuse_open_vocabulary,
     refuse_text_runs,
@@ -324,12 +320,4 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _repeats(text: str, language: Language, strings: list[str]) -> bool:
     """Whether a string shares a run with the text, by the leak guard's measure."""
-    folded = _folded(text)
-    char_runs = _runs(folded, _CHAR_RUN) if language != "en" else frozenset()
-    word_runs = _runs(tuple(_WORD.findall(folded)), _WORD_RUN) if language != "ko" else frozenset()
-    for string in map(_folded, strings):
-        if not char_runs.isdisjoint(_runs(string, _CHAR_RUN)):
-            return True
-        if not word_runs.isdisjoint(_runs(tuple(_WORD.findall(string)), _WORD_RUN)):
-            return True
-    return False
+    return any(map(TextRuns(text, language).stand_in, strings))

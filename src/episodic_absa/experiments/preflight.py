@@ -18,7 +18,7 @@ from episodic_absa.experiments.experiment_config import ExperimentConfig, load_e
 from episodic_absa.experiments.grid import ExperimentData, build_cells, evaluated_cells, require_stores
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
-from episodic_absa.memory.advisory_builder import _PAST_FAILURE, _WITHHELD
+from episodic_absa.memory.advisory_builder import fixed_texts
 from episodic_absa.memory.memory_store import MemoryStore
 from episodic_absa.memory.store_maintenance import check_store
 from episodic_absa.schemas import absa, answers, role_inputs
@@ -157,7 +157,7 @@ def _wording_lines() -> Iterator[_Said]:
         for one in load_catalogue()
         for text in (one.text_en, one.text_ko, one.anti_pattern_en, one.anti_pattern_ko)
     ]
-    texts += [("warning", text) for text in (*_PAST_FAILURE.values(), *_WITHHELD.values())]
+    texts += [("warning", text) for text in fixed_texts()]
     yield from _judge_wording(texts)
 
 

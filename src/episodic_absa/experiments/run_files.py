@@ -378,7 +378,7 @@ def read_lines(path: Path, model: type[LineT], *, size: int | None = None) -> Re
         parsed: Any = None
         try:
             parsed = json.loads(line)
-            value = model.model_validate_json(json.dumps(_without_computed(parsed)))
+            value = model.model_validate_json(json.dumps(parsed))
         except ValidationError as error:
             problems.append(f"{path.name}, line {number}: {reasons_of(error)}")
         except ValueError:
@@ -388,16 +388,6 @@ def read_lines(path: Path, model: type[LineT], *, size: int | None = None) -> Re
     if raw and not raw[-1].endswith(b"\n"):
         problems.append(f"{path.name}: the last line is not ended")
     return ReadLines(raw, tuple(objects), tuple(values), tuple(problems))
-
-
-def _without_computed(value: Any) -> Any:
-    """Leave out what a model computes when it is written, where it is what the model would compute."""
-    if isinstance(value, list):
-        return [_without_computed(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    is_sentiment = "is_implicit" in value and value["is_implicit"] is (value.get("aspect_term") == "")
-    return {key: _without_computed(item) for key, item in value.items() if not (is_sentiment and key == "is_implicit")}
 
 
 def _read_manifest(path: Path) -> tuple[Manifest | None, str]:

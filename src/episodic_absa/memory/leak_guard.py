@@ -69,15 +69,28 @@ def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogu
             )
 
 
+class TextRuns:
+    """The runs of a sample's text that nothing which is kept may repeat: characters in Korean, words in English."""
+
+    def __init__(self, text: str, language: Language) -> None:
+        folded = _folded(text)
+        self._of_chars = _runs(folded, _CHAR_RUN) if language != "en" else frozenset()
+        self._of_words = _runs(tuple(_WORD.findall(folded)), _WORD_RUN) if language != "ko" else frozenset()
+
+    def stand_in(self, string: str) -> bool:
+        """Whether a string repeats one of them, in any case and spacing."""
+        candidate = _folded(string)
+        if self._of_chars and not self._of_chars.isdisjoint(_runs(candidate, _CHAR_RUN)):
+            return True
+        words = tuple(_WORD.findall(candidate)) if self._of_words else ()
+        return not self._of_words.isdisjoint(_runs(words, _WORD_RUN))
+
+
 def refuse_text_runs(draft: EpisodeDraftV1_1, text: str, language: Language) -> None:
     """Raise if a string other than an aspect term repeats a run of the sample's text."""
-    folded = _folded(text)
-    char_runs = _runs(folded, _CHAR_RUN) if language != "en" else frozenset()
-    word_runs = _runs(tuple(_WORD.findall(folded)), _WORD_RUN) if language != "ko" else frozenset()
+    runs = TextRuns(text, language)
     for field, string in _strings(draft.model_dump(), ""):
-        candidate = _folded(string)
-        shares_chars = char_runs and not char_runs.isdisjoint(_runs(candidate, _CHAR_RUN))
-        if shares_chars or (word_runs and not word_runs.isdisjoint(_runs(tuple(_WORD.findall(candidate)), _WORD_RUN))):
+        if runs.stand_in(string):
             raise LeakageError(f"{field} repeats the text of the sample; nothing was stored", field=field)
 
 
@@ -151,8 +164,10 @@ def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _folded(string: str) -> str:
+    """Return what two strings are compared by: one case, single spaces."""
     return " ".join(unicodedata.normalize("NFC", string).casefold().split())
 
 
 def _runs(sequence: str | tuple[str, ...], length: int) -> frozenset[str | tuple[str, ...]]:
+    """Return every run of that length."""
     return frozenset(sequence[start : start + length] for start in range(len(sequence) - length + 1))

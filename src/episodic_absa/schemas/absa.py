@@ -1,7 +1,7 @@
 """Stage1 of the analysis and what the review made of it, as values. No type here can carry gold or metadata."""
 
 import unicodedata
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, computed_field, field_validator, model_validator
 
@@ -89,6 +89,16 @@ class SentimentItem(FrozenModel):
     polarity_distribution: dict[Polarity, Score] = Field(default_factory=dict)
     is_backfilled: Flag = False
     neutral_reason: Literal["missing_atsa_for_aspect", "stage2_placeholder_no_sentiments"] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_back(cls, data: Any) -> Any:
+        """Take what was written: is_implicit follows from the term and must agree with it."""
+        if not isinstance(data, dict) or "is_implicit" not in data:
+            return data
+        if data["is_implicit"] is not (data.get("aspect_term") == ""):
+            raise ValueError("is_implicit must say whether aspect_term is empty")
+        return {key: value for key, value in data.items() if key != "is_implicit"}
 
     @computed_field  # type: ignore[prop-decorator]
     @property
