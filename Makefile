@@ -31,11 +31,12 @@ lint: $(STAMP) ## Style, types and import layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(STAMP) ## Compare the memory with the plain way, and weigh the framework (minutes)
+bench: $(STAMP) ## Memory beside the plain way, framework cost, throughput of a grid (ten minutes)
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/framework.py
+	@$(BIN)/python benchmarks/throughput.py
 
-torture: $(STAMP) ## Hundreds of real kill -9 on store and cache (minutes)
+torture: $(STAMP) ## Hundreds of real kill -9 on store, cache and grid runs (minutes)
 	@$(BIN)/python -m pytest -q -m torture
 
 checklist: $(STAMP) ## Which checklist items have a test

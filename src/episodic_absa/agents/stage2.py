@@ -60,14 +60,19 @@ class Stage2:
             return Reviews()
         inputs = ReviewInputs(text=sample.text, language=language, stage1=stage1, review_context=context, memory=slot)
         shown = review_context(sample.text, stage1, context, [], slot, self._slot_name)
-        try:
-            async with asyncio.TaskGroup() as both:
-                ate = both.create_task(asking.ask("stage2_ate", inputs, shown, AteReviewAnswer))
-                atsa = both.create_task(asking.ask("stage2_atsa", inputs, shown, AtsaReviewAnswer))
-        except* Exception as group:
-            # What fails more than this sample goes first.
-            raise min(group.exceptions, key=lambda error: isinstance(error, BackendError)) from group
-        return _numbered(ate.result(), atsa.result(), sample.text)
+        # Both run to their end even if one fails: what a failed sample cost must not depend on timing.
+        ate, atsa = await asyncio.gather(
+            asking.ask("stage2_ate", inputs, shown, AteReviewAnswer),
+            asking.ask("stage2_atsa", inputs, shown, AtsaReviewAnswer),
+            return_exceptions=True,
+        )
+        # What fails more than this sample goes first, then the first in order.
+        failed = [one for one in (ate, atsa) if isinstance(one, BaseException)]
+        if failed:
+            raise min(failed, key=lambda error: isinstance(error, BackendError))
+        assert not isinstance(ate, BaseException)  # noqa: S101 - for the type checker
+        assert not isinstance(atsa, BaseException)  # noqa: S101
+        return _numbered(ate, atsa, sample.text)
 
     async def validate(
         self,
