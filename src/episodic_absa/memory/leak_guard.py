@@ -50,8 +50,8 @@ def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogu
     summary, correction, marker = draft.case_summary, draft.correction, draft.input_signature.contrast_marker
     principle = catalogue.get(correction.principle_id)
     closed = {
-        "case_summary.symptom": _SYMPTOM.fullmatch(summary.symptom),
-        "case_summary.rationale_summary": _RATIONALE.fullmatch(summary.rationale_summary),
+        "case_summary.symptom": _is_symptom(summary.symptom),
+        "case_summary.rationale_summary": _is_rationale(summary.rationale_summary),
         "case_summary.target_aspect_type": _is_stored_term(summary.target_aspect_type),
         "stage_snapshot.stage1": _holds_stored_terms(draft.stage_snapshot.stage1),
         "stage_snapshot.final": _holds_stored_terms(draft.stage_snapshot.final),
@@ -120,6 +120,17 @@ _CONDITION = re.compile(
     f"language={_choices(get_args(Language))}|structure={_list_of(STRUCTURES)}"
     f"|risk={_choices((*RISK_IDS, 'conflict', 'implicit', 'none'))}"
 )
+
+
+# The vocabulary is closed: the same few strings are asked about again and again.
+@lru_cache(maxsize=4096)
+def _is_symptom(symptom: str) -> bool:
+    return _SYMPTOM.fullmatch(symptom) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_rationale(rationale: str) -> bool:
+    return _RATIONALE.fullmatch(rationale) is not None
 
 
 def _is_short(term: str) -> bool:

@@ -86,26 +86,48 @@ class MemoryStore:
         durable.
         """
         checked = self._checked(draft)
-        with self._threads, self.writing():
-            self._set_torn_line_aside()
-            try:
-                line = _line_of(checked, self._tail.next_id)
-                # Reading the line back proves that what is written is what every reader will accept.
-                entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
-            except ValidationError as error:
-                raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
-            except UnicodeEncodeError as error:
-                raise MemoryStoreError("not an episode: a string is not valid Unicode", path=self.path) from error
-            self._write(line)
-            self._tail.add(entry, line)
-            return entry
+        # Always the writers' lock first, then the threads': two threads must not wait for each other.
+        self._begin_writing()
+        try:
+            with self._threads:
+                return self._append(checked)
+        finally:
+            self._end_writing()
+
+    def _append(self, checked: EpisodeDraftV1_1) -> EpisodicMemoryEntryV1_1:
+        self._set_torn_line_aside()
+        try:
+            line = _line_of(checked, self._tail.next_id)
+            # Reading the line back proves that what is written is what every reader will accept.
+            entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
+        except ValidationError as error:
+            raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
+        except UnicodeEncodeError as error:
+            raise MemoryStoreError("not an episode: a string is not valid Unicode", path=self.path) from error
+        self._write(line)
+        self._tail.add(entry, line)
+        return entry
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the writers' lock: around one append, or around a whole run that appends many."""
-        with self._lock.held():
-            self._follow()
+        self._begin_writing()
+        try:
             yield
+        finally:
+            self._end_writing()
+
+    def _begin_writing(self) -> None:
+        self._lock.acquire()
+        try:
+            with self._threads:
+                self._follow()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _end_writing(self) -> None:
+        self._lock.release()
 
     def close(self) -> None:
         """Close the files. The store may be used again; it then opens them anew."""
@@ -229,6 +251,7 @@ class _Tail:
 
     def __init__(self, path: Path, keep_last_n: int) -> None:
         self._path = path
+        self._name = str(path)
         self._keep_last_n = keep_last_n
         self._descriptor: int | None = None
         self._forget()
@@ -238,6 +261,9 @@ class _Tail:
         self.index = EpisodeIndex(self._keep_last_n)
         self.end = 0
         """Where the last whole line ends."""
+        self.has_more = False
+        """Whether an unfinished line stood behind it when the file was last looked at."""
+        self._identity = (0, 0)
         self._last_id = 0
         self._highest_rejected_id = 0
         self._offsets = array("Q")
@@ -262,12 +288,14 @@ class _Tail:
                 self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except OSError as error:
                 raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
+            status = os.fstat(self._descriptor)
+            self._identity = (status.st_dev, status.st_ino)
             self._highest_rejected_id = highest_rejected_id(self._path)
 
     def follow(self) -> bool:
         """Take in what was appended. Returns whether the file is another one than before."""
         try:
-            status = self._path.stat()
+            status = os.stat(self._name)  # noqa: PTH116 - asked for every sample; a Path takes its time
         except FileNotFoundError:
             replaced = self._descriptor is not None
             if self.end or replaced:
@@ -279,11 +307,13 @@ class _Tail:
         if replaced:
             self._forget()
         self.ensure_open()
-        if status.st_size > self.end:
+        self.has_more = status.st_size > self.end
+        if self.has_more:
             if not self._still_ends_as_known():
                 self._forget()
                 self.ensure_open()
             self._take_in()
+            self.has_more = os.fstat(self._descriptor or 0).st_size > self.end
         return replaced
 
     def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
@@ -333,14 +363,12 @@ class _Tail:
 
     def torn_bytes(self) -> bytes:
         """Return what stands behind the last whole line."""
-        if self._descriptor is None:
+        if self._descriptor is None or not self.has_more:
             return b""
         return os.pread(self._descriptor, os.fstat(self._descriptor).st_size - self.end, self.end)
 
     def _is_other_file(self, status: os.stat_result) -> bool:
-        assert self._descriptor is not None  # noqa: S101 - asked only while open
-        ours = os.fstat(self._descriptor)
-        return (ours.st_dev, ours.st_ino) != (status.st_dev, status.st_ino) or status.st_size < self.end
+        return self._identity != (status.st_dev, status.st_ino) or status.st_size < self.end
 
     def _still_ends_as_known(self) -> bool:
         """Whether the last line we know still stands where it stood: a cut and regrown file is another file."""

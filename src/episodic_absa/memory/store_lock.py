@@ -22,7 +22,9 @@ class StoreLock:
         self.path = store_path.with_name(store_path.name + ".lock")
         self._store_path = store_path
         self._timeout_s = timeout_s
+        self._name = str(self.path)
         self._descriptor: int | None = None
+        self._identity = (0, 0)
         self._depth = 0
         # flock does not keep threads of one descriptor apart.
         self._threads = threading.RLock()
@@ -30,16 +32,29 @@ class StoreLock:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the lock; waits up to the timeout for another writer to let go."""
-        with self._threads:
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
+    def acquire(self) -> None:
+        """Take the lock, or take it once more."""
+        self._threads.acquire()
+        try:
             if self._depth == 0:
                 self._acquire()
             self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    fcntl.flock(self._opened(), fcntl.LOCK_UN)
+        except BaseException:
+            self._threads.release()
+            raise
+
+    def release(self) -> None:
+        """Undo one `acquire`."""
+        self._depth -= 1
+        if self._depth == 0 and self._descriptor is not None:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        self._threads.release()
 
     def close(self) -> None:
         """Close the lock file; a lock still held is let go."""
@@ -62,11 +77,10 @@ class StoreLock:
 
     def _is_still_the_lock_file(self) -> bool:
         try:
-            there = self.path.stat()
+            there = os.stat(self._name)  # noqa: PTH116 - asked for every append; a Path takes its time
         except FileNotFoundError:
             return False
-        ours = os.fstat(self._opened())
-        return (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino)
+        return self._identity == (there.st_dev, there.st_ino)
 
     def _acquire_opened(self, deadline: float) -> None:
         descriptor = self._opened()
@@ -91,6 +105,8 @@ class StoreLock:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                ours = os.fstat(self._descriptor)
+                self._identity = (ours.st_dev, ours.st_ino)
             except OSError as error:
                 raise MemoryStoreError(
                     f"cannot write beside {self._store_path}: {error.strerror}; "
