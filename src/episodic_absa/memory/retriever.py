@@ -1,7 +1,7 @@
 """Ranks past episodes by likeness of signature and of risks. Never sees text or labels."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory.episode_index import (
@@ -13,8 +13,6 @@ from episodic_absa.memory.episode_index import (
     tokens_of,
 )
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
-
-RETRIEVAL_MODE: Final[Literal["signature_lexical"]] = "signature_lexical"
 
 
 class Likeness:

@@ -1,6 +1,6 @@
 """CaseTrace v1.1: one sample told in full, schema-checked. It stands in traces.jsonl and nowhere else."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -77,7 +77,3 @@ class CaseTraceV1_1(FrozenModel):  # noqa: N801 - V1_1 marks what is persisted
     risk: TraceRisk
     override: TraceOverride
     coverage: Coverage
-
-
-TraceLine = dict[str, Any]
-"""{case_trace, text, memory, calls[], timing, error?}"""
