@@ -11,7 +11,7 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
+from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable, shown_path
 from episodic_absa.metrics.metric_value import MetricKind
 from episodic_absa.metrics.statistics import (
     NO_VARIATION,
@@ -59,7 +59,7 @@ def comparison_view(found: ComparedRuns) -> ConsoleRenderable:
     )
     head = Constrain(Group(*_head(found)), PAGE_WIDTH)
     notes = Constrain(Group(*(Text(printable(note), style="dim") for note in _notes(found))), PAGE_WIDTH)
-    changed = Text(f"changed  {found.changed_path}", no_wrap=True, overflow="ignore")
+    changed = Text(f"changed  {printable(shown_path(found.changed_path))}", no_wrap=True, overflow="ignore")
     return Group(head, Text(), table, Text(), notes, changed)
 
 

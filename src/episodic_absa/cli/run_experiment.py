@@ -1,7 +1,6 @@
 """The work of `run`: load, run with progress, summarise; and what is said when it is stopped or fails."""
 
 import asyncio
-import os
 import shlex
 import signal
 import sys
@@ -13,7 +12,7 @@ from typing import Any, Final
 
 from episodic_absa.cli.derived_view import derived_line
 from episodic_absa.cli.dry_run_view import dry_run_json, dry_run_view
-from episodic_absa.cli.output import print_json, printable, show, show_error
+from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.run_progress import TellStopping, show_progress
 from episodic_absa.cli.run_summary import summary_json, summary_view
 from episodic_absa.experiments.dry_run import estimate_run
@@ -116,13 +115,6 @@ async def _interruptible(grid: Coroutine[Any, Any, GridProgress], tell_stopping:
         await grid
     finally:
         signal.signal(signal.SIGINT, cancel_grid)
-
-
-def shown_path(path: Path) -> str:
-    """Return a path as short as it can be told from here."""
-    plain = os.path.normpath(path)
-    relative = os.path.relpath(plain)
-    return plain if relative.startswith("..") else relative
 
 
 def _kept(progress: GridProgress) -> str:
