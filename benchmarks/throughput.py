@@ -26,6 +26,7 @@ from recorded_model import prompt_key, review_key
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.experiments.dry_run import estimate_run
 from episodic_absa.experiments.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.experiments.run_directory import OUTPUTS, OVERRIDE_DEBUG, RUN_META, SCORECARDS, STORE, TRACES
 from episodic_absa.experiments.runner import run_grid
@@ -182,6 +183,7 @@ def compare(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         grid = measure(write_config(folder, "grid", url, concurrency=concurrency))
         print(f"grid: {grid.wall_s:.1f} s, {grid.requests} requests", flush=True)
         guessing = measure(write_config(folder, "guessing", url, concurrency=concurrency, speculate=True))
+        estimated = asyncio.run(estimate_run(grid.config)).estimate.sent
         print(f"speculating: {guessing.wall_s:.1f} s, {guessing.requests} requests", flush=True)
     assert same_bytes(offline, grid.config, OUTPUTS, STORE, OVERRIDE_DEBUG), "the grid differs from the offline one"
 
@@ -216,6 +218,8 @@ def compare(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "never_exposed_requests": unexposed_n,
         "never_exposed_times_faster": round(per_request_s * unexposed_n / unexposed_s, 1),
         "requests": grid.requests,
+        "requests_estimated_by_dry_run": estimated,
+        "dry_run_estimate_off_by": round(estimated / grid.requests - 1, 3),
         "requests_of_separate_runs": asks,
         "requests_share": round(grid.requests / asks, 3),
         "most_under_way": grid.most_under_way,

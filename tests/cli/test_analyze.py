@@ -214,6 +214,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("good", "bad", "--uid", "u"), "--uid names one review, and there are 2"),
     (("good", "--json", "--explain"), "--explain is for people and --json for programs"),
     (("good", "--store", "."), ". is a directory; a store is one .jsonl file"),
+    (("good", "--store", "s.jsonl"), "C1 neither reads nor writes a store; choose another --condition"),
 ]
 
 

@@ -71,9 +71,16 @@ def test_a_run_tells_of_its_cells_prints_a_summary_and_is_not_run_twice(cli: Cli
     lines = first.stdout.splitlines()
     assert lines[0] == "toy  embedded:rules-1  mean of 2 seeds"
     assert [line.split()[:3] for line in lines if line.startswith("C")] == [["C1", "3", "0"], ["C2", "3", "0"]]
-    assert lines[-1] == f"results  {tmp_path}/results/toy"
+    in_cell = "structural_metrics.csv, triptych.csv, memory_growth.jsonl"
+    assert lines[-3:] == [
+        f"results  {tmp_path}/results/toy",
+        f"tables   grid_metrics.csv, comparisons.csv; in each cell {in_cell}",
+        f"report   {tmp_path}/results/toy/report.html",
+    ]
+    assert (tmp_path / "results" / "toy" / "report.html").is_file()
+    assert re.search(r"baseline_\nmajority +0\.\d{3}$", first.stdout, re.MULTILINE)  # CHECKLIST 198
     assert "\x1b" not in first.stdout + first.stderr
-    assert max(map(len, lines[:-1])) <= 80
+    assert max(map(len, lines[:-3])) <= 80
 
     files = sorted((tmp_path / "results").rglob("*.json*"))
     written = [path.read_bytes() for path in files]
@@ -85,7 +92,8 @@ def test_a_run_tells_of_its_cells_prints_a_summary_and_is_not_run_twice(cli: Cli
     assert summary["results"] == str(tmp_path / "results" / "toy")
     assert [one["condition"] for one in summary["conditions"]] == ["C1", "C2"]
     assert [(one["condition"], one["seed"]) for one in summary["cells"]][:2] == [("C1", 1), ("C1", 2)]
-    assert all(one["calls"] == 30 and 0 < one["f1_explicit_preview"] <= 1 for one in summary["cells"])
+    assert all(one["calls"] == 30 and 0 < one["tuple_f1_explicit"] <= 1 for one in summary["cells"])
+    assert summary["baseline_majority"].keys() == {"tuple_f1_explicit", "polarity", "source"}
     assert summary["this_invocation"] == {
         "sent": 0,
         "from_cache": 0,

@@ -1,7 +1,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import yaml
@@ -10,7 +10,6 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiments.experiment_config import load_experiment
 from episodic_absa.experiments.runner import GridProgress, run_grid
 from episodic_absa.experiments.summary import (
-    compute_f1_explicit,
     load_summary,
     mean_over_seeds,
     summarise_cell,
@@ -23,20 +22,12 @@ from episodic_absa.vocabulary import Polarity
 Pairs = Sequence[tuple[str, Polarity]]
 
 
-def make_card(
-    found: Pairs,
-    gold: Pairs | None,
-    *,
-    backfilled: Pairs = (),
-    status: Literal["ok", "error"] = "ok",
-    **more: Any,
-) -> Scorecard:
-    tuples = [(pair, False) for pair in found] + [(pair, True) for pair in backfilled]
+def make_card(found: Pairs, gold: Pairs | None, **more: Any) -> Scorecard:
     return Scorecard(
         run_id="toy",
         uid="u",
         sample_index=0,
-        status=status,
+        status="ok",
         condition="C1",
         memory_mode="off",
         seed=1,
@@ -51,46 +42,22 @@ def make_card(
                 polarity=polarity,
                 confidence=0.5,
                 grounding="explicit" if term else "implicit",
-                is_backfilled=is_backfilled,
             )
-            for (term, polarity), is_backfilled in tuples
+            for term, polarity in found
         ),
         gold_tuples=None if gold is None else tuple(GoldTuple(aspect_term=t, polarity=p) for t, p in gold),
         **more,
     )
 
 
-def test_f1_pools_explicit_pairs_over_samples() -> None:
+def test_the_score_is_the_primary_metric_a_mean_over_samples() -> None:
     cards = [
         make_card([("Food", "positive"), ("staff", "negative")], [("food ", "positive")]),
-        make_card([("room", "negative")], [("room", "positive"), ("bed", "positive"), ("", "negative")]),
+        make_card([("room", "negative")], [("room", "positive"), ("", "negative")]),
+        make_card([("room", "negative")], None),
     ]
-    # 1 of 3 predictions and 1 of 3 gold pairs meet.
-    assert compute_f1_explicit(cards) == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize(
-    "left_out",
-    [
-        make_card([("food", "negative")], None),
-        make_card([("food", "negative")], []),
-        make_card([("food", "negative")], [("", "positive")]),
-        make_card([], [("food", "positive")], status="error"),
-        make_card([("food", "negative")], [("food", "positive")]).model_copy(
-            update={"gold_tuples": (GoldTuple(aspect_term="food", polarity=None),)}
-        ),
-    ],
-    ids=["no gold", "no opinion", "implicit gold", "failed", "gold without polarity"],
-)
-def test_samples_without_usable_explicit_gold_do_not_count(left_out: Scorecard) -> None:
-    assert compute_f1_explicit([left_out]) is None
-    assert compute_f1_explicit([left_out, make_card([("food", "positive")], [("food", "positive")])]) == 1.0
-
-
-def test_implicit_predictions_and_backfills_are_no_explicit_predictions() -> None:
-    card = make_card([("", "negative")], [("food", "neutral")], backfilled=[("food", "neutral")])
-    assert compute_f1_explicit([card]) == 0.0
-    assert compute_f1_explicit([card], count_backfilled=True) == 1.0
+    assert summarise_cell("C1", 1, cards).tuple_f1_explicit == pytest.approx((2 / 3 + 0) / 2)
+    assert summarise_cell("C1", 1, cards[2:]).tuple_f1_explicit is None
 
 
 def test_a_mean_with_an_unknown_cost_is_unknown() -> None:
@@ -123,5 +90,6 @@ def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path)
         shown = progress.cells[f"{cell.condition}__seed{cell.seed}"]
         counted = (shown.done, shown.failed, shown.shown, shown.changed, shown.stored)
         assert (cell.samples, cell.failed, cell.memory_shown, cell.changed, cell.stored) == counted
-        assert (cell.calls, cell.f1_explicit_preview) == (20, None)
+        assert (cell.calls, cell.tuple_f1_explicit) == (20, None)
     assert progress.requests().sent_n == 0
+    assert summary.baseline is None  # without gold there is no majority

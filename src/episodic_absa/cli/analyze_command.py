@@ -33,8 +33,14 @@ def analyze(
         str | None, typer.Option(metavar="FILE|v1_1|v1_2|v1_3", help="Where the condition is defined.")
     ] = None,
     store: Annotated[
-        Path, typer.Option("--store", metavar="PATH", help="The memory's store file, if the condition uses one.")
-    ] = DEFAULT_STORE,
+        Path | None,
+        typer.Option(
+            "--store",
+            metavar="PATH",
+            help="The memory's store file, if the condition uses one.",
+            show_default=str(DEFAULT_STORE),
+        ),
+    ] = None,
     language: Annotated[Language | None, typer.Option(help="The language; detected if not given.")] = None,
     uid: Annotated[str | None, typer.Option(metavar="UID", help="The id of a single review.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Passed to models that honour one.")] = 0,
@@ -59,17 +65,24 @@ def analyze(
         raise ConfigError(f"--uid names one review, and there are {len(reviews)}", key="uid")
     uid = uid and as_unicode(uid, "--uid")
     samples = [make_sample(review, language_code=language, uid=uid) for review in reviews]
-    if store.is_dir():
+    if store is not None and store.is_dir():
         raise ConfigError(f"{store} is a directory; a store is one .jsonl file, name it with --store", key="store")
     # Before there is a backend: a misspelt name must not leave an empty recording behind.
-    load_condition(condition, conditions)
+    flags = load_condition(condition, conditions)
+    if store is not None and not flags.retrieval_execute and not flags.store_write:
+        raise ConfigError(
+            f"{flags.name} neither reads nor writes a store; choose another --condition or leave --store out",
+            key="store",
+        )
     backbone = backbone_from(backend, base_url=base_url)
     if base_url is not None and backbone.provider in ("embedded", "replay"):
         raise ConfigError(f"--base-url is for backends with a server; {backbone.provider} has none", key="base_url")
     made = create_backend(backbone.model_copy(update={"record": record}))
     embedded = backbone.provider == "embedded"
     output = JsonLines() if as_json else Pages(len(samples), explain=explain, with_embedded_note=embedded)
-    with Analyzer(backend=made, condition=condition, conditions=conditions, store=store, seed=seed) as analyzer:
+    with Analyzer(
+        backend=made, condition=condition, conditions=conditions, store=store or DEFAULT_STORE, seed=seed
+    ) as analyzer:
         failed_n = run(analyzer, samples, output)
     if failed_n:
         raise typer.Exit(EXIT_SOME_FAILED)

@@ -14,8 +14,10 @@ import typer
 
 from episodic_absa.cli.analyze_command import analyze
 from episodic_absa.cli.check_command import check, verify
+from episodic_absa.cli.compare_command import compare
 from episodic_absa.cli.memory_commands import memory_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
+from episodic_absa.cli.report_command import report
 from episodic_absa.cli.run_command import run
 from episodic_absa.errors import EpisodicAbsaError
 
@@ -35,6 +37,8 @@ app.command()(analyze)
 app.command()(run)
 app.command()(check)
 app.command()(verify)
+app.command()(report)
+app.command()(compare)
 app.add_typer(memory_app, name="memory")
 
 

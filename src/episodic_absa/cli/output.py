@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResult
@@ -61,3 +62,10 @@ class FirstThatFits:
             if Measurement.get(console, unlimited, layout).maximum <= options.max_width:
                 break
         yield layout
+
+
+def shown_path(path: Path) -> str:
+    """Return a path as short as it can be told from here."""
+    plain = os.path.normpath(path)
+    relative = os.path.relpath(plain)
+    return plain if relative.startswith("..") else relative

@@ -1,7 +1,6 @@
 """The work of `run`: load, run with progress, summarise; and what is said when it is stopped or fails."""
 
 import asyncio
-import os
 import shlex
 import signal
 import sys
@@ -11,12 +10,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+from episodic_absa.cli.derived_view import derived_line
 from episodic_absa.cli.dry_run_view import dry_run_json, dry_run_view
-from episodic_absa.cli.output import print_json, printable, show, show_error
+from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.run_progress import TellStopping, show_progress
 from episodic_absa.cli.run_summary import summary_json, summary_view
 from episodic_absa.experiments.dry_run import estimate_run
 from episodic_absa.experiments.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.experiments.grid_report import REPORT, write_report
 from episodic_absa.experiments.runner import GridProgress, TooManyFailuresError, run_grid
 from episodic_absa.experiments.summary import load_summary
 
@@ -76,6 +77,7 @@ def run_experiment(invocation: Invocation) -> int:
     was_finished = all(cell.resumed == cell.total for cell in progress.cells.values())
     if was_finished:
         _say(f"{config.file.run_id} was finished before; nothing was run")
+    write_report(config.out_dir)
     summary = load_summary(config)
     if invocation.as_json:
         print_json(summary_json(config, summary, progress.requests(), was_finished=was_finished))
@@ -83,6 +85,8 @@ def run_experiment(invocation: Invocation) -> int:
         show(summary_view(config, summary, progress.requests()))
         # Not laid out: a path that a narrow terminal breaks must still be one to copy.
         sys.stdout.write(f"\nresults  {printable(shown_path(config.out_dir))}\n")
+        sys.stdout.write(f"tables   {derived_line(config.out_dir, progress.derived)}\n")
+        sys.stdout.write(f"report   {printable(shown_path(config.out_dir / REPORT))}\n")
     return 0
 
 
@@ -111,13 +115,6 @@ async def _interruptible(grid: Coroutine[Any, Any, GridProgress], tell_stopping:
         await grid
     finally:
         signal.signal(signal.SIGINT, cancel_grid)
-
-
-def shown_path(path: Path) -> str:
-    """Return a path as short as it can be told from here."""
-    plain = os.path.normpath(path)
-    relative = os.path.relpath(plain)
-    return plain if relative.startswith("..") else relative
 
 
 def _kept(progress: GridProgress) -> str:

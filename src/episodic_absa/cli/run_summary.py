@@ -1,6 +1,6 @@
 """What `run` prints at its end: a row per condition, means over seeds."""
 
-from typing import Any
+from typing import Any, Final
 
 from rich import box
 from rich.console import ConsoleRenderable, Group
@@ -13,6 +13,9 @@ from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
 from episodic_absa.experiments.experiment_config import ExperimentConfig
 from episodic_absa.experiments.request_counts import RequestCounts
 from episodic_absa.experiments.summary import BUILD, ConditionSummary, GridSummary
+from episodic_absa.metrics.definitions import BASELINE
+
+_SCORE_TITLE: Final = "tuple_f1\nexplicit"
 
 
 def summary_json(
@@ -26,6 +29,7 @@ def summary_json(
         "was_finished": was_finished,
         "conditions": [one.model_dump(mode="json") for one in summary.conditions],
         "cells": [one.model_dump(mode="json") for one in summary.cells],
+        "baseline_majority": summary.baseline.model_dump(mode="json") if summary.baseline else None,
         "this_invocation": {
             "sent": requests.sent_n,
             "from_cache": requests.cached_n,
@@ -43,25 +47,30 @@ def summary_view(config: ExperimentConfig, summary: GridSummary, requests: Reque
     head = Text.assemble(
         (printable(config.file.run_id), "bold"), f"  {backbone.provider}:{backbone.model}  ", (several, "dim")
     )
-    table = FirstThatFits(lambda: _table(summary, padding=1), lambda: _table(summary, padding=0))
+    table = FirstThatFits(
+        lambda: _table(summary, padding=1),
+        lambda: _table(summary, padding=0),
+        lambda: _table(summary, padding=0, baseline=BASELINE.replace("_", "_\n")),
+    )
     notes = Constrain(Group(*_notes(summary, requests)), PAGE_WIDTH)
     return Group(head, Text(), table, Text(), notes)
 
 
-def _table(summary: GridSummary, *, padding: int) -> Table:
+def _table(summary: GridSummary, *, padding: int, baseline: str = BASELINE) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0), header_style="bold cyan"
     )
     table.add_column("condition", vertical="bottom", overflow="fold")
-    for title in ("samples", "failed", "memory\nshown", "changed", "stored", "F1*", "calls", "tokens", "cost"):
+    for title in ("samples", "failed", "memory\nshown", "changed", "stored", _SCORE_TITLE, "calls", "tokens", "cost"):
         table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
     for one in summary.conditions:
         table.add_row(*_row(one), style="dim" if one.condition == BUILD else None)
+    if summary.baseline is not None:
+        table.add_row(baseline, *[""] * 5, _score_text(summary.baseline.tuple_f1_explicit), style="dim")
     return table
 
 
 def _row(one: ConditionSummary) -> list[Text]:
-    score = "-" if one.f1_explicit_preview is None else f"{one.f1_explicit_preview:.3f}"
     return [
         Text(printable(one.condition), style="bold"),
         Text(mean_text(one.samples)),
@@ -69,17 +78,26 @@ def _row(one: ConditionSummary) -> list[Text]:
         Text(mean_text(one.memory_shown)),
         Text(mean_text(one.changed)),
         Text(mean_text(one.stored)),
-        Text(score),
+        Text(_score_text(one.tuple_f1_explicit)),
         Text(short_number(one.calls)),
         Text(short_number(one.tokens_in + one.tokens_out)),
         Text(money_text(one.cost_usd)),
     ]
 
 
+def _score_text(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"
+
+
 def _notes(summary: GridSummary, requests: RequestCounts) -> list[Text]:
-    notes = ["changed: the reviewed result was adopted. stored: new episodes."]
-    if any(one.f1_explicit_preview is not None for one in summary.conditions):
-        notes.append("* a preview: micro F1 over explicit (term, polarity) pairs, without intervals or tests.")
+    notes = ["changed: final tuples that differ from those of Stage1. stored: new episodes."]
+    if any(one.tuple_f1_explicit is not None for one in summary.conditions):
+        notes.append(
+            "tuple_f1_explicit: mean F1 over explicit (term, polarity) pairs; comparisons.csv has the intervals."
+        )
+    if summary.baseline is not None:
+        polarity, source = summary.baseline.polarity, summary.baseline.source
+        notes.append(f"{BASELINE}: Stage1's terms, all {polarity}, the majority of {source} gold.")
     if requests.sent_n or requests.cached_n:
         usage = requests.usage
         spent = f"{short_number(usage.tokens_in + usage.tokens_out)} tokens, cost {money_text(usage.cost_usd)}"

@@ -209,8 +209,19 @@ def _store_path(config: ExperimentConfig, condition: Condition, seed: int, run_d
     pattern = config.file.episodic_memory.store_path
     if pattern is None:
         return run_dir / STORE
-    filled = pattern.replace("{condition}", condition.name).replace("{seed}", str(seed))
-    return config.resolve(Path(filled))
+    return config.resolve(Path(_filled(pattern, condition, seed)))
+
+
+def _filled(pattern: str, condition: Condition, seed: int) -> str:
+    return pattern.replace("{condition}", condition.name).replace("{seed}", str(seed))
+
+
+def shown_store_path(config: ExperimentConfig, cell: Cell) -> str | None:
+    """Return the cell's store as a manifest names it: within the run directory, or relative to the config file."""
+    pattern = config.file.episodic_memory.store_path
+    if cell.store is None:
+        return None
+    return STORE if pattern is None or cell.is_build else _filled(pattern, cell.condition, cell.seed)
 
 
 def _require_below(path: Path, roots: Sequence[Path], key: str) -> None:

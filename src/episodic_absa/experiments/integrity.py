@@ -9,6 +9,7 @@ from typing import Final, Literal
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiments.integrity_checks import RESULT_CHECKS, Findings, NotApplicableError
 from episodic_absa.experiments.memory_integrity import MEMORY_CHECKS
+from episodic_absa.experiments.metric_integrity import GRID_METRIC_CHECKS, METRIC_CHECKS
 from episodic_absa.experiments.origin_integrity import ORIGIN_CHECKS
 from episodic_absa.experiments.run_directory import JOURNAL, MANIFEST
 from episodic_absa.experiments.run_files import CellFiles
@@ -16,7 +17,7 @@ from episodic_absa.schemas.frozen_model import Count, FrozenModel
 
 INTEGRITY: Final = "integrity.json"
 _DETAILS_SHOWN: Final = 3
-_CELL_CHECKS: Final = {**RESULT_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
+_CELL_CHECKS: Final = {**RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
 
 
 class CheckResult(FrozenModel):
@@ -106,6 +107,7 @@ GRID_CHECKS: Final[Mapping[str, Callable[[Sequence[CellFiles]], Findings]]] = {
     "never_shown_agree": check_never_shown_agree,
     "seeds_complete": check_seeds_complete,
     "build_stores": check_build_stores,
+    **GRID_METRIC_CHECKS,
 }
 
 

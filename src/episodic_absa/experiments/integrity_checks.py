@@ -30,11 +30,6 @@ class NotApplicableError(Exception):
     """A check has nothing it could say something about, and says why."""
 
 
-def not_applicable(reason: str) -> Findings:
-    """Say, in place of any finding, why there is none."""
-    raise NotApplicableError(reason)
-
-
 def check_completed(cell: CellFiles) -> Findings:
     """The cell was run to its end."""
     yield None if cell.known_manifest.completed else "the manifest says that the run is not completed"
@@ -303,13 +298,6 @@ def check_no_clock_values(cell: CellFiles) -> Findings:
             yield None if key is None else f"{name}, line {number}: the key {key} tells a clock value or a cache hit"
 
 
-def check_metrics(cell: CellFiles) -> Findings:
-    """Metrics files equal a recomputation."""
-    missing = [name for name in _METRIC_FILES if not (cell.path / name).exists()]
-    why = f"not written: {', '.join(missing)}" if missing else f"verify cannot recompute {', '.join(_METRIC_FILES)} yet"
-    return not_applicable(why)
-
-
 RESULT_CHECKS: Final[Mapping[str, Check]] = {
     "completed": check_completed,
     "line_counts": check_line_counts,
@@ -328,10 +316,8 @@ RESULT_CHECKS: Final[Mapping[str, Check]] = {
     "risk_follows_adoption": check_risk_follows_adoption,
     "override_decisions": check_override_decisions,
     "no_clock_values": check_no_clock_values,
-    "metrics_recomputed": check_metrics,
 }
 
-_METRIC_FILES: Final = ("structural_metrics.csv", "triptych.csv")
 _CLOCK_KEY: Final = re.compile(
     r"(?:^|_)(?:time|timestamp|date|datetime|clock|latency|elapsed|duration|seconds|started|ended|cached|cache_hit)"
     r"(?:$|_)"

@@ -87,7 +87,6 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
             "run_purpose": config.run_purpose,
             "seed": manifest.cfg_canonical["experiment"].get("seed"),
             "shuffle": config.experiment.shuffle,
-            "answers_shared": backbone.provider in ("embedded", "replay") or config.cache.share == "all",
         },
         "backbone": {
             **{key: getattr(backbone, key) for key in ("provider", "model", "base_url", "output", "max_tokens")},
@@ -101,6 +100,10 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
             "thresholds": pipeline.thresholds.model_dump(mode="json"),
         },
     }
+    if backbone.provider in ("embedded", "replay"):
+        meant[""]["answers_shared"] = True
+    elif config.cache.share != "all":
+        meant[""]["answers_shared"] = False
     for place, values in meant.items():
         told = raw.get(place, {}) if place else raw
         for key, value in values.items():

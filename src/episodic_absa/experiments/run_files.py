@@ -26,6 +26,7 @@ from episodic_absa.experiments.run_directory import (
     TRACES,
 )
 from episodic_absa.memory.memory_store import reasons_of
+from episodic_absa.metrics.majority import Majority
 from episodic_absa.schemas.absa import DebateOutput, FinalResult, ModeratorOutput, Stage1Result, Stage2Result
 from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
@@ -160,6 +161,12 @@ class ManifestGold(BaseModel):
     sha256: str
 
 
+class ManifestBackbone(BaseModel):
+    """What answered."""
+
+    seed_supported: bool
+
+
 class ManifestMemory(BaseModel):
     """What the store began with."""
 
@@ -175,6 +182,7 @@ class Manifest(BaseModel):
     cfg_hash: str
     cfg_canonical: dict[str, Any]
     package_version: str
+    backbone: ManifestBackbone
     answers_shared: bool
     prompt_versions: dict[str, str]
     lexicon_sha256: str
@@ -184,6 +192,7 @@ class Manifest(BaseModel):
     conditions: ManifestConditions
     dataset: ManifestDataset
     gold: ManifestGold | None
+    majority: Majority | None
     episodic_memory: ManifestMemory
     seed: int
     completed: bool

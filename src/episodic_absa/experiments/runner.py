@@ -17,6 +17,7 @@ from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError, RunDirectoryError
 from episodic_absa.experiments.case_traces import Tracer
+from episodic_absa.experiments.derived_files import write_derived_files
 from episodic_absa.experiments.experiment_config import ExperimentConfig
 from episodic_absa.experiments.grid import (
     Cell,
@@ -28,6 +29,7 @@ from episodic_absa.experiments.grid import (
     require_stores,
     resource_hashes,
     sha256_of,
+    shown_store_path,
 )
 from episodic_absa.experiments.ordered_run import OrderedRun, Pace, SampleError, SampleFailure
 from episodic_absa.experiments.request_counts import CountingCache, RequestCounts
@@ -42,6 +44,7 @@ from episodic_absa.experiments.run_directory import (
     RunDirectory,
 )
 from episodic_absa.experiments.scoring import Scorer
+from episodic_absa.experiments.source_commit import source_commit
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline import load_allowlist
 from episodic_absa.vocabulary import ErrorType
@@ -73,6 +76,8 @@ class GridProgress:
     """All of the grid from the start, builds first."""
     requests: Callable[[], RequestCounts] = RequestCounts
     on_change: Callable[["GridProgress"], None] = lambda _: None
+    derived: tuple[Path, ...] = ()
+    """The tables that were written when all cells had ended."""
 
     @property
     def failed(self) -> int:
@@ -91,7 +96,7 @@ async def run_grid(
     use_cache_file: bool = True,
     backend: Backend | None = None,
 ) -> GridProgress:
-    """Run every cell that is not finished; what is on disk is continued, never repeated.
+    """Run every cell that is not finished, then derive the tables; what is on disk is continued, never repeated.
 
     Args:
         config: what to run.
@@ -112,7 +117,8 @@ async def run_grid(
         raise
     try:
         # Equal asks of all conditions wait for one request: so many asks keep every place for a request taken.
-        grid = _Grid(config, data, _AskLimit(backend, experiment.concurrency * len(config.conditions)), progress)
+        limited = _AskLimit(backend, experiment.concurrency * len(config.conditions))
+        grid = _Grid(config, data, limited, progress, answers_are_kept=use_cache_file)
         builds = {cell.seed: cell for cell in build_cells(config)}
         for cell in (*builds.values(), *evaluated_cells(config)):
             progress.cells[cell.name] = CellProgress(cell.name, total=len(data.samples_of(cell)))
@@ -131,6 +137,7 @@ async def run_grid(
     finally:
         await backend.close()
         cache.close()
+    progress.derived = write_derived_files(config.out_dir)
     return progress
 
 
@@ -165,8 +172,15 @@ class _Grid:
     """What all cells share."""
 
     def __init__(
-        self, config: ExperimentConfig, data: ExperimentData, backend: Backend, progress: GridProgress
+        self,
+        config: ExperimentConfig,
+        data: ExperimentData,
+        backend: Backend,
+        progress: GridProgress,
+        *,
+        answers_are_kept: bool,
     ) -> None:
+        self.answers_are_kept = answers_are_kept
         self.config = config
         self.data = data
         self.backend = backend
@@ -231,6 +245,10 @@ class _CellRun:
             self._grid.progress.on_change(self._grid.progress)
             if resumed.next_index == len(self._labelled) and self._is_complete(directory):
                 return
+            known = directory.read_manifest()
+            if known is not None and not known.get("answers_shared"):
+                # A part of this cell was answered from a cache that is gone.
+                self._manifest["answers_shared"] = False
             directory.write_json(MANIFEST, self._manifest)
             started = datetime.now(UTC)
             orchestrator = EpisodicOrchestrator(cell.condition, store, settings=config.memory_settings())
@@ -310,7 +328,7 @@ class _CellRun:
                 OUTPUTS: canonical_json({**outcome.to_output(), "sample_index": index}) + "\n",
             }
             self._progress.stored += outcome.store.store_decision == "stored"
-            self._progress.changed += outcome.adoption.adopt
+            self._progress.changed += card.stage_delta is not None and card.stage_delta.changed
             memory = outcome.memory
             self._progress.shown += bool(memory.prompt_injection_chars or memory.stage2_memory_injected)
         directory.commit(CommittedSample(index, labelled.sample.uid, lines))
@@ -370,7 +388,7 @@ class _CellRun:
             "cfg_canonical": cell_config(config, cell),
             "run_purpose": config.file.run_purpose,
             "package_version": version("episodic-absa"),
-            "git_commit": None,
+            "git_commit": source_commit(),
             "backbone": {
                 "provider": backbone.provider,
                 "model": backbone.model,
@@ -381,10 +399,11 @@ class _CellRun:
                 "seed": cell.seed,
                 "seed_supported": grid.backend.honours_seed,
             },
-            "answers_shared": backbone.provider in ("embedded", "replay") or config.file.cache.share == "all",
+            "answers_shared": self._answers_are_shared(),
             "prompt_versions": prompt_versions(),
             "lexicon_sha256": hashes["lexicon_sha256"],
             "catalogue_sha256": hashes["catalogue_sha256"],
+            "allowlist_sha256": hashes["allowlist_sha256"],
             "recording_sha256": hashes["recording_sha256"],
             "weights_sha256": hashes["weights_sha256"],
             "conditions": {
@@ -406,7 +425,7 @@ class _CellRun:
             else None,
             "majority": data.majority,
             "episodic_memory": {
-                "store_path": block.store_path or ("episodic_store.jsonl" if cell.needs_store else None),
+                "store_path": shown_store_path(config, cell),
                 "initial_store_sha256": start_sha256 if block.initial_store and not cell.is_build else None,
                 "build_store_sha256": build_store,
                 "dangerous_advice": block.dangerous_advice or cell.condition.dangerous_advice,
@@ -422,6 +441,13 @@ class _CellRun:
             "shuffle": config.file.experiment.shuffle,
             "completed": False,
         }
+
+    def _answers_are_shared(self) -> bool:
+        """Whether all cells of a seed are sure to get equal answers to equal prompts, also after an interruption."""
+        file = self._grid.config.file
+        if file.backbone.provider in ("embedded", "replay"):
+            return True
+        return file.cache.share == "all" and self._grid.answers_are_kept
 
     def _run_meta(self, started: datetime, ordered: OrderedRun) -> dict[str, Any]:
         ended = datetime.now(UTC)

@@ -1,18 +1,22 @@
-"""A first look at a grid: counts per cell and mean per condition, read from scorecards.jsonl alone."""
+"""A first look at a grid: counts and the primary metric per cell, and means per condition."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
+from typing import Literal
 
-from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiments.experiment_config import ExperimentConfig
+from episodic_absa.experiments.finished_cells import FinishedCell, load_cell
 from episodic_absa.experiments.grid import build_cells, evaluated_cells
-from episodic_absa.experiments.run_directory import SCORECARDS
-from episodic_absa.final_tuples import pairs, predicted
-from episodic_absa.language import norm
+from episodic_absa.metrics import sample_value
+from episodic_absa.metrics.majority import compute_baseline
+from episodic_absa.metrics.memory_use import was_injected
+from episodic_absa.metrics.per_sample import was_changed
+from episodic_absa.metrics.ratios import mean
+from episodic_absa.metrics.samples import ended_well
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.vocabulary import Polarity
 
 BUILD = "build"
 
@@ -29,14 +33,14 @@ class CellSummary(FrozenModel):
     memory_shown: int
     """Samples with memory in at least one prompt."""
     changed: int
-    """Samples whose reviewed result was adopted."""
+    """Samples whose final pairs differ from those of Stage1."""
     stored: int
     calls: int
     tokens_in: int
     tokens_out: int
     cost_usd: float | None
     """As if this cell had run alone; None where a price is not known."""
-    f1_explicit_preview: float | None
+    tuple_f1_explicit: float | None
     """None without explicit gold."""
 
 
@@ -54,7 +58,15 @@ class ConditionSummary(FrozenModel):
     tokens_in: float
     tokens_out: float
     cost_usd: float | None
-    f1_explicit_preview: float | None
+    tuple_f1_explicit: float | None
+
+
+class BaselineSummary(FrozenModel):
+    """What Stage1's terms with the majority polarity come to."""
+
+    tuple_f1_explicit: float | None
+    polarity: Polarity
+    source: Literal["train", "evaluation"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,8 @@ class GridSummary:
     """A whole grid, in the order in which its conditions were named."""
 
     cells: tuple[CellSummary, ...]
+    baseline: BaselineSummary | None = None
+    """None without gold."""
 
     @property
     def conditions(self) -> tuple[ConditionSummary, ...]:
@@ -74,28 +88,28 @@ class GridSummary:
 
 def load_summary(config: ExperimentConfig) -> GridSummary:
     """Summarise what lies in the grid's directory."""
-    cells = (*build_cells(config), *evaluated_cells(config))
-    count_backfilled = config.file.eval.count_backfilled
-    return GridSummary(
-        tuple(
-            summarise_cell(
-                BUILD if cell.is_build else cell.condition.name,
-                cell.seed,
-                load_scorecards(cell.path / SCORECARDS),
-                count_backfilled=count_backfilled,
-            )
-            for cell in cells
+    evaluated = list(evaluated_cells(config))
+    loaded = {cell.name: load_cell(cell.path) for cell in (*build_cells(config), *evaluated)}
+    cells = tuple(
+        summarise_cell(
+            BUILD if cell.manifest.is_build else cell.condition,
+            cell.manifest.seed,
+            cell.cards,
+            count_backfilled=cell.count_backfilled,
         )
+        for cell in loaded.values()
     )
+    # Stage1 never sees memory, so that the baseline of one condition is that of all.
+    first = [loaded[cell.name] for cell in evaluated if cell.condition == evaluated[0].condition]
+    return GridSummary(cells, _baseline(first))
 
 
-def load_scorecards(path: Path) -> list[Scorecard]:
-    """Read the scorecards of a cell."""
-    try:
-        with open(path, "rb") as file:
-            return [Scorecard.model_validate_json(line) for line in file]
-    except FileNotFoundError as error:
-        raise RunDirectoryError(f"there is no {path}; run the experiment first", path=path) from error
+def _baseline(cells: Sequence[FinishedCell]) -> BaselineSummary | None:
+    majority = cells[0].manifest.majority
+    if majority is None:
+        return None
+    scores = [next(iter(compute_baseline(ended_well(cell.cards), majority))).value for cell in cells]
+    return BaselineSummary(tuple_f1_explicit=_mean(scores), polarity=majority.polarity, source=majority.source)
 
 
 def summarise_cell(
@@ -103,26 +117,27 @@ def summarise_cell(
 ) -> CellSummary:
     """Count over the samples of one cell."""
     costs = [card.usage.cost_usd for card in cards]
+    scores = [sample_value("tuple_f1_explicit", card, count_backfilled=count_backfilled) for card in cards]
     return CellSummary(
         condition=condition,
         seed=seed,
         samples=len(cards),
         failed=sum(card.status == "error" for card in cards),
-        memory_shown=sum(_was_shown_memory(card) for card in cards),
-        changed=sum(card.adoption is not None and card.adoption.adopt for card in cards),
+        memory_shown=sum(map(was_injected, cards)),
+        changed=sum(map(was_changed, cards)),
         stored=sum(card.store_decision == "stored" for card in cards),
         calls=sum(card.usage.calls for card in cards),
         tokens_in=sum(card.usage.tokens_in for card in cards),
         tokens_out=sum(card.usage.tokens_out for card in cards),
         cost_usd=None if None in costs else round(sum(cost or 0.0 for cost in costs), 6),
-        f1_explicit_preview=compute_f1_explicit(cards, count_backfilled=count_backfilled),
+        tuple_f1_explicit=mean("tuple_f1_explicit", scores).value,
     )
 
 
 def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
     """Average the cells of one condition; a mean with an unknown part is unknown."""
     costs = [cell.cost_usd for cell in cells]
-    scores = [cell.f1_explicit_preview for cell in cells]
+    scores = [cell.tuple_f1_explicit for cell in cells]
     return ConditionSummary(
         condition=cells[0].condition,
         seeds=tuple(cell.seed for cell in cells),
@@ -135,33 +150,8 @@ def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
         tokens_in=fmean(cell.tokens_in for cell in cells),
         tokens_out=fmean(cell.tokens_out for cell in cells),
         cost_usd=_mean(costs),
-        f1_explicit_preview=_mean(scores),
+        tuple_f1_explicit=_mean(scores),
     )
-
-
-def compute_f1_explicit(cards: Iterable[Scorecard], *, count_backfilled: bool = False) -> float | None:
-    """Return micro F1 over explicit (norm term, polarity) pairs, None where no sample has explicit gold.
-
-    Pooled over samples that ended well, have explicit gold, and whose gold names a polarity everywhere.
-    """
-    hit_n = predicted_n = gold_n = 0
-    for card in cards:
-        if card.status == "error" or card.gold_tuples is None or any(one.polarity is None for one in card.gold_tuples):
-            continue
-        gold = {(norm(one.aspect_term), one.polarity) for one in card.gold_tuples if norm(one.aspect_term)}
-        if not gold:
-            continue
-        tuples = card.final_tuples if count_backfilled else predicted(card.final_tuples)
-        found = pairs(one for one in tuples if norm(one.aspect_term))
-        hit_n += len(gold & found)
-        predicted_n += len(found)
-        gold_n += len(gold)
-    return 2 * hit_n / (predicted_n + gold_n) if gold_n else None
-
-
-def _was_shown_memory(card: Scorecard) -> bool:
-    memory = card.memory
-    return memory is not None and (memory.prompt_injection_chars > 0 or memory.stage2_memory_injected)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -1,6 +1,7 @@
 """The comparable form of an aspect term."""
 
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from episodic_absa.language.korean_analyser import strip_particle
@@ -8,6 +9,7 @@ from episodic_absa.language.korean_analyser import strip_particle
 _OUTER: Final = " .,;:!?'\"‘’“”「」『』`()[]{}<>"
 
 
+@lru_cache(maxsize=32768)  # metrics compare the same few thousand terms again and again
 def norm(s: str | None) -> str:
     """Return NFC, lower case, single spaces, without outer punctuation, quotes and brackets; "" for None."""
     lowered = unicodedata.normalize("NFC", s or "").lower()

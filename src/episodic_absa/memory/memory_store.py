@@ -17,15 +17,16 @@ from types import TracebackType
 from typing import Any, Final, Self, overload
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
-from episodic_absa.canonical_json import compact_json
+from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import ConfigError, MemoryStoreError
 from episodic_absa.memory.durable_file import DurableFile, FsyncFailedError
 from episodic_absa.memory.episode_index import EpisodeIndex, IndexedEpisodes
 from episodic_absa.memory.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
 from episodic_absa.memory.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.store_lock import StoreLock
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1, SnapshotV1_1
 
 DEFAULT_KEEP_LAST_N: Final = 5000
 DEFAULT_LOCK_TIMEOUT_S: Final = 30.0
@@ -102,7 +103,7 @@ class MemoryStore:
             entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
         except ValidationError as error:
             raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
-        except UnicodeEncodeError as error:
+        except (PydanticSerializationError, UnicodeEncodeError) as error:
             raise MemoryStoreError("not an episode: a string is not valid Unicode", path=self.path) from error
         self._write(line)
         self._tail.add(entry, line)
@@ -456,9 +457,18 @@ def _place(location: tuple[int | str, ...]) -> str:
 
 
 def _line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:
-    fields = draft.model_dump(mode="json")
-    fields["episode_id"] = f"epi_{number:06d}"
-    for snapshot in fields["stage_snapshot"].values():
-        # The only floats of an episode.
-        snapshot["confidence"] = round(snapshot["confidence"], 6) + 0.0
-    return compact_json(fields).encode() + b"\n"
+    """Return the canonical line of an episode, which begins with the fields before its id."""
+    if not _is_canonical(draft.stage_snapshot.stage1) or not _is_canonical(draft.stage_snapshot.final):
+        fields = draft.model_dump(mode="json")
+        fields["episode_id"] = f"epi_{number:06d}"
+        return canonical_json(fields).encode() + b"\n"
+    # The models list their fields in canonical order. No string before it can hold this key unescaped.
+    before, key, after = draft.__pydantic_serializer__.to_json(draft).partition(b'"episode_type":')
+    return b'%b"episode_id":"epi_%06d",%b%b\n' % (before, number, key, after)
+
+
+def _is_canonical(snapshot: SnapshotV1_1) -> bool:
+    """Whether the only float and the only free keys of an episode are already as a canonical line holds them."""
+    confidence, terms = snapshot.confidence, list(snapshot.polarities)
+    # Smaller numbers are spelt in another way by the serializer.
+    return confidence >= 0.0001 and round(confidence, 6) == confidence and terms == sorted(terms)

@@ -1,1 +1,26 @@
-"""Every metric of a run, as pure functions over its scorecards; nothing here reads a file."""
+"""Every metric of a run, as pure functions over its scorecards; nothing here reads a file of a run."""
+
+from episodic_absa.metrics.cell_metrics import compute_cell_metrics
+from episodic_absa.metrics.definitions import MetricDefinition, all_definitions, definition_of
+from episodic_absa.metrics.majority import Majority
+from episodic_absa.metrics.memory_growth import GrowthLine, compute_growth
+from episodic_absa.metrics.metric_value import MetricGroup, MetricKind, MetricValue
+from episodic_absa.metrics.per_sample import PAIRED_METRICS, sample_value
+from episodic_absa.metrics.stability import Stability, compute_stability
+
+__all__ = [
+    "PAIRED_METRICS",
+    "GrowthLine",
+    "Majority",
+    "MetricDefinition",
+    "MetricGroup",
+    "MetricKind",
+    "MetricValue",
+    "Stability",
+    "all_definitions",
+    "compute_cell_metrics",
+    "compute_growth",
+    "compute_stability",
+    "definition_of",
+    "sample_value",
+]

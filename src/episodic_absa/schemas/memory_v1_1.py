@@ -1,4 +1,8 @@
-"""Everything the memory persists or shows to a model, schema version 1.1. Nothing here can hold text or gold."""
+"""Everything the memory persists or shows to a model, schema version 1.1. Nothing here can hold text or gold.
+
+Fields of what an episode is made of stand in alphabetical order: that is the order of a canonical line, and so a
+line can be written by the models' own serializer.
+"""
 
 from itertools import pairwise
 from typing import Annotated, Literal
@@ -81,47 +85,47 @@ EpisodeId = Annotated[str, Field(pattern=r"^epi_[0-9]{6,18}$")]
 class InputSignatureV1_1(FrozenModel):
     """The shape of a text without the text: what retrieval compares."""
 
-    schema_version: SchemaVersion = "1.1"
-    language: Language
-    detected_structure: DetectedStructure
     contrast_marker: str | None = None
     """Lexicon form of the first contrast marker, never a quotation."""
+    detected_structure: DetectedStructure
     has_negation: Flag | None = None
     """None where the language has no lexicon."""
-    num_aspects: Count
+    language: Language
     length_bucket: LengthBucket
+    num_aspects: Count
+    schema_version: SchemaVersion = "1.1"
 
 
 class CaseSummaryV1_1(FrozenModel):
     """The case in closed vocabulary."""
 
-    target_aspect_type: str
-    symptom: Annotated[str, Field(max_length=500)]
     rationale_summary: Annotated[str, Field(max_length=500)]
+    symptom: Annotated[str, Field(max_length=500)]
+    target_aspect_type: str
 
 
 class SnapshotV1_1(FrozenModel):
     """What one stage believed: normalised terms and its own predictions, never gold."""
 
     aspects_norm: tuple[str, ...]
-    polarities: dict[str, Polarity]
     confidence: Score
+    polarities: dict[str, Polarity]
 
 
 class StageSnapshotV1_1(FrozenModel):
     """Before and after."""
 
-    stage1: SnapshotV1_1
     final: SnapshotV1_1
+    stage1: SnapshotV1_1
 
 
 class CorrectionV1_1(FrozenModel):
     """The catalogue principle that fits the case."""
 
-    corrective_principle: Annotated[str, Field(max_length=400)]
-    applicable_conditions: Annotated[tuple[str, ...], Field(min_length=1)]
-    principle_id: str
     anti_pattern: Annotated[str, Field(max_length=200)] | None = None
+    applicable_conditions: Annotated[tuple[str, ...], Field(min_length=1)]
+    corrective_principle: Annotated[str, Field(max_length=400)]
+    principle_id: str
 
 
 class RiskVectorV1_1(FrozenModel):
@@ -134,11 +138,11 @@ class RiskVectorV1_1(FrozenModel):
 class EvaluationV1_1(FrozenModel):
     """Risk before and after, and how an override turned out."""
 
-    risk_before: RiskVectorV1_1
-    risk_after: RiskVectorV1_1
     override_applied: Flag
-    override_success: Flag
     override_harm: Flag
+    override_success: Flag
+    risk_after: RiskVectorV1_1
+    risk_before: RiskVectorV1_1
 
 
 class OutcomeDeltaV1_1(FrozenModel):
@@ -153,30 +157,30 @@ class OutcomeDeltaV1_1(FrozenModel):
 class ProvenanceV1_1(FrozenModel):
     """Where an episode came from. No clock value: equal runs give equal bytes."""
 
-    source_id: str
     created_from_split: Split
-    used_in_eval: Flag
+    has_gold: AlwaysFalse = False
     sample_index: Count
     seed: Annotated[int, Field(strict=True)]
+    source_id: str
+    used_in_eval: Flag
     version: SchemaVersion = "1.1"
-    has_gold: AlwaysFalse = False
 
 
 class EpisodeDraftV1_1(FrozenModel):
     """An episode before the store has numbered it."""
 
-    schema_version: SchemaVersion = "1.1"
+    action_taken: ActionTaken
+    case_summary: CaseSummaryV1_1
+    correction: CorrectionV1_1
     episode_type: EpisodeType
     error_category: Annotated[tuple[ErrorCategory, ...], Field(min_length=1)]
-    risk_type: RiskType | None = None
-    action_taken: ActionTaken
-    input_signature: InputSignatureV1_1
-    case_summary: CaseSummaryV1_1
-    stage_snapshot: StageSnapshotV1_1
-    correction: CorrectionV1_1
     evaluation: EvaluationV1_1
+    input_signature: InputSignatureV1_1
     outcome_delta: OutcomeDeltaV1_1
     provenance: ProvenanceV1_1
+    risk_type: RiskType | None = None
+    schema_version: SchemaVersion = "1.1"
+    stage_snapshot: StageSnapshotV1_1
 
 
 class EpisodicMemoryEntryV1_1(EpisodeDraftV1_1):

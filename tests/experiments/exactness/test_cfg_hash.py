@@ -141,7 +141,7 @@ def test_condition_and_seed_of_the_cell_change_the_hash(tmp_path: Path) -> None:
     assert _hash(tmp_path, written) == _hash(tmp_path, {})
 
 
-# CHECKLIST 220
+# CHECKLIST 144, 220
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -34,7 +34,7 @@ def test_equal_prompts_are_one_request_over_all_conditions_that_share(
         backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
         path = write_experiment(tmp_path / "served", backbone=backbone, cache={"share": share}, **changes)
         config = load_experiment(path)
-        asyncio.run(run_grid(config, use_cache_file=False))
+        asyncio.run(run_grid(config))
         assert server.count == times * len(engine.texts)
         assert server.most_under_way() <= 5
     calls = [

@@ -137,7 +137,7 @@ def test_a_finished_run_is_left_as_is(finished: Path, tmp_path: Path) -> None:
     assert {one: (one.stat().st_mtime_ns, one.read_bytes()) for one in _cell(path).iterdir()} == before
 
 
-# CHECKLIST 192
+# CHECKLIST 144, 192
 def test_another_configuration_is_refused_and_explained(finished: Path, tmp_path: Path) -> None:
     _copied(finished, tmp_path)
     path = write_experiment(tmp_path, experiment=PACE, pipeline={"override_profile": "t2"})

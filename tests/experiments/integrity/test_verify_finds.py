@@ -1,17 +1,20 @@
 """Each damage that can be done to a finished run makes `verify` fail and name the check that is about it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from episodic_absa.experiments.derived_files import write_derived_files
 from episodic_absa.experiments.integrity import verify
 
 C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
 BUILD = "build__seed42"
 OUTPUTS, SCORECARDS, TRACES, JOURNAL = "outputs.jsonl", "scorecards.jsonl", "traces.jsonl", "journal.jsonl"
+METRICS, TRIPTYCH, GROWTH = "structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"
 STORE, DECISIONS = "episodic_store.jsonl", "override_gate_debug.jsonl"
 Line = dict[str, Any]
 
@@ -123,6 +126,16 @@ def retrieve_own(run: Run) -> None:
 def retrieve_future(run: Run) -> None:
     last = run.read(STORE)[-1]["episode_id"]
     run.edit_memory(lambda memory: memory["retrieved_ids"].__setitem__(0, last), at=run.retrieving_at)
+
+
+def mend(run: Run, name: str, row: str) -> None:
+    """Write another number into a row of a table."""
+    lines = (run.path / name).read_text("utf-8").splitlines(keepends=True)
+    place = next(at for at, line in enumerate(lines) if line.startswith(row))
+    lines[place] = (
+        re.sub(r"\b[0-9.]+\b", "0.123", lines[place], count=1) if name == METRICS else lines[place][:-2] + "\n"
+    )
+    (run.path / name).write_text("".join(lines), "utf-8")
 
 
 def advise(run: Run, wording: str) -> None:
@@ -403,6 +416,23 @@ DAMAGES = [
         lambda run: run.edit(OUTPUTS, lambda line: line["stage1"]["validator"].update(confidence=0.123)),
         "traces_agree",
     ),
+    Damage(
+        "a metric was mended by hand", C2, lambda run: mend(run, METRICS, "tuple_f1_explicit,"), "metrics_recomputed"
+    ),
+    Damage("a triptych row is of another run", C2, lambda run: mend(run, TRIPTYCH, '"valid'), "metrics_recomputed"),
+    Damage(
+        "a window of the memory's growth is missing",
+        C2,
+        lambda run: (run.path / GROWTH).write_bytes(b""),
+        "metrics_recomputed",
+    ),
+    Damage("a bucket holds samples twice", C2, lambda run: mend(run, METRICS, "explicit_rate,"), "bucket_rates"),
+    Damage(
+        "a metrics table is cut short",
+        C2,
+        lambda run: (run.path / METRICS).write_text("metric,value\n"),
+        "bucket_rates",
+    ),
     Damage("C1 retrieved", C1, retrieve_too, "retrieval_calls"),
     Damage("C1 has a store", C1, lambda run: (run.path / STORE).touch(), "no_store_unless_used"),
     Damage(
@@ -521,6 +551,7 @@ def test_verify_names_what_is_wrong_when(damage: Damage, grid: Path) -> None:
 @pytest.mark.parametrize("cell", [C1, SILENT, EVAL_ONLY])
 def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> None:  # CHECKLIST 202
     Run(grid / cell).edit_result(other_polarity)
+    write_derived_files(grid)
     verified = verify(grid)
     assert {one.check for name, one in verified.failures if name == "grid"} == {"never_shown_agree"}
     assert "never_shown_agree" in (grid / "integrity.json").read_text("utf-8")
@@ -536,7 +567,32 @@ def test_conditions_need_not_agree_where_answers_were_not_shared(grid: Path) -> 
 
 def test_a_condition_that_shows_memory_may_differ(grid: Path) -> None:
     Run(grid / C2).edit_result(other_polarity)
+    write_derived_files(grid)
     assert not [one for name, one in verify(grid).failures if name == "grid"]
+
+
+def test_a_grid_table_that_was_mended_by_hand_is_found(grid: Path) -> None:
+    table = grid / "grid_metrics.csv"
+    table.write_text(table.read_text("utf-8").replace("0.", "0.9", 1), "utf-8")
+    assert ("grid", "grid_metrics_recomputed") in {(name, one.check) for name, one in verify(grid).failures}
+
+
+def test_tables_of_another_version_are_not_held_against_this_one(grid: Path) -> None:
+    run = Run(grid / C2)
+    mend(run, METRICS, "tuple_f1_explicit,")
+    run.edit_manifest(lambda one: one.update(package_version="0.0.1"))
+    (found,) = [one for one in verify(run.path).cells[C2] if one.check == "metrics_recomputed"]
+    assert found.result == "not_applicable"
+    assert "`episodic-absa report` derives it anew" in found.detail
+
+
+def test_tables_that_nobody_derived_are_not_missed(grid: Path) -> None:
+    for name in (METRICS, TRIPTYCH, GROWTH):
+        (grid / C2 / name).unlink()
+    verified = verify(grid / C2)
+    results = {one.check: one.result for one in verified.cells[C2]}
+    assert verified.failures == ()
+    assert (results["metrics_recomputed"], results["bucket_rates"]) == ("not_applicable", "pass")
 
 
 def test_a_store_that_is_not_the_seed_s_build_is_found(grid: Path) -> None:

@@ -276,7 +276,7 @@ def watched(
     return orchestrator, result
 
 
-# CHECKLIST 23, 24, 25, 27, 28, 30, 33, 34
+# CHECKLIST 23, 24, 25, 27, 28, 30, 33, 34, 120
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_memory_is_read_once_before_the_debate_and_written_once_at_the_end(tmp_path: Path, condition: str) -> None:
     orchestrator, result = watched(tmp_path, condition)

@@ -39,7 +39,7 @@ def prompts(backend: Any) -> list[tuple[str, str, str]]:
     return [(ask.role, ask.prompt.system, ask.prompt.user) for ask in backend.asks]
 
 
-# CHECKLIST 109, 118, 121, 122, 123, 176
+# CHECKLIST 29, 109, 118, 121, 122, 123, 176
 @pytest.mark.parametrize("condition", SEEN)
 def test_an_exposed_condition_shows_the_bundle_to_debate_and_stage2_as_last_key(tmp_path: Path, condition: str) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")

@@ -1,5 +1,6 @@
 """The Replier of the embedded engine: looks up the role, answers by rule, and replies with JSON like any model."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -44,6 +45,7 @@ class EmbeddedReplier:
 
     async def reply(self, request: Request) -> Reply:
         """Answer from the typed inputs of the question; its prompt is not read."""
+        await asyncio.sleep(0)  # thousands of answers that never wait would let no interrupt through
         answer = _ANSWERS[request.ask.role](request.ask.inputs)
         return Reply(canonical_json(answer), Usage(0, 0, cost_usd=0.0), self.name)
 

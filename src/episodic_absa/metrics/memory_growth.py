@@ -1,0 +1,74 @@
+"""How the memory grows and what it is used for, in a window that slides over the samples in their order."""
+
+from collections.abc import Sequence
+from math import fsum
+from typing import Final
+
+from episodic_absa.metrics.memory_use import split_by_following
+from episodic_absa.metrics.per_sample import delta_risk, sample_value
+from episodic_absa.metrics.samples import ended_well
+from episodic_absa.schemas.frozen_model import Count, FrozenModel, Score
+from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.vocabulary import MemoryMode
+
+WINDOW: Final = 50
+
+
+class GrowthLine(FrozenModel):
+    """One line of memory_growth.jsonl: a window of samples."""
+
+    window_end_sample: Count
+    """sample_index of the last sample of the window."""
+    window_size: Count
+    memory_mode: MemoryMode
+    store_size: Count
+    """Episodes in the store after the last sample of the window."""
+    store_new_entry_rate: Score
+    advisory_presence_rate: Score
+    follow_rate: Score | None
+    mean_delta_risk_followed: float | None
+    mean_delta_risk_ignored: float | None
+    harm_rate_followed: Score | None
+    harm_rate_ignored: Score | None
+    retrieval_hit_k: Score
+    """Share of samples for which at least one episode was among the top k."""
+    mean_tuple_f1_explicit: Score | None
+
+
+def compute_growth(cards: Sequence[Scorecard], *, count_backfilled: bool = False) -> tuple[GrowthLine, ...]:
+    """Slide a window of min(50, N) samples, one sample at a time, over those that ended well."""
+    ok = ended_well(cards)
+    if not ok:
+        return ()
+    size = min(WINDOW, len(ok))
+    scores = [sample_value("tuple_f1_explicit", card, count_backfilled=count_backfilled) for card in ok]
+    return tuple(
+        _line(ok[end - size : end], [one for one in scores[end - size : end] if one is not None])
+        for end in range(size, len(ok) + 1)
+    )
+
+
+def _line(window: Sequence[Scorecard], scores: Sequence[float]) -> GrowthLine:
+    size, last = len(window), window[-1]
+    followed, ignored = split_by_following(window)
+    followed_deltas, ignored_deltas = [list(map(delta_risk, group)) for group in (followed, ignored)]
+    present_n = len(followed) + len(ignored)
+    return GrowthLine(
+        window_end_sample=last.sample_index,
+        window_size=size,
+        memory_mode=last.memory_mode,
+        store_size=last.store_size_after or 0,
+        store_new_entry_rate=sum(card.store_decision == "stored" for card in window) / size,
+        advisory_presence_rate=present_n / size,
+        follow_rate=len(followed) / present_n if present_n else None,
+        mean_delta_risk_followed=_mean(followed_deltas),
+        mean_delta_risk_ignored=_mean(ignored_deltas),
+        harm_rate_followed=_mean([float(delta > 0) for delta in followed_deltas]),
+        harm_rate_ignored=_mean([float(delta > 0) for delta in ignored_deltas]),
+        retrieval_hit_k=sum(bool(card.memory and card.memory.retrieved_k) for card in window) / size,
+        mean_tuple_f1_explicit=_mean(scores),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if values else None

@@ -1,0 +1,86 @@
+"""RQ2: whether the seeds of one condition agree. One trial agrees with itself and is therefore not counted."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from episodic_absa.final_tuples import pairs
+from episodic_absa.metrics.metric_value import MetricValue
+from episodic_absa.metrics.ratios import mean, rate, unknown
+from episodic_absa.metrics.samples import predictions
+from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
+from episodic_absa.schemas.scorecard import Scorecard
+
+STABILITY_METRICS = ("tuple_agreement_rate", "self_consistency", "risk_set_consistency", "variance", "flip_flop_rate")
+_ONE_TRIAL = "eligible=false: the backend ignores the seed and memory is never shown, so all seeds are one trial"
+_NO_REPETITION = "eligible=false: no sample has two trials"
+
+
+class Stability(FrozenModel):
+    """How far the trials of one condition agree."""
+
+    eligible: Flag
+    """Whether any sample has two trials; otherwise every value is None."""
+    eligible_uids: Count
+    trials: Count
+    """Seeds that count as a trial of their own."""
+    metrics: tuple[MetricValue, ...]
+
+
+def compute_stability(
+    cards_by_seed: Mapping[int, Sequence[Scorecard]], *, seed_supported: bool, count_backfilled: bool = False
+) -> Stability:
+    """Compare the seeds of one condition, sample by sample.
+
+    Args:
+        cards_by_seed: the scorecards of each seed.
+        seed_supported: whether the backend honours the seed; if not, only memory can make seeds differ.
+        count_backfilled: whether a backfill counts as a prediction.
+    """
+    if not seed_supported and not _is_exposed(cards_by_seed):
+        return _ineligible(trials=min(1, len(cards_by_seed)), note=_ONE_TRIAL)
+    by_uid: dict[str, list[Scorecard]] = {}
+    for _, cards in sorted(cards_by_seed.items()):
+        for card in cards:
+            if card.status == "ok":
+                by_uid.setdefault(card.uid, []).append(card)
+    trials = [by_uid[uid] for uid in sorted(by_uid) if len(by_uid[uid]) > 1]
+    if not trials:
+        return _ineligible(trials=len(cards_by_seed), note=_NO_REPETITION)
+
+    def final_pairs(card: Scorecard) -> Hashable:
+        return pairs(predictions(card, count_backfilled=count_backfilled))
+
+    labels = [[card.label for card in cards] for cards in trials]
+    adjacent = [pair for one in labels for pair in pairwise(one)]
+    return Stability(
+        eligible=True,
+        eligible_uids=len(trials),
+        trials=len(cards_by_seed),
+        metrics=(
+            rate("tuple_agreement_rate", _equal_n(trials, final_pairs), len(trials)),
+            rate("self_consistency", _equal_n(trials, lambda card: card.label), len(trials)),
+            rate("risk_set_consistency", _equal_n(trials, _risk_kinds), len(trials)),
+            mean("variance", (1 - Counter(one).most_common(1)[0][1] / len(one) for one in labels)),
+            rate("flip_flop_rate", sum(a != b for a, b in adjacent), len(adjacent)),
+        ),
+    )
+
+
+def _is_exposed(cards_by_seed: Mapping[int, Sequence[Scorecard]]) -> bool:
+    """Whether the condition may show memory: its flags stand in every sample's memory_meta."""
+    metas = (card.memory for cards in cards_by_seed.values() for card in cards if card.memory)
+    return any(one.exposed_to_debate or one.exposed_to_stage2 for one in metas)
+
+
+def _ineligible(*, trials: int, note: str) -> Stability:
+    metrics = tuple(unknown(metric, note=note) for metric in STABILITY_METRICS)
+    return Stability(eligible=False, eligible_uids=0, trials=trials, metrics=metrics)
+
+
+def _equal_n(trials: Iterable[Sequence[Scorecard]], key: Callable[[Scorecard], Hashable]) -> int:
+    return sum(len({key(card) for card in cards}) == 1 for cards in trials)
+
+
+def _risk_kinds(card: Scorecard) -> Hashable:
+    return tuple(sorted(card.risk_after.tags)) if card.risk_after else ()

@@ -1,0 +1,48 @@
+"""Numbers as sentences and tables show them. A number is never rounded across the line that its meaning hangs on."""
+
+from math import floor, log10
+from typing import Final
+
+from episodic_absa.metrics.statistics.power import ALPHA
+
+_DIGITS: Final = 3
+_LARGE: Final = 100.0
+_LEAST_P: Final = 0.001
+
+
+def signed(value: float) -> str:
+    """Render +0.012, and what would round to 0 with as many digits as it takes: +0.00031 is no 0."""
+    if value == 0:
+        return "0"
+    if abs(value) >= _LARGE:
+        return f"{value:+,.1f}"
+    text = f"{value:+.{_DIGITS}f}"
+    if float(text) != 0:
+        return text
+    return f"{value:+.{1 - floor(log10(abs(value)))}f}"
+
+
+def plain(value: float) -> str:
+    """Render a mean."""
+    return f"{value:,.1f}" if abs(value) >= _LARGE else f"{value:.{_DIGITS}f}"
+
+
+def interval_text(low: float, high: float) -> str:
+    """Render [-0.004, +0.021]."""
+    return f"[{signed(low)}, {signed(high)}]"
+
+
+def p_text(p_value: float) -> str:
+    """Render 0.012 or <0.001; 0.0496 keeps its digits, since 0.050 would say the opposite."""
+    if p_value < _LEAST_P:
+        return f"<{_LEAST_P}"
+    digits = _DIGITS
+    while (float(f"{p_value:.{digits}f}") < ALPHA) != (p_value < ALPHA):
+        digits += 1
+    return f"{p_value:.{digits}f}"
+
+
+def p_equals(p_value: float) -> str:
+    """Render `p = 0.012` or `p < 0.001`."""
+    text = p_text(p_value)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"

@@ -1,0 +1,34 @@
+// Elements are built from values, text only ever becomes a text node: what a review says can never become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** el("p", {class: "note", lang: "ko"}, "text", child, null) */
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  return fill(node, attributes, children);
+}
+
+function svgEl(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") for (const [type, listener] of Object.entries(value)) node.addEventListener(type, listener);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) node.append(child);
+  }
+  return node;
+}
+
+const byId = (id) => document.getElementById(id);
+const hidden = (text) => el("span", { class: "sr" }, text);
+
+/** A piece of a review: its direction is its own, and it cannot turn its neighbours round. */
+const quoted = (text, language) => el("bdi", { dir: "auto", lang: language || null }, text);
+
+const number = (value, digits = 2) =>
+  value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");

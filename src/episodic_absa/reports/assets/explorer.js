@@ -1,0 +1,215 @@
+// The explorer: asks, lists fifty at a time, opens one. What is asked for stands in the address, to be shared.
+
+const PAGE = 50;
+
+class Explorer {
+  constructor(data) {
+    this.data = data;
+    const [a, b] = data.first;
+    this.asked = { a, b, seed: data.seeds[0], words: "", language: "", domain: "", filters: new Set() };
+    this.rows = [];
+    this.page = 0;
+    this.open = null;
+    this.opening = 0;
+  }
+
+  start() {
+    const { data, asked } = this;
+    const options = (select, values, chosen, words = (value) => value) => {
+      select.replaceChildren(...values.map((value) => el("option", { value, selected: value === chosen }, words(value))));
+      select.closest("label").hidden = values.length < 2;
+    };
+    options(byId("pick-a"), data.conditions, asked.a);
+    options(byId("pick-b"), ["", ...data.conditions], asked.b, (value) => value || "none");
+    options(byId("pick-seed"), data.seeds.map(String), String(asked.seed));
+    options(byId("pick-language"), ["", ...new Set(data.rows.map((row) => row.language).sort())], "", (value) => value || "any");
+    options(byId("pick-domain"), ["", ...new Set(data.rows.map((row) => row.domain).sort())], "", (value) => value || "any");
+    // One language or domain is no choice.
+    for (const id of ["pick-language", "pick-domain"]) byId(id).closest("label").hidden = byId(id).options.length < 3;
+    byId("pick-b").closest("label").hidden = data.conditions.length < 2;
+
+    byId("chips").replaceChildren(...FILTERS.map((filter) => el("button", {
+      type: "button", class: "chip", "data-filter": filter.name, "aria-pressed": "false", title: filter.hint,
+      on: { click: () => this.toggle(filter.name) },
+    }, filter.label, " ", el("span", { class: "count" }))));
+
+    const change = (id, key, read = (value) => value) => byId(id).addEventListener("change", (event) => {
+      asked[key] = read(event.target.value);
+      this.apply();
+      if (this.open) this.show(this.open, { scroll: false });
+    });
+    change("pick-a", "a");
+    change("pick-b", "b");
+    change("pick-seed", "seed", Number);
+    change("pick-language", "language");
+    change("pick-domain", "domain");
+    byId("search").addEventListener("input", (event) => { asked.words = event.target.value; this.apply(); });
+    byId("filters").addEventListener("submit", (event) => event.preventDefault());
+    byId("filters").addEventListener("reset", () => this.reset());
+    byId("page-back").addEventListener("click", () => this.turn(-1));
+    byId("page-on").addEventListener("click", () => this.turn(1));
+    byId("sample-list").addEventListener("keydown", (event) => this.walk(event));
+    byId("back-to-list").addEventListener("click", () => this.close());
+    byId("sample-back").addEventListener("click", () => this.step(-1));
+    byId("sample-on").addEventListener("click", () => this.step(1));
+    window.addEventListener("hashchange", () => this.follow(location.hash));
+
+    byId("explorer").hidden = false;
+    byId("explorer-wait").hidden = true;
+    this.apply();
+    if (!this.follow(location.hash)) byId("sample-body").replaceChildren(emptyPane());
+  }
+
+  toggle(name) {
+    const { filters } = this.asked;
+    if (!filters.delete(name)) filters.add(name);
+    this.apply();
+  }
+
+  reset() {
+    Object.assign(this.asked, { words: "", language: "", domain: "", filters: new Set() });
+    // The form empties its own fields; the choice of conditions is kept.
+    queueMicrotask(() => { this.showChoices(); this.apply(); });
+  }
+
+  showChoices() {
+    const { asked } = this;
+    byId("pick-a").value = asked.a;
+    byId("pick-b").value = asked.b;
+    byId("pick-seed").value = String(asked.seed);
+    byId("pick-language").value = asked.language;
+    byId("pick-domain").value = asked.domain;
+    byId("search").value = asked.words;
+  }
+
+  apply() {
+    performance.mark("filter-start");
+    const { rows, counts } = select(this.data, this.asked);
+    this.rows = rows;
+    this.page = 0;
+    for (const chip of byId("chips").children) {
+      const { name, needsB } = FILTERS.find((filter) => filter.name === chip.dataset.filter);
+      chip.setAttribute("aria-pressed", String(this.asked.filters.has(name)));
+      chip.querySelector(".count").textContent = counts[name].toLocaleString("en");
+      chip.hidden = Boolean(needsB && !this.asked.b);
+    }
+    this.list();
+    performance.measure("filter", "filter-start");
+  }
+
+  list() {
+    const { rows, page } = this;
+    const shown = rows.slice(page * PAGE, (page + 1) * PAGE);
+    const pages = Math.max(1, Math.ceil(rows.length / PAGE));
+    byId("found").textContent = `${rows.length.toLocaleString("en")} of ${this.data.rows.length.toLocaleString("en")} samples`;
+    byId("page-number").textContent = `${page + 1} / ${pages}`;
+    byId("page-back").disabled = page === 0;
+    byId("page-on").disabled = page + 1 >= pages;
+    byId("pager").hidden = pages < 2;
+    byId("sample-list").replaceChildren(...shown.map((row) => this.item(row)));
+    if (!shown.length) byId("sample-list").append(el("li", { class: "none" }, "no sample answers to this"));
+  }
+
+  item(row) {
+    const { data, asked } = this;
+    const a = data.cellOf(asked.a, asked.seed);
+    const badges = Object.entries(WORDS.flag).filter(([flag]) => data.has(row, a, flag))
+      .map(([flag, words]) => el("span", { class: `badge ${flag}` }, words));
+    const exact = data.has(row, a, "has_gold")
+      ? el("span", { class: data.has(row, a, "right") ? "hit" : "miss" }, data.has(row, a, "right") ? "✓" : "✗", hidden(data.has(row, a, "right") ? " exactly gold" : " not exactly gold"))
+      : null;
+    return el("li", {}, el("button", {
+      type: "button", class: "item", "data-uid": row.uid, "aria-current": row === this.open ? "true" : null,
+      on: { click: () => this.show(row) },
+    },
+    row.text ? el("span", { class: "snippet", dir: "auto", lang: row.language }, Array.from(row.text).slice(0, 160).join("")) : null,
+    el("span", { class: "meta" }, exact, el("span", { class: "uid" }, quoted(row.uid)), badges)));
+  }
+
+  turn(by) {
+    this.page += by;
+    this.list();
+    byId("sample-list").querySelector("button")?.focus();
+  }
+
+  /** Arrow keys go from item to item. */
+  walk(event) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const items = [...byId("sample-list").querySelectorAll("button")];
+    items[items.indexOf(document.activeElement) + by]?.focus();
+  }
+
+  step(by) {
+    const next = this.rows[this.rows.indexOf(this.open) + by];
+    if (!next) return;
+    const page = Math.floor(this.rows.indexOf(next) / PAGE);
+    if (page !== this.page) { this.page = page; this.list(); }
+    this.show(next);
+  }
+
+  async show(row, { scroll = true } = {}) {
+    this.open = row;
+    this.opening += 1;
+    const turn = this.opening;
+    const parts = await samplePage(this.data, row, this.asked);
+    if (turn !== this.opening) return; // another sample was asked for meanwhile
+    byId("sample-body").replaceChildren(...parts.filter(Boolean));
+    byId("explorer").classList.add("opened");
+    const place = this.rows.indexOf(row);
+    byId("sample-back").disabled = place <= 0;
+    byId("sample-on").disabled = place < 0 || place + 1 >= this.rows.length;
+    for (const item of byId("sample-list").querySelectorAll("button")) {
+      if (item.dataset.uid === row.uid) item.setAttribute("aria-current", "true");
+      else item.removeAttribute("aria-current");
+    }
+    this.remember();
+    if (scroll) {
+      byId("sample").scrollTop = 0;
+      const isNarrow = !window.matchMedia("(min-width: 60rem)").matches;
+      if (isNarrow) byId("sample").scrollIntoView({ block: "start" });
+      byId("sample-title")?.focus({ preventScroll: true });
+    }
+  }
+
+  close() {
+    const uid = this.open?.uid;
+    byId("explorer").classList.remove("opened");
+    const item = [...byId("sample-list").querySelectorAll("button")].find((one) => one.dataset.uid === uid);
+    (item || byId("search")).focus();
+  }
+
+  remember() {
+    const { asked, open } = this;
+    const hash = new URLSearchParams({ uid: open.uid, a: asked.a, ...(asked.b ? { b: asked.b } : {}), seed: String(asked.seed) });
+    // Replacing keeps the back button for pages, not for every sample looked at.
+    try { history.replaceState(null, "", `#${hash}`); } catch { location.hash = String(hash); }
+  }
+
+  /** Open what an address names; say whether it named a sample that is here. */
+  follow(hash) {
+    const wanted = new URLSearchParams(hash.slice(1));
+    const place = this.data.placeOf.get(wanted.get("uid"));
+    if (place === undefined) return false;
+    const { asked, data } = this;
+    if (data.conditions.includes(wanted.get("a"))) asked.a = wanted.get("a");
+    asked.b = data.conditions.includes(wanted.get("b")) ? wanted.get("b") : "";
+    if (data.seeds.includes(Number(wanted.get("seed")))) asked.seed = Number(wanted.get("seed"));
+    this.showChoices();
+    this.apply();
+    this.show(data.rows[place]).then(() => byId("samples").scrollIntoView());
+    return true;
+  }
+}
+
+async function startExplorer() {
+  const block = byId("explorer-index");
+  if (!block) return;
+  if (typeof DecompressionStream === "undefined") {
+    byId("explorer-wait").textContent = "This browser cannot unpack the samples; any of 2023 or later can.";
+    return;
+  }
+  new Explorer(new SampleData(await unpack(block))).start();
+  performance.mark("explorer-ready");
+}

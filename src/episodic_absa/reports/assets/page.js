@@ -1,0 +1,95 @@
+// Theme, language and the definitions of metrics. Nothing here needs the samples.
+
+/** Storage may be denied (private windows, file URLs): then a choice lasts as long as the page. */
+const remembered = {
+  get(key) {
+    try { return window.localStorage.getItem(key); } catch { return null; }
+  },
+  set(key, value) {
+    try { window.localStorage.setItem(key, value); } catch { /* not remembered, and that is all */ }
+  },
+};
+
+function startTheme() {
+  const button = byId("theme");
+  const themes = ["auto", "light", "dark"];
+  const show = (theme) => {
+    document.documentElement.dataset.theme = theme;
+    byId("theme-name").textContent = theme;
+  };
+  const kept = remembered.get("episodic-absa-theme");
+  show(themes.includes(kept) ? kept : "auto");
+  button.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length];
+    show(next);
+    remembered.set("episodic-absa-theme", next);
+  });
+}
+
+function startLanguage() {
+  const button = byId("language");
+  const show = (language) => {
+    document.documentElement.dataset.words = language;
+    button.textContent = language === "ko" ? "English" : "한국어";
+    button.lang = language === "ko" ? "en" : "ko";
+  };
+  show(remembered.get("episodic-absa-words") === "ko" ? "ko" : "en");
+  button.addEventListener("click", () => {
+    const next = document.documentElement.dataset.words === "ko" ? "en" : "ko";
+    show(next);
+    remembered.set("episodic-absa-words", next);
+  });
+}
+
+/** One bubble for all metrics: shown on hover and focus, kept open by a tap, closed by Escape or a tap elsewhere. */
+function startDefinitions() {
+  const bubble = byId("bubble");
+  let owner = null;
+  let pinned = false;
+
+  const close = () => {
+    bubble.hidden = true;
+    owner?.setAttribute("aria-expanded", "false");
+    owner = null;
+    pinned = false;
+  };
+  const place = () => {
+    const at = owner.getBoundingClientRect();
+    const room = document.documentElement.clientWidth - bubble.offsetWidth - 8;
+    const fitsBelow = at.bottom + bubble.offsetHeight + 12 < window.innerHeight;
+    bubble.style.left = `${Math.max(8, Math.min(at.left, room))}px`;
+    bubble.style.top = `${fitsBelow ? at.bottom + 6 : Math.max(8, at.top - bubble.offsetHeight - 6)}px`;
+  };
+  const open = (button) => {
+    const definition = byId(`def-${button.dataset.def}`);
+    if (!definition) return;
+    if (owner && owner !== button) close();
+    owner = button;
+    button.setAttribute("aria-expanded", "true");
+    bubble.replaceChildren(...[...definition.children].map((one) => one.cloneNode(true)));
+    bubble.hidden = false;
+    place();
+  };
+
+  for (const button of document.querySelectorAll("button[data-def]")) {
+    button.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse") open(button); });
+    button.addEventListener("pointerleave", () => { if (!pinned && document.activeElement !== button) close(); });
+    button.addEventListener("focus", () => { if (button.matches(":focus-visible")) open(button); });
+    button.addEventListener("blur", close);
+    button.addEventListener("click", () => {
+      if (owner === button && pinned) return close();
+      open(button);
+      pinned = true;
+    });
+  }
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
+  document.addEventListener("pointerdown", (event) => {
+    if (owner && !owner.contains(event.target) && !bubble.contains(event.target)) close();
+  });
+  // Moving the focus scrolls; the bubble then goes along with what it explains.
+  window.addEventListener("scroll", () => {
+    if (!owner) return;
+    if (pinned || document.activeElement === owner) place();
+    else close();
+  }, { passive: true });
+}

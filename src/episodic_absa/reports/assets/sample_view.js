@@ -1,0 +1,199 @@
+// One sample in one condition, section by section. Each section tells what it rests on, so that two can be compared.
+
+const pairOf = (one) => `${one.n ?? one.t}|${one.p}`;
+
+function polarityMark(polarity) {
+  const known = POLARITY[polarity];
+  if (!known) return el("span", { class: "polarity" }, polarity || "no polarity");
+  return el("span", { class: `polarity ${known.class}` }, el("span", { "aria-hidden": "true" }, `${known.sign} `), polarity);
+}
+
+function termOf(one, language) {
+  return one.t === "" ? el("i", { class: "implicit" }, "implicit") : quoted(one.t, language);
+}
+
+/** Cut the text where marks begin and end; spans count code points, as everywhere in the project. */
+function markedText(text, tuples, language) {
+  const chars = Array.from(text);
+  const spans = tuples.filter((one) => one.s && one.s[0] < one.s[1] && one.s[1] <= chars.length);
+  const cuts = [...new Set([0, chars.length, ...spans.flatMap((one) => one.s)])].sort((x, y) => x - y);
+  const node = el("p", { class: "review", dir: "auto", lang: language });
+  for (let place = 0; place + 1 < cuts.length; place += 1) {
+    const [start, end] = [cuts[place], cuts[place + 1]];
+    const piece = chars.slice(start, end).join("");
+    const over = spans.filter((one) => one.s[0] <= start && end <= one.s[1]);
+    const polarities = [...new Set(over.map((one) => one.p))];
+    if (!polarities.length) { node.append(piece); continue; }
+    const known = POLARITY[polarities.length > 1 ? "mixed" : polarities[0]];
+    node.append(el("mark", { class: known?.class, title: polarities.join(", ") },
+      el("span", { class: "sign", "aria-hidden": "true" }, known?.sign), piece, hidden(` (${polarities.join(", ")})`)));
+  }
+  return node;
+}
+
+/** The tuples of one stage; `gold` marks right and wrong, `other` those the other condition lacks. */
+function tupleList(tuples, { language, gold = null, found = null, other = null }) {
+  if (!tuples.length) return el("p", { class: "none" }, "none");
+  return el("ul", { class: "tuples" }, tuples.map((one) => {
+    const isRight = gold && gold.has(pairOf(one));
+    const isMissed = found && !found.has(pairOf(one));
+    const isOnly = other && !other.has(pairOf(one));
+    return el("li", { class: isOnly ? "only" : null },
+      termOf(one, language), " ", polarityMark(one.p),
+      one.c === undefined ? null : el("span", { class: "confidence" }, number(one.c)),
+      one.b ? el("span", { class: "tag" }, "filled in") : null,
+      gold && !one.b ? el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? " in gold" : " not in gold")) : null,
+      isMissed ? el("span", { class: "miss" }, "missed") : null,
+      isOnly ? hidden(" only in this condition") : null);
+  }));
+}
+
+const pairs = (tuples) => new Set(tuples.filter((one) => !one.b).map(pairOf));
+
+function resultSection(sample, context) {
+  const { analysis } = sample;
+  const gold = context.gold ? pairs(context.gold) : null;
+  const [label1, , label] = analysis.labels;
+  const other = context.other ? pairs(context.other.analysis.final) : null;
+  const column = (title, polarity, list) => el("div", {}, el("h5", {}, title), list,
+    polarity === undefined ? null : el("p", { class: "label" }, "label ", polarityMark(polarity)));
+  return el("div", { class: "stages" },
+    column("Stage1", label1, tupleList(analysis.s1, { language: context.language, gold })),
+    column("Final", label, tupleList(analysis.final, { language: context.language, gold, other })),
+    column("Gold", undefined, context.gold
+      ? tupleList(context.gold, { language: context.language, found: pairs(analysis.final) })
+      : el("p", { class: "none" }, "no gold")));
+}
+
+function table(head, rows) {
+  return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "small" },
+    el("thead", {}, el("tr", {}, head.map((one) => el("th", { scope: "col" }, one)))),
+    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((one) => el("td", {}, one)))))));
+}
+
+const code = (text) => el("code", {}, text);
+const none = (text) => el("p", { class: "none" }, text);
+
+function risksSection({ analysis }, context) {
+  const [before, after] = analysis.severity;
+  const sums = before === null ? null : el("p", {}, `summed severity ${before} → ${after ?? "–"}`);
+  if (!analysis.risks.length) return [none("no risk was named"), sums && before ? sums : null];
+  return [sums, table(["risk", "severity, fate", "description"], analysis.risks.map(
+    ([type, severity, fate, description]) => [code(type), `${severity}, ${fate}`, quoted(description, context.language)]))];
+}
+
+function gateLine(name, gate) {
+  const reasons = gate.reasons.length ? gate.reasons.map((one) => code(one)).flatMap((one, place) => (place ? [", ", one] : [one])) : ["no reason"];
+  const isOpen = gate.reasons.length > 0;
+  return el("li", {}, el("b", {}, `${name} gate `), el("span", { class: isOpen ? "open" : "shut" }, isOpen ? "open" : "closed"), ": ", reasons,
+    gate.chars > 0 ? `; ${gate.chars.toLocaleString("en")} characters shown` : "; nothing shown",
+    gate.skip ? [": ", inWords("skip", gate.skip), " ", code(gate.skip)] : null);
+}
+
+function memorySection({ memory }) {
+  if (!memory) return none("no record of memory");
+  if (!memory.calls) return [none("nothing was retrieved in this condition"), el("ul", { class: "plain" }, gateLine("debate", memory.debate), gateLine("Stage2", memory.stage2))];
+  const withheld = Object.entries(memory.blocked).filter(([, n]) => n > 0)
+    .map(([what, n]) => ({ episodes: `${n} episode(s) blocked`, advisories: `${n} advisory(ies) blocked`, demoted: `${n} demoted`, firewall: `${n} dropped by the label firewall` }[what]));
+  return [
+    el("ul", { class: "plain" },
+      gateLine("debate", memory.debate),
+      gateLine("Stage2", memory.stage2),
+      el("li", {}, el("b", {}, "retrieved "), memory.ids.length ? memory.ids.flatMap((one, place) => [place ? ", " : "", code(one)]) : "nothing",
+        memory.slots.length ? `; read by ${memory.slots.join(", ")}` : ""),
+      withheld.length ? el("li", {}, el("b", {}, "withheld "), withheld.join("; ")) : null,
+      memory.followed === null ? null : el("li", {}, el("b", {}, "advice expects "), memory.expects, memory.followed ? ": followed" : ": not followed", " (descriptive, not causal)")),
+    memory.advisories.map((one) => el("blockquote", { class: one.shown ? "advice" : "advice unseen" },
+      el("p", {}, one.message),
+      el("footer", {}, code(one.principle), ` ${one.type.replaceAll("_", " ")} · ${one.strength} · relevance ${number(one.relevance)} · from ${one.sources.join(", ")} · ${one.shown ? "shown" : "not shown"}`))),
+    memory.warnings.length ? el("ul", { class: "plain" }, memory.warnings.map((one) => el("li", {}, `warning: ${one}`))) : null,
+    memory.store ? el("p", {}, el("b", {}, "own episode "), memory.store[0], memory.store[3] ? [" as ", code(memory.store[3])] : null,
+      memory.store[1] ? `: ${inWords("store", memory.store[1])}` : null, memory.store[2].length ? ` (${memory.store[2].join(", ")})` : null) : null,
+  ];
+}
+
+function edit([op, term, polarity, value, evidence, confidence], language) {
+  return [code(op), " ", term ? quoted(term, language) : el("i", {}, "implicit"),
+    polarity ? [" ", polarityMark(polarity)] : null,
+    value ? [" → ", POLARITY[value] ? polarityMark(value) : quoted(value, language)] : null,
+    evidence ? [" “", quoted(evidence, language), "”"] : null,
+    confidence === null || confidence === undefined ? null : el("span", { class: "confidence" }, number(confidence))];
+}
+
+function debateSection({ analysis }, { language }) {
+  const { debate } = analysis;
+  if (!debate) return none("no debate");
+  const rows = debate.turns.map(([round, speaker, edits]) => el("li", {},
+    el("b", {}, `${WORDS.speaker[speaker] || speaker}${round > 1 ? ` (${round})` : ""} `),
+    edits.length ? edits.flatMap((one, place) => [place ? "; " : "", ...edit(one, language)]) : "no edit"));
+  const judged = debate.patch.length
+    ? debate.patch.flatMap((one, place) => [place ? "; " : "", ...edit([...one, "", null], language)]) : ["no edit"];
+  return [
+    el("ul", { class: "plain" }, rows, el("li", {}, el("b", {}, "judge "), judged, debate.label ? [" · sentence ", polarityMark(debate.label)] : null)),
+    debate.rationale ? el("p", { class: "rationale" }, quoted(debate.rationale, language)) : null,
+  ];
+}
+
+function reviewSection({ analysis }, { language }) {
+  const { reviews } = analysis;
+  if (!reviews) return none("no second stage");
+  const kept = `${reviews.kept} kept as they were`;
+  const fate = (accepted, why) => (accepted ? "accepted" : accepted === false ? `rejected${why ? `: ${why.replaceAll("_", " ")}` : ""}` : "–");
+  const applied = analysis.patches.filter(([step]) => step !== "ate_review" && step !== "atsa_review");
+  return [
+    reviews.rows.length
+      ? table(["review", "aspect", "action", "outcome", "reason"], reviews.rows.map(([kind, term, action, polarity, reason, accepted, why]) =>
+        [kind, term ? quoted(term, language) : el("i", {}, "implicit"), [code(action), polarity ? [" ", polarityMark(polarity)] : null].flat(2).filter(Boolean).reduce((box, one) => (box.append(one), box), el("span")), fate(accepted, why), quoted(reason, language)]))
+      : none(`no change was asked for; ${kept}`),
+    reviews.rows.length ? el("p", { class: "none" }, kept) : null,
+    applied.length ? el("ul", { class: "plain" }, applied.map(([step, what, term, isApplied, reason]) => el("li", {},
+      `${step.replaceAll("_", " ")} `, code(what), " ", term ? quoted(term, language) : null, isApplied ? " applied" : " not applied", reason ? `: ${reason}` : null))) : null,
+    analysis.overrides.length ? table(["override gate", "for +", "for −", "decision", "why"], analysis.overrides.map(([term, pos, neg, target, decision, reason]) =>
+      [term ? quoted(term, language) : el("i", {}, "implicit"), number(pos, 1), number(neg, 1), decision === "APPLY" ? `apply ${target}` : "skip", reason ? el("span", {}, inWords("override", reason), " ", code(reason)) : ""])) : null,
+  ];
+}
+
+/** The evidence value as what it is made of, against the threshold. */
+function evBar({ parts, ev, threshold }) {
+  const width = 260;
+  let from = 0;
+  const pieces = parts.map(([name, , worth], place) => {
+    const piece = svgEl("rect", { x: from * width, y: 6, width: Math.max(worth * width, 0), height: 12, class: `ev ev${place}` });
+    from += worth;
+    return worth > 0 ? piece : null;
+  });
+  return svgEl("svg", { viewBox: `0 0 ${width} 24`, width, height: 24, class: "plot", role: "img" },
+    svgEl("title", {}, `evidence value ${number(ev, 3)} of 1, threshold ${number(threshold)}`),
+    svgEl("rect", { x: 0, y: 6, width, height: 12, class: "track" }), pieces,
+    svgEl("line", { x1: threshold * width, x2: threshold * width, y1: 1, y2: 23, class: "median" }));
+}
+
+function adoptionSection({ analysis }) {
+  const { adoption, moderator } = analysis;
+  if (!adoption) return none("nothing was decided");
+  return [
+    el("p", {}, el("b", {}, adoption.adopt ? "adopted" : "not adopted"), `: ${inWords("adopt", adoption.reason)} `, code(adoption.reason)),
+    el("div", { class: "ev-row" }, evBar(adoption), el("span", { class: "num" }, `EV ${number(adoption.ev, 3)}, threshold ${number(adoption.threshold)}`)),
+    el("ul", { class: "ev-parts" }, adoption.parts.map(([name, weight, worth], place) => el("li", {},
+      svgEl("svg", { width: 10, height: 10, "aria-hidden": "true" }, svgEl("rect", { width: 10, height: 10, class: `ev ev${place}` })),
+      ` ${inWords("ev", name)} `, el("span", { class: "num" }, `${number(worth, 3)} of ${number(weight, 1)}`)))),
+    moderator ? el("p", {}, el("b", {}, "moderator "), moderator.rules.flatMap((rule, place) => [place ? " → " : "", code(rule), ` ${WORDS.rule[rule] || ""}`]),
+      `; label from ${moderator.source}, tuples of ${moderator.stage}, confidence ${number(moderator.confidence)}`) : null,
+  ];
+}
+
+function costSection({ cost: [calls, tokensIn, tokensOut, ms] }) {
+  const format = (value) => value.toLocaleString("en");
+  return el("p", { class: "num" }, `${format(calls)} calls · ${format(tokensIn)} tokens in · ${format(tokensOut)} out`, ms === null ? null : ` · ${ms >= 1000 ? `${number(ms / 1000, 1)} s` : `${number(ms, 1)} ms`}`);
+}
+
+/** `rests` is what two samples must share for the section to be shown once. */
+const SECTIONS = [
+  { title: "Stage1, final, gold", body: resultSection, rests: ({ analysis }) => [analysis.s1, analysis.final, analysis.labels] },
+  { title: "Risks", body: risksSection, rests: ({ analysis }) => [analysis.risks, analysis.severity] },
+  { title: "Memory and gates", body: memorySection, rests: ({ memory }) => memory },
+  { title: "Debate", body: debateSection, rests: ({ analysis }) => analysis.debate },
+  { title: "Stage2 review and override", body: reviewSection, rests: ({ analysis }) => [analysis.reviews, analysis.patches, analysis.overrides] },
+  { title: "Adoption and moderator", body: adoptionSection, rests: ({ analysis }) => [analysis.adoption, analysis.moderator] },
+  { title: "Calls", body: costSection, rests: ({ cost }) => cost, quiet: true },
+];

@@ -1,0 +1,4 @@
+startTheme();
+startLanguage();
+startDefinitions();
+startExplorer();

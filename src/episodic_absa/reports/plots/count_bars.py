@@ -1,0 +1,31 @@
+"""Counts out of a whole, as bars with the number written beside each."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from markupsafe import Markup
+
+from episodic_absa.reports import svg
+from episodic_absa.reports.plots.axis import WIDTH, Axis
+from episodic_absa.reports.report_data import CountBar
+
+_ROW: Final = 24
+_LEFT: Final = 176
+_RIGHT: Final = 82
+
+
+def count_bars(title: str, bars: Sequence[CountBar], colour: int) -> Markup:
+    """Draw the bars; the pale track is the whole."""
+    parts: list[Markup] = []
+    for place, bar in enumerate(bars):
+        y = place * _ROW + 5
+        axis = Axis(0, max(bar.total, 1), _LEFT, WIDTH - _RIGHT)
+        parts += [
+            svg.text(_LEFT - 10, y + 11, bar.label, "label", "end"),
+            svg.element("rect", x=_LEFT, y=y + 2, width=WIDTH - _RIGHT - _LEFT, height=10, class_="track"),
+            svg.element("rect", x=_LEFT, y=y + 2, width=axis.at(bar.count) - _LEFT, height=10, class_="bar"),
+            svg.text(WIDTH - 2, y + 11, f"{bar.count:,} of {bar.total:,}", "value", "end"),
+        ]
+    described = "; ".join(f"{bar.label} {bar.count} of {bar.total}" for bar in bars)
+    picture = svg.group(parts, class_=f"c{colour}")
+    return svg.figure(WIDTH, len(bars) * _ROW + 8, title, picture, description=described)

@@ -1,0 +1,54 @@
+"""How long samples took, by condition: middle half as a bar, 5 to 95 % as a line, the median as a mark; log scale."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from markupsafe import Markup
+
+from episodic_absa.reports import svg
+from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
+from episodic_absa.reports.report_data import LatencyRow
+
+_ROW: Final = 28
+_LEFT: Final = 104
+_RIGHT: Final = 74
+_TOP: Final = 6
+_LEAST_MS: Final = 0.001
+
+
+def latency_plot(rows: Sequence[LatencyRow]) -> Markup:
+    """Draw the rows on one scale."""
+    lowest = max(_LEAST_MS, min(row.quantiles[0] for row in rows))
+    highest = max(lowest * 1.5, max(row.quantiles[-1] for row in rows))
+    axis = Axis(lowest / 1.15, highest * 1.15, _LEFT, WIDTH - _RIGHT, is_log=True)
+    bottom = _TOP + _ROW * len(rows)
+    ticks = axis.ticks(4) or (lowest, highest)
+    parts = [svg.line(axis.at(tick), _TOP, axis.at(tick), bottom, "grid") for tick in ticks]
+    parts += [svg.text(axis.at(tick), bottom + 15, milliseconds(tick), "tick", "middle") for tick in ticks]
+    parts += [_row(row, axis, _TOP + _ROW * (place + 0.5)) for place, row in enumerate(rows)]
+    described = "; ".join(
+        f"{row.condition}: median {milliseconds(row.quantiles[2])}, 95 % within {milliseconds(row.quantiles[4])}"
+        for row in rows
+    )
+    return svg.figure(WIDTH, bottom + 22, "Time of all calls of a sample", *parts, description=described)
+
+
+def milliseconds(value: float) -> str:
+    """Write a duration in the unit that fits."""
+    if value >= 1000:
+        return f"{tick_text(float(f'{value / 1000:.3g}'))} s"
+    return f"{tick_text(float(f'{value:.3g}'))} ms"
+
+
+def _row(row: LatencyRow, axis: Axis, y: float) -> Markup:
+    ends = [axis.at(value) for value in row.quantiles]
+    return svg.group(
+        [
+            svg.text(_LEFT - 10, y + 4, shortened(row.condition), "label", "end"),
+            svg.line(ends[0], y, ends[4], y, "whisker"),
+            svg.element("rect", x=ends[1], y=y - 5, width=max(ends[3] - ends[1], 1), height=10, class_="bar"),
+            svg.line(ends[2], y - 8, ends[2], y + 8, "median"),
+            svg.text(WIDTH - 2, y + 4, milliseconds(row.quantiles[2]), "value", "end"),
+        ],
+        class_=f"c{row.colour}",
+    )

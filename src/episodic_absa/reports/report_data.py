@@ -1,0 +1,370 @@
+"""Everything a report page shows, as frozen values. Whoever builds them reads files; whoever renders them does not."""
+
+from typing import Literal
+
+from episodic_absa.schemas.frozen_model import FrozenModel
+
+MetricKind = Literal["outcome", "process", "efficiency"]
+TableName = Literal["quality", "rq1", "rq2", "rq3", "memory", "impact", "efficiency"]
+
+
+class Bilingual(FrozenModel):
+    """The same sentence for readers of English and of Korean."""
+
+    en: str
+    ko: str
+
+
+class RunFacts(FrozenModel):
+    """What was run, as the manifests tell it. No clock, no host, no path of a machine."""
+
+    run_id: str
+    purpose: str
+    package_version: str
+    config_name: str
+    backbone: str
+    temperature: float | None
+    split: str
+    reviews: int
+    """Distinct reviews, failed ones included."""
+    languages: tuple[tuple[str, int], ...]
+    domains: tuple[tuple[str, int], ...]
+    with_gold: int
+    """Reviews that carry gold."""
+    seeds: tuple[int, ...]
+    seed_supported: bool | None
+    answers_shared: bool | None
+    majority: str
+    """`negative (evaluation gold)`, empty where no gold gives one."""
+
+
+class CellState(FrozenModel):
+    """One condition with one seed: how far it came."""
+
+    name: str
+    condition: str
+    seed: int
+    is_build: bool
+    completed: bool
+    expected: int | None
+    """None where the manifest cannot be read."""
+    done: int
+    failed: int
+    problem: str = ""
+
+
+class ConditionCard(FrozenModel):
+    """A condition by its flags, with the few figures one looks for first."""
+
+    name: str
+    colour: int
+    """Place in the palette; the baseline has none."""
+    memory_mode: str
+    reads: bool
+    shows: bool
+    writes: bool
+    seeds: tuple[int, ...]
+    samples: int
+    failed: int
+    changed: int
+    injected: int
+    score: float | None
+    low: float | None
+    high: float | None
+    exact_match: float | None
+
+
+class ConditionValue(FrozenModel):
+    """One metric in one condition, over its seeds."""
+
+    value: float | None
+    sd: float | None = None
+    """Sample standard deviation over seeds; None with one seed."""
+    numerator: float | None = None
+    denominator: float | None = None
+    """Sums over seeds."""
+    low: float | None = None
+    high: float | None = None
+    """95 % interval over reviews, where the metric has a value per review."""
+
+
+class MetricRow(FrozenModel):
+    """One metric across the conditions, in the order of the cards."""
+
+    metric: str
+    kind: MetricKind
+    better: Literal["higher", "lower", ""]
+    note: str = ""
+    values: tuple[ConditionValue, ...]
+    baseline: ConditionValue | None = None
+    """The majority baseline, for quality metrics."""
+
+
+class MetricTable(FrozenModel):
+    """The metrics of one question."""
+
+    name: TableName
+    rows: tuple[MetricRow, ...]
+    counts: tuple[MetricRow, ...] = ()
+    """Families over a closed vocabulary, such as adopt_reason_<X>_n; shown apart."""
+    note: Bilingual | None = None
+
+
+class Definition(FrozenModel):
+    """What a metric means, in one sentence per language."""
+
+    metric: str
+    kind: MetricKind
+    text: Bilingual
+
+
+class PlotRow(FrozenModel):
+    """One point with whiskers."""
+
+    label: str
+    colour: int | None
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    before: float | None = None
+    """The same metric over Stage1."""
+
+
+class QualityPanel(FrozenModel):
+    """One quality metric by condition."""
+
+    metric: str
+    rows: tuple[PlotRow, ...]
+    baseline: float | None
+
+
+class DifferenceRow(FrozenModel):
+    """One metric of a paired comparison, A minus B."""
+
+    metric: str
+    kind: MetricKind
+    n_uids: int
+    n_pairs: int
+    mean_a: float | None
+    mean_b: float | None
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p_value: float | None
+    p_holm: float | None
+    dz: float | None
+    variation: bool
+    detectable: float | None
+    needed_n: int | None
+    words: str
+    """What the interval allows to say."""
+
+
+class McNemarView(FrozenModel):
+    """Reviews that only one of the two got exactly right."""
+
+    a_only: int
+    b_only: int
+    ties_dropped: int
+    p_value: float | None
+    p_holm: float | None
+    odds_ratio: float | None
+
+
+class ComparisonView(FrozenModel):
+    """Two conditions, review by review."""
+
+    a: str
+    b: str
+    sentence: Bilingual
+    power: Bilingual
+    unpaired_a: int
+    unpaired_b: int
+    rows: tuple[DifferenceRow, ...]
+    mcnemar: McNemarView | None
+
+
+class GrowthLine(FrozenModel):
+    """One figure along the run, window by window."""
+
+    condition: str
+    colour: int
+    seed: int
+    points: tuple[tuple[int, float], ...]
+    """(last sample of the window, value); windows without a value are left out."""
+
+
+class GrowthPanel(FrozenModel):
+    """One figure of every condition along the run."""
+
+    title: Bilingual
+    is_rate: bool
+    lines: tuple[GrowthLine, ...]
+
+
+class CountBar(FrozenModel):
+    """A count out of a whole."""
+
+    label: str
+    count: int
+    total: int
+
+
+class MemoryFlow(FrozenModel):
+    """What became of memory in one condition, in samples."""
+
+    condition: str
+    colour: int
+    steps: tuple[CountBar, ...]
+    debate_gate: tuple[CountBar, ...]
+    stage2_gate: tuple[CountBar, ...]
+    blocked_episodes: int
+    blocked_advisories: int
+    demoted_advisories: int
+    firewall_dropped: int
+
+    @property
+    def withheld(self) -> int:
+        """All that was kept back."""
+        return self.blocked_episodes + self.blocked_advisories + self.demoted_advisories + self.firewall_dropped
+
+
+class PrincipleUse(FrozenModel):
+    """A principle of the catalogue and how often advice from it turned up."""
+
+    principle_id: str
+    advisory_type: str
+    message: str
+    retrieved: tuple[int, ...]
+    """Samples, per condition."""
+    injected: tuple[int, ...]
+
+
+class ImpactRow(FrozenModel):
+    """Samples whose advice was followed beside those where it was not. Descriptive, not causal."""
+
+    condition: str
+    followed: int
+    ignored: int
+    follow_rate: float | None
+    delta_followed: float | None
+    delta_ignored: float | None
+    harm_followed: float | None
+    harm_ignored: float | None
+
+
+class LatencyRow(FrozenModel):
+    """How long the calls of one sample took together, in milliseconds."""
+
+    condition: str
+    colour: int
+    samples: int
+    quantiles: tuple[float, float, float, float, float]
+    """5, 25, 50, 75, 95 %."""
+    calls: int
+    cached_calls: int
+
+
+class CheckRow(FrozenModel):
+    """One check of `verify` over the cells that have it."""
+
+    check: str
+    results: tuple[Literal["pass", "fail", "not_applicable", ""], ...]
+    details: tuple[str, ...]
+    """Of failures, each with its cell; without review text."""
+
+
+class Integrity(FrozenModel):
+    """What `verify` found, if it was run."""
+
+    verified: bool
+    columns: tuple[str, ...] = ()
+    rows: tuple[CheckRow, ...] = ()
+    passed: int = 0
+    failed: int = 0
+    not_applicable: int = 0
+    unverified: tuple[str, ...] = ()
+    """Cells without integrity.json."""
+
+
+class IndexRow(FrozenModel):
+    """What the explorer filters one sample of one cell by."""
+
+    failed: bool = False
+    changed: bool = False
+    fixed: bool = False
+    broken: bool = False
+    retrieved: bool = False
+    injected: bool = False
+    blocked: bool = False
+    right: bool = False
+    has_gold: bool = False
+    answer: str = ""
+    """Equal answers (final pairs and label) have equal strings."""
+
+
+class CellSample(FrozenModel):
+    """One review in one cell: how it is found, and what is shown of it, as JSON texts that equal samples share."""
+
+    index: IndexRow
+    analysis: str
+    memory: str
+    cost: tuple[int, int, int, float | None]
+    """Calls, tokens in, tokens out, milliseconds."""
+
+
+class ReviewEntry(FrozenModel):
+    """One review in every cell."""
+
+    uid: str
+    text: str
+    """Empty without text."""
+    language: str
+    domain: str
+    case_type: str
+    gold: str
+    """JSON list of gold tuples, `null` without gold."""
+    cells: tuple[CellSample | None, ...]
+    """In the order of the explorer's cells; None where a cell lacks the review."""
+
+
+class ExplorerCell(FrozenModel):
+    """A cell one can choose."""
+
+    condition: str
+    seed: int
+
+
+class Explorer(FrozenModel):
+    """All samples; `first` is what it opens with."""
+
+    cells: tuple[ExplorerCell, ...]
+    reviews: tuple[ReviewEntry, ...]
+    first: tuple[str, str]
+    """Condition shown, and the one beside it (empty: none)."""
+
+
+class ReportData(FrozenModel):
+    """One page."""
+
+    scope: Literal["grid", "cell"]
+    title: str
+    facts: RunFacts
+    headline: Bilingual
+    power: Bilingual | None
+    notes: tuple[Bilingual, ...]
+    """What a reader must know before any figure: unfinished cells, failures, no gold, ignored seeds."""
+    cells: tuple[CellState, ...]
+    conditions: tuple[ConditionCard, ...]
+    panels: tuple[QualityPanel, ...]
+    tables: tuple[MetricTable, ...]
+    definitions: tuple[Definition, ...]
+    comparisons: tuple[ComparisonView, ...]
+    growth: tuple[GrowthPanel, ...]
+    flows: tuple[MemoryFlow, ...]
+    principles: tuple[PrincipleUse, ...]
+    impact: tuple[ImpactRow, ...]
+    latency: tuple[LatencyRow, ...]
+    integrity: Integrity
+    explorer: Explorer
+    with_text: bool

@@ -1,0 +1,141 @@
+"""Whatever the samples: no rate above 1, no number without a denominator, no order that matters, perfect gold."""
+
+import subprocess
+import sys
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.metrics.card_making import failed, make_card, make_memory
+
+from episodic_absa.metrics import (
+    PAIRED_METRICS,
+    Majority,
+    all_definitions,
+    compute_cell_metrics,
+    compute_growth,
+    definition_of,
+    sample_value,
+)
+from episodic_absa.metrics.metric_value import MetricGroup
+from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
+from episodic_absa.vocabulary import POLARITIES, RISK_IDS
+
+PAIRS = st.lists(
+    st.tuples(st.sampled_from(["", "food", "Food ", "staff", "값"]), st.sampled_from(POLARITIES)), max_size=4
+)
+RISKS = st.lists(
+    st.builds(ScoredRisk, type=st.sampled_from(RISK_IDS), severity=st.sampled_from(["low", "mid", "high"])), max_size=3
+)
+MEMORY = st.builds(
+    make_memory,
+    retrieved_k=st.integers(0, 3),
+    prompt_injection_chars=st.integers(0, 2),
+    advisory_expects=st.sampled_from([None, "change", "hold"]),
+)
+MAJORITY = Majority(polarity="positive", source="train")
+UNBOUNDED = ("_mean", "_n", "_count", "_count_s1", "mean_delta_risk_", "mean_prompt_", "mean_stage2_")
+
+
+@st.composite
+def cards(draw: st.DrawFn) -> list[Scorecard]:
+    made = []
+    for place in range(draw(st.integers(0, 6))):
+        fields: dict[str, Any] = {
+            "stage1": draw(st.none() | PAIRS),
+            "backfilled": draw(PAIRS),
+            "risks_s1": draw(RISKS),
+            "risks_s2": draw(RISKS),
+            "memory": draw(MEMORY),
+            "uid": f"u{place}",
+            "sample_index": place,
+        }
+        card = make_card(draw(PAIRS), draw(st.none() | PAIRS), **fields)
+        made.append(failed(card) if draw(st.integers(0, 5)) == 0 else card)
+    return made
+
+
+# CHECKLIST 196
+@given(cards(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_no_rate_exceeds_one_and_an_empty_denominator_shows_no_number(found: list[Scorecard], backfilled: bool) -> None:
+    for one in compute_cell_metrics(found, majority=MAJORITY, count_backfilled=backfilled):
+        if one.denominator == 0:
+            assert one.value is None, one
+        if one.kind == "efficiency" or one.metric.startswith("n_") or any(part in one.metric for part in UNBOUNDED):
+            continue
+        assert one.value is None or -1 <= one.value <= 1, one
+        assert one.value is None or one.value >= 0 or one.metric in ("delta_f1", "net_gain"), one
+
+
+# CHECKLIST 196
+@given(cards(), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_scorecards_changes_nothing(found: list[Scorecard], random: Any) -> None:
+    mixed = random.sample(found, len(found))
+    assert compute_cell_metrics(mixed, majority=MAJORITY) == compute_cell_metrics(found, majority=MAJORITY)
+    assert compute_growth(mixed) == compute_growth(found)
+
+
+@given(PAIRS)
+def test_gold_scored_against_itself_is_perfect(gold: list[Any]) -> None:
+    card = make_card(gold, gold)
+    found = {one.metric: one.value for one in compute_cell_metrics([card], majority=None)}
+    for metric in ("explicit", "explicit_micro", "overall", "implicit", "lenient"):
+        assert found[f"tuple_f1_{metric}"] in (None, 1.0)
+    assert (found["exact_match"], found["severe_polarity_error_L3_count"]) == (1.0, 0.0)
+    assert found["generalized_f1@0.95"] in (None, 1.0)
+
+
+# CHECKLIST 228
+@given(cards(), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_the_buckets_sum_to_one(found: list[Scorecard], backfilled: bool) -> None:
+    metrics = {one.metric: one for one in compute_cell_metrics(found, majority=None, count_backfilled=backfilled)}
+    buckets = [metrics[f"{name}_rate"] for name in ("explicit", "implicit", "explicit_failure", "unsupported")]
+    assert sum(one.numerator or 0 for one in buckets) == metrics["n_ok"].value
+    assert {one.denominator for one in buckets} == {metrics["n_ok"].value}
+
+
+@given(cards())
+@settings(max_examples=40, deadline=None)
+def test_the_mean_of_a_sample_s_values_is_the_metric_of_the_cell(found: list[Scorecard]) -> None:
+    metrics = {one.metric: one for one in compute_cell_metrics(found, majority=None)}
+    named = {
+        "severe_polarity_error": "severe_polarity_error_L3_sample_rate",
+        "polarity_conflict": "polarity_conflict_rate",
+        "delta_risk": "delta_risk_mean",
+    }
+    for metric in PAIRED_METRICS:
+        of_cell = metrics.get(metric) or metrics.get(f"{metric}_rate") or metrics[named[metric]]
+        values = [value for card in found if (value := sample_value(metric, card)) is not None]
+        assert (of_cell.value is None) == (not values), metric
+        assert not values or of_cell.value == pytest.approx(sum(values) / len(values)), metric
+
+
+def test_a_metric_without_a_value_per_sample_is_refused() -> None:
+    with pytest.raises(KeyError, match="net_gain"):
+        sample_value("net_gain", make_card())
+
+
+# CHECKLIST 143
+def test_every_metric_is_defined_in_both_languages_and_stands_in_the_order_of_its_definition() -> None:
+    found = compute_cell_metrics([make_card()], majority=MAJORITY)
+    known = all_definitions()
+    assert [one.metric for one in found] == [name for name, one in known.items() if one.scope == "cell"]
+    assert {one.group for one in known.values()} == set(get_args(MetricGroup))
+    for one in found:
+        meant = definition_of(one.metric)
+        assert (one.group, one.kind) == (meant.group, meant.kind)
+        assert meant.definition.endswith(".")
+        assert any("가" <= letter <= "힣" for letter in meant.definition_ko)
+    assert {known[metric].scope for metric in PAIRED_METRICS} == {"cell", "sample"}
+    with pytest.raises(KeyError):
+        definition_of("accuracy")
+
+
+def test_loading_the_metrics_loads_neither_scipy_nor_numpy() -> None:
+    code = "import sys, episodic_absa.metrics; print([name for name in ('numpy', 'scipy') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,221 @@
+"""Grids to make reports of: a small real one, one of hostile reviews, and a large one multiplied from real lines."""
+
+import asyncio
+import base64
+import gzip
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from episodic_absa.experiments.experiment_config import load_experiment
+from episodic_absa.experiments.runner import run_grid
+from episodic_absa.schemas.scorecard import Scorecard
+
+SHIPPED = Path(__file__).resolve().parents[2] / "experiments"
+Line = dict[str, Any]
+
+HOSTILE_REVIEWS: Mapping[str, str] = {
+    "script": "The food </script><script>document.title='owned'</script> was great but the staff was rude.",
+    "image": "The room <img src=x onerror=\"document.title='owned'\"> is nice, the bed is not good.",
+    "comment": "음식은 <!-- --> ]]> 맛있었지만 직원은 &lt;b&gt; 불친절했어요. ${alert(1)} {{ 7*7 }}",
+    "long": "The battery is great " + "가" * 900 + " " + "W" * 900 + " and the screen is terrible.",
+    "emoji": "화면 👩‍👩‍👧‍👦🇰🇷 은 좋은데 배터리가 너무 빨리 닳아요 😡",
+    "right_to_left": "The hotel \u202eمطعم رائع\u202c was good, but الغرفة was bad.",
+    "nul": "The price\x00 is good,\x07 the service\u2028 is \ufeffslow.",
+    "quote\"'><svg/onload=document.title=1>": "The coffee is excellent.",
+}
+
+
+def run(config: Path) -> None:
+    """Run an experiment in a thread of its own: a browser's driver keeps an event loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(run_grid(load_experiment(config), use_cache_file=False))).result()
+
+
+def run_reviews(folder: Path, rows: Sequence[Line], gold: Sequence[Line] = (), **experiment: Any) -> Path:
+    """Run a grid over reviews of our own on the embedded engine; return its directory."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_lines(folder / "valid.jsonl", rows)
+    config: Line = {
+        "run_id": "made",
+        "data": {"input_format": "jsonl", "allowed_roots": ["."], "valid_file": "valid.jsonl"},
+        "experiment": {"conditions": ["C1", "C2"], "seeds": [42], **experiment},
+    }
+    if gold:
+        write_lines(folder / "gold.jsonl", gold)
+        config["eval"] = {"gold_jsonl": "gold.jsonl"}
+    (folder / "made.yaml").write_text(json.dumps(config), "utf-8")  # JSON is YAML
+    run(folder / "made.yaml")
+    return folder / "results" / "made"
+
+
+def run_shipped(folder: Path, *, reviews: int = 24, **experiment: Any) -> Path:
+    """Run a grid over the first shipped reviews, its stores filled from training reviews."""
+    data = folder / "data"
+    data.mkdir()
+    for name, n in (("train", 20), ("valid", reviews)):
+        rows = (SHIPPED / "data" / f"{name}.csv").read_text("utf-8").splitlines(keepends=True)
+        (data / f"{name}.csv").write_text("".join(rows[: n + 1]), "utf-8")
+    uids = {row.partition(",")[0] for row in (data / "valid.csv").read_text("utf-8").splitlines()}
+    gold = read_lines(SHIPPED / "data" / "valid.gold.jsonl")
+    write_lines(data / "valid.gold.jsonl", [line for line in gold if line["uid"] in uids])
+    config: Line = {
+        "run_id": "small",
+        "data": {"allowed_roots": ["data"], "train_file": "data/train.csv", "valid_file": "data/valid.csv"},
+        "eval": {"gold_jsonl": "data/valid.gold.jsonl"},
+        "episodic_memory": {"build": {"split": "train", "condition": "C2_silent"}},
+        "experiment": {"conditions": ["C1", "C2"], "seeds": [42, 123], "shuffle": True, **experiment},
+    }
+    (folder / "small.yaml").write_text(json.dumps(config), "utf-8")
+    run(folder / "small.yaml")
+    return folder / "results" / "small"
+
+
+def run_hostile(folder: Path) -> Path:
+    """Run reviews that try to be more than text, with gold, uids and domains to match."""
+    rows = [
+        {"uid": f"{uid}-1", "text": text, "domain_id": f"</option><script>{place % 2}</script>"}
+        for place, (uid, text) in enumerate(HOSTILE_REVIEWS.items())
+    ]
+    gold = [
+        {"uid": row["uid"], "gold_tuples": [{"aspect_term": "</script>food", "polarity": "positive"}]} for row in rows
+    ]
+    return run_reviews(folder, rows, gold)
+
+
+def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:
+    """Make a grid of n reviews from the lines of real cells: new uids, longer texts, other words of the judge."""
+    draw = random.Random(20_261_115)
+    texts = [line["text"] for cell in cells for line in read_lines(grid / cell / "traces.jsonl")]
+    vocabulary = sorted({word for text in texts for word in re.findall(r"\w+", text)})
+    words = [" ".join(draw.choices(vocabulary, k=12)) for _ in range(n)]
+    for cell in cells:
+        folder = out / cell
+        folder.mkdir(parents=True)
+        manifest = json.loads((grid / cell / "manifest.json").read_text("utf-8"))
+        manifest["dataset"]["processing_count"] = n
+        (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+        for name, mark in _MARKED.items():
+            by_uid: dict[str, str] = {}
+            for line in read_lines(grid / cell / name):
+                uid = line["case_trace"]["case_id"] if name == "traces.jsonl" else line["uid"]
+                by_uid[uid] = by_uid.get(uid, "") + json.dumps(mark(line), ensure_ascii=False) + "\n"
+            uids = [line["uid"] for line in read_lines(grid / cell / "scorecards.jsonl")]
+            with open(folder / name, "w", encoding="utf-8") as file:
+                for place in range(n):
+                    lines = by_uid.get(uids[place % len(uids)], "")
+                    uid = f"{uids[place % len(uids)]}-{place:05d}"
+                    lines = lines.replace("@UID", uid).replace("@WORDS", words[place])
+                    file.write(lines.replace(str(_INDEX), str(place)))
+    return out
+
+
+_INDEX = 987_654_321
+
+
+def _marked_output(line: Line) -> Line:
+    debate = line["debate"] and {**line["debate"], "summary": {**line["debate"]["summary"], "rationale": "@WORDS"}}
+    return {**line, "uid": "@UID", "sample_index": _INDEX, "debate": debate}
+
+
+def _marked_trace(line: Line) -> Line:
+    case = {**line["case_trace"], "case_id": "@UID", "sample_index": _INDEX}
+    return {**line, "text": f"{line['text']} @WORDS", "case_trace": case}
+
+
+_MARKED: Mapping[str, Callable[[Line], Line]] = {
+    "scorecards.jsonl": lambda line: {**line, "uid": "@UID", "sample_index": _INDEX},
+    "outputs.jsonl": _marked_output,
+    "traces.jsonl": _marked_trace,
+    "override_gate_debug.jsonl": lambda line: {**line, "uid": "@UID"},
+}
+"""How the lines of each file become patterns: equal words would pack too well, and cost time to write."""
+
+
+def read_lines(path: Path) -> list[Line]:
+    """Read a JSONL file."""
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+def write_lines(path: Path, lines: Sequence[Line] | Iterator[Line]) -> None:
+    """Write a JSONL file."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def change_lines(path: Path, change: Callable[[Line], Line]) -> None:
+    """Rewrite every line of a JSONL file."""
+    write_lines(path, [change(line) for line in read_lines(path)])
+
+
+def failed_card(line: Line, error_type: str) -> Line:
+    """Return the scorecard of the same sample, had it failed."""
+    known = [name for name, field in Scorecard.model_fields.items() if field.is_required()]
+    return {key: line[key] for key in (*known, "gold_tuples", "usage")} | {"status": "error", "error_type": error_type}
+
+
+class PageParser(HTMLParser):
+    """What a page consists of: elements with attributes, words by line, and what lies in its scripts."""
+
+    BLOCKS = frozenset(
+        [
+            "p",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "li",
+            "tr",
+            "dt",
+            "dd",
+            "div",
+            "section",
+            "figcaption",
+            "caption",
+            "summary",
+            "option",
+        ]
+    )
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self._stack: list[str] = []
+        self._words: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._stack.append(tag)
+            self.scripts.append("")
+        if tag in self.BLOCKS:
+            self._words.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style"):
+            self._stack.pop()
+        self._words.append("\n" if tag in self.BLOCKS else " ")
+
+    def handle_data(self, data: str) -> None:
+        if self._stack:
+            self.scripts[-1] += data
+        else:
+            self._words.append(re.sub(r"\s+", " ", data))
+
+    @property
+    def text(self) -> str:
+        """The visible words; a table row is a line."""
+        lines = "".join(self._words).split("\n")
+        return "\n".join(line for line in (re.sub(r" +", " ", line).strip() for line in lines) if line)
+
+    def unpacked(self) -> list[Any]:
+        """The data of the explorer: its index, then the details."""
+        return [json.loads(gzip.decompress(base64.b64decode(one))) for one in self.scripts if one.startswith("H4sI")]

@@ -1,0 +1,36 @@
+"""No page says more than its intervals carry."""
+
+from pathlib import Path
+
+import pytest
+from tests.reports.grid_making import Line, PageParser, change_lines
+
+from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.metrics.statistics import find_unsupported_claims
+
+
+def spoil(line: Line) -> Line:
+    """Take every prediction away."""
+    return {**line, "final_tuples": [], "sentiments_judged": []}
+
+
+def words_of(grid: Path) -> str:
+    return PageParser((grid / REPORT).read_text("utf-8")).text
+
+
+# CHECKLIST 201
+def test_a_page_without_a_clear_difference_holds_no_claim_word_in_vain(reported: Path) -> None:
+    for path in (reported, reported / "C2__seed42", reported / "build__seed42"):
+        assert find_unsupported_claims(words_of(path)) == ()
+
+
+# CHECKLIST 201
+@pytest.mark.parametrize(("loser", "word"), [("C1", "better"), ("C2", "worse")])
+def test_a_clear_difference_is_called_by_its_name_beside_its_interval(grid: Path, loser: str, word: str) -> None:
+    for cell in grid.glob(f"{loser}__seed*"):
+        change_lines(cell / "scorecards.jsonl", spoil)
+    write_report(grid)
+    words = words_of(grid)
+    assert f"C2 is significantly {word} than C1 in tuple_f1_explicit" in words.replace("\u00a0", " ")
+    assert find_unsupported_claims(words) == ()
+    assert "유의" in words  # the same in Korean, under the same condition

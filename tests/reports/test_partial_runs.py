@@ -1,0 +1,103 @@
+"""A run that failed, stopped, or has little to tell still gives a page that says so."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.reports.grid_making import PageParser, change_lines, failed_card, read_lines, run_reviews, write_lines
+
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.experiments.grid_report import REPORT, write_report
+
+FILES = ("scorecards.jsonl", "outputs.jsonl", "traces.jsonl")
+
+
+def words_of(directory: Path) -> str:
+    write_report(directory)
+    return PageParser((directory / REPORT).read_text("utf-8")).text
+
+
+def stop_after(cell: Path, n: int) -> None:
+    for name in FILES:
+        write_lines(cell / name, read_lines(cell / name)[:n])
+    manifest = json.loads((cell / "manifest.json").read_text("utf-8"))
+    (cell / "manifest.json").write_text(json.dumps({**manifest, "completed": False}), "utf-8")
+
+
+def test_an_unfinished_cell_is_named_with_how_far_it_came(grid: Path) -> None:
+    stop_after(grid / "C2__seed123", 5)
+    words = words_of(grid)
+    assert "Not finished: 1 of 6 cells (C2__seed123), 5 of 24 samples there." in words
+    assert "C2 minus C1" in words
+
+
+def test_a_torn_last_line_costs_one_sample(grid: Path) -> None:
+    stop_after(grid / "C2__seed123", 5)
+    for name in FILES:
+        with open(grid / "C2__seed123" / name, "a", encoding="utf-8") as file:
+            file.write('{"uid": "torn')
+    assert "5 of 24 samples there" in words_of(grid)
+
+
+def test_a_cell_that_has_only_begun_has_a_page(grid: Path) -> None:
+    stop_after(grid / "C2__seed123", 0)
+    assert "No sample has been analysed yet." in words_of(grid / "C2__seed123")
+
+
+def test_a_grid_of_failures_says_so_and_shows_no_number_it_does_not_have(grid: Path) -> None:
+    for path in grid.glob("*/scorecards.jsonl"):
+        change_lines(path, lambda line: failed_card(line, "timeout"))
+    words = words_of(grid)
+    assert "samples failed; they are left out of every rate" in words
+    assert "no review has a value under both" in words
+    assert "nan" not in words.lower().split()
+
+
+def test_lost_outputs_and_traces_leave_the_figures_standing(grid: Path) -> None:
+    for name in ("outputs.jsonl", "traces.jsonl", "override_gate_debug.jsonl"):
+        for path in grid.glob(f"*/{name}"):
+            path.unlink()
+    words = words_of(grid)
+    assert "tuple_f1_explicit" in words
+    assert "Time of all calls" not in words
+
+
+def test_unreadable_lines_are_counted(grid: Path) -> None:
+    with open(grid / "C1__seed42" / "outputs.jsonl", "a", encoding="utf-8") as file:
+        file.write("{}\nnot json\n")
+    assert "2 lines of outputs or traces could not be read" in words_of(grid)
+
+
+REVIEWS = [{"uid": f"r{place}", "text": f"The food was good, but bill number {place} was not."} for place in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        (["C1"], "Without gold nothing can be said about quality; samples changed after review: C1 "),
+        (["C1", "C2"], "No gold: quality, corrections and the baseline have no value."),
+    ],
+)
+def test_a_run_without_gold_speaks_of_changes_only(tmp_path: Path, conditions: list[str], told: str) -> None:
+    words = words_of(run_reviews(tmp_path, REVIEWS, conditions=conditions))
+    assert told in words
+    assert "No gold, no quality figures." in words
+
+
+def test_one_condition_with_gold_is_told_without_a_comparison(tmp_path: Path) -> None:
+    gold = [{"uid": row["uid"], "gold_tuples": [{"aspect_term": "food", "polarity": "positive"}]} for row in REVIEWS]
+    words = words_of(run_reviews(tmp_path, REVIEWS, gold, conditions=["C1"]))
+    assert "No comparison is made here." in words
+    assert "There is nothing to compare" in words
+
+
+def test_a_directory_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunDirectoryError, match="name a directory that a run wrote"):
+        write_report(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[", "{}", '[1, {"check": "x"}]'])
+def test_an_integrity_file_that_is_none_counts_as_not_verified(grid: Path, text: str) -> None:
+    for path in grid.rglob("integrity.json"):
+        path.write_text(text, "utf-8")
+    assert "Not verified yet" in words_of(grid)
