@@ -26,7 +26,7 @@ from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend
 from episodic_absa.backends.embedded.ate import answer_ate
 from episodic_absa.backends.embedded.atsa import answer_atsa
-from episodic_absa.backends.embedded.trained_weights import SHIPPED, weights_folder, weights_sha256
+from episodic_absa.backends.embedded.trained_weights import MANIFEST, SHIPPED, weights_folder, weights_sha256
 from episodic_absa.backends.embedded.validator import answer_validator
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
@@ -158,18 +158,20 @@ def load_seconds(language: Language) -> float:
     return round(min(float(run.stdout) for run in runs), 2)
 
 
-def leave_out(data: Path, dataset: Dataset, limit: int | None) -> dict[str, Any]:
-    """Train without a domain and score its test file."""
+def leave_out(data: Path, dataset: Dataset, limit: int | None, kept: Path) -> dict[str, Any]:
+    """Train without a domain, unless that is done already, and score its test file."""
     assert dataset.domain is not None
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, str(TRAINING), "--data", str(data), "--out", folder]
+    folder = kept / f"{dataset.language}_{dataset.domain}"
+    if not (folder / MANIFEST).exists():
+        command = [sys.executable, str(TRAINING), "--data", str(data), "--out", str(folder)]
         command += ["--language", dataset.language, "--leave-out", dataset.domain, "--no-documents"]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-        token = weights_folder.set(Path(folder))
-        try:
-            return score_dataset(data, dataset, limit)
-        finally:
-            weights_folder.reset(token)
+    assert json.loads((folder / MANIFEST).read_text())["left_out_domain"] == dataset.domain
+    token = weights_folder.set(folder)
+    try:
+        return score_dataset(data, dataset, limit)
+    finally:
+        weights_folder.reset(token)
 
 
 def mean_f1(scores: dict[str, dict[str, Any]], language: Language) -> float | None:
@@ -182,6 +184,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Strict scores of the embedded engine.")
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--skip-left-out", action="store_true", help="do not train anew without each domain")
+    parser.add_argument("--left-out-weights", type=Path, metavar="DIR", help="keep those weights, use them again")
     parser.add_argument("--only", action="append", metavar="DATASET", help="measure these; nothing is written down")
     parser.add_argument("--limit", type=int, help="texts per file; nothing is written down")
     given = parser.parse_args()
@@ -198,9 +201,11 @@ def main() -> None:
     for dataset in (one for one in LABELS if not given.only or one.name in given.only):
         report["labels"][dataset.name] = score_labels(given.data, dataset, given.limit)
         print(json.dumps({dataset.name: report["labels"][dataset.name]}), flush=True)
-    for number, dataset in enumerate(chosen if not given.skip_left_out else (), 1):
-        report["left_out"][dataset.name] = leave_out(given.data, dataset, given.limit)
-        _show(f"left out, {number} of {len(chosen)}", dataset.name, report["left_out"][dataset.name])
+    with tempfile.TemporaryDirectory() as scratch:
+        kept = given.left_out_weights or Path(scratch)
+        for number, dataset in enumerate(chosen if not given.skip_left_out else (), 1):
+            report["left_out"][dataset.name] = leave_out(given.data, dataset, given.limit, kept)
+            _show(f"left out, {number} of {len(chosen)}", dataset.name, report["left_out"][dataset.name])
     report["left_out_mean_f1"] = {language: mean_f1(report["left_out"], language) for language in ("en", "ko")}
     report["stage1_per_cpu_s"] = {
         one.name: engine_rate(given.data, one) for one in (ASPECTS[0], ASPECTS[3], ASPECTS[8], ASPECTS[9])

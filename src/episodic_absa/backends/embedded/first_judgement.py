@@ -11,7 +11,7 @@ _LEAST: Final = 0.4
 _MOST: Final = 0.97
 _UNDECIDED: Final = 0.3
 """Below this lead of one polarity, a text that the rules read both ways says both."""
-_OPINIONATED: Final = 0.6
+_OPINIONATED: Final = 0.85
 """How sure the weights must be of a side before a text without opinion words holds an implicit opinion."""
 _MAX_QUOTE: Final = 120
 _STRENGTH: Final[dict[Polarity, float]] = {"positive": 1.0, "negative": -1.0, "neutral": 0.0}
@@ -25,6 +25,9 @@ def judge_first(reading: Reading, term: str, place: tuple[int, int] | None = Non
     if weighed is None:
         return by_rule
     if len(by_rule) > 1 and weighed.margin < _UNDECIDED:
+        return by_rule
+    if place and reading.clauses and reading.clauses[reading.clause_at(place[0])].is_question:
+        # Who asks does not judge, whatever such words say elsewhere.
         return by_rule
     agreeing = next((one for one in by_rule if one.polarity == weighed.best), None)
     if agreeing is not None:

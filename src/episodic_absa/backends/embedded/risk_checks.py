@@ -21,8 +21,6 @@ _MAX_STRAY_CUES: Final = 50
 _WEIGHT_OF_TEXT: Final = 1.5
 """What the polarity of the whole text weighs beside the tuples, whose confidences lie below 1."""
 _SURE_LABEL: Final = 0.98
-_PLAIN_LEAD: Final = 0.6
-"""A plain reason (not only, a double negation) is believed over weights that lead by no more than this."""
 _ARTICLES: Final = ("the ", "a ", "an ")
 
 
@@ -129,16 +127,16 @@ def _negation_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
                 "high" if opinion.scope_is_plain else "mid",
                 f"{opinion.scope_note}: what is negated may include '{opinion.form}'",
                 one.aspect_term,
-                "FLIP_POLARITY" if opinion.scope_is_plain and _may_flip(reading, one, _PLAIN_LEAD) else None,
+                "FLIP_POLARITY" if opinion.scope_is_plain and one.polarity in _OPPOSITE else None,
             )
     for cue in reading.negations[:_MAX_STRAY_CUES]:
         yield from _stray_negation(reading, cue, judged)
 
 
-def _may_flip(reading: Reading, one: SentimentItem, lead: float) -> bool:
-    """Whether a flip may be proposed: not against weights that lead by more than this for the present polarity."""
+def _may_flip(reading: Reading, one: SentimentItem) -> bool:
+    """Whether a flip may be proposed for what is quoted: not against weights that speak for the present polarity."""
     other = _OPPOSITE.get(one.polarity) if one.polarity else None
-    return other is not None and weights_lead(reading, one, other) <= lead
+    return other is not None and weights_lead(reading, one, other) <= 0.0
 
 
 def _stray_negation(reading: Reading, cue: Cue, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
@@ -229,7 +227,7 @@ def _evidence_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
                 "high",
                 f"the quoted words of {named} say the opposite",
                 one.aspect_term,
-                "FLIP_POLARITY" if _may_flip(reading, one, 0.0) else None,
+                "FLIP_POLARITY" if _may_flip(reading, one) else None,
             )
         elif one.aspect_term and not is_said_of(reading, one.aspect_term, place):
             yield FoundRisk(

@@ -24,7 +24,7 @@ _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
 
 NAMED: Final = 0.2
 """How likely a stretch must be before it is named."""
-KEPT: Final = 0.2
+KEPT: Final = 0.17
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""
@@ -63,7 +63,7 @@ def support(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
     """Return how likely a stretch names a target, by the tagger's word and, if an opinion is said of it, the rules'."""
     share = likelihood(reading, weighed, start, end)
     judged = any(
-        (reading.targets[index].start, reading.targets[index].end) == (start, end) for index in rule_targets(reading)
+        (reading.targets[index].start, reading.targets[index].end) == (start, end) for index in reading.opinions_of
     )
     if not judged:
         return share
@@ -90,10 +90,16 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
     found = []
     for span in spans_above(reading, weighed, NAMED):
         start, end = _trimmed(reading, span.start, span.end)
-        if start < end:
+        if start < end and not _is_fragment(reading, start):
             target = _target_at(reading, start, end)
             found.append(NamedTarget(target, span.probability, f"{target.case} that such reviews judge"))
     return found
+
+
+def _is_fragment(reading: Reading, start: int) -> bool:
+    """Whether a stretch begins inside a Korean word: with a suffix, an ending or a particle."""
+    tag = next((word.tag for word in reading.words if word.start == start), "")
+    return reading.language == "ko" and tag.startswith(("XS", "E", "J", "VC"))
 
 
 def _added_by_rules(reading: Reading, weighed: Weighed, known: list[NamedTarget]) -> list[NamedTarget]:

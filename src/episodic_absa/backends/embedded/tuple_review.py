@@ -43,7 +43,7 @@ def proposed_change(reading: Reading, one: SentimentItem, looks: SecondLooks) ->
         return None
     # What advice has brought to light the weights did not see; without it they have heard the rules already.
     before = reread(reading, one, NO_LOOKS) if looks.looks else again
-    is_new = before is not None and before.polarity != again.polarity
+    is_new = not again.has_own_words or (before is not None and before.polarity != again.polarity)
     if weights_lead(reading, one, again.polarity) > (_OPEN if is_new else _TIED):
         return None
     if again.has_own_words:

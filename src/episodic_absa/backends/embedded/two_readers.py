@@ -48,12 +48,12 @@ def weights_back(reading: Reading, one: SentimentItem) -> bool:
 
 
 def is_doubtful(reading: Reading, one: SentimentItem) -> bool:
-    """Whether target and polarity together are too unlikely; when the target was named, its polarity was not known."""
+    """Whether a target is too unlikely, and what is said of it too unclear; when it was named, nobody had judged it."""
     place = place_of_tuple(reading, one)
     weighed = weights_for(reading, one)
     if not one.aspect_term or place is None or weighed is None or one.polarity is None or one.is_backfilled:
         return False
-    pair = support(reading, weigh(reading), *place) * float(getattr(weighed, one.polarity))
+    pair = support(reading, weigh(reading), *place) * max(weighed)
     return round(pair, 5) < KEPT
 
 

@@ -24,6 +24,7 @@ KNOWN_DOMAIN: Final = 0.7
 """From this probability on the text is taken to be of a domain that the weights were trained on."""
 _LOCK: Final = threading.Lock()
 """A tagger holds one text at a time."""
+EDGE: Final = 0.5
 _DIGITS: Final = 5
 
 
@@ -114,6 +115,12 @@ def likelihood(reading: Reading, weighed: Weighed, start: int, end: int) -> floa
 
 
 def _span(reading: Reading, weighed: Weighed, first: int, end: int) -> WeighedSpan:
+    # Words at the edges that are far less likely than the heart of the span do not belong to it.
+    least = EDGE * max(weighed.inside(at) for at in range(first, end))
+    while weighed.inside(first) < least:
+        first += 1
+    while weighed.inside(end - 1) < least:
+        end -= 1
     share = sum(weighed.inside(at) for at in range(first, end)) / (end - first)
     return WeighedSpan(reading.words[first].start, reading.words[end - 1].end, round(share, _DIGITS))
 
@@ -129,6 +136,9 @@ def _weigh(text: str, language: Language, _folder: Path) -> Weighed:
     best = max(sorted(likely), key=lambda name: likely[name])
     domain = best if likely[best] >= KNOWN_DOMAIN else None
     features = adapted(tagger_features(reading), domain)
+    if not _is_encodable(text):
+        # A lone surrogate has no bytes that the tagger could read.
+        features = [[one.encode(errors="replace").decode() for one in found] for found in features]
     with _LOCK:
         weights.tagger.set(features)
         shares = tuple(
@@ -139,6 +149,14 @@ def _weigh(text: str, language: Language, _folder: Path) -> Weighed:
             for at in range(len(features))
         )
     return Weighed(domain, shares, _familiar_words(weights.domain, reading, domain))
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _familiar_words(model: LinearModel, reading: Reading, domain: str | None) -> frozenset[str]:
