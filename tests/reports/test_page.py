@@ -90,6 +90,14 @@ def test_every_report_shows_the_majority_baseline_and_names_the_similarity(repor
         assert "similarity: " in line
 
 
+# CHECKLIST 227
+def test_seeds_that_change_nothing_are_no_repetitions_and_the_page_says_why(page: str) -> None:
+    words = section(page, "rq2")
+    assert "No value for C1: eligible=false: the backend ignores the seed and memory is never shown" in words
+    line = next(line for line in words.splitlines() if line.startswith("tuple_agreement_rate"))
+    assert re.search(r"– \d\.\d{3}", line)  # C1 has none, C2 has one
+
+
 def test_comparisons_tell_interval_tests_and_how_many_reviews_are_needed(page: str) -> None:
     words = section(page, "comparisons")
     assert "C2 minus C1" in words

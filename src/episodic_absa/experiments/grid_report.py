@@ -1,7 +1,8 @@
 """Builds the report of a cell or a grid from its files, without inference, and writes report.html."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from episodic_absa.reports.html_report import render_report
 from episodic_absa.reports.report_data import (
     CellState,
     CheckRow,
+    ComparisonView,
     ConditionCard,
     Explorer,
     ExplorerCell,
@@ -112,7 +114,7 @@ def build_report(
         impact=impact_rows(groups, cards),
         latency=latency_rows(by_condition, cards),
         integrity=_integrity(cells, grid),
-        explorer=_explorer(groups, samples, comparisons[0].a if comparisons else None, comparisons),
+        explorer=_explorer(groups, samples, _first_pair(comparisons, groups)),
         with_text=with_text,
     )
 
@@ -195,16 +197,16 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
     )
 
 
-def _counted(values: Any) -> tuple[tuple[str, int], ...]:
-    counts: dict[str, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+def _counted(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
 
 
-def _explorer(
-    groups: Groups, samples: Mapping[Path, CellSamples], first: str | None, comparisons: Sequence[Any]
-) -> Explorer:
+def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[str, str]:
+    """The conditions that the explorer opens with: those of the first comparison, else one alone."""
+    return (comparisons[0].a, comparisons[0].b) if comparisons else (next(iter(groups)), "")
+
+
+def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
     cells = [cell for group in groups.values() for cell in group]
     found = [samples[cell.path] for cell in cells]
     reviews = {uid: facts for one in reversed(found) for uid, facts in one.reviews.items()}
@@ -223,7 +225,7 @@ def _explorer(
             )
             for uid in order
         ),
-        first=(first or cells[0].condition, comparisons[0].b if comparisons else ""),
+        first=first,
     )
 
 

@@ -35,6 +35,7 @@ _SCRIPTS: Final = (
 # Metrics of one scale share the axis of their plots; of the others each has its own.
 _SHARED_SCALE: Final = 1.0
 _INTERVAL: Final = re.compile(r"(\[[^\],]+), ")
+_BOUND: Final = (" = ", " % ", "CI [", "Holm p")
 _COUNT_NAME: Final = re.compile(r"_(n|count)(_s1)?$")
 _QUESTIONS: Final = (
     (
@@ -143,7 +144,9 @@ def _is_count(row: MetricRow) -> bool:
 def _unbroken(sentence: str) -> str:
     """Keep a number on the line of what it is: `p = 0.031`, `95 % CI [+0.005, +0.045]`."""
     sentence = _INTERVAL.sub("\\1,\u00a0", sentence)
-    return sentence.replace(" = ", "\u00a0=\u00a0").replace(" % ", "\u00a0%\u00a0").replace("CI [", "CI\u00a0[")
+    for bound in _BOUND:
+        sentence = sentence.replace(bound, bound.replace(" ", "\u00a0"))
+    return sentence
 
 
 def _reach(rows: tuple[DifferenceRow, ...], row: DifferenceRow) -> float:

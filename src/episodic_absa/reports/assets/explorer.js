@@ -2,6 +2,10 @@
 
 const PAGE = 50;
 
+function exactMark(isRight) {
+  return el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? " exactly gold" : " not exactly gold"));
+}
+
 class Explorer {
   constructor(data) {
     this.data = data;
@@ -115,14 +119,12 @@ class Explorer {
     const a = data.cellOf(asked.a, asked.seed);
     const badges = Object.entries(WORDS.flag).filter(([flag]) => data.has(row, a, flag))
       .map(([flag, words]) => el("span", { class: `badge ${flag}` }, words));
-    const exact = data.has(row, a, "has_gold")
-      ? el("span", { class: data.has(row, a, "right") ? "hit" : "miss" }, data.has(row, a, "right") ? "✓" : "✗", hidden(data.has(row, a, "right") ? " exactly gold" : " not exactly gold"))
-      : null;
+    const exact = data.has(row, a, "has_gold") ? exactMark(data.has(row, a, "right")) : null;
     return el("li", {}, el("button", {
       type: "button", class: "item", "data-uid": row.uid, "aria-current": row === this.open ? "true" : null,
       on: { click: () => this.show(row) },
     },
-    row.text ? el("span", { class: "snippet", dir: "auto", lang: row.language }, Array.from(row.text).slice(0, 160).join("")) : null,
+    row.text ? el("span", { class: "snippet", dir: "auto", lang: row.lang }, Array.from(row.text).slice(0, 160).join("")) : null,
     el("span", { class: "meta" }, exact, el("span", { class: "uid" }, quoted(row.uid)), badges)));
   }
 
@@ -165,12 +167,11 @@ class Explorer {
       else item.removeAttribute("aria-current");
     }
     this.remember();
-    if (scroll) {
-      byId("sample").scrollTop = 0;
-      const isNarrow = !window.matchMedia("(min-width: 60rem)").matches;
-      if (isNarrow) byId("sample").scrollIntoView({ block: "start" });
-      byId("sample-title")?.focus({ preventScroll: true });
-    }
+    if (!scroll) return;
+    byId("sample").scrollTop = 0;
+    if (window.matchMedia("(min-width: 60rem)").matches) return; // beside the list, which keeps the focus
+    byId("sample").scrollIntoView({ block: "start" });
+    byId("sample-title")?.focus({ preventScroll: true });
   }
 
   close() {
@@ -206,6 +207,7 @@ class Explorer {
 async function startExplorer() {
   const block = byId("explorer-index");
   if (!block) return;
+  byId("explorer-wait").hidden = false;
   if (typeof DecompressionStream === "undefined") {
     byId("explorer-wait").textContent = "This browser cannot unpack the samples; any of 2023 or later can.";
     return;

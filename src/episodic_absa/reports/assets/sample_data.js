@@ -16,6 +16,7 @@ class SampleData {
     this.bit = Object.fromEntries(index.flags.map((name, place) => [name, 1 << place]));
     this.rows = index.rows.map(([uid, text, language, domain, caseType, flags, answers], place) => ({
       place, uid, text, language, domain, caseType, flags, answers,
+      lang: language === "other" ? null : language, // what the browser is told: a tag, or nothing
       // Searched for: what one would type, whatever its case.
       haystack: `${uid}\n${text}`.toLowerCase(),
     }));

@@ -6,7 +6,8 @@ function emptyPane() {
 
 function failure(sample) {
   const [type, stage, message] = sample.analysis.error || ["error", "", ""];
-  return el("p", { class: "failure", role: "note" }, el("b", {}, "failed "), code(type), stage ? ` in ${stage}` : "", message ? [": ", quoted(message)] : null);
+  return el("p", { class: "failure", role: "note" },
+    el("b", {}, "failed "), code(type), stage ? ` in ${stage}` : "", message ? [": ", quoted(message)] : null);
 }
 
 function heading(row, data) {
@@ -19,30 +20,33 @@ function heading(row, data) {
 /** The text, with a choice of whose aspects are marked. */
 function textSection(row, samples, gold, data) {
   if (!data.hasText) return null;
-  const layers = samples.map(({ name, sample }) => ({ label: samples.length > 1 ? `final ${name}` : "final", tuples: sample.analysis.final }));
+  const layers = samples.map(({ name, sample }) =>
+    ({ label: samples.length > 1 ? `final ${name}` : "final", tuples: sample.analysis.final }));
   layers.push({ label: "Stage1", tuples: samples[0].sample.analysis.s1 });
   if (gold) layers.push({ label: "gold", tuples: gold });
-  const box = el("div", {}, markedText(row.text, layers[0].tuples, row.language));
+  const box = el("div", {}, markedText(row.text, layers[0].tuples, row.lang));
   const buttons = layers.map((layer, place) => el("button", {
     type: "button", class: "chip", "aria-pressed": String(place === 0),
     on: { click: (event) => {
-      box.replaceChildren(markedText(row.text, layer.tuples, row.language));
+      box.replaceChildren(markedText(row.text, layer.tuples, row.lang));
       for (const one of buttons) one.setAttribute("aria-pressed", String(one === event.currentTarget));
     } },
   }, layer.label));
   return el("div", { class: "text-box" }, box,
-    el("div", { class: "layers no-print", role: "group", "aria-label": "Mark the aspects of" }, el("span", { class: "muted" }, "mark "), buttons));
+    el("div", { class: "layers no-print", role: "group", "aria-label": "Mark the aspects of" },
+      el("span", { class: "muted" }, "mark "), buttons));
 }
 
 function sectionFor(section, samples, context) {
   const rests = samples.map(({ sample }) => JSON.stringify(section.rests(sample)));
   const same = rests.every((one) => one === rests[0]);
-  const body = (place) => section.body(samples[place].sample, { ...context, other: samples.length > 1 && !same ? samples[1 - place].sample : null });
+  const body = (place) => section.body(samples[place].sample, { ...context, other: same ? null : samples[1 - place].sample });
   const title = el("h4", {}, section.title,
     samples.length > 1 ? el("span", { class: same ? "tag" : "tag differs" }, same ? "same in both" : "≠ differs") : null);
   if (same) return el("section", { class: "part" }, title, el("div", {}, body(0)));
   return el("section", { class: "part differing" }, title, el("div", { class: "beside" },
-    samples.map(({ name }, place) => el("div", { class: "side", "aria-label": name }, el("p", { class: "side-name" }, name), body(place)))));
+    samples.map(({ name }, place) =>
+      el("div", { class: "side", role: "group", "aria-label": name }, el("p", { class: "side-name" }, name), body(place)))));
 }
 
 async function samplePage(data, row, asked) {
@@ -53,11 +57,13 @@ async function samplePage(data, row, asked) {
     .map(([name, cell]) => ({ name, sample: review.in(cell) }))
     .filter(({ sample }) => sample);
   if (!samples.length) return [heading(row, data), none("this cell does not hold this sample")];
-  const context = { gold: review.gold, language: row.language };
+  const context = { gold: review.gold, language: row.lang };
   const missing = b >= 0 && samples.length < 2 ? none(`${asked.b} does not hold this sample`) : null;
   const parts = [heading(row, data), missing, textSection(row, samples, review.gold, data)];
   const failed = samples.filter(({ sample }) => sample.analysis.status === "error");
-  for (const { name, sample } of failed) parts.push(el("div", {}, samples.length > 1 ? el("p", { class: "side-name" }, name) : null, failure(sample)));
+  for (const { name, sample } of failed) {
+    parts.push(el("div", {}, samples.length > 1 ? el("p", { class: "side-name" }, name) : null, failure(sample)));
+  }
   if (failed.length < samples.length) {
     for (const section of SECTIONS) parts.push(sectionFor(section, samples, context));
   } else {

@@ -8,9 +8,12 @@ function polarityMark(polarity) {
   return el("span", { class: `polarity ${known.class}` }, el("span", { "aria-hidden": "true" }, `${known.sign} `), polarity);
 }
 
-function termOf(one, language) {
-  return one.t === "" ? el("i", { class: "implicit" }, "implicit") : quoted(one.t, language);
-}
+const termOf = (term, language) => (term ? quoted(term, language) : el("i", { class: "implicit" }, "implicit"));
+const code = (text) => el("code", {}, text);
+const none = (text) => el("p", { class: "none" }, text);
+
+/** Put something between the items: commas, arrows. */
+const joined = (items, between) => items.flatMap((one, place) => (place ? [between, one] : [one]));
 
 /** Cut the text where marks begin and end; spans count code points, as everywhere in the project. */
 function markedText(text, tuples, language) {
@@ -31,21 +34,23 @@ function markedText(text, tuples, language) {
   return node;
 }
 
-/** The tuples of one stage; `gold` marks right and wrong, `other` those the other condition lacks. */
+/** The tuples of one stage; `gold` marks right and wrong, `found` what was missed, `other` what only this side has. */
 function tupleList(tuples, { language, gold = null, found = null, other = null }) {
-  if (!tuples.length) return el("p", { class: "none" }, "none");
+  if (!tuples.length) return none("none");
   return el("ul", { class: "tuples" }, tuples.map((one) => {
-    const isRight = gold && gold.has(pairOf(one));
-    const isMissed = found && !found.has(pairOf(one));
     const isOnly = other && !other.has(pairOf(one));
     return el("li", { class: isOnly ? "only" : null },
-      termOf(one, language), " ", polarityMark(one.p),
+      termOf(one.t, language), " ", polarityMark(one.p),
       one.c === undefined ? null : el("span", { class: "confidence" }, number(one.c)),
       one.b ? el("span", { class: "tag" }, "filled in") : null,
-      gold && !one.b ? el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? " in gold" : " not in gold")) : null,
-      isMissed ? el("span", { class: "miss" }, "missed") : null,
+      gold && !one.b ? goldMark(gold.has(pairOf(one))) : null,
+      found && !found.has(pairOf(one)) ? el("span", { class: "miss" }, "missed") : null,
       isOnly ? hidden(" only in this condition") : null);
   }));
+}
+
+function goldMark(isRight) {
+  return el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? " in gold" : " not in gold"));
 }
 
 const pairs = (tuples) => new Set(tuples.filter((one) => !one.b).map(pairOf));
@@ -62,7 +67,7 @@ function resultSection(sample, context) {
     column("Final", label, tupleList(analysis.final, { language: context.language, gold, other })),
     column("Gold", undefined, context.gold
       ? tupleList(context.gold, { language: context.language, found: pairs(analysis.final) })
-      : el("p", { class: "none" }, "no gold")));
+      : none("no gold")));
 }
 
 function table(head, rows) {
@@ -71,85 +76,110 @@ function table(head, rows) {
     el("tbody", {}, rows.map((row) => el("tr", {}, row.map((one) => el("td", {}, one)))))));
 }
 
-const code = (text) => el("code", {}, text);
-const none = (text) => el("p", { class: "none" }, text);
-
-function risksSection({ analysis }, context) {
+function risksSection({ analysis }, { language }) {
   const [before, after] = analysis.severity;
   const sums = before === null ? null : el("p", {}, `summed severity ${before} → ${after ?? "–"}`);
-  if (!analysis.risks.length) return [none("no risk was named"), sums && before ? sums : null];
-  return [sums, table(["risk", "severity, fate", "description"], analysis.risks.map(
-    ([type, severity, fate, description]) => [code(type), `${severity}, ${fate}`, quoted(description, context.language)]))];
+  if (!analysis.risks.length) return [none("no risk was named"), before ? sums : null];
+  const rows = analysis.risks.map(([type, severity, fate, description]) =>
+    [code(type), `${severity}, ${fate}`, quoted(description, language)]);
+  return [sums, table(["risk", "severity, fate", "description"], rows)];
 }
 
 function gateLine(name, gate) {
-  const reasons = gate.reasons.length ? gate.reasons.map((one) => code(one)).flatMap((one, place) => (place ? [", ", one] : [one])) : ["no reason"];
   const isOpen = gate.reasons.length > 0;
-  return el("li", {}, el("b", {}, `${name} gate `), el("span", { class: isOpen ? "open" : "shut" }, isOpen ? "open" : "closed"), ": ", reasons,
+  return el("li", {},
+    el("b", {}, `${name} gate `), el("span", { class: isOpen ? "open" : "shut" }, isOpen ? "open" : "closed"), ": ",
+    isOpen ? joined(gate.reasons.map(code), ", ") : "no reason",
     gate.chars > 0 ? `; ${gate.chars.toLocaleString("en")} characters shown` : "; nothing shown",
     gate.skip ? [": ", inWords("skip", gate.skip), " ", code(gate.skip)] : null);
 }
 
+function advice(one) {
+  const facts = [one.type.replaceAll("_", " "), one.strength, `relevance ${number(one.relevance)}`,
+    `from ${one.sources.join(", ")}`, one.shown ? "shown" : "not shown"];
+  return el("blockquote", { class: one.shown ? "advice" : "advice unseen" },
+    el("p", {}, one.message), el("footer", {}, code(one.principle), ` ${facts.join(" · ")}`));
+}
+
+function withheldLine(blocked) {
+  const words = {
+    episodes: "episodes blocked", advisories: "advisories blocked", demoted: "demoted", firewall: "dropped by the label firewall",
+  };
+  const told = Object.entries(blocked).filter(([, n]) => n > 0).map(([what, n]) => `${n} ${words[what]}`);
+  return told.length ? el("li", {}, el("b", {}, "withheld "), told.join("; ")) : null;
+}
+
+function storeLine([decision, skip, tags, episode]) {
+  return el("p", {}, el("b", {}, "own episode "), decision, episode ? [" as ", code(episode)] : null,
+    skip ? `: ${inWords("store", skip)}` : null, tags.length ? ` (${tags.join(", ")})` : null);
+}
+
 function memorySection({ memory }) {
   if (!memory) return none("no record of memory");
-  if (!memory.calls) return [none("nothing was retrieved in this condition"), el("ul", { class: "plain" }, gateLine("debate", memory.debate), gateLine("Stage2", memory.stage2))];
-  const withheld = Object.entries(memory.blocked).filter(([, n]) => n > 0)
-    .map(([what, n]) => ({ episodes: `${n} episode(s) blocked`, advisories: `${n} advisory(ies) blocked`, demoted: `${n} demoted`, firewall: `${n} dropped by the label firewall` }[what]));
+  const gates = [gateLine("debate", memory.debate), gateLine("Stage2", memory.stage2)];
+  if (!memory.calls) return [none("nothing was retrieved in this condition"), el("ul", { class: "plain" }, gates)];
   return [
     el("ul", { class: "plain" },
-      gateLine("debate", memory.debate),
-      gateLine("Stage2", memory.stage2),
-      el("li", {}, el("b", {}, "retrieved "), memory.ids.length ? memory.ids.flatMap((one, place) => [place ? ", " : "", code(one)]) : "nothing",
+      gates,
+      el("li", {}, el("b", {}, "retrieved "), memory.ids.length ? joined(memory.ids.map(code), ", ") : "nothing",
         memory.slots.length ? `; read by ${memory.slots.join(", ")}` : ""),
-      withheld.length ? el("li", {}, el("b", {}, "withheld "), withheld.join("; ")) : null,
-      memory.followed === null ? null : el("li", {}, el("b", {}, "advice expects "), memory.expects, memory.followed ? ": followed" : ": not followed", " (descriptive, not causal)")),
-    memory.advisories.map((one) => el("blockquote", { class: one.shown ? "advice" : "advice unseen" },
-      el("p", {}, one.message),
-      el("footer", {}, code(one.principle), ` ${one.type.replaceAll("_", " ")} · ${one.strength} · relevance ${number(one.relevance)} · from ${one.sources.join(", ")} · ${one.shown ? "shown" : "not shown"}`))),
+      withheldLine(memory.blocked),
+      memory.followed === null ? null : el("li", {}, el("b", {}, "advice expects "), memory.expects || "nothing",
+        memory.followed ? ": followed" : ": not followed", " (descriptive, not causal)")),
+    memory.advisories.map(advice),
     memory.warnings.length ? el("ul", { class: "plain" }, memory.warnings.map((one) => el("li", {}, `warning: ${one}`))) : null,
-    memory.store ? el("p", {}, el("b", {}, "own episode "), memory.store[0], memory.store[3] ? [" as ", code(memory.store[3])] : null,
-      memory.store[1] ? `: ${inWords("store", memory.store[1])}` : null, memory.store[2].length ? ` (${memory.store[2].join(", ")})` : null) : null,
+    memory.store ? storeLine(memory.store) : null,
   ];
 }
 
 function edit([op, term, polarity, value, evidence, confidence], language) {
-  return [code(op), " ", term ? quoted(term, language) : el("i", {}, "implicit"),
+  return [
+    code(op), " ", termOf(term, language),
     polarity ? [" ", polarityMark(polarity)] : null,
     value ? [" → ", POLARITY[value] ? polarityMark(value) : quoted(value, language)] : null,
     evidence ? [" “", quoted(evidence, language), "”"] : null,
-    confidence === null || confidence === undefined ? null : el("span", { class: "confidence" }, number(confidence))];
+    confidence === null || confidence === undefined ? null : el("span", { class: "confidence" }, number(confidence)),
+  ];
 }
 
 function debateSection({ analysis }, { language }) {
   const { debate } = analysis;
   if (!debate) return none("no debate");
-  const rows = debate.turns.map(([round, speaker, edits]) => el("li", {},
-    el("b", {}, `${WORDS.speaker[speaker] || speaker}${round > 1 ? ` (${round})` : ""} `),
-    edits.length ? edits.flatMap((one, place) => [place ? "; " : "", ...edit(one, language)]) : "no edit"));
-  const judged = debate.patch.length
-    ? debate.patch.flatMap((one, place) => [place ? "; " : "", ...edit([...one, "", null], language)]) : ["no edit"];
+  const edits = (list) => (list.length ? joined(list.map((one) => edit(one, language)), "; ") : "no edit");
+  const name = (speaker, round) => `${WORDS.speaker[speaker] || speaker}${round > 1 ? ` (${round})` : ""} `;
   return [
-    el("ul", { class: "plain" }, rows, el("li", {}, el("b", {}, "judge "), judged, debate.label ? [" · sentence ", polarityMark(debate.label)] : null)),
+    el("ul", { class: "plain" },
+      debate.turns.map(([round, speaker, list]) => el("li", {}, el("b", {}, name(speaker, round)), edits(list))),
+      el("li", {}, el("b", {}, "judge "), edits(debate.patch), debate.label ? [" · sentence ", polarityMark(debate.label)] : null)),
     debate.rationale ? el("p", { class: "rationale" }, quoted(debate.rationale, language)) : null,
   ];
+}
+
+function fateOf(accepted, why) {
+  if (accepted) return "accepted";
+  if (accepted === null) return "–";
+  return why ? `rejected: ${why.replaceAll("_", " ")}` : "rejected";
 }
 
 function reviewSection({ analysis }, { language }) {
   const { reviews } = analysis;
   if (!reviews) return none("no second stage");
   const kept = `${reviews.kept} kept as they were`;
-  const fate = (accepted, why) => (accepted ? "accepted" : accepted === false ? `rejected${why ? `: ${why.replaceAll("_", " ")}` : ""}` : "–");
-  const applied = analysis.patches.filter(([step]) => step !== "ate_review" && step !== "atsa_review");
+  const asked = reviews.rows.map(([kind, term, action, polarity, reason, accepted, why]) => [
+    kind, termOf(term, language), el("span", {}, code(action), polarity ? [" ", polarityMark(polarity)] : null),
+    fateOf(accepted, why), quoted(reason, language)]);
+  // What became of reviews stands in their rows; the rest of the patch is told here.
+  const others = analysis.patches.filter(([step]) => step !== "ate_review" && step !== "atsa_review");
+  const decisions = analysis.overrides.map(([term, pos, neg, target, decision, reason]) => [
+    termOf(term, language), number(pos, 1), number(neg, 1), decision === "APPLY" ? `apply ${target}` : "skip",
+    reason ? el("span", {}, inWords("override", reason), " ", code(reason)) : ""]);
   return [
-    reviews.rows.length
-      ? table(["review", "aspect", "action", "outcome", "reason"], reviews.rows.map(([kind, term, action, polarity, reason, accepted, why]) =>
-        [kind, term ? quoted(term, language) : el("i", {}, "implicit"), [code(action), polarity ? [" ", polarityMark(polarity)] : null].flat(2).filter(Boolean).reduce((box, one) => (box.append(one), box), el("span")), fate(accepted, why), quoted(reason, language)]))
-      : none(`no change was asked for; ${kept}`),
-    reviews.rows.length ? el("p", { class: "none" }, kept) : null,
-    applied.length ? el("ul", { class: "plain" }, applied.map(([step, what, term, isApplied, reason]) => el("li", {},
-      `${step.replaceAll("_", " ")} `, code(what), " ", term ? quoted(term, language) : null, isApplied ? " applied" : " not applied", reason ? `: ${reason}` : null))) : null,
-    analysis.overrides.length ? table(["override gate", "for +", "for −", "decision", "why"], analysis.overrides.map(([term, pos, neg, target, decision, reason]) =>
-      [term ? quoted(term, language) : el("i", {}, "implicit"), number(pos, 1), number(neg, 1), decision === "APPLY" ? `apply ${target}` : "skip", reason ? el("span", {}, inWords("override", reason), " ", code(reason)) : ""])) : null,
+    asked.length ? table(["review", "aspect", "action", "outcome", "reason"], asked) : none(`no change was asked for; ${kept}`),
+    asked.length ? none(kept) : null,
+    others.length ? el("ul", { class: "plain" }, others.map(([step, what, term, isApplied, reason]) => el("li", {},
+      `${step.replaceAll("_", " ")} `, code(what), " ", term ? quoted(term, language) : null,
+      isApplied ? " applied" : " not applied", reason ? `: ${reason}` : null))) : null,
+    decisions.length ? table(["override gate", "for +", "for −", "decision", "why"], decisions) : null,
   ];
 }
 
@@ -171,20 +201,25 @@ function evBar({ parts, ev, threshold }) {
 function adoptionSection({ analysis }) {
   const { adoption, moderator } = analysis;
   if (!adoption) return none("nothing was decided");
+  const key = (place) => svgEl("svg", { width: 10, height: 10, "aria-hidden": "true" },
+    svgEl("rect", { width: 10, height: 10, class: `ev ev${place}` }));
   return [
     el("p", {}, el("b", {}, adoption.adopt ? "adopted" : "not adopted"), `: ${inWords("adopt", adoption.reason)} `, code(adoption.reason)),
-    el("div", { class: "ev-row" }, evBar(adoption), el("span", { class: "num" }, `EV ${number(adoption.ev, 3)}, threshold ${number(adoption.threshold)}`)),
+    el("div", { class: "ev-row" }, evBar(adoption),
+      el("span", { class: "num" }, `EV ${number(adoption.ev, 3)}, threshold ${number(adoption.threshold)}`)),
     el("ul", { class: "ev-parts" }, adoption.parts.map(([name, weight, worth], place) => el("li", {},
-      svgEl("svg", { width: 10, height: 10, "aria-hidden": "true" }, svgEl("rect", { width: 10, height: 10, class: `ev ev${place}` })),
-      ` ${inWords("ev", name)} `, el("span", { class: "num" }, `${number(worth, 3)} of ${number(weight, 1)}`)))),
-    moderator ? el("p", {}, el("b", {}, "moderator "), moderator.rules.flatMap((rule, place) => [place ? " → " : "", code(rule), ` ${WORDS.rule[rule] || ""}`]),
+      key(place), ` ${inWords("ev", name)} `, el("span", { class: "num" }, `${number(worth, 3)} of ${number(weight, 1)}`)))),
+    moderator ? el("p", {}, el("b", {}, "moderator "),
+      joined(moderator.rules.map((rule) => [code(rule), ` ${WORDS.rule[rule] || ""}`]), " → "),
       `; label from ${moderator.source}, tuples of ${moderator.stage}, confidence ${number(moderator.confidence)}`) : null,
   ];
 }
 
 function costSection({ cost: [calls, tokensIn, tokensOut, ms] }) {
   const format = (value) => value.toLocaleString("en");
-  return el("p", { class: "num" }, `${format(calls)} calls · ${format(tokensIn)} tokens in · ${format(tokensOut)} out`, ms === null ? null : ` · ${ms >= 1000 ? `${number(ms / 1000, 1)} s` : `${number(ms, 1)} ms`}`);
+  const time = ms >= 1000 ? `${number(ms / 1000, 1)} s` : `${number(ms, 1)} ms`;
+  return el("p", { class: "num" },
+    `${format(calls)} calls · ${format(tokensIn)} tokens in · ${format(tokensOut)} out`, ms === null ? null : ` · ${time}`);
 }
 
 /** `rests` is what two samples must share for the section to be shown once. */

@@ -1,0 +1,202 @@
+"""The sample explorer, clicked through in a real browser."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.reports.grid_making import Line, change_lines, failed_card, read_lines
+
+from episodic_absa.experiments.grid_report import REPORT, write_report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Reader = Any
+
+
+def found(page: "Page") -> int:
+    """How many samples the list says it holds."""
+    match = re.match(r"(\d[\d,]*) of", page.inner_text("#found"))
+    assert match
+    return int(match.group(1).replace(",", ""))
+
+
+def titles(page: "Page") -> list[str]:
+    return page.locator(".part h4").all_inner_texts()
+
+
+def test_filters_leave_what_their_counts_promise_and_can_be_cleared(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    assert found(page) == 24
+    for name in ("changed", "fixed", "broken", "injected", "blocked", "failed", "differs", "gained", "lost"):
+        chip = page.locator(f"[data-filter={name}]")
+        promised = int(chip.locator(".count").inner_text())
+        chip.click()
+        assert chip.get_attribute("aria-pressed") == "true"
+        assert found(page) == promised
+        chip.click()
+    page.locator("[data-filter=injected]").click()
+    assert 0 < found(page) < 24
+    page.select_option("#pick-language", "ko")
+    page.fill("#search", "no such words at all")
+    assert found(page) == 0
+    assert "no sample answers to this" in page.inner_text("#sample-list")
+    page.click("button[type=reset]")
+    assert found(page) == 24
+    assert page.input_value("#pick-a") == "C2"
+
+
+def test_search_finds_text_and_uid_in_any_case(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    page.fill("#search", "THE")
+    assert 0 < found(page) < 24
+    uid = page.locator("#sample-list button").first.get_attribute("data-uid")
+    page.fill("#search", str(uid).upper())
+    assert found(page) == 1
+
+
+def test_the_condition_decides_what_is_listed(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    shown = int(page.locator("[data-filter=injected] .count").inner_text())
+    page.select_option("#pick-b", "")
+    assert page.locator("[data-filter=differs]").is_hidden()
+    page.select_option("#pick-a", "C1")
+    assert int(page.locator("[data-filter=injected] .count").inner_text()) == 0 < shown
+
+
+def test_a_sample_is_told_from_its_text_to_the_moderator(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    page.select_option("#pick-b", "")
+    page.locator("[data-filter=changed]").click()
+    page.locator("#sample-list button").first.click()
+    page.wait_for_selector(".part")
+    assert titles(page) == [
+        "Stage1, final, gold",
+        "Risks",
+        "Memory and gates",
+        "Debate",
+        "Stage2 review and override",
+        "Adoption and moderator",
+        "Calls",
+    ]
+    body = page.inner_text("#sample-body")
+    for words in ("debate gate", "EPM", "judge", "adopted", "EV 0.", "threshold", "moderator", "own episode"):
+        assert words in body
+    assert page.locator("mark").count() > 0
+    assert set(page.locator("mark .sign").all_inner_texts()) <= {"+", "−", "○", "±"}
+    marked_final = page.locator(".review").inner_html()
+    page.locator(".layers button", has_text="Stage1").click()
+    assert page.locator(".review").inner_html() != marked_final
+
+
+def test_the_same_sample_stands_side_by_side_with_its_differences_marked(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    page.locator("[data-filter=differs]").click()
+    assert found(page) > 0
+    page.locator("#sample-list button").first.click()
+    page.wait_for_selector(".part")
+    result = page.locator(".part", has_text="Stage1, final, gold")
+    assert "≠ differs" in result.inner_text()
+    assert result.locator(".side").count() == 2
+    assert result.locator(".side-name").all_inner_texts() == ["C2", "C1"]
+    assert result.locator("li.only").count() > 0
+    left, right = (side.bounding_box() for side in result.locator(".side").all())
+    assert left
+    assert right
+    assert left["x"] + left["width"] <= right["x"]
+    page.select_option("#pick-b", "")
+    reader.expect(page.locator(".side")).to_have_count(0)
+
+
+def test_a_failed_sample_says_where_and_why(reader: Reader, report: Path, tmp_path: Path) -> None:
+    grid = Path(shutil.copytree(report.parent, tmp_path / "failing"))
+    cell = grid / "C2__seed42"
+    uid = read_lines(cell / "scorecards.jsonl")[0]["uid"]
+    change_lines(cell / "scorecards.jsonl", lambda line: failed_card(line, "timeout") if line["uid"] == uid else line)
+    nothing = dict.fromkeys(("stage1", "debate", "stage2", "adoption", "moderator", "final_result"))
+    failure: Line = {**nothing, "patch_log": [], "status": "error", "error": {"type": "timeout", "stage": "debate"}}
+    change_lines(cell / "outputs.jsonl", lambda line: {**line, **failure} if line["uid"] == uid else line)
+    reason = {"error": {"type": "timeout", "stage": "debate", "message": "no answer <b>within</b> 60 s"}}
+    change_lines(
+        cell / "traces.jsonl", lambda line: {**line, **reason} if line["case_trace"]["case_id"] == uid else line
+    )
+    write_report(grid)
+    page = reader.open(grid / REPORT)
+    page.locator("[data-filter=failed]").click()
+    assert found(page) == 1
+    page.locator("#sample-list button").click()
+    reader.expect(page.locator(".failure")).to_have_text("failed timeout in debate: no answer <b>within</b> 60 s")
+    page.select_option("#pick-b", "")
+    reader.expect(page.locator(".part")).to_have_count(1)
+
+
+def test_an_address_opens_its_sample_and_opening_one_changes_the_address(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    page.locator("#sample-list button").nth(3).click()
+    page.wait_for_selector(".part")
+    uid = page.inner_text("#sample-title")
+    address = page.evaluate("location.hash")
+    assert address == f"#uid={uid}&a=C2&b=C1&seed=42"
+    other = reader.open(report, hash_=f"#uid={uid}&a=C1&seed=123")
+    other.wait_for_selector(".part")
+    assert other.inner_text("#sample-title") == uid
+    assert [other.input_value(f"#pick-{name}") for name in ("a", "b", "seed")] == ["C1", "", "123"]
+    reader.open(report, hash_="#uid=nobody&a=C1")
+    reader.open(report, hash_="#rq2")
+
+
+def test_the_keyboard_reaches_samples_and_walks_the_list(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    page.locator("#sample-list button").first.focus()
+    page.keyboard.press("ArrowDown")
+    second = page.locator("#sample-list button").nth(1).get_attribute("data-uid")
+    assert page.evaluate("document.activeElement.dataset.uid") == second
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".part")
+    assert page.inner_text("#sample-title") == second
+    page.click("#sample-on")
+    reader.expect(page.locator("#sample-title")).not_to_have_text(str(second))
+
+
+def test_definitions_answer_to_hover_focus_and_tap(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    button = page.locator("#quality button[data-def=tuple_f1_explicit]").first
+    button.hover()
+    assert "Mean F1 over samples with explicit gold" in page.inner_text("#bubble")
+    page.mouse.move(2, 2)
+    assert page.locator("#bubble").is_hidden()
+    button.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    assert page.locator("#bubble").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("#bubble").is_hidden()
+    page.click("#language")
+    button.click()
+    assert "정답" in page.inner_text("#bubble")
+
+
+@pytest.mark.parametrize("denied", [False, True])
+def test_the_theme_is_remembered_where_that_is_allowed_and_works_where_not(
+    reader: Reader, report: Path, denied: bool
+) -> None:
+    page = reader.open(report)
+    if denied:
+        page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('denied'); }})")
+        page.reload()
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    page.click("#theme")
+    assert page.inner_text("#theme-name") == "light"
+    page.click("#theme")
+    assert page.inner_text("#theme-name") == "dark"
+    assert page.evaluate(paper) != light
+    page.reload()
+    assert page.inner_text("#theme-name") == ("auto" if denied else "dark")
+
+
+def test_the_system_theme_is_the_default(reader: Reader, report: Path) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert reader.open(report, scheme="dark").evaluate(paper) != reader.open(report).evaluate(paper)

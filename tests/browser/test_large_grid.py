@@ -1,0 +1,61 @@
+"""The page of 3,000 reviews under two conditions opens and answers at once."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.reports.grid_making import multiply
+
+from episodic_absa.experiments.finished_cells import load_cells
+from episodic_absa.experiments.grid_report import REPORT, build_report
+from episodic_absa.experiments.report_samples import SampleReader
+from episodic_absa.reports.html_report import render_report
+
+REVIEWS = 3000
+Reader = Any
+
+
+@pytest.fixture(scope="session")
+def large(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = multiply(report.parent, tmp_path_factory.mktemp("large"), ("C1__seed42", "C2__seed42"), REVIEWS)
+    cells = load_cells(folder)
+    samples = SampleReader(with_text=True)
+    data = build_report(cells, {cell.path: samples.read(cell) for cell in cells}, title="large", grid=folder)
+    (folder / REPORT).write_text(render_report(data), "utf-8")
+    return folder / REPORT
+
+
+def test_it_opens_within_three_seconds_and_filters_within_a_tenth(
+    reader: Reader, large: Path, record_property: Any
+) -> None:
+    size = large.stat().st_size
+    assert size < 15_000_000
+    page = reader.open(large)
+    loaded, ready = page.evaluate(
+        "[performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd,"
+        " performance.getEntriesByName('explorer-ready')[0].startTime]"
+    )
+    assert "3,000 of 3,000 samples" in page.inner_text("#found")
+    assert max(loaded, ready) < 3000
+    for name in ("changed", "injected", "differs", "failed"):
+        page.locator(f"[data-filter={name}]").click()
+        page.locator(f"[data-filter={name}]").click()
+    page.select_option("#pick-language", "ko")
+    page.fill("#search", "배터리")
+    page.fill("#search", "")
+    page.select_option("#pick-a", "C1")
+    times = page.evaluate("performance.getEntriesByName('filter').map((one) => one.duration)")[1:]
+    assert len(times) >= 12  # the first one is the list that the page opens with
+    assert max(times) < 100
+    page.click("#page-on")
+    assert page.inner_text("#page-number").startswith("2 / ")
+    page.locator("#sample-list button").nth(5).click()
+    page.wait_for_selector(".part")
+    figures = {
+        "bytes": size,
+        "loaded_ms": round(loaded),
+        "ready_ms": round(ready),
+        "slowest_filter_ms": round(max(times)),
+    }
+    record_property("large_grid", figures)
+    print(figures)  # noqa: T201 - `pytest -s` tells the figures

@@ -1,0 +1,133 @@
+"""The page on a desk, in the dark, on a phone and on paper. Pictures are kept for people to look at.
+
+EPISODIC_ABSA_SCREENSHOTS=docs/images makes the README's pictures anew, from the quickstart grid.
+"""
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.reports.grid_making import SHIPPED, run
+
+from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.integrity import verify
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Reader = Any
+_LARGEST_PICTURE = 400_000
+_KEPT = ("report.png", "report_dark.png", "report_sample.png", "report_phone.png")
+_SCREENSHOTS = os.environ.get("EPISODIC_ABSA_SCREENSHOTS")
+_SECTIONS = ("top", "quality", "comparisons", "rq1", "rq2", "rq3", "memory", "efficiency", "integrity", "samples")
+
+
+@pytest.fixture(scope="session")
+def shown(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small grid; for pictures that are kept, the whole quickstart."""
+    if _SCREENSHOTS is None:
+        return report
+    folder = tmp_path_factory.mktemp("quickstart")
+    shutil.copytree(SHIPPED, folder / "experiments")
+    run(folder / "experiments" / "quickstart.yaml")
+    verify(folder / "results" / "quickstart")
+    write_report(folder / "results" / "quickstart")
+    return folder / "results" / "quickstart" / REPORT
+
+
+def open_differing(page: "Page") -> None:
+    page.locator("[data-filter=differs]").click()
+    page.locator("#sample-list button").first.click()
+    page.wait_for_selector(".part")
+
+
+def no_sideways_scroll(page: "Page") -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+def picture(page: "Page", path: Path) -> None:
+    page.screenshot(path=path)
+    assert path.stat().st_size < _LARGEST_PICTURE
+    if _SCREENSHOTS is not None and path.name in _KEPT:
+        shutil.copyfile(path, Path(_SCREENSHOTS) / path.name)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_desk(reader: Reader, shown: Path, screenshots: Path, scheme: str) -> None:
+    page = reader.open(shown, scheme=scheme, height=960)
+    suffix = "" if scheme == "light" else "_dark"
+    picture(page, screenshots / f"report{suffix}.png")
+    open_differing(page)
+    page.evaluate("document.getElementById('filters').scrollIntoView()")
+    picture(page, screenshots / f"report_sample{suffix}.png")
+    assert no_sideways_scroll(page)
+    for name in _SECTIONS:
+        assert page.locator(f"#{name}").is_visible()
+
+
+def test_on_a_phone_nothing_scrolls_sideways(reader: Reader, shown: Path, screenshots: Path) -> None:
+    page = reader.open(shown, width=390, height=844, has_touch=True, is_mobile=True)
+    assert no_sideways_scroll(page)
+    picture(page, screenshots / "report_phone.png")
+    for one in page.locator("details").all():
+        one.evaluate("(node) => { node.open = true; }")
+    assert no_sideways_scroll(page)
+    open_differing(page)
+    assert no_sideways_scroll(page)
+    assert page.locator("#sample-list").is_hidden()
+    picture(page, screenshots / "report_phone_sample.png")
+    page.click("#back-to-list")
+    assert page.locator("#sample-list").is_visible()
+
+
+def test_on_paper_it_is_dark_on_white_without_controls(reader: Reader, shown: Path, tmp_path: Path) -> None:
+    page = reader.open(shown, scheme="dark", width=794, height=1123)
+    page.emulate_media(media="print")
+    for gone in (".topbar", "#filters", "#sample-list"):
+        assert page.locator(gone).is_hidden()
+    shade = "getComputedStyle(document.body).{}.match(/[0-9]+/g).slice(0, 3).map(Number)"
+    assert min(page.evaluate(shade.format("backgroundColor"))) > 240
+    assert max(page.evaluate(shade.format("color"))) < 60
+    page.pdf(path=tmp_path / "report.pdf", format="A4")
+    assert (tmp_path / "report.pdf").stat().st_size > 20_000
+
+
+def test_words_can_be_korean(reader: Reader, shown: Path, screenshots: Path) -> None:
+    page = reader.open(shown)
+    page.click("#language")
+    headline = page.inner_text("h1")
+    assert "신뢰구간" in headline or "변동 없음" in headline
+    assert page.evaluate("getComputedStyle(document.querySelector('h1 .ko')).wordBreak") == "keep-all"
+    picture(page, screenshots / "report_korean.png")
+
+
+def test_words_contrast_with_what_they_stand_on(reader: Reader, shown: Path) -> None:
+    """WCAG AA: 4.5 to 1 for every colour that words are written in, in both themes."""
+    measure = """() => {
+      const rgb = (colour) => colour.match(/[0-9.]+/g).slice(0, 3).map(Number);
+      const light = (colour) => rgb(colour).map((part) => part / 255)
+        .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
+      const behind = (node) => {
+        for (let one = node; one; one = one.parentElement) {
+          const colour = getComputedStyle(one).backgroundColor;
+          if (!colour.endsWith(", 0)")) return colour;
+        }
+        return "rgb(255, 255, 255)";
+      };
+      const weak = new Set();
+      for (const node of document.querySelectorAll("main *, .topbar *")) {
+        if (![...node.childNodes].some((one) => one.nodeType === 3 && one.textContent.trim())) continue;
+        if (!node.getClientRects().length || node.closest("svg, [disabled], option")) continue;
+        const [a, b] = [light(getComputedStyle(node).color), light(behind(node))].sort((x, y) => y - x);
+        const ratio = (a + 0.05) / (b + 0.05);
+        if (ratio < 4.5) weak.add(`${node.tagName}.${node.className} ${ratio} ${node.textContent.slice(0, 30)}`);
+      }
+      return [...weak];
+    }"""
+    for scheme in ("light", "dark"):
+        page = reader.open(shown, scheme=scheme)
+        open_differing(page)
+        assert page.evaluate(measure) == []
