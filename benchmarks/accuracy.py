@@ -116,10 +116,10 @@ def score_baselines(data: Path, dataset: Dataset, limit: int | None) -> dict[str
 
 
 def score_labels(data: Path, dataset: Dataset, limit: int | None) -> dict[str, Any]:
-    """Compare the label of each text with its polarity, where all that is said of it has the same one."""
-    rows = [row for row in read_rows(data / f"{dataset.name}.test.jsonl") if len(_polarities(row)) == 1][:limit]
+    """Compare the label of each text with what is said in it: praise and blame together are mixed."""
+    rows = [row for row in read_rows(data / f"{dataset.name}.test.jsonl") if _polarities(row)][:limit]
     results, rate = asyncio.run(analyse(rows, dataset.language))
-    wanted = [next(iter(_polarities(row))) for row in rows]
+    wanted = [_label(_polarities(row)) for row in rows]
     labels = [result.moderator.final_label for result in results]
     return {
         "texts": len(rows),
@@ -131,6 +131,11 @@ def score_labels(data: Path, dataset: Dataset, limit: int | None) -> dict[str, A
 
 def _polarities(row: dict[str, Any]) -> set[str]:
     return {row["document_polarity"]} if "document_polarity" in row else {one["polarity"] for one in row["gold_tuples"]}
+
+
+def _label(polarities: set[str]) -> str:
+    sides = polarities - {"neutral"}
+    return "mixed" if len(sides) > 1 else next(iter(sides), "neutral")
 
 
 def engine_rate(data: Path, dataset: Dataset) -> int:
