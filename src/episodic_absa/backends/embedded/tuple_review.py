@@ -18,8 +18,8 @@ from episodic_absa.language import norm
 from episodic_absa.schemas.absa import EditTarget, ProposedEdit, SentimentItem, Stage1Result
 from episodic_absa.vocabulary import EditOp, Polarity
 
-_TIED: Final = 0.05
-"""Up to this lead the weights do not speak for a polarity, and the rules decide."""
+_TIED: Final = 0.0
+"""Only where the weights do not prefer a polarity at all do the rules decide."""
 _OPEN: Final = 0.75
 """Up to this lead a second look is believed over the weights."""
 
