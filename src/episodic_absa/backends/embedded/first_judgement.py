@@ -14,7 +14,7 @@ _UNDECIDED: Final = 0.3
 _OPINIONATED: Final = {"ko": 0.55, "en": 0.85}
 """How sure the weights must be of a side before a text without opinion words holds an implicit opinion.
 
-Korean texts are judged by what sixty thousand whole reviews taught; in English there were few, and most of them praised.
+Korean texts are judged by what sixty thousand whole reviews taught; in English there were few, and most praised.
 """
 _MAX_QUOTE: Final = 120
 _STRENGTH: Final[dict[Polarity, float]] = {"positive": 1.0, "negative": -1.0, "neutral": 0.0}
