@@ -16,6 +16,8 @@ _OPINIONATED: Final = {"ko": 0.55, "en": 0.85}
 
 Korean texts are judged by what sixty thousand whole reviews taught; in English there were few, and most praised.
 """
+_PLAIN_WORDS: Final = 1.0
+_SURE: Final = 0.75
 _MAX_QUOTE: Final = 120
 _STRENGTH: Final[dict[Polarity, float]] = {"positive": 1.0, "negative": -1.0, "neutral": 0.0}
 
@@ -60,6 +62,9 @@ def judge_unnamed(reading: Reading, *, names_targets: bool) -> Judgement | None:
         if names_targets or not (is_opinion or reading.opinions):
             return None
     elif names_targets and by_rule.polarity == weighed.best:
+        return by_rule
+    elif abs(by_rule.score) >= _PLAIN_WORDS and max(weighed) < _SURE:
+        # 안 좋아요: plain words with their negation beat weights that only lean the other way.
         return by_rule
     if by_rule is not None and by_rule.polarity == weighed.best:
         return by_rule._replace(confidence=_confidence(weighed))
