@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench torture checklist schemas clean
+.PHONY: help demo test lint bench train torture checklist schemas clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -35,6 +35,10 @@ bench: $(STAMP) ## Memory beside the plain way, framework cost, throughput of a 
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/framework.py
 	@$(BIN)/python benchmarks/throughput.py
+	@$(BIN)/python benchmarks/accuracy.py
+
+train: $(STAMP) ## Train the embedded engine's weights anew from ../shared/data (ten minutes)
+	@$(BIN)/python training/train.py
 
 torture: $(STAMP) ## Hundreds of real kill -9 on store, cache and grid runs (minutes)
 	@$(BIN)/python -m pytest -q -m torture

@@ -182,11 +182,11 @@ def resource_hashes(config: ExperimentConfig) -> dict[str, Any]:
 
 
 def embedded_sha256() -> str:
-    """Return the sha256 over the embedded engine's data files, in name order."""
+    """Return the sha256 over the embedded engine's rules, word lists and trained weights, in name order."""
     digest = hashlib.sha256()
     folder = Path(str(files("episodic_absa"))) / "backends" / "embedded"
-    for path in sorted(folder.iterdir()):
-        if path.suffix in (".py", ".yaml"):
+    for path in sorted((*folder.iterdir(), *(folder / "weights").iterdir())):
+        if path.suffix in (".py", ".yaml", ".json", ".gz"):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 

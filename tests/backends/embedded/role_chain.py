@@ -12,6 +12,9 @@ from pydantic import BaseModel
 from episodic_absa.backends.answer_parsing import parse_reply
 from episodic_absa.backends.backend import Ask, Prompt, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.embedded.aspect_judgement import judge_implicit, judge_term
+from episodic_absa.backends.embedded.target_union import rule_targets
+from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.schemas.absa import (
     AspectHint,
     AspectItem,
@@ -145,6 +148,34 @@ def run_stage1(text: str, language: Language, terms: Sequence[str] | None = None
             confidence=one.confidence,
         )
         for one in judged.sentiments
+    )
+    return with_validator(text, language, aspects, sentiments)
+
+
+def first_look(text: str, language: Language, terms: Sequence[str] | None = None) -> Stage1Result:
+    """Return Stage1 as the rules alone read it, a first look at each target; only the validator is asked."""
+    reading = read_text(text, language)
+    targets = [reading.targets[index] for index in rule_targets(reading)]
+    places = {target.term: (target.start, target.end) for target in reversed(targets)}
+    if terms is not None:
+        places = {term: (text.index(term), text.index(term) + len(term)) for term in reversed(terms)}
+    judged = [(term, one) for term in reversed(places) for one in judge_term(reading, term)]
+    unnamed = judge_implicit(reading)
+    if unnamed is not None and (unnamed.start, unnamed.end) not in {(one.start, one.end) for _, one in judged}:
+        judged.append(("", unnamed))
+    aspects = tuple(
+        AspectItem(aspect_term=term, span=Span(start=places[term][0], end=places[term][1])) for term in reversed(places)
+    )
+    spans = {aspect.aspect_term: aspect.span for aspect in aspects}
+    sentiments = tuple(
+        SentimentItem(
+            aspect_term=term,
+            span=spans.get(term),
+            polarity=one.polarity,
+            evidence=reading.quote(one.start, one.end),
+            confidence=one.confidence,
+        )
+        for term, one in judged
     )
     return with_validator(text, language, aspects, sentiments)
 

@@ -1,7 +1,16 @@
 """What advice changes: each risk opens one second look, warnings close it again, and no advice changes nothing."""
 
 import pytest
-from tests.backends.embedded.role_chain import Review, Row, memory_of, run_review, run_stage1, table, with_validator
+from tests.backends.embedded.role_chain import (
+    Review,
+    Row,
+    first_look,
+    memory_of,
+    run_review,
+    run_stage1,
+    table,
+    with_validator,
+)
 
 from episodic_absa.backends.embedded.second_looks import NO_LOOKS, second_looks
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Span, Stage1Result
@@ -13,7 +22,7 @@ EMPTY_BUNDLES: list[MemorySlot | None] = [None, {}, {"retrieved": [], "warnings"
 
 
 def reviewed(text: str, language: Language, memory: MemorySlot | None, terms: list[str] | None = None) -> Review:
-    return run_review(text, language, run_stage1(text, language, terms), memory)
+    return run_review(text, language, first_look(text, language, terms), memory)
 
 
 @pytest.mark.parametrize(

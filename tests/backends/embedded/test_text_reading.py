@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.backends.embedded.role_chain import run_stage1
+from tests.backends.embedded.role_chain import first_look
 
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.vocabulary import Language
@@ -46,12 +46,12 @@ from episodic_absa.vocabulary import Language
     ],
 )
 def test_a_case_of_the_rules(text: str, language: Language, expected: set[tuple[str, str]]) -> None:
-    assert {(one.aspect_term, one.polarity) for one in run_stage1(text, language).atsa.sentiments} == expected
+    assert {(one.aspect_term, one.polarity) for one in first_look(text, language).atsa.sentiments} == expected
 
 
 def test_confidence_follows_the_strength_of_the_words() -> None:
     strong, weak, silent = (
-        run_stage1(text, "en").atsa.sentiments[0].confidence
+        first_look(text, "en").atsa.sentiments[0].confidence
         for text in ("The food was terrible.", "The food was slightly salty.", "The store opens at nine.")
     )
     assert strong >= 0.85 > weak >= 0.55 > silent >= 0.4

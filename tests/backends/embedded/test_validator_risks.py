@@ -1,7 +1,7 @@
 """Which structures the validator calls a risk, and which it leaves alone."""
 
 import pytest
-from tests.backends.embedded.role_chain import run_stage1, with_validator
+from tests.backends.embedded.role_chain import first_look, with_validator
 
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Span, Stage1Result
 from episodic_absa.vocabulary import Language
@@ -26,7 +26,7 @@ def risks(stage1: Stage1Result) -> dict[str, str]:
     ],
 )
 def test_a_plain_sentence_has_no_risk(text: str, language: Language) -> None:
-    assert risks(run_stage1(text, language)) == {}
+    assert risks(first_look(text, language)) == {}
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ def test_a_plain_sentence_has_no_risk(text: str, language: Language) -> None:
     ],
 )
 def test_a_structure_that_may_mislead_is_a_risk(text: str, language: Language, risk: str, severity: str) -> None:
-    assert risks(run_stage1(text, language)).get(risk) == severity
+    assert risks(first_look(text, language)).get(risk) == severity
 
 
 def test_words_from_across_the_marker_are_a_contrast_risk() -> None:
-    found = risks(run_stage1("The staff wore blue, but the food was bad.", "en", ["staff", "food"]))
+    found = risks(first_look("The staff wore blue, but the food was bad.", "en", ["staff", "food"]))
     assert found["CONTRAST_SCOPE"] == "high"
 
 
 def test_a_flip_is_proposed_only_with_a_plain_reason() -> None:
-    plain = run_stage1("안 좋은 점이 없어요", "ko").validator.correction_proposals
-    doubtful = run_stage1("I don't think the curry is good.", "en").validator.correction_proposals
+    plain = first_look("안 좋은 점이 없어요", "ko").validator.correction_proposals
+    doubtful = first_look("I don't think the curry is good.", "en").validator.correction_proposals
     assert [one.proposal_type for one in plain] == ["FLIP_POLARITY"]
     assert doubtful == ()
 

@@ -125,8 +125,10 @@ def retrieve_own(run: Run) -> None:
 
 
 def retrieve_future(run: Run) -> None:
-    last = run.read(STORE)[-1]["episode_id"]
-    run.edit_memory(lambda memory: memory["retrieved_ids"].__setitem__(0, last), at=run.retrieving_at)
+    # A store that grew no further after the first retrieval still has a future: an episode nobody has stored yet.
+    last = str(run.read(STORE)[-1]["episode_id"])
+    later = f"{last.rstrip('0123456789')}{int(last[len(last.rstrip('0123456789')) :]) + 1:06d}"
+    run.edit_memory(lambda memory: memory["retrieved_ids"].__setitem__(0, later), at=run.retrieving_at)
 
 
 def mend(run: Run, name: str, row: str) -> None:

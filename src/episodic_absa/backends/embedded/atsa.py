@@ -1,9 +1,15 @@
-"""ATSA: a first look. The opinion words of each target's clause with the negation beside them; no second look."""
+"""ATSA: a first look. The polarity of each target by weights and rules, and of what is said without a target."""
 
-from episodic_absa.backends.embedded.aspect_judgement import Judgement, distribution, judge_implicit, judge_term
+from collections.abc import Iterable
+
+from episodic_absa.backends.embedded.aspect_judgement import Judgement, distribution, find_term
 from episodic_absa.backends.embedded.ate import extracted_targets
+from episodic_absa.backends.embedded.first_judgement import judge_first, judge_unnamed
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
+from episodic_absa.backends.embedded.target_union import NAMED, support
 from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighing import weigh
+from episodic_absa.schemas.absa import AspectItem
 from episodic_absa.schemas.answers import AnsweredSentiment, AtsaAnswer
 from episodic_absa.schemas.role_inputs import AtsaInputs
 
@@ -11,24 +17,36 @@ from episodic_absa.schemas.role_inputs import AtsaInputs
 def answer_atsa(inputs: AtsaInputs) -> AtsaAnswer:
     """Judge every given aspect, or those found here if none are given, and what is said without a target."""
     reading = read_text(inputs.text, inputs.language)
+    named = {target.term: (target.start, target.end) for target in extracted_targets(reading)}
     if inputs.aspects is None:
-        terms = [target.term for target in extracted_targets(reading)]
+        terms = list(named)
     else:
-        terms = list(dict.fromkeys(aspect.aspect_term for aspect in inputs.aspects if aspect.aspect_term))
-        terms += _too_short_for_the_filter(reading, terms)
-    found = [_sentiment(reading, term, judgement) for term in terms for judgement in judge_term(reading, term)]
-    implicit = judge_implicit(reading)
+        terms = list(dict.fromkeys(one.aspect_term for one in inputs.aspects if _is_judged(reading, one)))
+        terms += _too_short_for_the_filter(named, terms)
+    found = [
+        _sentiment(reading, term, judgement)
+        for term in terms
+        for judgement in judge_first(reading, term, named.get(term))
+    ]
+    implicit = judge_unnamed(reading, names_targets=bool(found))
     # A given aspect may be the opinion word itself; saying it twice would count it twice.
     if implicit is not None and not any(one.evidence == reading.quote(implicit.start, implicit.end) for one in found):
         found.append(_sentiment(reading, "", implicit))
     return AtsaAnswer(sentiments=tuple(found[:MAX_ITEMS]))
 
 
-def _too_short_for_the_filter(reading: Reading, given: list[str]) -> list[str]:
+def _is_judged(reading: Reading, aspect: AspectItem) -> bool:
+    """Whether to judge an aspect: a guess of the framework's only if one of the two readers sees a target there."""
+    if not aspect.aspect_term or aspect.origin != "second_aspect_guess" or reading.language == "other":
+        return bool(aspect.aspect_term)
+    place = find_term(reading, aspect.aspect_term)
+    return place is not None and support(reading, weigh(reading), *place) >= NAMED
+
+
+def _too_short_for_the_filter(named: Iterable[str], given: list[str]) -> list[str]:
     """Return targets of one syllable (방, 밥, 물) that the term filter drops though the text judges them."""
-    short = dict.fromkeys(target.term for target in extracted_targets(reading) if len(target.term) == 1)
     # Inside a given term such a syllable would be taken for that term.
-    return [term for term in short if not any(term in other for other in given)]
+    return [term for term in named if len(term) == 1 and not any(term in other for other in given)]
 
 
 def _sentiment(reading: Reading, term: str, judgement: Judgement) -> AnsweredSentiment:

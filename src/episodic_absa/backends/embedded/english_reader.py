@@ -15,7 +15,7 @@ from episodic_absa.backends.embedded.english_tokens import EnglishTokens, tagged
 from episodic_absa.backends.embedded.opinion_lexicon import (
     english_lexicon,
 )
-from episodic_absa.backends.embedded.reading import Clause, Opinion, Reading, build_reading
+from episodic_absa.backends.embedded.reading import Clause, Opinion, Reading, Word, build_reading
 from episodic_absa.language import find_contrasts, find_ironies, find_negations
 
 
@@ -28,7 +28,8 @@ def read_english(text: str) -> Reading:
     clause_of, clauses = split_clauses(tokens, hits)
     phrases = find_phrases(tokens, hits, clause_of)
     opinions = _attach(tokens, hits, phrases, clause_of, clauses)
-    return build_reading(text, "en", clauses, [phrase.target for phrase in phrases], opinions, cues)
+    words = [Word(*item, clause) for item, clause in zip(items, clause_of, strict=True)]
+    return build_reading(text, "en", clauses, [phrase.target for phrase in phrases], opinions, cues, words)
 
 
 def _attach(

@@ -14,7 +14,9 @@ from episodic_absa.backends.embedded.opinion_lexicon import (
 Tag = Literal["D", "P", "I", "C", "X", "V", "A", "R", "N", "S", "#"]
 """Determiner, pronoun, preposition, conjunction, auxiliary, verb, adjective, adverb, noun, sign, number."""
 _TOKEN: Final = re.compile(
-    r"n['’]t\b|['’](?:s|re|m|ll|ve|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*?(?=n['’]t\b)|[^\W\d_]+(?:-[^\W\d_]+)*|\d+(?:[.,:]\d+)*|\S"
+    # Tokenised corpora write "don ' t": the space inside a contraction is no boundary.
+    r"n ?['’] ?t\b|['’] ?(?:s|re|m|ll|ve|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*?(?=n ?['’] ?t\b)|"
+    r"[^\W\d_]+(?:-[^\W\d_]+)*|\d+(?:[.,:]\d+)*|\S"
 )
 _ADJECTIVE: Final = re.compile(r".(?:ous|ful|ive|able|ible|less|ish|est)$")
 _ADJECTIVES_IN_LY: Final = frozenset({"friendly", "unfriendly", "user-friendly", "lovely", "lively", "ugly", "costly"})
@@ -51,7 +53,7 @@ def tagged(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     before: Tag = "S"
     for match in _TOKEN.finditer(text):
-        word = match.group().lower().replace("’", "'")
+        word = match.group().lower().replace("’", "'").replace(" ", "")
         tag = _tag(word, before)
         tokens.append(_Token(word, tag, match.start(), match.end()))
         before = tag

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from episodic_absa.backends.embedded.reading import MAX_ITEMS
-from episodic_absa.backends.embedded.second_looks import Look, second_looks
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
+from episodic_absa.backends.embedded.second_looks import Look, SecondLooks, second_looks
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.backends.embedded.tuple_review import (
     edit,
@@ -13,7 +13,8 @@ from episodic_absa.backends.embedded.tuple_review import (
     proposed_change,
     set_polarity,
 )
-from episodic_absa.schemas.absa import ProposedEdit
+from episodic_absa.backends.embedded.two_readers import weights_back
+from episodic_absa.schemas.absa import ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import TurnAnswer
 from episodic_absa.schemas.role_inputs import SpeakerInputs
 
@@ -32,8 +33,15 @@ def answer_epm(inputs: SpeakerInputs) -> TurnAnswer:
             edits.append(set_polarity(reading, one, change))
         elif has_quotation(reading, one):
             edits.append(edit("confirm_tuple", one, evidence=one.evidence, confidence=one.confidence))
-        elif looks.has("evidence") and one.polarity != "neutral" and not one.is_backfilled and not looks.caution:
+        elif _lacks_support(reading, one, looks):
             edits.append(edit("drop_tuple", one, confidence=1.0 - one.confidence))
         elif not one.is_backfilled:
             edits.append(edit("confirm_tuple", one, confidence=min(one.confidence, _UNQUOTED)))
     return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
+
+
+def _lacks_support(reading: Reading, one: SentimentItem, looks: SecondLooks) -> bool:
+    """Under advice about evidence: no words of its own, and no weights behind it either."""
+    if not looks.has("evidence") or looks.caution or one.polarity == "neutral" or one.is_backfilled:
+        return False
+    return not weights_back(reading, one)

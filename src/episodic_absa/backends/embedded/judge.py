@@ -14,6 +14,7 @@ from episodic_absa.backends.embedded.tuple_review import (
     reread,
     target_of,
 )
+from episodic_absa.backends.embedded.two_readers import is_doubtful, weights_lead
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import DebateTurn, PatchEdit, ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import AnsweredTuple, JudgeAnswer
@@ -77,7 +78,8 @@ def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
 def _rule(reading: Reading, one: SentimentItem, turns: Sequence[DebateTurn], looks: SecondLooks) -> _Ruling:
     about = [(turn.agent, edit) for turn in turns for edit in turn.proposed_edits if _is_about(edit, one)]
     kept = _Ruling(one.polarity, None, one.evidence if one.evidence in reading.text else "", is_open=False)
-    if any(edit.op == "drop_tuple" for _, edit in about) and not has_quotation(reading, one):
+    asked_to_drop = any(edit.op == "drop_tuple" for _, edit in about)
+    if asked_to_drop and (is_doubtful(reading, one) or not has_quotation(reading, one)):
         return _Ruling(None, PatchEdit(op="drop_tuple", target=target_of(one)), "", is_open=False)
     proposals = [
         edit
@@ -114,6 +116,9 @@ def _outweighs(
     if own is not None and own.has_own_words:
         asked += own.confidence if own.polarity == best.value else 0.0
         kept += own.confidence if own.polarity == one.polarity else 0.0
+    value = next((polarity for polarity in POLARITIES if polarity == best.value), None)
+    if value is not None:
+        kept += weights_lead(reading, one, value)
     return asked > kept + _CAUTION_MARGIN * looks.caution
 
 

@@ -14,7 +14,7 @@ from episodic_absa.backends.embedded.korean_opinion_words import KoreanHit, find
 from episodic_absa.backends.embedded.korean_phrases import KoreanPhrase, find_phrases, split_clauses
 from episodic_absa.backends.embedded.korean_tokens import KoreanTokens
 from episodic_absa.backends.embedded.opinion_lexicon import korean_lexicon
-from episodic_absa.backends.embedded.reading import Clause, Opinion, Reading, build_reading
+from episodic_absa.backends.embedded.reading import Clause, Opinion, Reading, Word, build_reading
 from episodic_absa.language import find_contrasts, find_ironies, find_negations, morphemes
 
 _ADNOMINAL_LOOKAHEAD: Final = 6
@@ -47,7 +47,8 @@ def read_korean(text: str) -> Reading:
     clause_of, clauses = split_clauses(tokens, hits, cues[1])
     phrases = find_phrases(tokens, hits, clause_of)
     opinions = _attach(tokens, hits, phrases, clause_of, clauses)
-    return build_reading(text, "ko", clauses, [phrase.target for phrase in phrases], opinions, cues)
+    words = [Word(*item, clause) for item, clause in zip(items, clause_of, strict=True)]
+    return build_reading(text, "ko", clauses, [phrase.target for phrase in phrases], opinions, cues, words)
 
 
 def _scaled(tokens: KoreanTokens, hit: KoreanHit, score: float) -> float:

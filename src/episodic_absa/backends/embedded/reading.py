@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from episodic_absa.language import Cue, norm
 from episodic_absa.vocabulary import Language, Polarity
@@ -21,6 +21,17 @@ def polarity_of(score: float) -> Polarity:
     if score >= MIN_STRENGTH:
         return "positive"
     return "negative" if score <= -MIN_STRENGTH else "neutral"
+
+
+class Word(NamedTuple):
+    """A token as the language's reader cuts it: a word of English, a morpheme of Korean."""
+
+    form: str
+    """Lower case in English; the morpheme's own form in Korean."""
+    tag: str
+    start: int
+    end: int
+    clause: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,7 @@ class Reading:
     """Clause -> its opinions."""
     ironic_sentences: frozenset[int] = frozenset()
     """Those with an irony cue."""
+    words: tuple[Word, ...] = ()
 
     def clause_at(self, position: int) -> int:
         """Return the clause that holds a position, else the one before it."""
@@ -119,6 +131,7 @@ def build_reading(
     targets: Sequence[Target],
     opinions: Sequence[Opinion],
     cues: tuple[tuple[Cue, ...], tuple[Cue, ...], tuple[Cue, ...]],
+    words: Sequence[Word] = (),
 ) -> Reading:
     """Put a reading together with its look-up tables."""
     opinions_of: dict[int, list[int]] = {}
@@ -142,6 +155,7 @@ def build_reading(
         opinions_of={key: tuple(found) for key, found in opinions_of.items()},
         by_term={key: tuple(found) for key, found in by_term.items()},
         by_clause={key: tuple(found) for key, found in by_clause.items()},
+        words=tuple(words),
     )
     if not (reading.ironies and reading.clauses):
         return reading

@@ -5,6 +5,8 @@ from typing import Final, NamedTuple
 
 from episodic_absa.backends.embedded.aspect_judgement import find_term, opinions_about
 from episodic_absa.backends.embedded.reading import Opinion, Reading, Target, polarity_of
+from episodic_absa.backends.embedded.two_readers import weights_lead
+from episodic_absa.backends.embedded.weighing import weighed_text
 from episodic_absa.language import Cue, ends_with_particle, norm
 from episodic_absa.schemas.absa import AspectItem, SentimentItem
 from episodic_absa.vocabulary import SEVERITY_WEIGHT, Polarity, ProposalType, RiskId, SentenceLabel, Severity
@@ -16,6 +18,9 @@ _MIXED_SHARE: Final = 0.25
 """From this share of the weaker side on, a text says both."""
 _MAX_STRAY_CUES: Final = 50
 """A text with more negating words than this is no review; looking at all of them would take quadratic time."""
+_WEIGHT_OF_TEXT: Final = 1.5
+"""What the polarity of the whole text weighs beside the tuples, whose confidences lie below 1."""
+_SURE_LABEL: Final = 0.98
 _ARTICLES: Final = ("the ", "a ", "an ")
 
 
@@ -55,7 +60,7 @@ def consistency_score(risks: Sequence[FoundRisk]) -> float:
 
 
 def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tuple[SentenceLabel, float]:
-    """Weigh the tuples into one label; the clause after a contrast weighs more."""
+    """Weigh the tuples and the text as a whole into one label; the clause after a contrast weighs more."""
     weights = {"positive": 0.0, "negative": 0.0}
     for one in sentiments:
         if one.polarity in weights and not one.is_backfilled:
@@ -63,14 +68,21 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
             is_later = place is not None and reading.clauses and reading.clauses[reading.clause_at(place[0])].side > 0
             weights[one.polarity] += one.confidence * (_WEIGHT_AFTER_CONTRAST if is_later else 1.0)
     total = sum(weights.values())
-    if total == 0.0:
-        return "neutral", 0.5
-    weaker = min(weights.values()) / total
-    if weaker >= _MIXED_SHARE:
+    whole = weighed_text(reading)
+    if total and min(weights.values()) / total >= _MIXED_SHARE:
         # Surer than any single judgement: both are there to be read.
-        return "mixed", 0.97
+        return "mixed", _SURE_LABEL
+    if whole is None:
+        if total == 0.0:
+            return "neutral", 0.5
+    elif total == 0.0 and whole.best == "neutral":
+        return "neutral", max(0.5, whole.neutral)
+    else:
+        weights["positive"] += _WEIGHT_OF_TEXT * whole.positive
+        weights["negative"] += _WEIGHT_OF_TEXT * whole.negative
     label: SentenceLabel = "positive" if weights["positive"] > weights["negative"] else "negative"
-    return label, 0.9 if weaker == 0.0 else 0.7
+    # Every voice has been heard; no single judgement is surer.
+    return label, _SURE_LABEL
 
 
 def evidence_place(reading: Reading, sentiment: SentimentItem) -> tuple[int, int] | None:
@@ -119,6 +131,12 @@ def _negation_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
             )
     for cue in reading.negations[:_MAX_STRAY_CUES]:
         yield from _stray_negation(reading, cue, judged)
+
+
+def _may_flip(reading: Reading, one: SentimentItem) -> bool:
+    """Whether a flip may be proposed for what is quoted: not against weights that speak for the present polarity."""
+    other = _OPPOSITE.get(one.polarity) if one.polarity else None
+    return other is not None and weights_lead(reading, one, other) <= 0.0
 
 
 def _stray_negation(reading: Reading, cue: Cue, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
@@ -209,7 +227,7 @@ def _evidence_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
                 "high",
                 f"the quoted words of {named} say the opposite",
                 one.aspect_term,
-                "FLIP_POLARITY",
+                "FLIP_POLARITY" if _may_flip(reading, one) else None,
             )
         elif one.aspect_term and not is_said_of(reading, one.aspect_term, place):
             yield FoundRisk(

@@ -4,11 +4,13 @@ from typing import Final
 
 from episodic_absa.backends.embedded.aspect_judgement import Judgement
 from episodic_absa.backends.embedded.cj import ironic_change, settle_conflict
+from episodic_absa.backends.embedded.first_judgement import judge_unnamed
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.stage2_ate import PROVENANCE, added_targets
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.backends.embedded.tuple_review import conflicting, has_quotation, proposed_change, reread
+from episodic_absa.backends.embedded.two_readers import is_doubtful, weights_back
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectHint, SentimentItem
 from episodic_absa.schemas.answers import AnsweredSentimentReview, AtsaReviewAnswer
@@ -36,7 +38,30 @@ def answer_stage2_atsa(inputs: ReviewInputs) -> AtsaReviewAnswer:
         )
         for target, judgement in added_targets(reading, inputs, looks)
     )
-    return AtsaReviewAnswer(reviews=tuple(reviews[:MAX_ITEMS]))
+    unnamed = _opinion_that_remains(reading, inputs, looks)
+    return AtsaReviewAnswer(reviews=(*reviews[: MAX_ITEMS - len(unnamed)], *unnamed))
+
+
+def _opinion_that_remains(
+    reading: Reading, inputs: ReviewInputs, looks: SecondLooks
+) -> tuple[AnsweredSentimentReview, ...]:
+    """Where the debate drops every named target, the text still says something: of nothing named."""
+    judged = [one for one in inputs.stage1.atsa.sentiments if not one.is_backfilled]
+    if looks.caution or not judged or not all(one.aspect_term and is_doubtful(reading, one) for one in judged):
+        return ()
+    opinion = judge_unnamed(reading, names_targets=False)
+    if opinion is None:
+        return ()
+    quoted = _short(reading.quote(opinion.start, opinion.end))
+    return (
+        AnsweredSentimentReview(
+            aspect_term="",
+            action="add",
+            revised_polarity=opinion.polarity,
+            reason=f"no target is named clearly enough, but the text judges: '{quoted}'",
+            provenance=f"{PROVENANCE}:implicit",
+        ),
+    )
 
 
 def _review(
@@ -73,6 +98,8 @@ def _unquoted(
 ) -> AnsweredSentimentReview | None:
     if not looks.has("evidence") or one.polarity == "neutral" or one.is_backfilled or has_quotation(reading, one):
         return None
+    if weights_back(reading, one):
+        return None
     against = sum(hint.weight for hint in hints if hint.polarity == one.polarity and hint.weight < 0)
     if against <= _DROP_WEIGHT and not looks.caution:
         return _verdict(one, "drop", "no words of the text are said of it, and the debate asks to drop it")
@@ -93,7 +120,9 @@ def _urged(hints: tuple[AspectHint, ...], current: Polarity) -> Polarity | None:
 
 def _stands_firm(reading: Reading, one: SentimentItem, looks: SecondLooks) -> bool:
     again = reread(reading, one, looks)
-    return again is not None and again.has_own_words and again.polarity == one.polarity
+    if again is not None and again.has_own_words and again.polarity == one.polarity:
+        return True
+    return weights_back(reading, one)
 
 
 def _is_flip_proposed(inputs: ReviewInputs, one: SentimentItem) -> bool:

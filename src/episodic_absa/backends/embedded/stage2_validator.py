@@ -7,6 +7,7 @@ from episodic_absa.backends.embedded.risk_checks import FoundRisk, consistency_s
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.backends.embedded.tuple_review import has_quotation
+from episodic_absa.backends.embedded.two_readers import weights_back
 from episodic_absa.backends.embedded.validator import answered_proposals, answered_risk
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import SentimentItem, StructuralRisk
@@ -81,6 +82,8 @@ def _unquoted(
     for one in sentiments:
         place = reading.text.find(one.aspect_term) if one.aspect_term else -1
         if one.polarity == "neutral" or one.is_backfilled or place < 0 or has_quotation(reading, one):
+            continue
+        if weights_back(reading, one):
             continue
         end = place + len(one.aspect_term)
         return [

@@ -6,14 +6,18 @@ from episodic_absa.backends.embedded.aspect_judgement import find_term
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.risk_checks import trimmed_place
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
+from episodic_absa.backends.embedded.target_union import NAMED
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.backends.embedded.tuple_review import edit, judged_sentiments
+from episodic_absa.backends.embedded.two_readers import is_doubtful
+from episodic_absa.backends.embedded.weighing import likelihood, weigh
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectItem, ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import TurnAnswer
 from episodic_absa.schemas.role_inputs import SpeakerInputs
 
 _SURE: Final = 0.8
+_DOUBTING: Final = 0.7
 _CONFIRMING: Final = 0.6
 
 
@@ -33,6 +37,8 @@ def names_something(reading: Reading, term: str) -> bool:
     place = find_term(reading, term)
     if place is None:
         return False
+    if likelihood(reading, weigh(reading), *place) >= NAMED:
+        return True
     return any(
         target.is_nameable and target.start < place[1] and place[0] < target.end for target in reading.targets
     ) or any(
@@ -45,6 +51,8 @@ def _edit(
 ) -> ProposedEdit | None:
     if one.aspect_term and not names_something(reading, one.aspect_term):
         return edit("drop_tuple", one, evidence=_quoted(reading, one.aspect_term), confidence=_SURE)
+    if one.aspect_term and not looks.caution and is_doubtful(reading, one):
+        return edit("drop_tuple", one, evidence=_quoted(reading, one.aspect_term), confidence=_DOUBTING)
     longer = _containing(one, sentiments)
     if longer is not None:
         return edit("merge_tuples", one, value=longer, evidence=_quoted(reading, longer), confidence=_SURE)

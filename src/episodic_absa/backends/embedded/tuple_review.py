@@ -1,6 +1,7 @@
 """What the agents after Stage1 share: reading a tuple again, and putting an edit into words."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from episodic_absa.backends.embedded.aspect_judgement import (
     Judgement,
@@ -11,10 +12,16 @@ from episodic_absa.backends.embedded.aspect_judgement import (
 )
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.risk_checks import evidence_place, is_said_of, opinions_within
-from episodic_absa.backends.embedded.second_looks import Look, SecondLooks
+from episodic_absa.backends.embedded.second_looks import NO_LOOKS, Look, SecondLooks
+from episodic_absa.backends.embedded.two_readers import is_mere_guess, weights_lead
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import EditTarget, ProposedEdit, SentimentItem, Stage1Result
 from episodic_absa.vocabulary import EditOp, Polarity
+
+_TIED: Final = 0.0
+"""Only where the weights do not prefer a polarity at all do the rules decide."""
+_OPEN: Final = 0.75
+"""Up to this lead a second look is believed over the weights."""
 
 
 def judged_sentiments(stage1: Stage1Result) -> tuple[SentimentItem, ...]:
@@ -32,7 +39,12 @@ def proposed_change(reading: Reading, one: SentimentItem, looks: SecondLooks) ->
     if not one.aspect_term and looks.has("implicit"):
         return None
     again = reread(reading, one, looks)
-    if again is None or again.polarity == one.polarity:
+    if again is None or again.polarity == one.polarity or is_mere_guess(reading, one):
+        return None
+    # What advice has brought to light the weights did not see; without it they have heard the rules already.
+    before = reread(reading, one, NO_LOOKS) if looks.looks else again
+    is_new = not again.has_own_words or (before is not None and before.polarity != again.polarity)
+    if weights_lead(reading, one, again.polarity) > (_OPEN if is_new else _TIED):
         return None
     if again.has_own_words:
         return again if abs(again.score) >= looks.strength_for_change else None

@@ -1,0 +1,124 @@
+"""Rules and weights read the same text; who is believed, and what the debate makes of their difference."""
+
+import pytest
+from tests.backends.embedded.role_chain import run_review, run_stage1
+
+from episodic_absa.backends.embedded.linear_model import LinearModel
+from episodic_absa.backends.embedded.polarity_features import domain_features, in_domain, place_of, target_features
+from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.tagger_features import adapted, tagger_features
+from episodic_absa.backends.embedded.target_union import NAMED, named_targets, support
+from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.two_readers import is_doubtful, weights_lead
+from episodic_absa.backends.embedded.weighing import Weighed, spans_above, weigh, weighed_polarity, weighed_text
+from episodic_absa.backends.embedded.word_marks import mark_words
+from episodic_absa.schemas.absa import SentimentItem
+from episodic_absa.vocabulary import Language
+
+
+def pairs(text: str, language: Language) -> set[tuple[str, str | None]]:
+    return {(one.aspect_term, one.polarity) for one in run_stage1(text, language).atsa.sentiments}
+
+
+def flat(reading: Reading, share: float, domain: str | None = None, *, familiar: bool = False) -> Weighed:
+    words = frozenset(word.form for word in reading.words) if familiar else frozenset()
+    return Weighed(domain, tuple((share, 0.0) for _ in reading.words), words)
+
+
+def test_words_are_marked_as_the_rules_see_them() -> None:
+    reading = read_text("The room was clean.", "en")
+    marks = dict(zip((word.form for word in reading.words), mark_words(reading), strict=True))
+    assert marks["room"].target.startswith("B:subject:1:+")
+    assert marks["room"].is_listed
+    assert (marks["clean"].opinion, marks["room"].to_opinion, marks["clean"].to_opinion) == ("+", 2, 0)
+    assert marks["the"].target == "-"
+
+
+def test_a_known_domain_adds_its_own_copies_and_an_unknown_one_none() -> None:
+    reading = read_text("음식이 맛있어요", "ko")
+    features = tagger_features(reading)
+    assert adapted(features, None) == features
+    assert "food|w=음식" in adapted(features, "food")[0]
+    judged = target_features(reading, place_of(reading, 0, 2), ())
+    assert in_domain(judged, None) == judged
+    assert ("food|bias", 1.0) in in_domain(judged, "food")
+    assert ("음식", 1.0) in domain_features(reading)
+
+
+def test_a_linear_model_ignores_what_it_does_not_know() -> None:
+    model = LinearModel(("positive", "negative", "neutral"), 0.5, {"good": (4, -2, -2)})
+    known = model.probabilities([("good", 1.0), ("never seen", 1.0)])
+    assert known == model.probabilities([("good", 1.0)])
+    assert known["positive"] > 0.9
+    assert abs(sum(known.values()) - 1.0) < 1e-4
+
+
+def test_neighbouring_words_make_one_span_until_another_begins() -> None:
+    reading = read_text("battery life screen", "en")
+    weighed = Weighed(None, ((0.9, 0.0), (0.1, 0.7), (0.6, 0.2)), frozenset())
+    spans = [(one.start, one.end) for one in spans_above(reading, weighed, 0.3)]
+    assert spans == [(0, 12), (13, 19)]
+
+
+def test_the_rules_insist_only_where_the_tagger_knows_no_better() -> None:
+    reading = read_text("The room was clean.", "en")
+    assert support(reading, flat(reading, 0.0), 4, 8) >= NAMED, "the tagger has never seen such a text"
+    assert support(reading, flat(reading, 0.0, "hotel", familiar=True), 4, 8) < NAMED, "it has, and says no"
+    assert support(reading, flat(reading, 0.1, "hotel", familiar=True), 4, 8) >= NAMED, "it half sees it"
+
+
+def test_a_noun_nobody_judges_needs_the_tagger() -> None:
+    reading = read_text("The room was next to the lift.", "en")
+    assert support(reading, flat(reading, 0.0), 4, 8) < NAMED
+    assert support(reading, flat(reading, 0.5), 4, 8) >= NAMED
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "polarity"),
+    [
+        ("Absolutely loved it!", "en", "positive"),
+        ("I would never come back.", "en", "negative"),
+        ("정말 재미있게 봤습니다", "ko", "positive"),
+        ("시간이 아까웠다", "ko", "negative"),
+    ],
+)
+def test_an_opinion_without_a_target_is_implicit(text: str, language: Language, polarity: str) -> None:
+    assert ("", polarity) in pairs(text, language)
+
+
+@pytest.mark.parametrize(("text", "language"), [("We arrived on Monday.", "en"), ("Is the food good?", "en")])
+def test_a_text_that_judges_nothing_has_no_side(text: str, language: Language) -> None:
+    assert {polarity for _, polarity in pairs(text, language)} <= {"neutral"}
+
+
+def test_terms_carry_no_particle() -> None:
+    for text in ("서비스는 친절했지만 음식은 별로였어", "직원분들이 친절하고 로비가 깨끗해요"):
+        assert not any(one.target.term.endswith(("은", "는", "가")) for one in named_targets(read_text(text, "ko")))
+
+
+def test_a_doubtful_target_is_dropped_by_tan_and_judge_together() -> None:
+    text = "We sat at the table by the door and the soup was wonderful."
+    reading = read_text(text, "en")
+    stage1 = run_stage1(text, "en", ["door", "soup"])
+    doubtful = [one.aspect_term for one in stage1.atsa.sentiments if is_doubtful(reading, one)]
+    assert doubtful == ["door"]
+    review = run_review(text, "en", stage1)
+    dropped = [patch.target.aspect_ref for patch in review.judge.final_patch if patch.op == "drop_tuple"]
+    assert dropped == ["door"]
+    tan = next(turn for turn in review.turns if turn.agent == "tan")
+    assert [edit.target.aspect_ref for edit in tan.proposed_edits if edit.op == "drop_tuple"] == ["door"]
+
+
+def test_the_lead_of_the_weights_is_a_difference_of_probabilities() -> None:
+    reading = read_text("The soup was wonderful.", "en")
+    weighed = weighed_polarity(reading, "soup")
+    assert weighed is not None
+    one = SentimentItem(aspect_term="soup", polarity="positive")
+    assert weights_lead(reading, one, "negative") == round(weighed.positive - weighed.negative, 5) > 0.5
+    assert weighed.best == "positive"
+
+
+def test_other_languages_are_not_weighed() -> None:
+    reading = read_text("Das Essen war gut.", "other")
+    assert weigh(reading) == Weighed(None, (), frozenset())
+    assert weighed_text(reading) is None

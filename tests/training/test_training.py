@@ -1,0 +1,159 @@
+"""Training keeps held-out texts out, aligns terms sensibly and gives the same bytes each time."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TRAINING = ROOT / "training"
+SHARED = ROOT.parent / "shared"
+needs_data = pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="../shared/data is not beside this checkout")
+sys.path.insert(0, str(TRAINING))
+
+from corpora import CORPORA, HELD_OUT, Row  # noqa: E402 - the folder is no package: it is run, not installed
+from examples import judged_text, read_examples, word_labels  # noqa: E402
+from linear_training import fit_linear  # noqa: E402
+from near_copies import HeldOut, NearCopyError, refuse_near_copies  # noqa: E402
+
+from episodic_absa.backends.embedded.text_reading import read_text  # noqa: E402
+from episodic_absa.backends.embedded.trained_weights import read_linear_model  # noqa: E402
+
+LONG = "The little room on the third floor had a view of the old harbour."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG,
+        LONG.upper().replace(" ", "  "),
+        "the little room, on the third floor... had a view of the old harbour",
+        "They said the little room on the third floor had mice.",
+    ],
+)
+def test_a_near_copy_of_a_held_out_text_is_refused(text: str) -> None:
+    held_out = HeldOut([LONG])
+    assert held_out.resembles(text)
+    with pytest.raises(NearCopyError):
+        refuse_near_copies(["something else", text], held_out)
+
+
+def test_a_text_that_shares_a_few_words_is_not_refused() -> None:
+    refuse_near_copies(["The little room on the second floor.", "방이 작아요"], HeldOut([LONG, "방이 아주 작아요"]))
+
+
+def test_no_training_file_is_held_out_and_none_is_measure_only() -> None:
+    names = {corpus.file for corpus in CORPORA}
+    assert all(".train." in name for name in names)
+    assert names.isdisjoint(HELD_OUT)
+    assert not any(name.startswith(("ko_kr3", "mams_acsa")) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "expected"),
+    [
+        ("배송이 빨라요", "배송", ["배송"]),
+        ("빠르다배송 좋아요", "배송", ["배송"]),
+        ("배터리 수명이 길어요", "배터리 수명", ["배터리", "수명"]),
+    ],
+)
+def test_korean_terms_are_aligned_to_morphemes(text: str, term: str, expected: list[str]) -> None:
+    reading = read_text(text, "ko")
+    start = text.index(term)
+    gold = [{"aspect_term": term, "polarity": "positive", "span": {"start": start, "end": start + len(term)}}]
+    labels = word_labels(reading, gold)
+    assert [word.form for word, label in zip(reading.words, labels, strict=True) if label != "O"] == expected
+
+
+def test_a_text_is_judged_as_a_whole_only_if_it_has_one_polarity() -> None:
+    both = Row("Good food, bad service.", ({"aspect_term": "", "polarity": p} for p in ("positive", "negative")))  # type: ignore[arg-type]
+    one = Row("Good food.", ({"aspect_term": "", "polarity": "positive"},))
+    first, second = read_examples([Row(both.text, tuple(both.gold)), one], "en", None)
+    assert judged_text(first) is None
+    found = judged_text(second)
+    assert found is not None
+    assert found.polarity == "positive"
+
+
+def test_a_linear_model_is_fitted_and_stored_the_same_each_time() -> None:
+    rows = [[("good", 1.0), ("bias", 1.0)], [("bad", 1.0), ("bias", 1.0)], [("good", 1.0)], [("bad", 1.0)]]
+    labels = ["positive", "negative", "positive", "negative"]
+    stored = {fit_linear(rows, labels, ("positive", "negative"), penalty=1.0, min_count=1) for _ in range(2)}
+    assert len(stored) == 1
+    model = read_linear_model(stored.pop())
+    assert model.probabilities([("good", 1.0)])["positive"] > 0.5 > model.probabilities([("bad", 1.0)])["positive"]
+
+
+def _tiny_data(folder: Path) -> Path:
+    folder.mkdir()
+    texts = [("The soup was great.", "soup", "positive"), ("The bread was stale.", "bread", "negative")] * 4
+    rows = [
+        {
+            "uid": str(number),
+            "text": text,
+            "gold_tuples": [
+                {
+                    "aspect_term": term,
+                    "polarity": polarity,
+                    "span": {"start": text.index(term), "end": text.index(term) + len(term)},
+                }
+            ],
+        }
+        for number, (text, term, polarity) in enumerate(texts)
+    ]
+    for name in ("mams_atsa.train.jsonl", "mabsa_hotel_en.train.jsonl"):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "mams_atsa.test.jsonl").write_text(json.dumps(rows[1]) + "\n")
+    return folder
+
+
+def test_training_twice_gives_the_same_bytes_and_leaves_near_copies_out(tmp_path: Path) -> None:
+    data = _tiny_data(tmp_path / "data")
+    hashes = []
+    for seed in ("1", "2"):
+        out = tmp_path / seed
+        command = [sys.executable, str(TRAINING / "train.py"), "--data", str(data), "--out", str(out)]
+        subprocess.run([*command, "--language", "en"], check=True, capture_output=True, env={"PYTHONHASHSEED": seed})
+        hashes.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.iterdir()})
+    assert hashes[0] == hashes[1]
+    manifest = json.loads((tmp_path / "1" / "manifest.json").read_text())
+    sources = {one["file"]: one for one in manifest["trained_on"]}
+    assert (sources["mams_atsa.train.jsonl"]["texts"], sources["mams_atsa.train.jsonl"]["left_out_as_near_copies"]) == (
+        4,
+        4,
+    )
+    assert set(manifest["files"]) == {f"{part}_en.json.gz" for part in ("domain", "polarity", "text")} | {
+        "tagger_en.crf.gz"
+    }
+
+
+@needs_data
+def test_the_benchmark_scores_as_the_shared_scorer_does(tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from strict_score import explicit_pairs, strict_score
+
+    path = SHARED / "data" / "mabsa_hotel_en.dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    found = [[one for one in rows[at - at % 3]["gold_tuples"] if at % 5] for at in range(len(rows))]
+    predicted = tmp_path / "predicted.jsonl"
+    predicted.write_text(
+        "".join(json.dumps({"uid": row["uid"], "tuples": one}) + "\n" for row, one in zip(rows, found, strict=True))
+    )
+    command = [sys.executable, str(SHARED / "tools" / "score_absa.py"), str(path), str(predicted)]
+    theirs = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    ours = strict_score([explicit_pairs(row["gold_tuples"]) for row in rows], [explicit_pairs(one) for one in found])
+    assert [theirs[key] for key in ("pair_p", "pair_r", "pair_f1", "term_f1", "polarity_acc_on_matched")] == list(
+        ours.rounded().values()
+    )
+
+
+@needs_data
+def test_the_shipped_weights_name_the_data_they_were_trained_on() -> None:
+    manifest = json.loads((ROOT / "src/episodic_absa/backends/embedded/weights/manifest.json").read_text())
+    for one in manifest["trained_on"]:
+        path = SHARED / "data" / one["file"]
+        if path.exists():
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == one["sha256"], one["file"]

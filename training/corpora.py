@@ -1,0 +1,109 @@
+"""The data that may train shipped weights: which files, whose, under which licence. Reads rows, nothing else."""
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from episodic_absa.vocabulary import Language
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+SHARED_DATA: Final = ROOT.parent / "shared" / "data"
+OWN_DATA: Final = ROOT / "experiments" / "data"
+OWN_TABLES: Final = ROOT / "tests" / "backends" / "embedded"
+TRAINING_TABLES: Final = ("sentence_table.yaml", "second_table.yaml")
+HELD_OUT_TABLE: Final = "held_out_table.yaml"
+_MABSA_DOMAINS: Final = ("coursera", "food", "hotel", "phone", "sight")
+
+
+class Corpus(NamedTuple):
+    """One training file and what its source says about it."""
+
+    file: str
+    language: Language
+    domain: str | None
+    """None: of no domain of its own."""
+    licence: str
+    source: str
+    kind: str = "aspects"
+    """aspects: targets with polarities; documents: one polarity per text."""
+
+
+class Row(NamedTuple):
+    """One text with what was written down about it."""
+
+    text: str
+    gold: tuple[dict[str, Any], ...] = ()
+    document_polarity: str = ""
+
+
+CORPORA: Final[tuple[Corpus, ...]] = (
+    Corpus("mams_atsa.train.jsonl", "en", "restaurant", "Apache-2.0", "MAMS, github.com/siat-nlp/MAMS-for-ABSA"),
+    *(
+        Corpus(
+            f"mabsa_{domain}_{language}.train.jsonl",
+            language,
+            domain,
+            "Apache-2.0",
+            "M-ABSA (licence of its data card)",
+        )
+        for language in ("en", "ko")
+        for domain in _MABSA_DOMAINS
+    ),
+    Corpus("nsmc_raw_docpol.train.jsonl", "ko", None, "CC0-1.0", "NSMC, github.com/e9t/nsmc", "documents"),
+)
+HELD_OUT: Final = (
+    *(f"mams_{kind}.test.jsonl" for kind in ("atsa", "acsa")),
+    "mams_atsa.dev.jsonl",
+    *(
+        f"mabsa_{domain}_{language}.{split}.jsonl"
+        for language in ("en", "ko")
+        for domain in _MABSA_DOMAINS
+        for split in ("dev", "test")
+    ),
+    "nsmc_raw_docpol.test.jsonl",
+    "ko_kr3_kpccf.test.jsonl",
+)
+"""What figures are reported on, or choices made by. Nothing like these texts may train."""
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Read one JSONL file."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            yield Row(row["text"], tuple(row.get("gold_tuples", ())), row.get("document_polarity", ""))
+
+
+def read_own_rows(language: Language, split: str = "train") -> list[Row]:
+    """Read the sentences that were written for this project."""
+    with (OWN_DATA / f"{split}.gold.jsonl").open(encoding="utf-8") as lines:
+        gold = {row["uid"]: tuple(row["gold_tuples"]) for row in map(json.loads, lines)}
+    with (OWN_DATA / f"{split}.csv").open(encoding="utf-8", newline="") as lines:
+        return [Row(row["text"], gold[row["uid"]]) for row in csv.DictReader(lines) if row["language_code"] == language]
+
+
+def read_table(name: str, language: Language) -> list[Row]:
+    """Read one of the sentence tables that the engine's tests are made of."""
+    rows = []
+    for number, text, judged in yaml.safe_load((OWN_TABLES / name).read_text(encoding="utf-8")):
+        if number.startswith(language):
+            gold = ({"aspect_term": term, "polarity": polarity} for term, polarity in judged.items())
+            rows.append(Row(text, tuple(_placed(one, text) for one in gold)))
+    return rows
+
+
+def _placed(gold: dict[str, Any], text: str) -> dict[str, Any]:
+    start = text.find(gold["aspect_term"])
+    if not gold["aspect_term"] or start < 0:
+        return gold
+    return {**gold, "span": {"start": start, "end": start + len(gold["aspect_term"])}}
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,43 @@
+"""Keeps what is reported on out of what is trained on: equal texts, and texts that share eight words in a row."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+_RUN: Final = 8
+_WORD: Final = re.compile(r"\w+")
+
+
+class HeldOut:
+    """The texts nobody may train on, kept as hashes."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._known = {key for text in texts for key in _keys(text)}
+
+    def resembles(self, text: str) -> bool:
+        """Whether a text is a held-out one, or nearly so."""
+        return any(key in self._known for key in _keys(text))
+
+
+class NearCopyError(ValueError):
+    """A training text that is too like one that figures are reported on."""
+
+
+def refuse_near_copies(texts: Iterable[str], held_out: HeldOut) -> None:
+    """Raise if anything held out is about to be trained on."""
+    for number, text in enumerate(texts):
+        if held_out.resembles(text):
+            raise NearCopyError(f"training text {number} resembles a held-out text; it must not be trained on")
+
+
+def _keys(text: str) -> Iterator[bytes]:
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
+    yield _hashed("".join(words))
+    for first in range(len(words) - _RUN + 1):
+        yield _hashed(" ".join(words[first : first + _RUN]))
+
+
+def _hashed(words: str) -> bytes:
+    return hashlib.sha256(words.encode()).digest()[:12]

@@ -1,0 +1,235 @@
+"""Trains the weights of the embedded engine and writes them with their manifest.
+
+python training/train.py [--data ../shared/data] [--out src/episodic_absa/backends/embedded/weights]
+python training/train.py --language ko --leave-out hotel --out /tmp/without_hotel
+
+The same data give the same bytes. Texts that resemble held-out ones are left out, and counted in the manifest.
+"""
+
+import argparse
+import gzip
+import hashlib
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pycrfsuite
+from corpora import (
+    CORPORA,
+    HELD_OUT,
+    HELD_OUT_TABLE,
+    OWN_DATA,
+    OWN_TABLES,
+    ROOT,
+    SHARED_DATA,
+    TRAINING_TABLES,
+    Corpus,
+    Row,
+    file_sha256,
+    read_own_rows,
+    read_rows,
+    read_table,
+)
+from examples import Example, Judged, judged_targets, judged_text, read_examples, tagged_words, without_predicates
+from linear_training import fit_linear
+from near_copies import HeldOut, refuse_near_copies
+
+from episodic_absa.backends.embedded.polarity_features import domain_features, in_domain
+from episodic_absa.backends.embedded.tagger_features import adapted
+from episodic_absa.backends.embedded.trained_weights import MANIFEST, SHIPPED
+from episodic_absa.vocabulary import POLARITIES, Language
+
+LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
+_TAGGER: Final = {
+    "c1": 0.1,
+    "c2": 0.05,
+    "max_iterations": 60,
+    "feature.minfreq": 2,
+    "feature.possible_transitions": True,
+}
+
+
+class Material(NamedTuple):
+    """What one language is trained on, and where it came from."""
+
+    examples: list[Example]
+    documents: list[Example]
+    sources: list[dict[str, Any]]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train every language that was asked for."""
+    parser = argparse.ArgumentParser(description="Train the weights of the embedded engine.")
+    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--out", type=Path, default=SHIPPED)
+    parser.add_argument("--language", choices=LANGUAGES, action="append")
+    parser.add_argument("--leave-out", metavar="DOMAIN", help="train without this domain")
+    parser.add_argument("--no-documents", action="store_true", help="leave whole-text corpora out (quicker)")
+    given = parser.parse_args(arguments)
+    if not given.data.is_dir():
+        raise SystemExit(f"no data at {given.data}; see training/README.md for what is needed")
+    languages = given.language or LANGUAGES
+    train(given.data, given.out, languages, leave_out=given.leave_out, documents=not given.no_documents)
+
+
+def train(
+    data: Path, out: Path, languages: Sequence[Language], *, leave_out: str | None = None, documents: bool = True
+) -> dict[str, Any]:
+    """Train, write the weights and return their manifest; weights of other languages in that folder stay."""
+    out.mkdir(parents=True, exist_ok=True)
+    held_out = HeldOut(row.text for name in HELD_OUT if (data / name).exists() for row in read_rows(data / name))
+    own_held_out = HeldOut(
+        row.text
+        for language in LANGUAGES
+        for row in (*read_own_rows(language, "valid"), *read_table(HELD_OUT_TABLE, language))
+    )
+    files: dict[str, bytes] = {}
+    sources: list[dict[str, Any]] = []
+    for language in languages:
+        material = collect(data, language, (held_out, own_held_out), leave_out, documents=documents)
+        sources += material.sources
+        files |= train_language(language, material.examples, material.documents)
+    for name, content in files.items():
+        (out / name).write_bytes(content)
+    manifest = _manifest(out, files, sources, languages, leave_out)
+    (out / MANIFEST).write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    return manifest
+
+
+def _manifest(
+    out: Path,
+    files: dict[str, bytes],
+    sources: list[dict[str, Any]],
+    languages: Sequence[Language],
+    leave_out: str | None,
+) -> dict[str, Any]:
+    known: dict[str, Any] = json.loads((out / MANIFEST).read_text()) if (out / MANIFEST).exists() else {}
+    kept = [one for one in known.get("trained_on", []) if one["language"] not in languages]
+    listed = {name: entry for name, entry in known.get("files", {}).items() if (out / name).exists()}
+    listed |= {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)} for name, content in files.items()
+    }
+    return {
+        "format": 1,
+        "left_out_domain": leave_out,
+        "trained_on": sorted((*kept, *sources), key=lambda one: (one["language"], one["file"])),
+        "files": listed,
+        "bytes": sum(entry["bytes"] for entry in listed.values()),
+    }
+
+
+_OWN_TIMES: Final = 2
+"""How often each of our own sentences is shown: few and clean, beside many that are neither."""
+
+
+def collect(
+    data: Path, language: Language, held_out: Sequence[HeldOut], leave_out: str | None, *, documents: bool
+) -> Material:
+    """Read what may be trained on, without what resembles a held-out text."""
+    examples: list[Example] = []
+    whole_texts: list[Example] = []
+    sources: list[dict[str, Any]] = []
+    for corpus in CORPORA:
+        path = data / corpus.file
+        if corpus.language != language or (leave_out is not None and corpus.domain == leave_out) or not path.exists():
+            continue
+        if corpus.kind == "documents" and not documents:
+            continue
+        rows, dropped = _without_near_copies(list(read_rows(path)), held_out)
+        found = read_examples(rows, language, corpus.domain)
+        (whole_texts if corpus.kind == "documents" else examples).extend(found)
+        sources.append(_source(corpus, path, len(rows), dropped))
+        say(f"{language}: {corpus.file}: {len(rows)} texts, {dropped} left out as near copies of held-out ones")
+    own_files = [(OWN_DATA / "train.csv", read_own_rows(language))]
+    own_files += [(OWN_TABLES / name, read_table(name, language)) for name in TRAINING_TABLES]
+    for path, found_rows in own_files:
+        rows, dropped = _without_near_copies(found_rows, held_out)
+        examples += read_examples(rows, language, None) * _OWN_TIMES
+        own = Corpus(path.name, language, None, "MIT", f"this project, {path.parent.relative_to(ROOT).as_posix()}")
+        sources.append(_source(own, path, len(rows), dropped))
+    return Material(examples, whole_texts, sources)
+
+
+def train_language(language: Language, examples: list[Example], documents: list[Example]) -> dict[str, bytes]:
+    """Train the four models of a language; return their files."""
+    say(f"{language}: tagger on {len(examples)} texts")
+    files = {f"tagger_{language}.crf.gz": train_tagger(examples)}
+    say(f"{language}: domains")
+    known = [example for example in examples if example.domain is not None]
+    domains = sorted({example.domain for example in known if example.domain is not None})
+    files[f"domain_{language}.json.gz"] = fit_linear(
+        [domain_features(example.reading) for example in known],
+        [example.domain or "" for example in known],
+        domains,
+        penalty=1.0,
+        min_count=2,
+        iterations=40,
+    )
+    targets = [judged for example in examples for judged in judged_targets(example)]
+    say(f"{language}: polarity of {len(targets)} targets")
+    files[f"polarity_{language}.json.gz"] = fit_polarity(targets, penalty=4.0, min_count=2)
+    texts = [judged for example in [*examples, *documents] if (judged := judged_text(example)) is not None]
+    say(f"{language}: polarity of {len(texts)} whole texts")
+    files[f"text_{language}.json.gz"] = fit_polarity(texts, penalty=6.0, min_count=3 if documents else 2)
+    return files
+
+
+def train_tagger(examples: Sequence[Example]) -> bytes:
+    """Train the tagger: every text once as of its domain and once as of none."""
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    trainer.set_params(_TAGGER)
+    for example in examples:
+        features, labels = tagged_words(example)
+        if example.domain is not None:
+            trainer.append(adapted(features, example.domain), labels)
+        # One corpus marks predicates ("works well") as targets; that is its own habit, not one of reviews at large.
+        trainer.append(features, without_predicates(example.reading, labels))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tagger.crf"
+        trainer.train(str(path))
+        return gzip.compress(path.read_bytes(), mtime=0)
+
+
+def fit_polarity(judged: Sequence[Judged], *, penalty: float, min_count: int) -> bytes:
+    """Fit a polarity model: every example once as of its domain and once as of none, at half weight each."""
+    rows, labels, shares = [], [], []
+    for one in judged:
+        for domain in dict.fromkeys((one.domain, None)):
+            rows.append(in_domain(one.features, domain))
+            labels.append(one.polarity)
+            shares.append(one.share if one.domain is None else one.share / 2)
+    return fit_linear(rows, labels, POLARITIES, penalty=penalty, min_count=min_count, shares=shares)
+
+
+def say(message: str) -> None:
+    """Show progress."""
+    print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)
+
+
+def _without_near_copies(rows: list[Row], held_out: Sequence[HeldOut]) -> tuple[list[Row], int]:
+    kept = [row for row in rows if not any(one.resembles(row.text) for one in held_out)]
+    for one in held_out:
+        refuse_near_copies((row.text for row in kept), one)
+    return kept, len(rows) - len(kept)
+
+
+def _source(corpus: Corpus, path: Path, texts: int, dropped: int) -> dict[str, Any]:
+    return {
+        "file": corpus.file,
+        "language": corpus.language,
+        "domain": corpus.domain,
+        "kind": corpus.kind,
+        "source": corpus.source,
+        "licence": corpus.licence,
+        "sha256": file_sha256(path),
+        "texts": texts,
+        "left_out_as_near_copies": dropped,
+    }
+
+
+if __name__ == "__main__":
+    main()
