@@ -20,7 +20,7 @@ demo: $(STAMP) ## Run a small experiment and explain one review with the memory 
 	@rm -rf results/quickstart # of an earlier version, perhaps; the demo makes it anew in half a minute
 	@$(BIN)/episodic-absa run experiments/quickstart.yaml
 	@echo
-	@$(BIN)/episodic-absa analyze --condition C2_frozen --conditions v1_3 --store results/quickstart/C2__seed42/episodic_store.jsonl --explain "음식이 좋다고는 할 수 없어요"
+	@$(BIN)/episodic-absa analyze --condition C2_frozen --conditions v1_3 --store results/quickstart/C2__seed42/episodic_store.jsonl --explain "강의가 재미있다고는 할 수 없어요"
 
 test: $(STAMP) ## Run the tests
 	@$(BIN)/python -m pytest -q -n 2 -m 'not torture'

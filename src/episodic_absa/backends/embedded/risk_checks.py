@@ -21,6 +21,7 @@ _MAX_STRAY_CUES: Final = 50
 _WEIGHT_OF_TEXT: Final = 1.5
 """What the polarity of the whole text weighs beside the tuples, whose confidences lie below 1."""
 _SURE_LABEL: Final = 0.98
+_OUTVOTED_LABEL: Final = 0.6
 _ARTICLES: Final = ("the ", "a ", "an ")
 
 
@@ -81,8 +82,17 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
         weights["positive"] += _WEIGHT_OF_TEXT * whole.positive
         weights["negative"] += _WEIGHT_OF_TEXT * whole.negative
     label: SentenceLabel = "positive" if weights["positive"] > weights["negative"] else "negative"
+    judged = {one.polarity for one in sentiments if one.polarity in weights and not one.is_backfilled}
+    if len(judged) == 1 and label not in judged and _is_turned_by_negation(reading):
+        # The text was weighed word by word: of what a negation far off does to them it knows nothing.
+        return ("negative" if label == "positive" else "positive"), _OUTVOTED_LABEL
     # Every voice has been heard; no single judgement is surer.
     return label, _SURE_LABEL
+
+
+def _is_turned_by_negation(reading: Reading) -> bool:
+    """Whether a negating word turns what some opinion words say by themselves."""
+    return any(polarity_of(opinion.base) != polarity_of(opinion.full) for opinion in reading.opinions)
 
 
 def evidence_place(reading: Reading, sentiment: SentimentItem) -> tuple[int, int] | None:
