@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.reports.grid_making import run_hostile, run_shipped
+from tests.reports.shared_grids import hostile_grid, shipped_grid
 
-from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.grid_report import REPORT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -99,16 +99,12 @@ def reader(chromium: "Browser") -> Iterator[Reader]:
 @pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory, chromium_path: str) -> Path:  # noqa: ARG001 - skips before running
     """The page of a small grid."""
-    grid = run_shipped(tmp_path_factory.mktemp("shipped"))
-    write_report(grid)
-    return grid / REPORT
+    return shipped_grid(tmp_path_factory) / REPORT
 
 
 @pytest.fixture(scope="session")
 def hostile_report(tmp_path_factory: pytest.TempPathFactory, chromium_path: str) -> Path:  # noqa: ARG001 - see above
-    grid = run_hostile(tmp_path_factory.mktemp("hostile"))
-    write_report(grid)
-    return grid / REPORT
+    return hostile_grid(tmp_path_factory) / REPORT
 
 
 @pytest.fixture(scope="session")

@@ -127,10 +127,35 @@ def test_a_failed_sample_says_where_and_why(reader: Reader, report: Path, tmp_pa
     page = reader.open(grid / REPORT)
     page.locator("[data-filter=failed]").click()
     assert found(page) == 1
+    for name in ("differs", "gained", "lost"):  # only what ended well on both sides is compared
+        page.locator(f"[data-filter={name}]").click()
+        assert found(page) == 0
+        page.locator(f"[data-filter={name}]").click()
     page.locator("#sample-list button").click()
     reader.expect(page.locator(".failure")).to_have_text("failed timeout in debate: no answer <b>within</b> 60 s")
     page.select_option("#pick-b", "")
     reader.expect(page.locator(".part")).to_have_count(1)
+
+
+def test_a_condition_that_lacks_a_seed_is_never_shown_with_another(
+    reader: Reader, report: Path, tmp_path: Path
+) -> None:
+    grid = Path(shutil.copytree(report.parent, tmp_path / "lacking"))
+    shutil.rmtree(grid / "C1__seed42")
+    write_report(grid)
+    page = reader.open(grid / REPORT)
+    assert page.locator("#pick-seed option").all_inner_texts() == ["42", "123"]
+    assert page.input_value("#pick-seed") == "123"  # the first that both were run with
+    assert page.locator("#not-run").is_hidden()
+    page.select_option("#pick-seed", "42")
+    assert page.inner_text("#not-run") == "C1 was not run with seed 42"
+    assert [page.inner_text(f"[data-filter={name}] .count") for name in ("differs", "gained", "lost")] == ["0"] * 3
+    page.locator("#sample-list button").first.click()
+    page.wait_for_selector(".part")
+    assert "C1 was not run with seed 42" in page.inner_text("#sample-body")
+    assert page.locator(".side").count() == 0
+    page.select_option("#pick-a", "C1")
+    assert found(page) == 0
 
 
 def test_an_address_opens_its_sample_and_opening_one_changes_the_address(reader: Reader, report: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.reports.grid_making import multiply
 
-from episodic_absa.experiments.finished_cells import load_cells
+from episodic_absa.experiments.finished_run import load_run
 from episodic_absa.experiments.grid_report import REPORT, build_report
 from episodic_absa.experiments.report_samples import SampleReader
 from episodic_absa.reports.html_report import render_report
@@ -18,9 +18,9 @@ Reader = Any
 @pytest.fixture(scope="session")
 def large(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = multiply(report.parent, tmp_path_factory.mktemp("large"), ("C1__seed42", "C2__seed42"), REVIEWS)
-    cells = load_cells(folder)
+    run = load_run(folder)
     samples = SampleReader(with_text=True)
-    data = build_report(cells, {cell.path: samples.read(cell) for cell in cells}, title="large", grid=folder)
+    data = build_report(run, {cell.path: samples.read(cell) for cell in run.cells})
     (folder / REPORT).write_text(render_report(data), "utf-8")
     return folder / REPORT
 

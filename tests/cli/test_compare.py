@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -277,7 +278,68 @@ def test_damaged_files_are_named(compare: Compare, grid: Path) -> None:
     assert "C1__seed1: manifest.json" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("one",), ("one", "two", "three", "four"), ("one", "two", "--detect", "0")])
+def test_a_condition_may_be_named_by_its_alias(compare: Compare, grid: Path) -> None:
+    assert json.loads(compare(grid, "C2", "C3", "--json").stdout)["b"] == "C2_silent"
+
+
+def test_a_run_compared_with_itself_is_told_so(compare: Compare, grid: Path) -> None:
+    assert "warning: C1 is compared with itself" in compare(grid, "C1", "C1").stdout
+    assert "warning: C1__seed1 is compared" in compare(grid / "C1__seed1", grid / "C1__seed1").stdout
+    assert "warning: on both sides: C1__seed1;" in compare(grid / "C1", grid / "C1__seed1").stdout
+
+
+def test_the_result_is_told_even_if_the_file_cannot_be_written(compare: Compare, grid: Path, tmp_path: Path) -> None:
+    (grid / "comparisons").write_text("in the way", "utf-8")
+    done = compare(grid, "C2", "C1")
+    assert done.returncode == 2
+    assert "tuple_f1_explicit" in done.stdout
+    assert not any(line.startswith("changed  ") for line in done.stdout.splitlines())
+    assert "changed_samples.csv: " in done.stderr
+    assert "--out DIR" in done.stderr
+    assert json.loads(compare(grid, "C2", "C1", "--json").stdout)["changed_samples"] is None
+    assert compare(grid, "C2", "C1", "--out", tmp_path / "elsewhere").returncode == 0
+
+
+def test_samples_that_all_failed_leave_nothing_to_compare(compare: Compare, grid: Path) -> None:
+    for cell in grid.glob("C1__*"):
+        change_cards(cell, lambda cards: [{**card, "status": "error"} for card in cards])
+    done = compare(grid, "C2", "C1")
+    assert done.returncode == 0
+    assert done.stdout.startswith("No sample ended well on both sides")
+    assert "metric" not in done.stdout
+
+
+def test_a_side_without_samples_was_not_run_yet(compare: Compare, grid: Path) -> None:
+    for cell in grid.glob("C1__*"):
+        change_cards(cell, lambda _: [])
+    done = compare(grid, "C2", "C1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "C1 was not run yet" in done.stderr
+
+
+def _rename(name: str, manifest: dict[str, Any]) -> None:
+    manifest["conditions"]["flags"]["name"] = name
+
+
+def test_names_made_of_symbols_have_folders_of_their_own(compare: Compare, grid: Path) -> None:
+    for name, symbols in (("C1", "+"), ("C2", "!")):
+        for cell in grid.glob(f"{name}__*"):
+            change_manifest(cell, partial(_rename, symbols))
+    folders = {
+        Path(json.loads(compare(grid, a, b, "--json").stdout)["changed_samples"]).parent.name
+        for a, b in (("+", "!"), ("!", "+"), ("+", "C2_silent"), ("!", "C2_silent"))
+    }
+    assert len(folders) == 4
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("one",),
+        ("one", "two", "three", "four"),
+        *(("one", "two", "--detect", one) for one in ("0", "1e-300", "2", "inf", "nan", "-1")),
+    ],
+)
 def test_bad_usage_is_told(compare: Compare, arguments: tuple[str, ...]) -> None:
     done = compare(*arguments)
     assert done.returncode == 2

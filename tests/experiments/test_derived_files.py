@@ -1,6 +1,7 @@
 """Tables are derived from scorecards and manifests alone, the same bytes every time, and nothing else is touched."""
 
 import csv
+import errno
 import json
 import shutil
 from pathlib import Path
@@ -23,7 +24,7 @@ GRID_FILES = {"grid_metrics.csv", "comparisons.csv"}
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    experiment = {"conditions": ["C1", "C2", "C2_silent"], "seeds": [42, 7], "comparisons": None}
+    experiment = {"conditions": ["C1", "C2", "C2_silent"], "seeds": [42, 7], "shuffle": True, "comparisons": None}
     return run_here(write_experiment(tmp_path_factory.mktemp("derived"), experiment=experiment)).out_dir
 
 
@@ -106,6 +107,15 @@ def edit_manifest(cell: Path, **experiment: Any) -> None:
     (cell / "manifest.json").write_text(json.dumps(manifest), "utf-8")
 
 
+# CHECKLIST 227
+def test_without_shuffling_the_seeds_of_an_engine_that_ignores_them_are_one_trial(grid: Path) -> None:
+    for cell in grid.glob("*__seed*"):
+        edit_manifest(cell, shuffle=False)
+    write_derived_files(grid)
+    rows = {(row["condition"], row["metric"]): row for row in rows_of(grid / "grid_metrics.csv")}
+    assert (rows["C2", "tuple_agreement_rate"]["mean"], rows["C2", "changed_rate"]["sd"]) == ("", "")
+
+
 def test_a_comparison_may_name_a_condition_by_its_alias(grid: Path) -> None:
     for name in ("C1__seed42", "C2__seed42", "C2_silent__seed42"):
         edit_manifest(grid / name, comparisons=[["C3", "C1"], ["C2", "C2_frozen"]])
@@ -129,7 +139,7 @@ def test_an_interrupted_run_is_derived_as_far_as_it_goes(grid: Path, caplog: pyt
     [
         ("scorecards.jsonl", b'{"uid": 1}\n', r"scorecards\.jsonl, line 1: .*verify"),
         ("scorecards.jsonl", b"{", r"scorecards\.jsonl, line 1: .*verify"),
-        ("scorecards.jsonl", None, "cannot read .*run the experiment first"),
+        ("scorecards.jsonl", None, "cannot read .*scorecards.jsonl: .*verify` tells more"),
         ("manifest.json", b"[]", "not a JSON object"),
         ("manifest.json", b"{}", "manifest.json: "),
     ],
@@ -190,3 +200,15 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         replace_file(path, "\ud800")
     assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]
     assert path.read_text("utf-8") == "값\n"
+
+
+def test_a_file_that_cannot_be_written_is_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(draft: Path, _: bytes) -> int:
+        raise OSError(errno.EROFS, "Read-only file system", str(draft))
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    told = f"cannot write {tmp_path}/table.csv: Read-only file system; make the place writable, or work on a copy"
+    with pytest.raises(RunDirectoryError, match=told):
+        replace_file(tmp_path / "table.csv", "x")

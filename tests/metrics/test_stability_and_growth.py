@@ -56,6 +56,14 @@ def test_seeds_that_can_change_nothing_are_one_trial(seed_supported: bool, memor
     assert all((value is not None) is eligible for value in values(found).values())
 
 
+# CHECKLIST 227
+@pytest.mark.parametrize(("seed_supported", "eligible"), [(True, True), (False, False)])
+def test_seeds_that_change_neither_order_nor_answers_are_one_trial(seed_supported: bool, eligible: bool) -> None:
+    found = compute_stability(trials("positive", "positive"), seed_supported=seed_supported, order_varies=False)
+    assert (found.eligible, found.trials) == ((True, 2) if eligible else (False, 1))
+    assert eligible or all("the order is not shuffled" in one.note for one in found.metrics)
+
+
 # CHECKLIST 196, 227
 def test_one_trial_agrees_with_nothing() -> None:
     by_seed = trials("positive", "negative")

@@ -4,19 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.reports.grid_making import run_hostile, run_shipped
-
-from episodic_absa.experiments.grid_report import write_report
-from episodic_absa.experiments.integrity import verify
+from tests.reports.shared_grids import hostile_grid, shipped_grid
 
 
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished and verified grid, not to be changed."""
-    grid = run_shipped(tmp_path_factory.mktemp("shipped"))
-    verify(grid)
-    write_report(grid)
-    return grid
+    return shipped_grid(tmp_path_factory)
 
 
 @pytest.fixture
@@ -28,6 +22,4 @@ def grid(reported: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A grid of reviews that try to be more than text."""
-    grid = run_hostile(tmp_path_factory.mktemp("hostile"))
-    write_report(grid)
-    return grid
+    return hostile_grid(tmp_path_factory)

@@ -9,7 +9,9 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.metrics.card_making import make_card
 
+from episodic_absa.experiments.report_samples import index_row
 from episodic_absa.reports import number_format, svg
 from episodic_absa.reports.embedded_data import packed
 from episodic_absa.reports.explorer_blocks import REVIEWS_PER_BLOCK, build_blocks
@@ -109,3 +111,9 @@ def test_the_script_leaves_no_name_in_the_window_and_sets_no_markup() -> None:
         assert forbidden not in script, forbidden
     assert "</script" not in script.lower()
     assert "<!--" not in script
+
+
+def test_a_condition_differs_by_its_final_pairs_and_not_by_its_label() -> None:
+    card = make_card([("food", "positive")], None)
+    other = card.model_copy(update={"label": "negative" if card.label != "negative" else "positive"})
+    assert index_row(card, count_backfilled=False).answer == index_row(other, count_backfilled=False).answer

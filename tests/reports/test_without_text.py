@@ -1,10 +1,11 @@
 """A report without text holds no review text: neither the texts nor terms, evidence and words that quote them."""
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.reports.grid_making import PageParser, read_lines, run_hostile
+from tests.reports.grid_making import PageParser, read_lines
 
 import episodic_absa
 from episodic_absa.experiments.grid_report import REPORT, write_report
@@ -49,9 +50,9 @@ def ours(reported: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+def hostile_page(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of quite other reviews, without text."""
-    grid = run_hostile(tmp_path_factory.mktemp("others"))
+    grid = Path(shutil.copytree(hostile, tmp_path_factory.mktemp("others") / "made"))
     write_report(grid, with_text=False)
     return everything_on(grid / REPORT)
 

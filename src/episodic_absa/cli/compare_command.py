@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 _USAGE = "name two runs (A B), or a grid and two of its conditions (GRID CONDITION CONDITION)"
+_SMALLEST, _LARGEST = 1e-6, 1.0
+"""Differences in F1 that can be asked about: none is larger, and none smaller is told from 0."""
 
 
 def compare(
@@ -20,7 +22,7 @@ def compare(
     *,
     detect: Annotated[
         float | None,
-        typer.Option(metavar="D", help="Also say how many reviews a difference of this size would need."),
+        typer.Option(metavar="D", help="Also say how many reviews a difference in F1 of this size would need."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -39,6 +41,8 @@ def compare(
 
     if len(places) not in (2, 3):
         raise typer.BadParameter(_USAGE, param_hint="A B")
-    if detect is not None and not detect > 0:
-        raise typer.BadParameter(f"a difference must be above 0, not {detect}", param_hint="--detect")
+    if detect is not None and not _SMALLEST <= detect <= _LARGEST:
+        raise typer.BadParameter(
+            f"a difference in F1 lies between {_SMALLEST:f} and {_LARGEST:g}, not at {detect:g}", param_hint="--detect"
+        )
     compare_runs(places, detect=detect, out=out, seed=seed, as_json=as_json)

@@ -43,7 +43,8 @@ class ComparedRuns:
     has_gold: bool
     changed: Mapping[str, int]
     """Samples by status."""
-    changed_path: Path
+    changed_path: Path | None
+    """None if it could not be written."""
     detect: float | None
     """A difference in the primary metric that was asked about, and the reviews that it needs."""
     detect_n: int | None
@@ -58,14 +59,21 @@ def comparison_view(found: ComparedRuns) -> ConsoleRenderable:
         lambda: _table(comparison, padding=1, with_means=False),
     )
     head = Constrain(Group(*_head(found)), PAGE_WIDTH)
+    if not _pairs(comparison):
+        return head
     notes = Constrain(Group(*(Text(printable(note), style="dim") for note in _notes(found))), PAGE_WIDTH)
-    changed = Text(f"changed  {printable(shown_path(found.changed_path))}", no_wrap=True, overflow="ignore")
-    return Group(head, Text(), table, Text(), notes, changed)
+    shown: list[ConsoleRenderable] = [head, Text(), table, Text(), notes]
+    if found.changed_path is not None:
+        path = printable(shown_path(found.changed_path))
+        shown.append(Text(f"changed  {path}", no_wrap=True, overflow="ignore"))
+    return Group(*shown)
 
 
 def _head(found: ComparedRuns) -> Iterator[Text]:
     comparison = found.comparison
-    if found.has_gold:
+    if not _pairs(comparison):
+        yield Text("No sample ended well on both sides, so there is nothing to compare.", style="bold")
+    elif found.has_gold:
         yield Text(printable(claim_sentence(comparison.a, comparison.b, comparison.metrics[0])), style="bold")
     else:
         yield Text("Without gold nothing can be said about quality; what is left describes the process.", style="bold")
@@ -114,7 +122,7 @@ def _notes(found: ComparedRuns) -> Iterator[str]:
     primary, matched = comparison.metrics[0], comparison.mcnemar
     yield (
         f"A = {comparison.a}, B = {comparison.b}. CI: percentile bootstrap over reviews. p: paired permutation test. "
-        "Holm p: corrected for all tests of outcome metrics. dz: mean over standard deviation of the differences. "
+        "Holm p: corrected for all outcome tests of this pair. dz: mean over standard deviation of the differences. "
         "n: reviews, their seeds averaged."
     )
     if any(excludes_zero(one) and claim(one) == "none" for one in comparison.metrics if one.kind == "outcome"):

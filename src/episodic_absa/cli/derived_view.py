@@ -24,7 +24,7 @@ def derived_view(root: Path, written: Sequence[Path]) -> ConsoleRenderable:
     for name in own:
         table.add_row(Text(name, "bold"), Text(printable(str(root / name)), "dim"))
     for name, times in in_cells.items():
-        table.add_row(Text(name, "bold"), Text(f"in each of {times} cells", "dim"))
+        table.add_row(Text(name, "bold"), Text("in its cell" if times == 1 else f"in each of {times} cells", "dim"))
     return table
 
 

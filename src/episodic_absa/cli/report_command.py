@@ -22,10 +22,14 @@ def report(
     """
     from episodic_absa.cli.derived_view import derived_json, derived_view
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.experiments.derived_files import write_derived_files
-    from episodic_absa.experiments.grid_report import write_report
+    from episodic_absa.cli.step_progress import show_steps
+    from episodic_absa.experiments.derived_files import derive_tables
+    from episodic_absa.experiments.finished_run import load_run
+    from episodic_absa.experiments.grid_report import write_pages
 
-    written = [*write_derived_files(directory), *write_report(directory, with_text=not no_text)]
+    with show_steps("report") as tell:
+        run = load_run(directory, tell)
+        written = [*derive_tables(run, tell), *write_pages(run, with_text=not no_text, tell=tell)]
     if as_json:
         print_json(derived_json(directory, written))
     else:

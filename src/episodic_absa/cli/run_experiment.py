@@ -15,9 +15,11 @@ from episodic_absa.cli.dry_run_view import dry_run_json, dry_run_view
 from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.run_progress import TellStopping, show_progress
 from episodic_absa.cli.run_summary import summary_json, summary_view
+from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.experiments.dry_run import estimate_run
 from episodic_absa.experiments.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.finished_run import FinishedRun, load_run
+from episodic_absa.experiments.grid_report import REPORT, is_without_text, write_pages
 from episodic_absa.experiments.runner import GridProgress, TooManyFailuresError, run_grid
 from episodic_absa.experiments.summary import load_summary
 
@@ -77,17 +79,27 @@ def run_experiment(invocation: Invocation) -> int:
     was_finished = all(cell.resumed == cell.total for cell in progress.cells.values())
     if was_finished:
         _say(f"{config.file.run_id} was finished before; nothing was run")
-    write_report(config.out_dir)
-    summary = load_summary(config)
+    finished = progress.finished or load_run(config.out_dir)
+    _write_pages(finished)
+    summary = load_summary(config, finished.cells)
     if invocation.as_json:
         print_json(summary_json(config, summary, progress.requests(), was_finished=was_finished))
     else:
-        show(summary_view(config, summary, progress.requests()))
+        show(summary_view(config, summary, progress.requests(), has_comparisons=bool(finished.comparisons)))
         # Not laid out: a path that a narrow terminal breaks must still be one to copy.
         sys.stdout.write(f"\nresults  {printable(shown_path(config.out_dir))}\n")
         sys.stdout.write(f"tables   {derived_line(config.out_dir, progress.derived)}\n")
         sys.stdout.write(f"report   {printable(shown_path(config.out_dir / REPORT))}\n")
     return 0
+
+
+def _write_pages(finished: FinishedRun) -> None:
+    """Write the reports. What somebody took review text out of gets none back by a run."""
+    without_text = is_without_text(finished.root)
+    if without_text:
+        _say(f"{REPORT} stays without review text; with it: episodic-absa report {shown_path(finished.root)}")
+    with show_steps("report") as tell:
+        write_pages(finished, with_text=not without_text, tell=tell)
 
 
 def show_dry_run(invocation: Invocation) -> int:

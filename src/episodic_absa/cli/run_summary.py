@@ -40,7 +40,9 @@ def summary_json(
     }
 
 
-def summary_view(config: ExperimentConfig, summary: GridSummary, requests: RequestCounts) -> ConsoleRenderable:
+def summary_view(
+    config: ExperimentConfig, summary: GridSummary, requests: RequestCounts, *, has_comparisons: bool = True
+) -> ConsoleRenderable:
     """Lay the summary out: what was run, the table, and how to read it."""
     backbone, seeds = config.file.backbone, config.file.experiment.seeds
     several = f"mean of {len(seeds)} seeds" if len(seeds) > 1 else f"seed {seeds[0]}"
@@ -52,7 +54,7 @@ def summary_view(config: ExperimentConfig, summary: GridSummary, requests: Reque
         lambda: _table(summary, padding=0),
         lambda: _table(summary, padding=0, baseline=BASELINE.replace("_", "_\n")),
     )
-    notes = Constrain(Group(*_notes(summary, requests)), PAGE_WIDTH)
+    notes = Constrain(Group(*_notes(summary, requests, has_comparisons=has_comparisons)), PAGE_WIDTH)
     return Group(head, Text(), table, Text(), notes)
 
 
@@ -89,12 +91,11 @@ def _score_text(score: float | None) -> str:
     return "-" if score is None else f"{score:.3f}"
 
 
-def _notes(summary: GridSummary, requests: RequestCounts) -> list[Text]:
+def _notes(summary: GridSummary, requests: RequestCounts, *, has_comparisons: bool) -> list[Text]:
     notes = ["changed: final tuples that differ from those of Stage1. stored: new episodes."]
     if any(one.tuple_f1_explicit is not None for one in summary.conditions):
-        notes.append(
-            "tuple_f1_explicit: mean F1 over explicit (term, polarity) pairs; comparisons.csv has the intervals."
-        )
+        place = "comparisons.csv has the intervals" if has_comparisons else "report.html has its interval"
+        notes.append(f"tuple_f1_explicit: mean F1 over explicit (term, polarity) pairs; {place}.")
     if summary.baseline is not None:
         polarity, source = summary.baseline.polarity, summary.baseline.source
         notes.append(f"{BASELINE}: Stage1's terms, all {polarity}, the majority of {source} gold.")

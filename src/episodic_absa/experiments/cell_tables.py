@@ -7,7 +7,7 @@ from episodic_absa.canonical_json import canonical_json
 from episodic_absa.experiments.csv_text import csv_text
 from episodic_absa.experiments.finished_cells import FinishedCell
 from episodic_absa.language import norm
-from episodic_absa.metrics import MetricValue, compute_cell_metrics, compute_growth
+from episodic_absa.metrics import MetricValue
 from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.samples import predictions
 from episodic_absa.schemas.absa import FinalTuple
@@ -32,8 +32,8 @@ _NO_PAIRS: Final = "-"
 
 
 def cell_metrics(cell: FinishedCell) -> tuple[MetricValue, ...]:
-    """Compute the metrics of a cell with what its manifest says about it."""
-    return compute_cell_metrics(cell.cards, majority=cell.manifest.majority, count_backfilled=cell.count_backfilled)
+    """Return the metrics of a cell, with what its manifest says about it."""
+    return cell.metrics
 
 
 def structural_metrics_text(cell: FinishedCell) -> str:
@@ -53,8 +53,7 @@ def triptych_text(cell: FinishedCell) -> str:
 
 def memory_growth_text(cell: FinishedCell) -> str:
     """Render a line per window of samples."""
-    lines = compute_growth(cell.cards, count_backfilled=cell.count_backfilled)
-    return "".join(canonical_json(line) + "\n" for line in lines)
+    return "".join(canonical_json(line) + "\n" for line in cell.growth)
 
 
 CELL_TABLES: Final[Mapping[str, Callable[[FinishedCell], str]]] = {

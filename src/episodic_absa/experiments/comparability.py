@@ -13,6 +13,9 @@ _BACKBONE_KEYS: Final = ("provider", "model", "base_url", "temperature", "max_to
 
 def require_pairs(a: Side, b: Side) -> None:
     """Refuse two sides without one sample in common."""
+    for side in (a, b):
+        if not side.cards:
+            raise RunDirectoryError(f"{side.name} was not run yet: it holds no sample", path=side.place)
     if a.keys & b.keys:
         return
     if a.seeds.isdisjoint(b.seeds):
@@ -29,7 +32,15 @@ def require_pairs(a: Side, b: Side) -> None:
 
 def incomparabilities(a: Side, b: Side) -> tuple[str, ...]:
     """Say, a line each, what makes a comparison less than fair; nothing for a fair one."""
-    return (*_differing_settings(a, b), *_unequal_samples(a, b))
+    return (*_same_run(a, b), *_differing_settings(a, b), *_unequal_samples(a, b))
+
+
+def _same_run(a: Side, b: Side) -> Iterator[str]:
+    shared = set(a.cells) & set(b.cells)
+    if shared == set(a.cells) == set(b.cells):
+        yield f"{a.name} is compared with itself: nothing can differ"
+    elif shared:
+        yield f"on both sides: {_listed(path.name for path in shared)}; there nothing can differ"
 
 
 def _differing_settings(a: Side, b: Side) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """The two sides of a comparison: which cells they are made of, and their scorecards."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.experiments.finished_cells import is_cell, load_scorecards
+from episodic_absa.experiments.finished_cells import FinishedCell, is_cell, load_scorecards
 from episodic_absa.experiments.run_directory import SCORECARDS
 from episodic_absa.experiments.run_files import CellFiles, Manifest
 from episodic_absa.schemas.scorecard import Scorecard
@@ -19,10 +19,15 @@ class Side:
     name: str
     place: Path
     """As it was named."""
-    grid: Path
-    """The directory of the grid that its cells lie in."""
+    cells: tuple[Path, ...]
+    """The directories of its cells, as they really lie."""
     manifests: tuple[Manifest, ...]
     cards: tuple[Scorecard, ...]
+
+    @property
+    def grid(self) -> Path:
+        """The directory of the grid that its cells lie in."""
+        return self.cells[0].parent
 
     @cached_property
     def seeds(self) -> frozenset[int]:
@@ -47,7 +52,8 @@ def load_sides(places: Sequence[Path]) -> tuple[Side, Side]:
         places = [grid / condition for condition in conditions]
     a, b = (load_side(place) for place in places)
     for rename in (_with_run_id, _with_place):
-        if a.name == b.name:
+        # A run that is compared with itself keeps its one name.
+        if a.name == b.name and a.cells != b.cells:
             a, b = rename(a), rename(b)
     return a, b
 
@@ -65,9 +71,10 @@ def load_side(place: Path) -> Side:
     by_condition = _conditions_of(place.parent) if place.parent.is_dir() else {}
     if not by_condition:
         raise RunDirectoryError(f"{place} is no directory; name that of a run, or GRID/CONDITION", path=place)
-    if place.name not in by_condition:
+    name = place.name if place.name in by_condition else _aliases(by_condition).get(place.name, place.name)
+    if name not in by_condition:
         raise RunDirectoryError(_which_condition(place.parent, by_condition, asked=place.name), path=place)
-    return _side(place.name, place, by_condition[place.name])
+    return _side(name, place, by_condition[name])
 
 
 def _side(name: str, place: Path, cells: Sequence[Path]) -> Side:
@@ -77,7 +84,7 @@ def _side(name: str, place: Path, cells: Sequence[Path]) -> Side:
         for path, manifest in zip(cells, manifests, strict=True)
         for card in load_scorecards(path / SCORECARDS, may_be_torn=not manifest.completed)
     ]
-    return Side(name, place, cells[0].resolve().parent, manifests, tuple(cards))
+    return Side(name, place, tuple(path.resolve() for path in cells), manifests, tuple(cards))
 
 
 def _load_manifest(cell: Path) -> Manifest:
@@ -96,6 +103,12 @@ def _conditions_of(grid: Path) -> dict[str, list[Path]]:
         if not manifest.is_build:
             found.setdefault(manifest.condition.name, []).append(path)
     return found
+
+
+def _aliases(by_condition: Mapping[str, Sequence[Path]]) -> Mapping[str, str]:
+    """Return other names of conditions, as the conditions file of the experiment gives them."""
+    first = next(iter(by_condition.values()))[0]
+    return FinishedCell(first, _load_manifest(first), ()).condition_aliases
 
 
 def _which_condition(grid: Path, found: Iterable[str], asked: str = "") -> str:

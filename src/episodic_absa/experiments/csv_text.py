@@ -1,11 +1,14 @@
 """CSV as this system writes it: equal values give equal bytes, whatever the platform."""
 
 import csv
+import errno
 import io
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from episodic_absa.errors import RunDirectoryError
 
 _DECIMALS = 6
 
@@ -32,15 +35,34 @@ def number_text(value: float | None) -> str:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file anew; at any moment the old or the new one is whole, and an equal one is left as it is."""
-    if path.is_file() and path.read_bytes() == text.encode():
-        return
+    """Write a file anew; at any moment the old or the new one is whole, and an equal one is left as it is.
+
+    Raises:
+        RunDirectoryError: it cannot be written; it says which file and what to do.
+    """
+    content = text.encode()
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
-        draft.write_bytes(text.encode())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+        if path.is_file() and path.read_bytes() == content:
+            return
+        try:
+            draft.write_bytes(content)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise RunDirectoryError(_why_not_written(path, error), path=path) from error
+
+
+def _why_not_written(path: Path, error: OSError) -> str:
+    # Not the error's own file name: that is the draft's, which nobody asked for.
+    if path.is_dir():
+        return f"cannot write {path}: a directory lies in its place; move it away"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        what_next = "make the place writable, or work on a copy of the run"
+    else:
+        what_next = "mend that and try again"
+    return f"cannot write {path}: {error.strerror}; {what_next}"
 
 
 def _field(value: Any) -> Any:

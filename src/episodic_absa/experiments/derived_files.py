@@ -5,34 +5,37 @@ from pathlib import Path
 
 from episodic_absa.experiments.cell_tables import CELL_TABLES
 from episodic_absa.experiments.csv_text import replace_file
-from episodic_absa.experiments.finished_cells import evaluated, is_cell, load_cells
-from episodic_absa.experiments.grid_tables import (
-    COMPARISONS,
-    GRID_METRICS,
-    compare_conditions,
-    comparisons_text,
-    grid_metrics_text,
-)
+from episodic_absa.experiments.finished_cells import Tell, tell_nobody
+from episodic_absa.experiments.finished_run import FinishedRun, load_run
+from episodic_absa.experiments.grid_tables import COMPARISONS, GRID_METRICS, comparisons_text, seed_rows_text
 
 
 def write_derived_files(root: Path) -> tuple[Path, ...]:
     """Derive the tables of a cell's directory, or of every cell of a grid and of the grid; return what was written.
 
     Raises:
-        RunDirectoryError: no run wrote this directory, or a manifest or scorecard in it cannot be read.
+        RunDirectoryError: no run wrote this directory, a manifest or scorecard in it cannot be read, or a table
+            cannot be written.
     """
-    # All is read before anything is written: a file that cannot be read leaves every table as it was.
-    texts = dict(_derived_texts(root))
+    return derive_tables(load_run(root))
+
+
+def derive_tables(run: FinishedRun, tell: Tell = tell_nobody) -> tuple[Path, ...]:
+    """Derive the tables of a run that is loaded."""
+    # All is computed before anything is written: what cannot be leaves every table as it was.
+    texts = dict(_derived_texts(run, tell))
     for path, text in texts.items():
         replace_file(path, text)
     return tuple(texts)
 
 
-def _derived_texts(root: Path) -> Iterator[tuple[Path, str]]:
-    cells = load_cells(root)
-    for cell in cells:
+def _derived_texts(run: FinishedRun, tell: Tell) -> Iterator[tuple[Path, str]]:
+    for cell in run.cells:
+        tell(f"tables of {cell.path.name}")
         for name, text_of in CELL_TABLES.items():
             yield cell.path / name, text_of(cell)
-    if not is_cell(root) and evaluated(cells):
-        yield root / GRID_METRICS, grid_metrics_text(cells)
-        yield root / COMPARISONS, comparisons_text(compare_conditions(cells))
+    if run.is_grid and run.by_condition:
+        tell("tables of the grid")
+        yield run.root / GRID_METRICS, seed_rows_text(run.rows)
+        tell("comparisons")
+        yield run.root / COMPARISONS, comparisons_text(run.comparisons)

@@ -133,7 +133,8 @@ class CacheSettings(FrozenModel):
 class ExperimentFile(FrozenModel):
     """The YAML document, key by key."""
 
-    run_id: Annotated[str, Field(min_length=1, pattern=r"^[^/\\\s]+$")]
+    run_id: str
+    """Names the directory of the grid."""
     run_purpose: Literal["smoke", "dev", "paper"] = "dev"
     out: Path = Path("results")
     backbone: BackboneSettings = BackboneSettings()
@@ -147,9 +148,11 @@ class ExperimentFile(FrozenModel):
     cache: CacheSettings = CacheSettings()
 
     @model_validator(mode="after")
-    def _no_double_underscore(self) -> Self:
+    def _run_id_names_a_directory(self) -> Self:
         if "__" in self.run_id:
             raise ValueError('run_id must not hold "__": it separates condition and seed in directory names')
+        if self.run_id in ("", ".", "..") or any(not one.isprintable() or one in " /\\" for one in self.run_id):
+            raise ValueError(f"run_id {self.run_id!r} cannot name a directory: give a name without spaces, / and \\")
         return self
 
 
@@ -270,6 +273,11 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             )
     run = {condition.name for condition in config.conditions}
     for pair in config.comparisons:
+        if pair[0] == pair[1]:
+            yield (
+                f"experiment.comparisons compares {pair[0]} with itself; name two conditions",
+                "experiment.comparisons",
+            )
         for name in pair:
             if name not in run:
                 yield (

@@ -1,8 +1,9 @@
 """Loads what tables are made of: the manifest and the scorecards of a cell, or of every cell of a grid."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
@@ -12,10 +13,18 @@ from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiments.run_directory import MANIFEST, SCORECARDS
 from episodic_absa.experiments.run_files import CellFiles, Manifest
+from episodic_absa.experiments.verified_files import CELL_MARK, holds_run_files
 from episodic_absa.memory.memory_store import reasons_of
+from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics, compute_growth
 from episodic_absa.schemas.scorecard import Scorecard
 
 logger = logging.getLogger("episodic_absa.experiments")
+Tell = Callable[[str], None]
+"""Is told what is being done, for whoever waits."""
+
+
+def tell_nobody(step: str) -> None:
+    """Stand in where nobody waits."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,16 @@ class FinishedCell:
         """Whether the experiment counts backfills as predictions."""
         return self.manifest.config.eval.count_backfilled
 
+    @cached_property
+    def metrics(self) -> tuple[MetricValue, ...]:
+        """Its metrics, with what its manifest says about it."""
+        return compute_cell_metrics(self.cards, majority=self.manifest.majority, count_backfilled=self.count_backfilled)
+
+    @cached_property
+    def growth(self) -> tuple[GrowthLine, ...]:
+        """What the memory came to, window by window."""
+        return compute_growth(self.cards, count_backfilled=self.count_backfilled)
+
     @property
     def condition_aliases(self) -> Mapping[str, str]:
         """Other names of conditions, as far as the conditions file is within reach."""
@@ -46,7 +65,7 @@ class FinishedCell:
         return load_conditions(path).aliases if path is not None and path.is_file() else {}
 
 
-def load_cells(root: Path) -> tuple[FinishedCell, ...]:
+def load_cells(root: Path, tell: Tell = tell_nobody) -> tuple[FinishedCell, ...]:
     """Load the cell that `root` is, or every cell that lies in it, conditions in the order they were named in."""
     if not root.is_dir():
         raise RunDirectoryError(f"{root} is no directory; name a run directory or the directory of a grid", path=root)
@@ -56,7 +75,21 @@ def load_cells(root: Path) -> tuple[FinishedCell, ...]:
             f"{root} holds neither {MANIFEST} nor the directories of cells; name a directory that a run wrote",
             path=root,
         )
-    return in_order(load_cell(path) for path in paths)
+    cells = []
+    for path in paths:
+        tell(f"reading {path.name}")
+        cells.append(load_cell(path))
+    return in_order(cells)
+
+
+def find_orphans(root: Path) -> tuple[Path, ...]:
+    """Return the directories of cells that lost their manifest: nothing in them can be counted."""
+    if is_cell(root):
+        return ()
+    orphans = [path for path in sorted(root.glob(f"*{CELL_MARK}*")) if not is_cell(path) and holds_run_files(path)]
+    for path in orphans:
+        logger.warning("%s holds samples but no %s and is left out; restore it", path, MANIFEST)
+    return tuple(orphans)
 
 
 def in_order(cells: Iterable[FinishedCell]) -> tuple[FinishedCell, ...]:
@@ -70,15 +103,24 @@ def is_cell(path: Path) -> bool:
 
 
 def load_cell(path: Path) -> FinishedCell:
-    """Load one cell; what an interrupted run left is loaded as far as it goes, with a warning."""
+    """Load one cell; what an interrupted or damaged run left is loaded as far as it goes, with a warning."""
     files = CellFiles(path)
     if files.manifest is None:
-        raise RunDirectoryError(f"{path}: {files.manifest_problem}; run the experiment first", path=path)
+        what_next = "`episodic-absa verify` tells more" if is_cell(path) else "run the experiment first"
+        raise RunDirectoryError(f"{path}: {files.manifest_problem}; {what_next}", path=path)
     manifest = files.manifest
     cards = load_scorecards(path / SCORECARDS, may_be_torn=not manifest.completed)
+    due = manifest.dataset.processing_count
     if not manifest.completed:
-        due = manifest.dataset.processing_count
         logger.warning("%s is not finished: %d of %d samples", path.name, len(cards), due)
+    elif len(cards) != due:
+        logger.warning(
+            "%s was finished, but %s holds %d of %d samples; `episodic-absa verify` tells more",
+            path.name,
+            SCORECARDS,
+            len(cards),
+            due,
+        )
     return FinishedCell(path, manifest, tuple(cards))
 
 
@@ -92,19 +134,29 @@ def load_scorecards(path: Path, *, may_be_torn: bool = False) -> list[Scorecard]
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
-        raise RunDirectoryError(f"cannot read {path}: {error.strerror}; run the experiment first", path=path) from error
+        problem = f"cannot read {path}: {error.strerror}; `episodic-absa verify` tells more"
+        raise RunDirectoryError(problem, path=path) from error
     if may_be_torn and lines and not lines[-1].endswith(b"\n"):
         lines.pop()
     return list(_validated(lines, path))
 
 
 def _validated(lines: Iterable[bytes], path: Path) -> Iterable[Scorecard]:
+    places: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
         try:
-            yield Scorecard.model_validate_json(line)
+            card = Scorecard.model_validate_json(line)
         except ValidationError as error:
-            problem = f"{path}, line {number}: {reasons_of(error)}; `episodic-absa verify` tells more"
-            raise RunDirectoryError(problem, path=path) from error
+            raise _unreadable(path, number, reasons_of(error)) from error
+        known = places.setdefault(card.uid, number)
+        if known != number:
+            # Counted twice it would weigh twice, in some tables and not in others.
+            raise _unreadable(path, number, f"{card.uid!r} has a scorecard already, on line {known}")
+        yield card
+
+
+def _unreadable(path: Path, number: int, why: str) -> RunDirectoryError:
+    return RunDirectoryError(f"{path}, line {number}: {why}; `episodic-absa verify` tells more", path=path)
 
 
 def evaluated(cells: Iterable[FinishedCell]) -> dict[str, list[FinishedCell]]:

@@ -1,15 +1,15 @@
 """Builds the report of a cell or a grid from its files, without inference, and writes report.html."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.experiments.csv_text import replace_file
-from episodic_absa.experiments.finished_cells import FinishedCell, evaluated, is_cell, load_cells
-from episodic_absa.experiments.grid_tables import SeedRow, compare_conditions
-from episodic_absa.experiments.integrity import INTEGRITY
+from episodic_absa.experiments.finished_cells import FinishedCell, Tell, tell_nobody
+from episodic_absa.experiments.finished_run import FinishedRun, load_run
+from episodic_absa.experiments.grid_tables import SeedRow
+from episodic_absa.experiments.report_integrity import integrity_of
 from episodic_absa.experiments.report_memory import (
     growth_panels,
     impact_rows,
@@ -30,17 +30,16 @@ from episodic_absa.experiments.report_tables import (
     seed_rows,
 )
 from episodic_absa.experiments.report_words import headline_of, notes_of
+from episodic_absa.experiments.verified_files import CELL_MARK
 from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample import was_changed
-from episodic_absa.reports.html_report import render_report
+from episodic_absa.reports.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.reports.report_data import (
     CellState,
-    CheckRow,
     ComparisonView,
     ConditionCard,
     Explorer,
     ExplorerCell,
-    Integrity,
     ReportData,
     ReviewEntry,
     RunFacts,
@@ -48,7 +47,7 @@ from episodic_absa.reports.report_data import (
 
 REPORT: Final = "report.html"
 _COLOURS: Final = 6
-_GRID: Final = "grid"
+_HEAD_BYTES: Final = 4_000
 
 
 def write_report(root: Path, *, with_text: bool = True) -> list[Path]:
@@ -59,49 +58,57 @@ def write_report(root: Path, *, with_text: bool = True) -> list[Path]:
         with_text: False leaves out review texts, aspect terms, evidence and free words of the agents.
 
     Raises:
-        RunDirectoryError: no run wrote this directory, or a manifest or scorecard in it cannot be read.
+        RunDirectoryError: no run wrote this directory, a manifest or scorecard in it cannot be read, or a page
+            cannot be written.
     """
-    cells = load_cells(root)
+    return write_pages(load_run(root), with_text=with_text)
+
+
+def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
+    """Write the pages of a run that is loaded."""
     reader = SampleReader(with_text=with_text)
-    samples = {cell.path: reader.read(cell) for cell in cells}
+    samples = {}
+    for cell in run.cells:
+        tell(f"samples of {cell.path.name}")
+        samples[cell.path] = reader.read(cell)
     written = []
-    for cell in cells:
-        data = build_report((cell,), samples, title=_title(cell), with_text=with_text)
-        written.append(_write(cell.path, data))
-    if not is_cell(root):
-        title = cells[0].manifest.run_id
-        written.append(_write(root, build_report(cells, samples, title=title, with_text=with_text, grid=root)))
+    for one in (*run.alone(), run) if run.is_grid else (run,):
+        tell(f"page of {one.root.name}")
+        written.append(_write(one.root, build_report(one, samples, with_text=with_text)))
     return written
 
 
-def build_report(
-    cells: Sequence[FinishedCell],
-    samples: Mapping[Path, CellSamples],
-    *,
-    title: str,
-    with_text: bool = True,
-    grid: Path | None = None,
-) -> ReportData:
-    """Build the page of one cell, or, with `grid` as the directory they lie in, of all of them together."""
-    groups: Groups = evaluated(cells) or {cells[0].condition: [cells[0]]}
-    rows = seed_rows(groups)
+def is_without_text(root: Path) -> bool:
+    """Whether a page that lies here, or in a cell of this grid, was made without review text."""
+    return any(_leaves_out_text(path) for path in (root / REPORT, *root.glob(f"*{CELL_MARK}*/{REPORT}")))
+
+
+def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_text: bool = True) -> ReportData:
+    """Build the page of one cell, or of a whole grid."""
+    groups: Groups = run.by_condition or {run.cells[0].condition: [run.cells[0]]}
+    rows = seed_rows(run)
     intervals = quality_intervals(groups)
     cards = _condition_cards(groups, rows, intervals)
     tables = metric_tables(rows, list(groups), intervals)
-    comparisons = tuple(comparison_view(one) for one in compare_conditions(cells)) if grid else ()
+    comparisons = tuple(map(comparison_view, run.comparisons))
     by_condition = {name: [samples[cell.path] for cell in group] for name, group in groups.items()}
     facts = _facts(groups, by_condition)
-    states = tuple(_state(cell) for cell in cells)
+    states = (*(_state(cell, samples[cell.path]) for cell in run.cells), *map(_orphan, run.orphans))
     headline, power = headline_of(facts, cards, comparisons)
     shown = [row.metric for table in tables for row in (*table.rows, *table.counts)]
     compared = [row.metric for one in comparisons for row in one.rows]
     return ReportData(
-        scope="grid" if grid else "cell",
-        title=title,
+        scope="grid" if run.is_grid else "cell",
+        title=_title(run),
         facts=facts,
         headline=headline,
         power=power,
-        notes=notes_of(facts, states, sum(one.unreadable_lines for group in by_condition.values() for one in group)),
+        notes=notes_of(
+            facts,
+            states,
+            unreadable_lines=sum(one.unreadable_lines for group in by_condition.values() for one in group),
+            only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
+        ),
         cells=states,
         conditions=cards,
         panels=quality_panels(tables, [(card.name, card.colour) for card in cards]),
@@ -113,14 +120,23 @@ def build_report(
         principles=principle_uses(by_condition, cards),
         impact=impact_rows(groups, cards),
         latency=latency_rows(by_condition, cards),
-        integrity=_integrity(cells, grid),
+        integrity=integrity_of(run),
         explorer=_explorer(groups, samples, _first_pair(comparisons, groups)),
         with_text=with_text,
     )
 
 
-def _title(cell: FinishedCell) -> str:
-    return f"{cell.manifest.run_id} / {cell.path.resolve().name}"
+def _title(run: FinishedRun) -> str:
+    run_id = run.cells[0].manifest.run_id
+    return run_id if run.is_grid else f"{run_id} / {run.root.resolve().name}"
+
+
+def _leaves_out_text(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return WITHOUT_TEXT.encode() in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def _write(directory: Path, data: ReportData) -> Path:
@@ -129,17 +145,35 @@ def _write(directory: Path, data: ReportData) -> Path:
     return path
 
 
-def _state(cell: FinishedCell) -> CellState:
+def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
     manifest = cell.manifest
+    done, due = len(cell.cards), manifest.dataset.processing_count
     return CellState(
         name=cell.path.resolve().name,
         condition=cell.condition,
         seed=manifest.seed,
         is_build=manifest.is_build,
         completed=manifest.completed,
-        expected=manifest.dataset.processing_count,
-        done=len(cell.cards),
+        expected=due,
+        done=done,
         failed=sum(card.status == "error" for card in cell.cards),
+        lacking=samples.lacking,
+        problem="finished, then changed" if manifest.completed and done != due else "",
+    )
+
+
+def _orphan(path: Path) -> CellState:
+    condition, _, seed = path.name.rpartition(CELL_MARK)
+    return CellState(
+        name=path.name,
+        condition=condition,
+        seed=int(seed) if seed.isdecimal() else 0,
+        is_build=False,
+        completed=False,
+        expected=None,
+        done=0,
+        failed=0,
+        problem="no manifest.json: left out",
     )
 
 
@@ -190,7 +224,9 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
         languages=_counted(one.language for one in reviews.values()),
         domains=_counted(one.domain for one in reviews.values()),
         with_gold=sum(one.gold != "null" for one in reviews.values()),
-        seeds=tuple(dict.fromkeys(cell.manifest.seed for cell in cells)),
+        gold_configured=manifest.gold is not None,
+        seeds=tuple(sorted({cell.manifest.seed for cell in cells})),
+        shuffled=bool(manifest.raw.get("shuffle")),
         seed_supported=manifest.backbone.seed_supported,
         answers_shared=manifest.answers_shared,
         majority=f"{majority.polarity} ({majority.source} gold)" if majority else "",
@@ -227,49 +263,3 @@ def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[
         ),
         first=first,
     )
-
-
-def _integrity(cells: Sequence[FinishedCell], grid: Path | None) -> Integrity:
-    names = [cell.path.resolve().name for cell in cells]
-    places = [cell.path for cell in cells]
-    if grid is not None:
-        names, places = [*names, _GRID], [*places, grid]
-    found = {name: _checks(place) for name, place in zip(names, places, strict=True)}
-    columns = tuple(name for name in names if found[name])
-    if not columns:
-        return Integrity(verified=False)
-    by_check: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for name in columns:
-        for one in found[name]:
-            by_check.setdefault(one["check"], {})[name] = one
-    results = [one["result"] for name in columns for one in found[name]]
-    return Integrity(
-        verified=True,
-        columns=columns,
-        rows=tuple(_check_row(check, by_name, columns) for check, by_name in by_check.items()),
-        passed=results.count("pass"),
-        failed=results.count("fail"),
-        not_applicable=results.count("not_applicable"),
-        unverified=tuple(name for name in names if not found[name]),
-    )
-
-
-def _check_row(check: str, by_name: Mapping[str, Mapping[str, Any]], columns: Sequence[str]) -> CheckRow:
-    failures = [name for name in columns if by_name.get(name, {}).get("result") == "fail"]
-    return CheckRow(
-        check=check,
-        results=tuple(by_name[name]["result"] if name in by_name else "" for name in columns),
-        details=tuple(f"{name}: {by_name[name].get('detail', '')}" for name in failures),
-    )
-
-
-def _checks(directory: Path) -> list[dict[str, Any]]:
-    """Read what `verify` wrote; nothing where it was not run or its file is not what it writes."""
-    try:
-        value = json.loads((directory / INTEGRITY).read_text("utf-8"))
-    except (OSError, ValueError):
-        return []
-    known = {"pass", "fail", "not_applicable"}
-    if not isinstance(value, list):
-        return []
-    return [one for one in value if isinstance(one, dict) and one.get("check") and one.get("result") in known]

@@ -1,6 +1,6 @@
 """The tables of a grid as text: every condition's metrics over its seeds, and the comparisons it was made for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +15,8 @@ from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim
 GRID_METRICS: Final = "grid_metrics.csv"
 COMPARISONS: Final = "comparisons.csv"
 _COMPARED_FIELDS: Final = tuple(name for name in PairedDifference.model_fields if name not in ("metric", "kind"))
-_ONE_TRIAL: Final = "the seeds are one trial: the backend ignores them and memory is never shown"
+_NEVER_SHOWN: Final = "the seeds are one trial: the backend ignores them and memory is never shown"
+_SAME_ORDER: Final = "the seeds are one trial: the backend ignores them and the order is not shuffled"
 
 
 class SeedRow(NamedTuple):
@@ -43,18 +44,18 @@ def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
     metrics = {cell.path: cell_metrics(cell) for group in by_condition.values() for cell in group}
     for condition, group in by_condition.items():
         stability = stability_of(group)
-        is_one_trial = stability.trials < len(group)
+        one_trial = _one_trial_note(group, stability)
         per_metric = list(zip(*(metrics[cell.path] for cell in group), strict=True))
         shown = [values for values in per_metric if values[0].group != "baseline"]
         first = next(place for place, values in enumerate(shown) if values[0].group == "rq2")
-        yield from (_row(condition, values, is_one_trial=is_one_trial) for values in shown[:first])
+        yield from (_row(condition, values, one_trial) for values in shown[:first])
         yield from (_stability_row(condition, one, stability) for one in stability.metrics)
-        yield from (_row(condition, values, is_one_trial=is_one_trial) for values in shown[first:])
+        yield from (_row(condition, values, one_trial) for values in shown[first:])
     for group in list(by_condition.values())[:1]:
         # Stage1 never sees memory, so that one condition's baseline is every condition's.
         for values in zip(*(metrics[cell.path] for cell in group), strict=True):
             if values[0].group == "baseline" and values[0].metric != BASELINE:
-                row = _row(BASELINE, values, is_one_trial=_is_one_trial(group))
+                row = _row(BASELINE, values, _one_trial_note(group, stability_of(group)))
                 yield row._replace(metric=row.metric.removeprefix(f"{BASELINE}_"))
 
 
@@ -63,13 +64,19 @@ def stability_of(group: Sequence[FinishedCell]) -> Stability:
     return compute_stability(
         {cell.manifest.seed: cell.cards for cell in group},
         seed_supported=all(cell.manifest.backbone.seed_supported for cell in group),
+        order_varies=any(cell.manifest.config.experiment.shuffle for cell in group),
         count_backfilled=group[0].count_backfilled,
     )
 
 
 def grid_metrics_text(cells: Sequence[FinishedCell]) -> str:
     """Render a row per condition and metric."""
-    rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in grid_rows(cells))
+    return seed_rows_text(grid_rows(cells))
+
+
+def seed_rows_text(found: Iterable[SeedRow]) -> str:
+    """Render rows that are computed already."""
+    rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in found)
     return csv_text(SeedRow._fields, (tuple(row.values()) for row in rows))
 
 
@@ -118,20 +125,23 @@ def _comparison_rows(one: Comparison) -> Iterator[tuple[Any, ...]]:
         yield (one.a, one.b, "exact_match_mcnemar", "outcome", *values, None, *counts)
 
 
-def _is_one_trial(group: Sequence[FinishedCell]) -> bool:
-    return stability_of(group).trials < len(group)
+def _one_trial_note(group: Sequence[FinishedCell], stability: Stability) -> str:
+    """Say why several seeds are no repetition; nothing where they are, or where there is one."""
+    if stability.trials >= len(group):
+        return ""
+    return _NEVER_SHOWN if any(cell.manifest.config.experiment.shuffle for cell in group) else _SAME_ORDER
 
 
-def _row(condition: str, values: Sequence[MetricValue], *, is_one_trial: bool) -> SeedRow:
+def _row(condition: str, values: Sequence[MetricValue], one_trial: str) -> SeedRow:
     known = [one.value for one in values if one.value is not None]
-    notes = [values[0].note, _ONE_TRIAL if is_one_trial else ""]
+    notes = [values[0].note, one_trial]
     return SeedRow(
         condition=condition,
         metric=values[0].metric,
         group=values[0].group,
         kind=values[0].kind,
         mean=fmean(known) if known else None,
-        sd=stdev(known) if len(known) > 1 and not is_one_trial else None,
+        sd=stdev(known) if len(known) > 1 and not one_trial else None,
         n_seeds=len(known),
         seed_values=tuple(one.value for one in values),
         numerator=_sum([one.numerator for one in values]),

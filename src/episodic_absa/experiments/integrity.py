@@ -6,16 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+from pydantic import TypeAdapter, ValidationError
+
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.experiments.csv_text import replace_file
 from episodic_absa.experiments.integrity_checks import RESULT_CHECKS, Findings, NotApplicableError
 from episodic_absa.experiments.memory_integrity import MEMORY_CHECKS
 from episodic_absa.experiments.metric_integrity import GRID_METRIC_CHECKS, METRIC_CHECKS
 from episodic_absa.experiments.origin_integrity import ORIGIN_CHECKS
 from episodic_absa.experiments.run_directory import JOURNAL, MANIFEST
 from episodic_absa.experiments.run_files import CellFiles
+from episodic_absa.experiments.verified_files import CELL_MARK, INTEGRITY, cell_hashes, grid_hashes
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 
-INTEGRITY: Final = "integrity.json"
+_FILES_SEEN: Final = "files_seen"
 _DETAILS_SHOWN: Final = 3
 _CELL_CHECKS: Final = {**RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
 
@@ -29,6 +33,8 @@ class CheckResult(FrozenModel):
     """What is wrong, or how much was looked at, or why nothing could be. It quotes no review text."""
     count: Count
     """How many things are wrong."""
+    sha256: dict[str, str] | None = None
+    """Of the files that all checks looked at, where the check is `files_seen`: what comes later was not verified."""
 
 
 class Verified(FrozenModel):
@@ -50,15 +56,16 @@ def verify(path: Path) -> Verified:
         raise RunDirectoryError(f"{path} is no directory; name a run directory or the directory of a grid", path=path)
     if _is_cell(path):
         return Verified(cells={path.resolve().name: _verify_cell(CellFiles(path))})
-    cells = [CellFiles(one) for one in sorted(path.iterdir()) if _is_cell(one) or "__seed" in one.name]
+    cells = [CellFiles(one) for one in sorted(path.iterdir()) if _is_cell(one) or CELL_MARK in one.name]
     if not cells:
         raise RunDirectoryError(
             f"{path} holds neither {MANIFEST} nor the directories of cells; name a directory that a run wrote",
             path=path,
         )
+    seen = _files_seen(grid_hashes(path))
     verified = {cell.path.name: _verify_cell(cell) for cell in cells}
     readable = [cell for cell in cells if cell.manifest is not None]
-    grid = tuple(_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items())
+    grid = (*(_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items()), seen)
     _write(path, grid)
     return Verified(cells=verified, grid=grid)
 
@@ -125,13 +132,33 @@ def _never_shown_by_seed(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]
     return (group for group in groups.values() if len(group) > 1)
 
 
+def read_results(directory: Path) -> tuple[CheckResult, ...]:
+    """Return what `verify` wrote here; nothing where it was not run, or where the file is not what it writes."""
+    try:
+        return _RESULTS.validate_json((directory / INTEGRITY).read_bytes())
+    except (OSError, ValidationError):
+        return ()
+
+
+def seen_hashes(results: Sequence[CheckResult]) -> dict[str, str] | None:
+    """Return the hashes of what was looked at; None where nobody wrote them down."""
+    return next((one.sha256 for one in results if one.check == _FILES_SEEN), None)
+
+
 def _verify_cell(cell: CellFiles) -> tuple[CheckResult, ...]:
+    # Hashed before anything is read: what changes meanwhile is told as a change.
+    seen = _files_seen(cell_hashes(cell.path))
     readable = _run("manifest", lambda: iter([cell.manifest_problem or None]))
     results = [readable]
     if cell.manifest is not None:
         results += [_run(name, partial(check, cell)) for name, check in _CELL_CHECKS.items()]
+    results.append(seen)
     _write(cell.path, results)
     return tuple(results)
+
+
+def _files_seen(hashes: dict[str, str]) -> CheckResult:
+    return CheckResult(check=_FILES_SEEN, result="pass", detail=f"looked at {len(hashes)}", count=0, sha256=hashes)
 
 
 def _run(name: str, look: Callable[[], Findings]) -> CheckResult:
@@ -156,7 +183,8 @@ def _run(name: str, look: Callable[[], Findings]) -> CheckResult:
 
 
 def _write(directory: Path, results: Sequence[CheckResult]) -> None:
-    draft = directory / f"{INTEGRITY}.new"
-    lines = [one.model_dump(mode="json") for one in results]
-    draft.write_text(json.dumps(lines, ensure_ascii=False, sort_keys=True, indent=2) + "\n", "utf-8")
-    draft.replace(directory / INTEGRITY)
+    lines = [one.model_dump(mode="json", exclude_none=True) for one in results]
+    replace_file(directory / INTEGRITY, json.dumps(lines, ensure_ascii=False, sort_keys=True, indent=2) + "\n")
+
+
+_RESULTS: Final = TypeAdapter(tuple[CheckResult, ...])

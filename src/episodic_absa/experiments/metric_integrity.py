@@ -8,10 +8,18 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
+from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.experiments.cell_tables import CELL_TABLES, STRUCTURAL_METRICS, cell_metrics
-from episodic_absa.experiments.finished_cells import FinishedCell, in_order
-from episodic_absa.experiments.grid_tables import GRID_METRICS, grid_metrics_text
+from episodic_absa.experiments.finished_cells import FinishedCell, evaluated, in_order
+from episodic_absa.experiments.grid_tables import (
+    COMPARISONS,
+    GRID_METRICS,
+    compare_conditions,
+    comparisons_text,
+    grid_metrics_text,
+)
 from episodic_absa.experiments.integrity_checks import Check, Findings, NotApplicableError
+from episodic_absa.experiments.majority_integrity import check_majority_agrees
 from episodic_absa.experiments.run_files import CellFiles, Manifest
 from episodic_absa.metrics.pair_scores import PAIR_SCORES
 from episodic_absa.metrics.samples import Tuples, valid_gold
@@ -31,12 +39,20 @@ _PERFECT: Final = (
 
 
 def check_metrics_recomputed(cell: CellFiles) -> Findings:
-    """Every derived file that is there equals a recomputation from scorecards and manifest."""
-    present = {name: text_of for name, text_of in CELL_TABLES.items() if (cell.path / name).exists()}
+    """Every derived file equals a recomputation from scorecards and manifest; a finished run has all or none."""
+    present = [name for name in CELL_TABLES if (cell.path / name).exists()]
     if not present:
         raise NotApplicableError(f"not written: {', '.join(CELL_TABLES)}; `episodic-absa report` derives them")
-    for name, text_of in present.items():
-        yield _recomputed(cell.path / name, text_of(_as_finished(cell)), [cell.known_manifest])
+    missing = [name for name in CELL_TABLES if name not in present] if cell.known_manifest.completed else []
+    yield from (_missing(name) for name in missing)
+    finished, outdated = _as_finished(cell), []
+    for name in present:
+        try:
+            yield _recomputed(cell.path / name, CELL_TABLES[name](finished), [cell.known_manifest])
+        except NotApplicableError as reason:
+            outdated.append(reason)
+    if outdated and not missing:
+        raise outdated[0]
 
 
 def check_gold_against_gold(cell: CellFiles) -> Findings:
@@ -76,16 +92,50 @@ METRIC_CHECKS: Final[Mapping[str, Check]] = {
 
 def check_grid_metrics(cells: Sequence[CellFiles]) -> Findings:
     """The grid's table equals a recomputation from all its cells."""
-    path = cells[0].path.parent / GRID_METRICS if cells else None
-    if path is None or not path.exists():
-        raise NotApplicableError(f"not written: {GRID_METRICS}; `episodic-absa report` derives it")
-    manifests = [cell.known_manifest for cell in cells]
-    yield _recomputed(path, grid_metrics_text(in_order(map(_as_finished, cells))), manifests)
+    return _grid_table(cells, GRID_METRICS, grid_metrics_text)
+
+
+def check_comparisons(cells: Sequence[CellFiles]) -> Findings:
+    """The grid's comparisons, claims among them, equal a recomputation from all its cells."""
+    return _grid_table(cells, COMPARISONS, lambda finished: comparisons_text(compare_conditions(finished)))
+
+
+def check_tables_complete(cells: Sequence[CellFiles]) -> Findings:
+    """A finished grid has all of its derived files, or none."""
+    due = [cell.path / name for cell in cells for name in CELL_TABLES]
+    if evaluated(map(_as_finished, cells)):
+        due += [cells[0].path.parent / name for name in (GRID_METRICS, COMPARISONS)]
+    if not any(path.exists() for path in due):
+        raise NotApplicableError("no table was written; `episodic-absa report` derives them")
+    if not all(cell.known_manifest.completed for cell in cells):
+        raise NotApplicableError("the grid is not finished")
+    grid = cells[0].path.parent
+    yield from (None if path.exists() else _missing(path.relative_to(grid).as_posix()) for path in due)
 
 
 GRID_METRIC_CHECKS: Final[Mapping[str, Callable[[Sequence[CellFiles]], Findings]]] = {
-    "grid_metrics_recomputed": check_grid_metrics
+    "majority_agrees": check_majority_agrees,
+    "tables_complete": check_tables_complete,
+    "grid_metrics_recomputed": check_grid_metrics,
+    "comparisons_recomputed": check_comparisons,
 }
+
+
+def _grid_table(cells: Sequence[CellFiles], name: str, text_of: Callable[[Sequence[FinishedCell]], str]) -> Findings:
+    path = cells[0].path.parent / name if cells else None
+    if path is None or not path.exists():
+        raise NotApplicableError(f"not written: {name}; `episodic-absa report` derives it")
+    try:
+        text = text_of(in_order(map(_as_finished, cells)))
+    except EpisodicAbsaError as error:
+        # Its message names uids and files, and quotes nothing.
+        yield f"{name} cannot be recomputed: {error}"
+        return
+    yield _recomputed(path, text, [cell.known_manifest for cell in cells])
+
+
+def _missing(name: str) -> str:
+    return f"{name} is missing, though other tables are there; `episodic-absa report` derives it"
 
 
 def _as_finished(cell: CellFiles) -> FinishedCell:

@@ -12,6 +12,7 @@ from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.experiments.experiment_config import ExperimentConfig
 from episodic_absa.experiments.grid import Cell, ExperimentData, cfg_hash, embedded_sha256
 from episodic_absa.experiments.integrity_checks import Check, Findings, NotApplicableError
+from episodic_absa.experiments.majority_integrity import majority_problem
 from episodic_absa.experiments.run_files import CellFiles, Manifest
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
@@ -109,11 +110,15 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
         for key, value in values.items():
             name = f"{place}.{key}".lstrip(".")
             yield None if told.get(key) == value else f"{name} contradicts the configuration in the manifest"
-    if cell.config_root is not None:
+    try:
         _, _, data = _as_run(cell)
-        counts = {split: len(samples) for split, samples in data.splits.items()}
-        yield None if raw["dataset"].get("split_counts") == counts else "split_counts are not those of the data"
-        yield None if raw.get("majority") == data.majority else "majority is not that of the gold"
+    except NotApplicableError:
+        # The data are out of reach. The scorecards hold gold, too.
+        yield majority_problem([cell], manifest.majority)
+        return
+    counts = {split: len(samples) for split, samples in data.splits.items()}
+    yield None if raw["dataset"].get("split_counts") == counts else "split_counts are not those of the data"
+    yield None if raw.get("majority") == data.majority else "majority is not that of the gold"
 
 
 def check_samples(cell: CellFiles) -> Findings:

@@ -6,7 +6,6 @@ from typing import Final, get_args
 from episodic_absa.experiments.finished_cells import FinishedCell
 from episodic_absa.experiments.report_samples import CellSamples
 from episodic_absa.metrics.memory_growth import GrowthLine as GrowthWindow
-from episodic_absa.metrics.memory_growth import compute_growth
 from episodic_absa.metrics.memory_use import split_by_following, was_injected
 from episodic_absa.metrics.per_sample import delta_risk, was_changed
 from episodic_absa.reports.report_data import (
@@ -54,13 +53,9 @@ def impact_rows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[ImpactR
 
 def growth_panels(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[GrowthPanel, ...]:
     """Follow each figure along the run; conditions without memory take part only where there is something to see."""
-    windows = {
-        (card.name, cell.manifest.seed): compute_growth(cell.cards, count_backfilled=cell.count_backfilled)
-        for card in cards
-        for cell in groups[card.name]
-    }
     if not any(card.reads or card.writes for card in cards):
         return ()
+    windows = {(card.name, cell.manifest.seed): cell.growth for card in cards for cell in groups[card.name]}
     panels = []
     for name, title, is_rate in _GROWTH:
         lines = []

@@ -1,7 +1,8 @@
 """Reads outputs and traces of a cell for the report's explorer and latencies, a line at a time."""
 
+import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -31,6 +32,7 @@ from episodic_absa.reports.sample_detail import (
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
 from episodic_absa.schemas.scorecard import Scorecard
 
+logger = logging.getLogger("episodic_absa.experiments")
 LineT = TypeVar("LineT", bound=BaseModel)
 
 
@@ -66,6 +68,8 @@ class CellSamples:
     cached_calls: int = 0
     principles: dict[str, PrincipleCount] = field(default_factory=dict)
     unreadable_lines: int = 0
+    lacking: tuple[tuple[str, int], ...] = ()
+    """Files that do not hold every sample that has a scorecard, and how many they lack."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,7 @@ class SampleReader:
             trace = traces.get(card.uid)
             parts = _parts(card, outputs.get(card.uid), trace, tuple(decisions[card.uid]), weights)
             self._add(cell, parts, trace, found)
+        found.lacking = _lacking(cell, {OUTPUTS: outputs.keys(), TRACES: traces.keys()})
         return found
 
     def _traces(self, cell: FinishedCell, found: CellSamples) -> dict[str, _Traced]:
@@ -155,8 +160,18 @@ def index_row(card: Scorecard, *, count_backfilled: bool) -> IndexRow:
         blocked=memory is not None and memory.memory_blocked_episode_n + memory.memory_blocked_advisory_n > 0,
         right=is_right,
         has_gold=gold is not None,
-        answer=canonical_json([card.label, sorted(pairs(final))]),
+        answer=canonical_json(sorted(pairs(final))),
     )
+
+
+def _lacking(cell: FinishedCell, uids: Mapping[str, Collection[str]]) -> tuple[tuple[str, int], ...]:
+    # A run that was killed may have written a scorecard and no output yet.
+    allowed = 0 if cell.manifest.completed else 1
+    missing = [(name, sum(card.uid not in known for card in cell.cards)) for name, known in uids.items()]
+    found = tuple((name, count) for name, count in missing if count > allowed)
+    for name, count in found:
+        logger.warning("%s: %s lacks %d of %d samples", cell.path.name, name, count, len(cell.cards))
+    return found
 
 
 def _parts(

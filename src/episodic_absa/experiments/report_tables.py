@@ -6,7 +6,8 @@ from typing import Final, get_args
 
 from episodic_absa.experiments.cell_tables import cell_metrics
 from episodic_absa.experiments.finished_cells import FinishedCell
-from episodic_absa.experiments.grid_tables import SeedRow, grid_rows, stability_of
+from episodic_absa.experiments.finished_run import FinishedRun
+from episodic_absa.experiments.grid_tables import SeedRow, stability_of
 from episodic_absa.metrics.definitions import BASELINE, definition_of
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample import sample_value
@@ -51,12 +52,9 @@ Groups = Mapping[str, Sequence[FinishedCell]]
 """The cells of every condition."""
 
 
-def seed_rows(groups: Groups) -> tuple[SeedRow, ...]:
+def seed_rows(run: FinishedRun) -> tuple[SeedRow, ...]:
     """Return every metric of every condition; the page of a store's building shows what that one cell measured."""
-    cells = [cell for group in groups.values() for cell in group]
-    if any(cell.manifest.is_build for cell in cells):
-        return tuple(_of_one_cell(cells[0]))
-    return tuple(grid_rows(cells))
+    return run.rows if run.by_condition else tuple(_of_one_cell(run.cells[0]))
 
 
 def quality_intervals(groups: Groups) -> Intervals:

@@ -1,8 +1,11 @@
 """The sentences of a report's first screen. What an interval carries is for the statistics to say, not for these."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from episodic_absa.reports.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
+
+_NAMES_SHOWN: Final = 6
 
 
 def headline_of(
@@ -19,9 +22,25 @@ def headline_of(
     return _alone(cards), None
 
 
-def notes_of(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -> tuple[Bilingual, ...]:
-    """Say what a reader must know before any figure."""
-    return tuple(_notes(facts, cells, unreadable_lines))
+def notes_of(
+    facts: RunFacts, cells: Sequence[CellState], *, unreadable_lines: int, only_build: str = ""
+) -> tuple[Bilingual, ...]:
+    """Say what a reader must know before any figure.
+
+    Args:
+        facts: what was run.
+        cells: how far each came, those that cannot be read among them.
+        unreadable_lines: of outputs and traces.
+        only_build: the cell that a grid's page shows where no condition has been run yet.
+    """
+    notes = [*_damage(cells), *_notes(facts, cells, unreadable_lines)]
+    if only_build:
+        first = Bilingual(
+            en=f"No condition has been run yet: this page shows the building of a store, {only_build}, alone.",
+            ko=f"아직 실행된 조건이 없습니다. 이 보고서는 저장소를 만든 셀 {only_build}만 보여 줍니다.",
+        )
+        notes.insert(0, first)
+    return tuple(notes)
 
 
 def _without_gold(cards: Sequence[ConditionCard]) -> Bilingual:
@@ -47,11 +66,43 @@ def _score(card: ConditionCard) -> str:
     return f"{card.score:.3f}{interval}"
 
 
+def _damage(cells: Sequence[CellState]) -> Iterator[Bilingual]:
+    """Say what is not here although it was run: figures are made without it."""
+    orphans = [cell.name for cell in cells if cell.expected is None]
+    if orphans:
+        names = _listed(orphans)
+        yield Bilingual(
+            en=f"Left out for want of a manifest.json: {names}. No figure counts them.",
+            ko=f"manifest.json이 없어 제외한 셀: {names}. 어떤 수치에도 포함되지 않습니다.",
+        )
+    changed = [cell for cell in cells if cell.completed and cell.done != cell.expected]
+    if changed:
+        names = _listed([f"{cell.name} {cell.done:,} of {cell.expected or 0:,}" for cell in changed])
+        names_ko = _listed([f"{cell.name} {cell.expected or 0:,}개 중 {cell.done:,}개" for cell in changed])
+        yield Bilingual(
+            en=f"Samples are missing from cells that were finished ({names}): files were changed after the run.",
+            ko=f"완료된 셀의 샘플 수가 맞지 않습니다({names_ko}). 실행 후 파일이 변경되었습니다.",
+        )
+    lacking = [f"{cell.name} {name} {count:,}" for cell in cells for name, count in cell.lacking]
+    if lacking:
+        names = _listed(lacking)
+        yield Bilingual(
+            en=f"Samples missing from outputs or traces ({names}): figures rest on scorecards and stand; "
+            "texts, details and times of these samples cannot be shown.",
+            ko=f"outputs 또는 traces에 없는 샘플이 있습니다({names}). 수치는 scorecards에 근거하므로 그대로이지만, "
+            "해당 샘플의 본문, 과정, 시간은 표시할 수 없습니다.",
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMES_SHOWN]) + (", …" if len(names) > _NAMES_SHOWN else "")
+
+
 def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -> Iterator[Bilingual]:
-    unfinished = [cell for cell in cells if not cell.completed]
+    unfinished = [cell for cell in cells if not cell.completed and cell.expected is not None]
     if unfinished:
         done, due = sum(cell.done for cell in unfinished), sum(cell.expected or 0 for cell in unfinished)
-        names = ", ".join(cell.name for cell in unfinished[:6]) + (", …" if len(unfinished) > 6 else "")
+        names = _listed([cell.name for cell in unfinished])
         yield Bilingual(
             en=f"Not finished: {len(unfinished)} of {len(cells)} cells ({names}), {done:,} of {due:,} samples there.",
             ko=f"끝나지 않은 셀: {len(cells)}개 중 {len(unfinished)}개 ({names}), 샘플 {due:,}개 중 {done:,}개.",

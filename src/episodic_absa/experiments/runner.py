@@ -17,8 +17,9 @@ from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError, RunDirectoryError
 from episodic_absa.experiments.case_traces import Tracer
-from episodic_absa.experiments.derived_files import write_derived_files
+from episodic_absa.experiments.derived_files import derive_tables
 from episodic_absa.experiments.experiment_config import ExperimentConfig
+from episodic_absa.experiments.finished_run import FinishedRun, load_run
 from episodic_absa.experiments.grid import (
     Cell,
     ExperimentData,
@@ -45,6 +46,7 @@ from episodic_absa.experiments.run_directory import (
 )
 from episodic_absa.experiments.scoring import Scorer
 from episodic_absa.experiments.source_commit import source_commit
+from episodic_absa.experiments.verified_files import forget_verification
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline import load_allowlist
 from episodic_absa.vocabulary import ErrorType
@@ -78,6 +80,8 @@ class GridProgress:
     on_change: Callable[["GridProgress"], None] = lambda _: None
     derived: tuple[Path, ...] = ()
     """The tables that were written when all cells had ended."""
+    finished: FinishedRun | None = None
+    """All cells as they ended, for whoever shows more of them."""
 
     @property
     def failed(self) -> int:
@@ -137,7 +141,8 @@ async def run_grid(
     finally:
         await backend.close()
         cache.close()
-    progress.derived = write_derived_files(config.out_dir)
+    progress.finished = load_run(config.out_dir)
+    progress.derived = derive_tables(progress.finished)
     return progress
 
 
@@ -249,6 +254,7 @@ class _CellRun:
             if known is not None and not known.get("answers_shared"):
                 # A part of this cell was answered from a cache that is gone.
                 self._manifest["answers_shared"] = False
+            forget_verification(cell.path)
             directory.write_json(MANIFEST, self._manifest)
             started = datetime.now(UTC)
             orchestrator = EpisodicOrchestrator(cell.condition, store, settings=config.memory_settings())

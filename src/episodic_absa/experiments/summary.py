@@ -1,6 +1,6 @@
 """A first look at a grid: counts and the primary metric per cell, and means per condition."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
@@ -86,10 +86,13 @@ class GridSummary:
         return tuple(mean_over_seeds(cells) for cells in by_condition.values())
 
 
-def load_summary(config: ExperimentConfig) -> GridSummary:
-    """Summarise what lies in the grid's directory."""
+def load_summary(config: ExperimentConfig, known: Iterable[FinishedCell] = ()) -> GridSummary:
+    """Summarise what lies in the grid's directory; what is `known` is not loaded again."""
     evaluated = list(evaluated_cells(config))
-    loaded = {cell.name: load_cell(cell.path) for cell in (*build_cells(config), *evaluated)}
+    at_hand = {cell.path.name: cell for cell in known}
+    loaded = {
+        cell.name: at_hand.get(cell.path.name) or load_cell(cell.path) for cell in (*build_cells(config), *evaluated)
+    }
     cells = tuple(
         summarise_cell(
             BUILD if cell.manifest.is_build else cell.condition,

@@ -41,6 +41,17 @@ def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False
     return None if gold is None or with_gold is None else with_gold(card, gold, count_backfilled)
 
 
+def sample_values(card: Scorecard, *, count_backfilled: bool = False) -> dict[str, float | None]:
+    """Return a sample's value of every paired metric; as `sample_value`, but the gold is read once."""
+    if card.status == "error":
+        return dict.fromkeys(PAIRED_METRICS)
+    gold = valid_gold(card)
+    scores = {
+        metric: None if gold is None else score(card, gold, count_backfilled) for metric, score in _WITH_GOLD.items()
+    }
+    return {**scores, **{metric: value_of(card, count_backfilled) for metric, value_of in _WITHOUT_GOLD.items()}}
+
+
 def delta_f1(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float | None:  # noqa: FBT001 - one signature for all
     """How much explicit F1 the final tuples have over those of Stage1."""
     final = score_explicit(predictions(card, count_backfilled=count_backfilled), gold)

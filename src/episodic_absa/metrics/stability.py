@@ -12,7 +12,8 @@ from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.scorecard import Scorecard
 
 STABILITY_METRICS = ("tuple_agreement_rate", "self_consistency", "risk_set_consistency", "variance", "flip_flop_rate")
-_ONE_TRIAL = "eligible=false: the backend ignores the seed and memory is never shown, so all seeds are one trial"
+_NEVER_SHOWN = "eligible=false: the backend ignores the seed and memory is never shown, so all seeds are one trial"
+_SAME_ORDER = "eligible=false: the backend ignores the seed and the order is not shuffled, so all seeds are one trial"
 _NO_REPETITION = "eligible=false: no sample has two trials"
 
 
@@ -28,17 +29,23 @@ class Stability(FrozenModel):
 
 
 def compute_stability(
-    cards_by_seed: Mapping[int, Sequence[Scorecard]], *, seed_supported: bool, count_backfilled: bool = False
+    cards_by_seed: Mapping[int, Sequence[Scorecard]],
+    *,
+    seed_supported: bool,
+    order_varies: bool = True,
+    count_backfilled: bool = False,
 ) -> Stability:
     """Compare the seeds of one condition, sample by sample.
 
     Args:
         cards_by_seed: the scorecards of each seed.
         seed_supported: whether the backend honours the seed; if not, only memory can make seeds differ.
+        order_varies: whether a seed sets the order of samples; if not, memory holds the same under every seed.
         count_backfilled: whether a backfill counts as a prediction.
     """
-    if not seed_supported and not _is_exposed(cards_by_seed):
-        return _ineligible(trials=min(1, len(cards_by_seed)), note=_ONE_TRIAL)
+    if not seed_supported and not (order_varies and _is_exposed(cards_by_seed)):
+        note = _NEVER_SHOWN if order_varies else _SAME_ORDER
+        return _ineligible(trials=min(1, len(cards_by_seed)), note=note)
     by_uid: dict[str, list[Scorecard]] = {}
     for _, cards in sorted(cards_by_seed.items()):
         for card in cards:

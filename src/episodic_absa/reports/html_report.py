@@ -16,7 +16,7 @@ from episodic_absa.reports.plots.difference_plot import difference_plot, reach_o
 from episodic_absa.reports.plots.growth_plot import growth_plot
 from episodic_absa.reports.plots.interval_plot import interval_plot
 from episodic_absa.reports.plots.latency_plot import latency_plot
-from episodic_absa.reports.report_data import DifferenceRow, MetricRow, ReportData
+from episodic_absa.reports.report_data import Bilingual, DifferenceRow, MetricRow, ReportData
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -32,11 +32,17 @@ _SCRIPTS: Final = (
     "explorer.js",
     "start.js",
 )
+WITHOUT_TEXT: Final = '<meta name="review-text" content="left out">'
+"""Stands in the head of a page that was made without review text."""
 # Metrics of one scale share the axis of their plots; of the others each has its own.
 _SHARED_SCALE: Final = 1.0
 _INTERVAL: Final = re.compile(r"(\[[^\],]+), ")
 _BOUND: Final = (" = ", " % ", "CI [", "Holm p")
 _COUNT_NAME: Final = re.compile(r"_(n|count)(_s1)?$")
+_VERIFIED_BEFORE: Final = Bilingual(
+    en="verified before the files changed; run episodic-absa verify again",
+    ko="파일이 변경되기 전에 검증됨: episodic-absa verify를 다시 실행하십시오",
+)
 _QUESTIONS: Final = (
     (
         "rq1",
@@ -68,6 +74,8 @@ def render_report(data: ReportData) -> str:
         .render(
             data=data,
             questions=_QUESTIONS,
+            verified_before=_VERIFIED_BEFORE,
+            text_mark="" if data.with_text else Markup(WITHOUT_TEXT),  # noqa: S704 - a constant
             blocks=build_blocks(data.explorer, with_text=data.with_text),
             css=Markup(css),  # noqa: S704 - a file of this package
             script=Markup(script),  # noqa: S704 - files of this package

@@ -31,7 +31,11 @@ class RunFacts(FrozenModel):
     domains: tuple[tuple[str, int], ...]
     with_gold: int
     """Reviews that carry gold."""
+    gold_configured: bool
     seeds: tuple[int, ...]
+    """Ascending."""
+    shuffled: bool
+    """Whether a seed decides the order of reviews."""
     seed_supported: bool | None
     answers_shared: bool | None
     majority: str
@@ -50,6 +54,8 @@ class CellState(FrozenModel):
     """None where the manifest cannot be read."""
     done: int
     failed: int
+    lacking: tuple[tuple[str, int], ...] = ()
+    """Files that do not hold all of `done`, and how many they lack."""
     problem: str = ""
 
 
@@ -285,6 +291,8 @@ class Integrity(FrozenModel):
     not_applicable: int = 0
     unverified: tuple[str, ...] = ()
     """Cells without integrity.json."""
+    changed: tuple[str, ...] = ()
+    """Those whose files are not the ones that were looked at."""
 
 
 class IndexRow(FrozenModel):
@@ -300,7 +308,7 @@ class IndexRow(FrozenModel):
     right: bool = False
     has_gold: bool = False
     answer: str = ""
-    """Equal answers (final pairs and label) have equal strings."""
+    """Equal final pairs have equal strings."""
 
 
 class CellSample(FrozenModel):

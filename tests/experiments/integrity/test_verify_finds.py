@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -577,6 +578,93 @@ def test_a_grid_table_that_was_mended_by_hand_is_found(grid: Path) -> None:
     table = grid / "grid_metrics.csv"
     table.write_text(table.read_text("utf-8").replace("0.", "0.9", 1), "utf-8")
     assert ("grid", "grid_metrics_recomputed") in {(name, one.check) for name, one in verify(grid).failures}
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"), [(",none,", ",significant,"), ("C2,C1,tuple_f1_explicit,", "C2,C1,other,")]
+)
+def test_a_comparison_that_was_mended_by_hand_is_found(grid: Path, was: str, becomes: str) -> None:
+    table = grid / "comparisons.csv"
+    text = table.read_text("utf-8")
+    assert was in text
+    table.write_text(text.replace(was, becomes, 1), "utf-8")
+    assert [(name, one.check) for name, one in verify(grid).failures] == [("grid", "comparisons_recomputed")]
+
+
+@pytest.mark.parametrize("name", ["grid_metrics.csv", "comparisons.csv", f"{C2}/{TRIPTYCH}", f"{BUILD}/{GROWTH}"])
+def test_one_missing_table_of_a_finished_grid_is_missed(grid: Path, name: str) -> None:
+    (grid / name).unlink()
+    failures = {(cell, one.check): one.detail for cell, one in verify(grid).failures}
+    assert failures.pop(("grid", "tables_complete")).startswith(f"{name} is missing")
+    if "/" in name:
+        cell, file = name.split("/")
+        assert failures.pop((cell, "metrics_recomputed")).startswith(f"{file} is missing")
+    assert failures == {}
+
+
+def test_a_grid_without_any_table_misses_none(grid: Path) -> None:
+    for path in (*grid.glob("*.csv"), *grid.glob("*/*.csv"), *grid.glob(f"*/{GROWTH}")):
+        path.unlink()
+    verified = verify(grid)
+    assert verified.failures == ()
+    assert {one.check: one.result for one in verified.grid}["tables_complete"] == "not_applicable"
+
+
+def test_a_sample_that_stands_in_a_cell_twice_is_a_failure_and_no_crash(grid: Path) -> None:
+    run = Run(grid / C2)
+    run.write(SCORECARDS, [*run.read(SCORECARDS)[:-1], run.read(SCORECARDS)[0]])
+    failed = {one.check: one.detail for name, one in verify(grid).failures if name == "grid"}
+    assert "cannot be recomputed" in failed["comparisons_recomputed"]
+
+
+def name_majority(cells: Iterable[Path], **majority: str) -> None:
+    for cell in cells:
+        Run(cell).edit_manifest(lambda one: one["majority"].update(majority))
+
+
+def gold_majority(cell: Path) -> str:
+    found = [one["polarity"] for card in Run(cell).read(SCORECARDS) for one in card["gold_tuples"]]
+    return max(("positive", "negative", "neutral"), key=found.count)
+
+
+def test_cells_of_a_grid_must_name_one_majority(grid: Path, tmp_path: Path) -> None:
+    moved = Path(shutil.move(grid, tmp_path / "elsewhere"))
+    name_majority([moved / C2], polarity="neutral")
+    write_derived_files(moved)
+    failures = {(name, one.check): one.detail for name, one in verify(moved).failures}
+    assert f"{C2} names another majority" in failures["grid", "majority_agrees"]
+
+
+@pytest.mark.parametrize(
+    ("majority", "is_right"), [({}, True), ({"polarity": "neutral"}, False), ({"source": "train"}, False)]
+)
+def test_a_majority_that_all_manifests_name_must_be_that_of_the_gold(
+    grid: Path, tmp_path: Path, majority: dict[str, str], is_right: bool
+) -> None:
+    moved = Path(shutil.move(grid, tmp_path / "elsewhere"))
+    right = {"polarity": gold_majority(moved / C1), "source": "evaluation"}
+    for cell in moved.glob("*__seed*"):
+        # As if the run had been over the whole split.
+        Run(cell).edit_manifest(lambda one: one["dataset"]["split_counts"].update(valid=6))
+        name_majority([cell], **right | majority)
+    write_derived_files(moved)
+    failures = {(name, one.check): one.detail for name, one in verify(moved).failures}
+    assert failures.get(("grid", "majority_agrees")) == (None if is_right else "majority is not that of the gold")
+
+
+def test_a_majority_of_evaluation_gold_is_recomputed_from_scorecards(grid: Path, tmp_path: Path) -> None:
+    cell = Path(shutil.move(grid, tmp_path / "elsewhere")) / C1
+    right = gold_majority(cell)
+    for polarity in ("positive", "negative", "neutral"):
+
+        def change(one: Line, polarity: str = polarity) -> None:
+            one["cfg_canonical"]["data"].update(train_file=None, limit=None)
+            one["dataset"]["split_counts"] = {"valid": 6}
+            one["majority"] = {"polarity": polarity, "source": "evaluation"}
+
+        Run(cell).edit_manifest(change)
+        failed = {one.check: one.detail for _, one in verify(cell).failures}
+        assert (failed.get("manifest_agrees") is None) is (polarity == right)
 
 
 def test_tables_of_another_version_are_not_held_against_this_one(grid: Path) -> None:

@@ -81,7 +81,7 @@ def test_sentences_in_english() -> None:
     )
     assert claim_sentence("C2", "C1", made(metric="severe_polarity_error")) == (
         "C2 is worse than C1 in severe_polarity_error: +0.030, 95 % CI [+0.010, +0.050], 72 reviews, p = 0.010, "
-        "Holm p = 0.200; with all tests counted it is not confirmed."
+        "Holm p = 0.200; with all outcome tests of this pair counted it is not confirmed."
     )
     assert claim_sentence("C2", "C1", made(-0.01, 0.05, p_value=0.3)) == (
         "tuple_f1_explicit, C2 minus C1: +0.020, 95 % CI [-0.010, +0.050], 72 reviews, p = 0.300, Holm p = 0.200; "
@@ -101,6 +101,9 @@ def test_sentences_in_korean() -> None:
     assert claim_sentence("C2", "C1", made(p_holm=0.012), "ko") == (
         "C2 쪽이 C1보다 tuple_f1_explicit 기준으로 유의하게 우수합니다: "
         "+0.030, 95 % 신뢰구간 [+0.010, +0.050], 리뷰 72건, p = 0.010, Holm p = 0.012."
+    )
+    assert claim_sentence("C2", "C1", made(), "ko").endswith(
+        "Holm p = 0.200; 이 쌍의 결과 지표 검정을 모두 고려하면 확증되지는 않음."
     )
     assert claim_sentence("C2", "C1", made(None, None, p_value=None, p_holm=None), "ko").endswith("변동 없음.")
     assert "130건" in power_sentence(made(), "ko")

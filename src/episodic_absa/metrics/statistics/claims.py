@@ -83,7 +83,7 @@ def _english(a: str, b: str, one: PairedDifference) -> str:
     if strength != "none":
         word = "better" if _favours_a(one) else "worse"
         how = "significantly " if strength == "significant" else ""
-        rest = "" if strength == "significant" else "; with all tests counted it is not confirmed"
+        rest = "" if strength == "significant" else "; with all outcome tests of this pair counted it is not confirmed"
         return f"{a} is {how}{word} than {b} in {one.metric}: {found}, {_tests(one)}{rest}."
     return f"{start}: {found}, {_tests(one)}; {_no_claim_en(one)}."
 
@@ -115,7 +115,7 @@ def _korean(a: str, b: str, one: PairedDifference) -> str:
     if strength != "none":
         word = "우수합니다" if _favours_a(one) else "나쁩니다"
         how = "유의하게 " if strength == "significant" else ""
-        rest = "" if strength == "significant" else "; 모든 검정을 함께 고려하면 확증되지는 않음"
+        rest = "" if strength == "significant" else "; 이 쌍의 결과 지표 검정을 모두 고려하면 확증되지는 않음"
         # "쪽이" fits any name; the particle after a bare name would depend on how the name is read aloud.
         return f"{a} 쪽이 {b}보다 {one.metric} 기준으로 {how}{word}: {found}, {_tests(one)}{rest}."
     return f"{start}: {found}, {_tests(one)}; {_no_claim_ko(one)}."

@@ -1,6 +1,6 @@
 """Two conditions compared review by review. Whatever is tested here is A minus B."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import fsum, sqrt
 from typing import Final
 
@@ -10,7 +10,7 @@ from episodic_absa.metrics.per_sample import PAIRED_METRICS
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, bootstrap_intervals
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar, mcnemar
-from episodic_absa.metrics.statistics.pairing import PairedValues, SampleKey, by_uid_and_seed, pair_values, values_of
+from episodic_absa.metrics.statistics.pairing import PairedValues, by_uid_and_seed, pair_values, values_of
 from episodic_absa.metrics.statistics.permutation import sign_flip_p_values
 from episodic_absa.metrics.statistics.power import detectable_difference, required_n
 from episodic_absa.metrics.statistics.whole_units import has_spread
@@ -78,8 +78,11 @@ def compare(
     seed: int = SEED,
 ) -> Comparison:
     """Compare the samples that two conditions share, by uid and seed, in every metric that a sample has."""
-    sides = by_uid_and_seed(cards_a, name_a), by_uid_and_seed(cards_b, name_b)
-    paired = {metric: _pair(metric, *sides, count_backfilled=count_backfilled) for metric in PAIRED_METRICS}
+    values_a, values_b = (
+        values_of(by_uid_and_seed(cards, name), count_backfilled=count_backfilled)
+        for cards, name in ((cards_a, name_a), (cards_b, name_b))
+    )
+    paired = {metric: pair_values(values_a[metric], values_b[metric]) for metric in PAIRED_METRICS}
     differences = {metric: _differences(values) for metric, values in paired.items()}
     intervals = bootstrap_intervals(list(differences.values()), resamples=resamples, seed=seed)
     p_values = sign_flip_p_values(list(differences.values()), flips=resamples, seed=seed)
@@ -89,19 +92,6 @@ def compare(
     ]
     tested, matched = _corrected(metrics, mcnemar(paired[_MATCHES].a, paired[_MATCHES].b))
     return Comparison(a=name_a, b=name_b, metrics=tested, mcnemar=matched)
-
-
-def _pair(
-    metric: str,
-    cards_a: Mapping[SampleKey, Scorecard],
-    cards_b: Mapping[SampleKey, Scorecard],
-    *,
-    count_backfilled: bool,
-) -> PairedValues:
-    return pair_values(
-        values_of(metric, cards_a, count_backfilled=count_backfilled),
-        values_of(metric, cards_b, count_backfilled=count_backfilled),
-    )
 
 
 def _differences(paired: PairedValues) -> list[float]:

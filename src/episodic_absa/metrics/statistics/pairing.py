@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from episodic_absa.errors import ContractError
-from episodic_absa.metrics.per_sample import sample_value
+from episodic_absa.metrics.per_sample import PAIRED_METRICS, sample_values
 from episodic_absa.schemas.scorecard import Scorecard
 
 SampleKey = tuple[str, int]
@@ -39,11 +39,15 @@ def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Sc
 
 
 def values_of(
-    metric: str, cards: Mapping[SampleKey, Scorecard], *, count_backfilled: bool = False
-) -> dict[SampleKey, float]:
-    """Return a metric's value for the samples that take part in it."""
-    found = {key: sample_value(metric, card, count_backfilled=count_backfilled) for key, card in cards.items()}
-    return {key: value for key, value in found.items() if value is not None}
+    cards: Mapping[SampleKey, Scorecard], *, count_backfilled: bool = False
+) -> dict[str, dict[SampleKey, float]]:
+    """Return the values of every metric, each for the samples that take part in it."""
+    found: dict[str, dict[SampleKey, float]] = {metric: {} for metric in PAIRED_METRICS}
+    for key, card in cards.items():
+        for metric, value in sample_values(card, count_backfilled=count_backfilled).items():
+            if value is not None:
+                found[metric][key] = value
+    return found
 
 
 def pair_values(values_a: Values, values_b: Values) -> PairedValues:

@@ -3,7 +3,7 @@
 Normal approximation for the mean of paired differences; for fewer than some 30 reviews it is a little too hopeful.
 """
 
-from math import ceil, sqrt
+from math import ceil, isfinite, sqrt
 from statistics import NormalDist
 from typing import Final
 
@@ -17,7 +17,10 @@ def required_n(difference: float, sd: float, *, power: float = POWER, alpha: flo
     """Return how many reviews see this mean difference with this power, `sd` being that of paired differences."""
     if difference == 0:
         raise ValueError("no number of reviews shows a difference of 0")
-    return max(_FEWEST, ceil((_reach(power, alpha) * sd / difference) ** 2))
+    ratio = _reach(power, alpha) * sd / difference
+    if not isfinite(difference) or not isfinite(ratio * ratio):
+        raise ValueError(f"no number of reviews can be given for a difference of {difference}")
+    return max(_FEWEST, ceil(ratio * ratio))
 
 
 def detectable_difference(n: int, sd: float, *, power: float = POWER, alpha: float = ALPHA) -> float:

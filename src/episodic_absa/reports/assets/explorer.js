@@ -10,7 +10,7 @@ class Explorer {
   constructor(data) {
     this.data = data;
     const [a, b] = data.first;
-    this.asked = { a, b, seed: data.seeds[0], words: "", language: "", domain: "", filters: new Set() };
+    this.asked = { a, b, seed: data.firstSeed(a, ...(b ? [b] : [])), words: "", language: "", domain: "", filters: new Set() };
     this.rows = [];
     this.page = 0;
     this.open = null;
@@ -111,6 +111,9 @@ class Explorer {
     byId("page-on").disabled = page + 1 >= pages;
     byId("pager").hidden = pages < 2;
     byId("sample-list").replaceChildren(...shown.map((row) => this.item(row)));
+    const without = notRun(this.data, this.asked);
+    byId("not-run").hidden = !without.length;
+    byId("not-run").textContent = without.join("; ");
     if (!shown.length) byId("sample-list").append(el("li", { class: "none" }, "no sample answers to this"));
   }
 
@@ -209,7 +212,7 @@ async function startExplorer() {
   if (!block) return;
   byId("explorer-wait").hidden = false;
   if (typeof DecompressionStream === "undefined") {
-    byId("explorer-wait").textContent = "This browser cannot unpack the samples; any of 2023 or later can.";
+    byId("explorer-wait").textContent = "This browser cannot unpack the samples; any of 2024 or later can.";
     return;
   }
   new Explorer(new SampleData(await unpack(block))).start();

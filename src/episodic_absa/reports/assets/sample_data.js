@@ -30,17 +30,30 @@ class SampleData {
   }
 
   get seeds() {
-    return [...new Set(this.cells.map((cell) => cell.seed))];
+    return [...new Set(this.cells.map((cell) => cell.seed))].sort((one, other) => one - other);
   }
 
-  /** Where a condition with a seed stands; a condition that lacks the seed is shown with its first one. */
+  /** Where a condition with a seed stands, -1 where it was not run: another seed is another trial, never a stand-in. */
   cellOf(condition, seed) {
-    const exact = this.cells.findIndex((cell) => cell.condition === condition && cell.seed === seed);
-    return exact >= 0 ? exact : this.cells.findIndex((cell) => cell.condition === condition);
+    return this.cells.findIndex((cell) => cell.condition === condition && cell.seed === seed);
+  }
+
+  /** The first seed that all of these conditions were run with, else the first of the first of them. */
+  firstSeed(...conditions) {
+    const shared = this.seeds.find((seed) => conditions.every((one) => this.cellOf(one, seed) >= 0));
+    return shared ?? this.seeds.find((seed) => this.cellOf(conditions[0], seed) >= 0);
+  }
+
+  holds(row, cell) {
+    return cell >= 0 && row.flags[cell] >= 0;
   }
 
   has(row, cell, flag) {
-    return row.flags[cell] >= 0 && (row.flags[cell] & this.bit[flag]) !== 0;
+    return this.holds(row, cell) && (row.flags[cell] & this.bit[flag]) !== 0;
+  }
+
+  endedWell(row, cell) {
+    return this.holds(row, cell) && !this.has(row, cell, "failed");
   }
 
   /** One review in full: {gold, in(cell) -> {analysis, memory, cost} or null}. */

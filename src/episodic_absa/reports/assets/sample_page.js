@@ -56,10 +56,12 @@ async function samplePage(data, row, asked) {
   const samples = [[asked.a, a], [asked.b, b]]
     .map(([name, cell]) => ({ name, sample: review.in(cell) }))
     .filter(({ sample }) => sample);
-  if (!samples.length) return [heading(row, data), none("this cell does not hold this sample")];
+  const gone = [[asked.a, a], [asked.b, b]].filter(([, cell]) => cell >= 0 && !review.in(cell));
+  const missing = [...notRun(data, asked), ...gone.map(([name]) => `${name} does not hold this sample`)]
+    .map((words) => el("p", { class: "notes", role: "note" }, words));
+  if (!samples.length) return [heading(row, data), ...missing];
   const context = { gold: review.gold, language: row.lang };
-  const missing = b >= 0 && samples.length < 2 ? none(`${asked.b} does not hold this sample`) : null;
-  const parts = [heading(row, data), missing, textSection(row, samples, review.gold, data)];
+  const parts = [heading(row, data), ...missing, textSection(row, samples, review.gold, data)];
   const failed = samples.filter(({ sample }) => sample.analysis.status === "error");
   for (const { name, sample } of failed) {
     parts.push(el("div", {}, samples.length > 1 ? el("p", { class: "side-name" }, name) : null, failure(sample)));

@@ -1,0 +1,50 @@
+"""The grids that all tests of reports look at, made once per test session, whichever process comes first."""
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.reports.grid_making import run_hostile, run_shipped
+
+from episodic_absa.experiments.grid_report import write_report
+from episodic_absa.experiments.integrity import verify
+
+
+def shipped_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished, verified and reported grid, not to be changed."""
+    return _once(tmp_path_factory, "shipped", _make_shipped)
+
+
+def hostile_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reported grid of reviews that try to be more than text, not to be changed."""
+    return _once(tmp_path_factory, "hostile", _make_hostile)
+
+
+def _make_shipped(folder: Path) -> Path:
+    grid = run_shipped(folder)
+    verify(grid)
+    write_report(grid)
+    return grid
+
+
+def _make_hostile(folder: Path) -> Path:
+    grid = run_hostile(folder)
+    write_report(grid)
+    return grid
+
+
+def _once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
+    base = tmp_path_factory.getbasetemp()
+    # The workers of one session have folders of their own, side by side.
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared_grids"
+    place.mkdir(exist_ok=True)
+    with open(place / f"{name}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = place / f"{name}.made"
+        if not made.exists():
+            folder = place / name
+            folder.mkdir()
+            made.write_text(str(make(folder)), "utf-8")
+        return Path(made.read_text("utf-8"))

@@ -1,0 +1,189 @@
+"""What was lost or changed after a run is told before any figure, on the page and on stderr; nothing goes silently."""
+
+import json
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.reports.grid_making import Line, PageParser, change_lines, read_lines, run, run_reviews, write_lines
+
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.experiments import finished_cells
+from episodic_absa.experiments.derived_files import derive_tables, write_derived_files
+from episodic_absa.experiments.experiment_config import load_experiment
+from episodic_absa.experiments.finished_run import load_run
+from episodic_absa.experiments.grid_report import REPORT, is_without_text, write_pages, write_report
+from episodic_absa.experiments.integrity import verify
+
+CHANGED = "verified before the files changed; run episodic-absa verify again"
+
+
+def opening_of(directory: Path) -> str:
+    """Write the page and return the words of its first screen."""
+    write_report(directory)
+    page = (directory / REPORT).read_text("utf-8")
+    return PageParser(page[: page.index('<section id="quality">')]).text
+
+
+def cut(path: Path, n: int) -> None:
+    write_lines(path, read_lines(path)[:n])
+
+
+def spoil(line: Line) -> Line:
+    return {**line, "final_tuples": []}
+
+
+def test_what_verify_saw_is_told_as_verified(reported: Path) -> None:
+    page = (reported / REPORT).read_text("utf-8")
+    assert "checks hold" in page
+    assert CHANGED not in page
+
+
+def test_a_page_never_calls_verified_what_verify_did_not_see(grid: Path) -> None:
+    cell = grid / "C2__seed42"
+    for name in ("scorecards.jsonl", "outputs.jsonl", "traces.jsonl", "manifest.json", "triptych.csv"):
+        before = (cell / name).read_bytes()
+        (cell / name).write_bytes(
+            before.replace(b": ", b":  ", 1) if b": " in before else before.replace(b",", b", ", 1)
+        )
+        words = opening_of(cell)
+        assert CHANGED in words, name
+        assert "파일이 변경되기 전에 검증됨" in words
+        assert "checks hold" not in words
+        (cell / name).write_bytes(before)
+    assert "checks hold" in opening_of(cell)
+    change_lines(cell / "scorecards.jsonl", spoil)
+    words = opening_of(grid)
+    assert CHANGED in words
+    assert "checks hold" not in words
+    assert "checks hold" in opening_of(grid / "C1__seed42")  # which is as it was
+
+
+def test_a_cell_that_is_gone_makes_the_grids_verification_one_of_another_grid(grid: Path) -> None:
+    shutil.rmtree(grid / "C2__seed42")
+    assert CHANGED in opening_of(grid)
+
+
+def test_results_without_hashes_say_nothing_about_the_files_of_today(grid: Path) -> None:
+    for path in grid.rglob("integrity.json"):
+        checks = [one for one in json.loads(path.read_text("utf-8")) if one["check"] != "files_seen"]
+        path.write_text(json.dumps(checks), "utf-8")
+    assert CHANGED in opening_of(grid)
+
+
+def test_a_run_that_goes_on_takes_back_what_was_verified(tmp_path: Path) -> None:
+    rows = [{"uid": f"r{place}", "text": "The food was good."} for place in range(3)]
+    grid = run_reviews(tmp_path, rows, conditions=["C1", "C2"])
+    verify(grid)
+    cut(grid / "C2__seed42" / "journal.jsonl", 2)
+    run(tmp_path / "made.yaml")
+    assert not (grid / "C2__seed42" / "integrity.json").exists()
+    assert not (grid / "integrity.json").exists()
+    assert (grid / "C1__seed42" / "integrity.json").exists()
+    run(tmp_path / "made.yaml")  # has nothing to do
+    assert (grid / "C1__seed42" / "integrity.json").exists()
+
+
+def test_a_cell_without_its_manifest_is_named(grid: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (grid / "C2__seed42" / "manifest.json").unlink()
+    words = opening_of(grid)
+    assert "Left out for want of a manifest.json: C2__seed42. No figure counts them." in words
+    assert CHANGED in words
+    assert "C2__seed42 holds samples but no manifest.json and is left out" in caplog.text
+
+
+@pytest.mark.parametrize("n", [20, 0])
+def test_a_finished_cell_that_lost_samples_is_named(grid: Path, caplog: pytest.LogCaptureFixture, n: int) -> None:
+    cut(grid / "C1__seed42" / "scorecards.jsonl", n)
+    assert f"Samples are missing from cells that were finished (C1__seed42 {n} of 24)" in opening_of(grid)
+    told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert f"C1__seed42 was finished, but scorecards.jsonl holds {n} of 24 samples" in told[0]
+
+
+@pytest.mark.parametrize("name", ["outputs.jsonl", "traces.jsonl"])
+def test_outputs_or_traces_that_are_not_there_are_named(
+    grid: Path, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    (grid / "C1__seed42" / name).unlink()
+    cut(grid / "C1__seed123" / name, 22)
+    words = opening_of(grid)
+    assert f"Samples missing from outputs or traces (C1__seed42 {name} 24, C1__seed123 {name} 2)" in words
+    assert f"C1__seed42: {name} lacks 24 of 24 samples" in caplog.text
+
+
+def test_a_sample_that_stands_twice_is_refused_with_file_and_line(grid: Path) -> None:
+    cell = grid / "C2__seed42"
+    lines = read_lines(cell / "scorecards.jsonl")
+    write_lines(cell / "scorecards.jsonl", [*lines, lines[2]])
+    for place in (grid, cell):
+        for derive in (write_derived_files, write_report):
+            with pytest.raises(
+                RunDirectoryError, match=r"C2__seed42/scorecards\.jsonl, line 25: .* line 3; .*verify` tells more"
+            ):
+                derive(place)
+
+
+def test_a_damaged_manifest_is_no_reason_to_run_again(grid: Path) -> None:
+    (grid / "C2__seed42" / "manifest.json").write_text("{}", "utf-8")
+    with pytest.raises(RunDirectoryError, match="verify` tells more"):
+        write_report(grid)
+
+
+@pytest.mark.parametrize("name", [REPORT, "integrity.json"])
+def test_a_directory_in_place_of_a_file_is_told_with_what_to_do(grid: Path, name: str) -> None:
+    path = grid / "C1__seed42" / name
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(RunDirectoryError, match=rf"cannot write .*C1__seed42/{name}: a directory .*; move it away"):
+        (write_report if name == REPORT else verify)(grid)
+
+
+def test_cells_are_loaded_and_computed_once_for_tables_and_pages(grid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = {"load_scorecards": 0, "compute_cell_metrics": 0, "compute_growth": 0}
+    for name in calls:
+        real = getattr(finished_cells, name)
+
+        def count(*args: object, name: str = name, real: object = real, **more: object) -> object:
+            calls[name] += 1
+            return real(*args, **more)  # type: ignore[operator]
+
+        monkeypatch.setattr(finished_cells, name, count)
+    loaded = load_run(grid)
+    steps: list[str] = []
+    written = [*derive_tables(loaded, steps.append), *write_pages(loaded, tell=steps.append)]
+    assert calls == dict.fromkeys(calls, 6)
+    assert len(written) == 6 * 4 + 3
+    assert {"tables of C2__seed42", "comparisons", "samples of C2__seed42", "page of small"} <= set(steps)
+
+
+def test_a_page_knows_whether_it_holds_text(grid: Path) -> None:
+    assert not is_without_text(grid)
+    write_report(grid / "C1__seed42", with_text=False)
+    assert is_without_text(grid)
+
+
+def test_a_grid_that_has_only_built_stores_says_so(grid: Path) -> None:
+    for cell in grid.glob("C*__seed*"):
+        shutil.rmtree(cell)
+    words = opening_of(grid)
+    assert "No condition has been run yet: this page shows the building of a store, build__seed42, alone." in words
+
+
+def test_gold_that_is_configured_is_told_before_a_sample_is_done(grid: Path) -> None:
+    cell = grid / "C2__seed42"
+    cut(cell / "scorecards.jsonl", 0)
+    assert "Gold configured" in " ".join(opening_of(cell).split())
+
+
+def test_seeds_that_change_nothing_are_told_so(tmp_path: Path) -> None:
+    rows = [{"uid": "r1", "text": "The food was good."}]
+    grid = run_reviews(tmp_path, rows, conditions=["C1"], seeds=[7, 42])
+    assert not load_experiment(tmp_path / "made.yaml").file.experiment.shuffle
+    assert "7, 42 (they change nothing: the backend ignores them, the order is fixed)" in opening_of(grid)
+    assert "it changes nothing" in opening_of(grid / "C1__seed7")
+
+
+def test_seeds_that_set_the_order_are_told_in_ascending_order(reported: Path) -> None:
+    words = PageParser((reported / REPORT).read_text("utf-8")).text
+    assert "42, 123 (order only: the backend ignores the seed)" in words
