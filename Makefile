@@ -23,7 +23,7 @@ demo: $(STAMP) ## Run a small experiment and explain one review with the memory 
 	@$(BIN)/episodic-absa analyze --condition C2_frozen --conditions v1_3 --store results/quickstart/C2__seed42/episodic_store.jsonl --explain "강의가 재미있다고는 할 수 없어요"
 
 test: $(STAMP) ## Run the tests
-	@$(BIN)/python -m pytest -q -n 2 -m 'not torture'
+	@$(BIN)/python -m pytest -q -n 3 -m 'not torture'
 
 lint: $(STAMP) ## Style, types and import layers
 	@$(BIN)/ruff check .

@@ -257,7 +257,11 @@ def test_a_server_that_is_not_there_is_a_provider_error_that_names_the_address()
 def test_waits_double() -> None:
     with LoopbackModel(failure(500)) as server:
         failed(server, retry_base_s=0.05)
-    assert [round(wait / 0.05) for wait in server.waits()] == pytest.approx([1, 2, 4, 8, 16], rel=0.25)
+    meant = [0.05, 0.1, 0.2, 0.4, 0.8]
+    assert len(server.waits()) == len(meant)
+    for wait, least in zip(server.waits(), meant, strict=True):
+        # A busy machine may be late, by less than the next doubling of the longest wait; it is never early.
+        assert 0.95 * least <= wait < least + 0.8
 
 
 @pytest.mark.parametrize("header", ["1", "0.9"])
