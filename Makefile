@@ -21,6 +21,8 @@ demo: $(STAMP) ## Run a small experiment and explain one review with the memory 
 	@$(BIN)/episodic-absa run experiments/quickstart.yaml
 	@echo
 	@$(BIN)/episodic-absa analyze --condition C2_frozen --conditions v1_3 --store results/quickstart/C2__seed42/episodic_store.jsonl --explain "강의가 재미있다고는 할 수 없어요"
+	@echo
+	@echo "Open the report of the run: results/quickstart/report.html"
 
 test: $(STAMP) ## Run the tests
 	@$(BIN)/python -m pytest -q -n 3 -m 'not torture'
