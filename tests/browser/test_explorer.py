@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.reports.grid_making import Line, change_lines, failed_card, read_lines
 
-from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.finished_run import load_run
+from episodic_absa.experiments.grid_report import REPORT, write_pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -126,7 +127,7 @@ def test_a_failed_sample_says_where_and_why(reader: Reader, report: Path, tmp_pa
     change_lines(
         cell / "traces.jsonl", lambda line: {**line, **reason} if line["case_trace"]["case_id"] == uid else line
     )
-    write_report(grid)
+    write_pages(load_run(grid))
     page = reader.open(grid / REPORT)
     page.locator("[data-filter=failed]").click()
     assert found(page) == 1
@@ -145,7 +146,7 @@ def test_a_condition_that_lacks_a_seed_is_never_shown_with_another(
 ) -> None:
     grid = Path(shutil.copytree(report.parent, tmp_path / "lacking"))
     shutil.rmtree(grid / "C1__seed42")
-    write_report(grid)
+    write_pages(load_run(grid))
     page = reader.open(grid / REPORT)
     assert page.locator("#pick-seed option").all_inner_texts() == ["42", "123"]
     assert page.input_value("#pick-seed") == "123"  # the first that both were run with

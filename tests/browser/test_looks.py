@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.reports.grid_making import SHIPPED, run
 
-from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.finished_run import load_run
+from episodic_absa.experiments.grid_report import REPORT, write_pages
 from episodic_absa.experiments.integrity import verify
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def shown(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(SHIPPED, folder / "experiments")
     run(folder / "experiments" / "quickstart.yaml")
     verify(folder / "results" / "quickstart")
-    write_report(folder / "results" / "quickstart")
+    write_pages(load_run(folder / "results" / "quickstart"))
     return folder / "results" / "quickstart" / REPORT
 
 

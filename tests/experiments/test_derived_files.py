@@ -14,8 +14,9 @@ from tests.metrics.card_making import failed, make_card
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiments.cell_tables import triptych_text
 from episodic_absa.experiments.csv_text import csv_text, number_text, replace_file
-from episodic_absa.experiments.derived_files import write_derived_files
+from episodic_absa.experiments.derived_files import derive_tables
 from episodic_absa.experiments.finished_cells import FinishedCell, load_cell
+from episodic_absa.experiments.finished_run import load_run
 from episodic_absa.experiments.grid_tables import compared_conditions
 
 CELL_FILES = {"structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"}
@@ -49,14 +50,14 @@ def test_a_run_ends_with_its_tables_and_deriving_them_again_gives_the_same_bytes
     assert {path.name for path in derived} == CELL_FILES | GRID_FILES
     for path in derived:
         (grid / path).unlink()
-    written = write_derived_files(grid)
+    written = derive_tables(load_run(grid))
     assert {path.relative_to(grid) for path in written} == set(derived)
     assert contents(grid) == before
 
 
 # CHECKLIST 145
 def test_one_cell_can_be_derived_alone(grid: Path) -> None:
-    written = write_derived_files(grid / "C2__seed42")
+    written = derive_tables(load_run(grid / "C2__seed42"))
     assert {path.name for path in written} == CELL_FILES
 
 
@@ -111,7 +112,7 @@ def edit_manifest(cell: Path, **experiment: Any) -> None:
 def test_without_shuffling_the_seeds_of_an_engine_that_ignores_them_are_one_trial(grid: Path) -> None:
     for cell in grid.glob("*__seed*"):
         edit_manifest(cell, shuffle=False)
-    write_derived_files(grid)
+    derive_tables(load_run(grid))
     rows = {(row["condition"], row["metric"]): row for row in rows_of(grid / "grid_metrics.csv")}
     assert (rows["C2", "tuple_agreement_rate"]["mean"], rows["C2", "changed_rate"]["sd"]) == ("", "")
 
@@ -129,7 +130,7 @@ def test_an_interrupted_run_is_derived_as_far_as_it_goes(grid: Path, caplog: pyt
     (cell / "manifest.json").write_text(json.dumps({**manifest, "completed": False}), "utf-8")
     lines = (cell / "scorecards.jsonl").read_bytes().splitlines(keepends=True)
     (cell / "scorecards.jsonl").write_bytes(b"".join(lines[:3]) + lines[3][:50])
-    write_derived_files(grid)
+    derive_tables(load_run(grid))
     assert len(rows_of(cell / "triptych.csv")) == 3
     assert "C2__seed42 is not finished: 3 of 16 samples" in caplog.text
 
@@ -153,7 +154,7 @@ def test_what_cannot_be_read_is_an_error_that_leaves_every_table_as_it_was(
         damaged.write_bytes(content)
     before = contents(grid)
     with pytest.raises(RunDirectoryError, match=told):
-        write_derived_files(grid)
+        derive_tables(load_run(grid))
     assert contents(grid) == before
 
 
@@ -161,7 +162,7 @@ def test_what_cannot_be_read_is_an_error_that_leaves_every_table_as_it_was(
 def test_a_directory_that_no_run_wrote_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(RunDirectoryError, match="name a"):
-        write_derived_files(tmp_path / name)
+        derive_tables(load_run(tmp_path / name))
 
 
 def test_a_triptych_tells_stage1_final_and_gold_side_by_side(grid: Path) -> None:

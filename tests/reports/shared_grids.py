@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import run_hostile, run_shipped
 
-from episodic_absa.experiments.grid_report import write_report
+from episodic_absa.experiments.finished_run import load_run
+from episodic_absa.experiments.grid_report import write_pages
 from episodic_absa.experiments.integrity import verify
 
 
@@ -25,13 +26,13 @@ def hostile_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _make_shipped(folder: Path) -> Path:
     grid = run_shipped(folder)
     verify(grid)
-    write_report(grid)
+    write_pages(load_run(grid))
     return grid
 
 
 def _make_hostile(folder: Path) -> Path:
     grid = run_hostile(folder)
-    write_report(grid)
+    write_pages(load_run(grid))
     return grid
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import Line, PageParser, change_lines
 
-from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.finished_run import load_run
+from episodic_absa.experiments.grid_report import REPORT, write_pages
 from episodic_absa.metrics.statistics import find_unsupported_claims
 
 
@@ -29,7 +30,7 @@ def test_a_page_without_a_clear_difference_holds_no_claim_word_in_vain(reported:
 def test_a_clear_difference_is_called_by_its_name_beside_its_interval(grid: Path, loser: str, word: str) -> None:
     for cell in grid.glob(f"{loser}__seed*"):
         change_lines(cell / "scorecards.jsonl", spoil)
-    write_report(grid)
+    write_pages(load_run(grid))
     words = words_of(grid)
     assert f"C2 is significantly {word} than C1 in tuple_f1_explicit" in words.replace("\u00a0", " ")
     assert find_unsupported_claims(words) == ()

@@ -10,10 +10,10 @@ from tests.reports.grid_making import Line, PageParser, change_lines, read_lines
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiments import finished_cells
-from episodic_absa.experiments.derived_files import derive_tables, write_derived_files
+from episodic_absa.experiments.derived_files import derive_tables
 from episodic_absa.experiments.experiment_config import load_experiment
 from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_report import REPORT, is_without_text, write_pages, write_report
+from episodic_absa.experiments.grid_report import REPORT, is_without_text, write_pages
 from episodic_absa.experiments.integrity import verify
 
 CHANGED = "verified before the files changed; run episodic-absa verify again"
@@ -21,7 +21,7 @@ CHANGED = "verified before the files changed; run episodic-absa verify again"
 
 def opening_of(directory: Path) -> str:
     """Write the page and return the words of its first screen."""
-    write_report(directory)
+    write_pages(load_run(directory))
     page = (directory / REPORT).read_text("utf-8")
     return PageParser(page[: page.index('<section id="quality">')]).text
 
@@ -117,17 +117,17 @@ def test_a_sample_that_stands_twice_is_refused_with_file_and_line(grid: Path) ->
     lines = read_lines(cell / "scorecards.jsonl")
     write_lines(cell / "scorecards.jsonl", [*lines, lines[2]])
     for place in (grid, cell):
-        for derive in (write_derived_files, write_report):
+        for derive in (derive_tables, write_pages):
             with pytest.raises(
                 RunDirectoryError, match=r"C2__seed42/scorecards\.jsonl, line 25: .* line 3; .*verify` tells more"
             ):
-                derive(place)
+                derive(load_run(place))
 
 
 def test_a_damaged_manifest_is_no_reason_to_run_again(grid: Path) -> None:
     (grid / "C2__seed42" / "manifest.json").write_text("{}", "utf-8")
     with pytest.raises(RunDirectoryError, match="verify` tells more"):
-        write_report(grid)
+        write_pages(load_run(grid))
 
 
 @pytest.mark.parametrize("name", [REPORT, "integrity.json"])
@@ -136,7 +136,7 @@ def test_a_directory_in_place_of_a_file_is_told_with_what_to_do(grid: Path, name
     path.unlink()
     path.mkdir()
     with pytest.raises(RunDirectoryError, match=rf"cannot write .*C1__seed42/{name}: a directory .*; move it away"):
-        (write_report if name == REPORT else verify)(grid)
+        write_pages(load_run(grid)) if name == REPORT else verify(grid)
 
 
 def test_cells_are_loaded_and_computed_once_for_tables_and_pages(grid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def test_cells_are_loaded_and_computed_once_for_tables_and_pages(grid: Path, mon
 
 def test_a_page_knows_whether_it_holds_text(grid: Path) -> None:
     assert not is_without_text(grid)
-    write_report(grid / "C1__seed42", with_text=False)
+    write_pages(load_run(grid / "C1__seed42"), with_text=False)
     assert is_without_text(grid)
 
 

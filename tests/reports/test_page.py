@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import PageParser
 
-from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.finished_run import load_run
+from episodic_absa.experiments.grid_report import REPORT, write_pages
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.reports.html_report import page_script, style_sheet
 
@@ -36,7 +37,7 @@ def test_every_cell_and_the_grid_have_a_report(reported: Path) -> None:
 # CHECKLIST 145
 def test_reporting_again_gives_the_same_bytes_and_touches_nothing_of_the_run(grid: Path) -> None:
     before = {path: path.read_bytes() for path in sorted(grid.rglob("*")) if path.is_file()}
-    write_report(grid)
+    write_pages(load_run(grid))
     assert {path: path.read_bytes() for path in sorted(grid.rglob("*")) if path.is_file()} == before
 
 
@@ -115,14 +116,14 @@ def test_verify_results_are_shown_and_their_absence_is_named(grid: Path) -> None
     assert "checks hold, 0 fail" in section((grid / REPORT).read_text("utf-8"), "integrity")
     for path in grid.rglob("integrity.json"):
         path.unlink()
-    write_report(grid)
+    write_pages(load_run(grid))
     assert "Not verified yet: run episodic-absa verify" in section((grid / REPORT).read_text("utf-8"), "integrity")
 
 
 def test_a_failed_check_is_told_with_its_cell(grid: Path) -> None:
     path = grid / "C1__seed42" / "integrity.json"
     path.write_text('[{"check": "hashes", "count": 1, "detail": "manifest says otherwise", "result": "fail"}]', "utf-8")
-    write_report(grid)
+    write_pages(load_run(grid))
     words = section((grid / REPORT).read_text("utf-8"), "integrity")
     assert "C1__seed42: manifest says otherwise" in words
 

@@ -7,13 +7,14 @@ import pytest
 from tests.reports.grid_making import PageParser, change_lines, failed_card, read_lines, run_reviews, write_lines
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.finished_run import load_run
+from episodic_absa.experiments.grid_report import REPORT, write_pages
 
 FILES = ("scorecards.jsonl", "outputs.jsonl", "traces.jsonl")
 
 
 def words_of(directory: Path) -> str:
-    write_report(directory)
+    write_pages(load_run(directory))
     return PageParser((directory / REPORT).read_text("utf-8")).text
 
 
@@ -93,7 +94,7 @@ def test_one_condition_with_gold_is_told_without_a_comparison(tmp_path: Path) ->
 
 def test_a_directory_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError, match="name a directory that a run wrote"):
-        write_report(tmp_path)
+        write_pages(load_run(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["[", '[1, {"check": "x"}]', '[{"check": ["a"], "result": "pass"}]'])

@@ -8,7 +8,8 @@ import pytest
 from tests.reports.grid_making import PageParser, read_lines
 
 import episodic_absa
-from episodic_absa.experiments.grid_report import REPORT, write_report
+from episodic_absa.experiments.finished_run import load_run
+from episodic_absa.experiments.grid_report import REPORT, write_pages
 
 RUN = 8
 PACKAGE = Path(episodic_absa.__file__).parent
@@ -53,7 +54,7 @@ def ours(reported: Path) -> str:
 def hostile_page(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of quite other reviews, without text."""
     grid = Path(shutil.copytree(hostile, tmp_path_factory.mktemp("others") / "made"))
-    write_report(grid, with_text=False)
+    write_pages(load_run(grid), with_text=False)
     return everything_on(grid / REPORT)
 
 
@@ -61,7 +62,7 @@ def hostile_page(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> str
 def test_no_eight_characters_of_any_review_stand_on_a_page_without_text(grid: Path, ours: str) -> None:
     runs = runs_of(texts_of(grid))
     assert any(run in everything_on(grid / REPORT) for run in runs)  # with text they do
-    write_report(grid, with_text=False)
+    write_pages(load_run(grid), with_text=False)
     for path in (grid / REPORT, grid / "C2__seed42" / REPORT, grid / "build__seed42" / REPORT):
         shown = everything_on(path)
         assert sorted(run for run in runs if run in shown and run not in ours) == []
@@ -69,7 +70,7 @@ def test_no_eight_characters_of_any_review_stand_on_a_page_without_text(grid: Pa
 
 # CHECKLIST 228
 def test_no_korean_aspect_term_stands_on_a_page_without_text(grid: Path, ours: str) -> None:
-    write_report(grid, with_text=False)
+    write_pages(load_run(grid), with_text=False)
     shown = everything_on(grid / REPORT)
     korean = {term for term in terms_of(grid) if not term.isascii()}
     assert korean
@@ -77,7 +78,7 @@ def test_no_korean_aspect_term_stands_on_a_page_without_text(grid: Path, ours: s
 
 
 def test_the_page_says_that_it_is_without_text_and_numbers_the_aspects(grid: Path) -> None:
-    write_report(grid, with_text=False)
+    write_pages(load_run(grid), with_text=False)
     parser = PageParser((grid / REPORT).read_text("utf-8"))
     assert "Made without review text" in parser.text
     index, *blocks = parser.unpacked()

@@ -203,7 +203,6 @@ class LimitedReplier:
         self._replier = replier
         self._in_flight = in_flight
         self.sent_n = 0
-        self.under_way_n = 0
 
     @property
     def honours_seed(self) -> bool:
@@ -214,11 +213,7 @@ class LimitedReplier:
         """Pass the request on when there is room."""
         async with self._in_flight:
             self.sent_n += 1
-            self.under_way_n += 1
-            try:
-                return await self._replier.reply(request)
-            finally:
-                self.under_way_n -= 1
+            return await self._replier.reply(request)
 
     async def close(self) -> None:
         """Close the replier."""

@@ -40,7 +40,7 @@ def analysis_parts(result: SampleResult, *, number: int | None) -> list[Renderab
 
 def embedded_note() -> Text:
     """Say that no model answered."""
-    return Text("embedded engine (rules, not an LLM); --backend openai:MODEL uses a model", style="dim")
+    return Text("embedded engine (rules and weights, no LLM); --backend openai:MODEL uses one", style="dim")
 
 
 def shown_text(string: str) -> str:

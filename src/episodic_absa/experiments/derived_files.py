@@ -6,22 +6,16 @@ from pathlib import Path
 from episodic_absa.experiments.cell_tables import CELL_TABLES
 from episodic_absa.experiments.csv_text import replace_file
 from episodic_absa.experiments.finished_cells import Tell, tell_nobody
-from episodic_absa.experiments.finished_run import FinishedRun, load_run
+from episodic_absa.experiments.finished_run import FinishedRun
 from episodic_absa.experiments.grid_tables import COMPARISONS, GRID_METRICS, comparisons_text, seed_rows_text
 
 
-def write_derived_files(root: Path) -> tuple[Path, ...]:
-    """Derive the tables of a cell's directory, or of every cell of a grid and of the grid; return what was written.
+def derive_tables(run: FinishedRun, tell: Tell = tell_nobody) -> tuple[Path, ...]:
+    """Derive the tables of a cell, or of every cell of a grid and of the grid; return what was written.
 
     Raises:
-        RunDirectoryError: no run wrote this directory, a manifest or scorecard in it cannot be read, or a table
-            cannot be written.
+        RunDirectoryError: a table cannot be written.
     """
-    return derive_tables(load_run(root))
-
-
-def derive_tables(run: FinishedRun, tell: Tell = tell_nobody) -> tuple[Path, ...]:
-    """Derive the tables of a run that is loaded."""
     # All is computed before anything is written: what cannot be leaves every table as it was.
     texts = dict(_derived_texts(run, tell))
     for path, text in texts.items():

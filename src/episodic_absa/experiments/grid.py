@@ -209,10 +209,11 @@ def _store_path(config: ExperimentConfig, condition: Condition, seed: int, run_d
     pattern = config.file.episodic_memory.store_path
     if pattern is None:
         return run_dir / STORE
-    return config.resolve(Path(_filled(pattern, condition, seed)))
+    return config.resolve(Path(filled_store_path(pattern, condition, seed)))
 
 
-def _filled(pattern: str, condition: Condition, seed: int) -> str:
+def filled_store_path(pattern: str, condition: Condition, seed: int) -> str:
+    """Put a cell's condition and seed into `episodic_memory.store_path`."""
     return pattern.replace("{condition}", condition.name).replace("{seed}", str(seed))
 
 
@@ -221,7 +222,7 @@ def shown_store_path(config: ExperimentConfig, cell: Cell) -> str | None:
     pattern = config.file.episodic_memory.store_path
     if cell.store is None:
         return None
-    return STORE if pattern is None or cell.is_build else _filled(pattern, cell.condition, cell.seed)
+    return STORE if pattern is None or cell.is_build else filled_store_path(pattern, cell.condition, cell.seed)
 
 
 def _require_below(path: Path, roots: Sequence[Path], key: str) -> None:

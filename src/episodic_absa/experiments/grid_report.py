@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from episodic_absa.experiments.csv_text import replace_file
 from episodic_absa.experiments.finished_cells import FinishedCell, Tell, tell_nobody
-from episodic_absa.experiments.finished_run import FinishedRun, load_run
+from episodic_absa.experiments.finished_run import FinishedRun
 from episodic_absa.experiments.grid_tables import SeedRow
 from episodic_absa.experiments.report_integrity import integrity_of
 from episodic_absa.experiments.report_memory import (
@@ -50,22 +50,17 @@ _COLOURS: Final = 6
 _HEAD_BYTES: Final = 4_000
 
 
-def write_report(root: Path, *, with_text: bool = True) -> list[Path]:
-    """Write report.html of a cell's directory, or of every cell of a grid and of the grid; return what was written.
+def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
+    """Write report.html of a cell, or of every cell of a grid and of the grid; return what was written.
 
     Args:
-        root: a directory that a run wrote.
+        run: what a run left behind.
         with_text: False leaves out review texts, aspect terms, evidence and free words of the agents.
+        tell: told what is being worked on.
 
     Raises:
-        RunDirectoryError: no run wrote this directory, a manifest or scorecard in it cannot be read, or a page
-            cannot be written.
+        RunDirectoryError: a page cannot be written.
     """
-    return write_pages(load_run(root), with_text=with_text)
-
-
-def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
-    """Write the pages of a run that is loaded."""
     reader = SampleReader(with_text=with_text)
     samples = {}
     for cell in run.cells:

@@ -126,6 +126,7 @@ def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -
         )
     if facts.backbone.startswith("embedded:"):
         yield Bilingual(
-            en="Answered by the embedded rule engine, not by a language model: figures show how the instrument works.",
-            ko="언어 모델이 아닌 내장 규칙 엔진의 결과입니다. 수치는 도구의 동작을 보여 줄 뿐입니다.",
+            en="Answered by the embedded engine (rules and small weights), not by a language model: "
+            "figures show how the instrument works.",
+            ko="언어 모델이 아닌 내장 엔진(규칙과 작은 가중치)의 결과입니다. 수치는 도구의 동작을 보여 줄 뿐입니다.",
         )

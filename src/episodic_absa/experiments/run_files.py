@@ -16,6 +16,7 @@ from episodic_absa.agents.adoption import Adoption
 from episodic_absa.agents.asking import CallRecord
 from episodic_absa.agents.patch import PatchLogEntry
 from episodic_absa.experiments.experiment_config import ExperimentFile, ProcessSplit
+from episodic_absa.experiments.grid import filled_store_path
 from episodic_absa.experiments.run_directory import (
     JOURNAL,
     MANIFEST,
@@ -322,8 +323,7 @@ class CellFiles:
         pattern = manifest.config.episodic_memory.store_path
         if pattern is None or manifest.is_build:
             return self.path / STORE
-        filled = pattern.replace("{condition}", manifest.condition.name).replace("{seed}", str(manifest.seed))
-        return self.resolve(Path(filled))
+        return self.resolve(Path(filled_store_path(pattern, manifest.condition, manifest.seed)))
 
     @cached_property
     def store(self) -> ReadLines[EpisodicMemoryEntryV1_1]:

@@ -197,11 +197,7 @@ def _stage_delta(result: SampleResult) -> StageDelta:
         change_type="none" if not changed else "guided" if result.adoption.adopt else "unguided",
         override_applied=result.override.applied,
         override_gate_applied_n=len(applied),
-        override_reason=None
-        if not result.override_decisions
-        else ""
-        if applied
-        else result.override_decisions[0].reason,
+        override_reason=_override_reason(result),
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from episodic_absa.experiments.derived_files import write_derived_files
+from episodic_absa.experiments.derived_files import derive_tables
+from episodic_absa.experiments.finished_run import load_run
 from episodic_absa.experiments.integrity import verify
 
 C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
@@ -554,7 +555,7 @@ def test_verify_names_what_is_wrong_when(damage: Damage, grid: Path) -> None:
 @pytest.mark.parametrize("cell", [C1, SILENT, EVAL_ONLY])
 def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> None:  # CHECKLIST 202
     Run(grid / cell).edit_result(other_polarity)
-    write_derived_files(grid)
+    derive_tables(load_run(grid))
     verified = verify(grid)
     assert {one.check for name, one in verified.failures if name == "grid"} == {"never_shown_agree"}
     assert "never_shown_agree" in (grid / "integrity.json").read_text("utf-8")
@@ -570,7 +571,7 @@ def test_conditions_need_not_agree_where_answers_were_not_shared(grid: Path) -> 
 
 def test_a_condition_that_shows_memory_may_differ(grid: Path) -> None:
     Run(grid / C2).edit_result(other_polarity)
-    write_derived_files(grid)
+    derive_tables(load_run(grid))
     assert not [one for name, one in verify(grid).failures if name == "grid"]
 
 
@@ -630,7 +631,7 @@ def gold_majority(cell: Path) -> str:
 def test_cells_of_a_grid_must_name_one_majority(grid: Path, tmp_path: Path) -> None:
     moved = Path(shutil.move(grid, tmp_path / "elsewhere"))
     name_majority([moved / C2], polarity="neutral")
-    write_derived_files(moved)
+    derive_tables(load_run(moved))
     failures = {(name, one.check): one.detail for name, one in verify(moved).failures}
     assert f"{C2} names another majority" in failures["grid", "majority_agrees"]
 
@@ -647,7 +648,7 @@ def test_a_majority_that_all_manifests_name_must_be_that_of_the_gold(
         # As if the run had been over the whole split.
         Run(cell).edit_manifest(lambda one: one["dataset"]["split_counts"].update(valid=6))
         name_majority([cell], **right | majority)
-    write_derived_files(moved)
+    derive_tables(load_run(moved))
     failures = {(name, one.check): one.detail for name, one in verify(moved).failures}
     assert failures.get(("grid", "majority_agrees")) == (None if is_right else "majority is not that of the gold")
 
