@@ -19,13 +19,13 @@ class LinearModel(NamedTuple):
 
     def scores(self, features: Iterable[Feature]) -> list[float]:
         """Return the linear score of each class; features the model does not know count nothing."""
-        totals = [0.0] * len(self.classes)
-        for name, value in features:
-            known = self.weights.get(name)
-            if known is not None:
-                for column, weight in enumerate(known):
-                    totals[column] += weight * value
-        return [total * self.scale for total in totals]
+        row_of = self.weights.get
+        rows = [
+            row if value == 1.0 else [weight * value for weight in row]
+            for name, value in features
+            if (row := row_of(name)) is not None
+        ]
+        return [sum(column) * self.scale for column in zip(*rows, strict=True)] or [0.0] * len(self.classes)
 
     def probabilities(self, features: Iterable[Feature]) -> dict[str, float]:
         """Return the probability of each class."""

@@ -44,7 +44,9 @@ def weights_sha256(folder: Path = SHIPPED) -> str:
 def read_linear_model(content: bytes) -> LinearModel:
     """Read a model from the bytes of its file."""
     stored = json.loads(gzip.decompress(content))
-    return LinearModel(tuple(stored["classes"]), stored["scale"], stored["weights"])
+    # Tuples of numbers are nothing to the garbage collector; it would walk through a hundred thousand lists.
+    weights = {name: tuple(row) for name, row in stored["weights"].items()}
+    return LinearModel(tuple(stored["classes"]), stored["scale"], weights)
 
 
 @cache
