@@ -1,6 +1,8 @@
 """ATSA: a first look. The polarity of each target by weights and rules, and of what is said without a target."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
 
 from episodic_absa.backends.embedded.aspect_judgement import Judgement, distribution, find_term
 from episodic_absa.backends.embedded.ate import extracted_targets
@@ -8,21 +10,40 @@ from episodic_absa.backends.embedded.first_judgement import judge_first, judge_u
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.target_union import NAMED, support
 from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.trained_weights import weights_folder
 from episodic_absa.backends.embedded.weighing import weigh
 from episodic_absa.schemas.absa import AspectItem
 from episodic_absa.schemas.answers import AnsweredSentiment, AtsaAnswer
 from episodic_absa.schemas.role_inputs import AtsaInputs
+from episodic_absa.vocabulary import Language
 
 
 def answer_atsa(inputs: AtsaInputs) -> AtsaAnswer:
     """Judge every given aspect, or those found here if none are given, and what is said without a target."""
-    reading = read_text(inputs.text, inputs.language)
-    named = {target.term: (target.start, target.end) for target in extracted_targets(reading)}
     if inputs.aspects is None:
-        terms = list(named)
-    else:
-        terms = list(dict.fromkeys(one.aspect_term for one in inputs.aspects if _is_judged(reading, one)))
-        terms += _too_short_for_the_filter(named, terms)
+        return AtsaAnswer(sentiments=_first_look(inputs.text, inputs.language, weights_folder.get()))
+    reading = read_text(inputs.text, inputs.language)
+    named = _named_places(reading)
+    terms = list(dict.fromkeys(one.aspect_term for one in inputs.aspects if _is_judged(reading, one)))
+    terms += _too_short_for_the_filter(named, terms)
+    return AtsaAnswer(sentiments=_judged(reading, terms, named))
+
+
+# Asked twice for every text: the validator checks the same first look.
+@lru_cache(maxsize=512)
+def _first_look(text: str, language: Language, _folder: Path) -> tuple[AnsweredSentiment, ...]:
+    reading = read_text(text, language)
+    named = _named_places(reading)
+    return _judged(reading, named, named)
+
+
+def _named_places(reading: Reading) -> dict[str, tuple[int, int]]:
+    return {target.term: (target.start, target.end) for target in extracted_targets(reading)}
+
+
+def _judged(
+    reading: Reading, terms: Iterable[str], named: Mapping[str, tuple[int, int]]
+) -> tuple[AnsweredSentiment, ...]:
     found = [
         _sentiment(reading, term, judgement)
         for term in terms
@@ -32,7 +53,7 @@ def answer_atsa(inputs: AtsaInputs) -> AtsaAnswer:
     # A given aspect may be the opinion word itself; saying it twice would count it twice.
     if implicit is not None and not any(one.evidence == reading.quote(implicit.start, implicit.end) for one in found):
         found.append(_sentiment(reading, "", implicit))
-    return AtsaAnswer(sentiments=tuple(found[:MAX_ITEMS]))
+    return tuple(found[:MAX_ITEMS])
 
 
 def _is_judged(reading: Reading, aspect: AspectItem) -> bool:

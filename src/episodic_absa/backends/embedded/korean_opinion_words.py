@@ -7,6 +7,7 @@ from episodic_absa.backends.embedded.opinion_lexicon import Idiom
 
 _OPINION_TAGS: Final = frozenset({"NNG", "NNP", "XR", "VA", "VV", "MAG", "IC", "SL", "VX", "XSN", "MM", "XPN"})
 _SUFFIX_TAGS: Final = ("XSA", "XSV", "XSN", "VCP", "VV", "VA", "VX")
+_MAX_MORPHEMES: Final = 3
 _EXISTENCE_STEMS: Final = frozenset({"없", "있", "나", "나오", "걸리", "생기", "들리", "보이", "발생"})
 
 
@@ -44,13 +45,10 @@ def _hit_at(tokens: KoreanTokens, at: int) -> KoreanHit | None:
         return KoreanHit(at, end - 1, idiom.seq, idiom.score, idiom)
     if tokens.tag(at) not in _OPINION_TAGS:
         return None
-    for length in (3, 2, 1):
-        last = at + length - 1
-        if last < len(tokens.items) and _is_one_word(tokens, at, last):
-            form = "".join(tokens.forms[at : last + 1])
-            hit = _word_hit(tokens, at, last, form)
-            if hit is not None:
-                return hit
+    for last in range(_last_of_word(tokens, at), at - 1, -1):
+        hit = _word_hit(tokens, at, last, "".join(tokens.forms[at : last + 1]))
+        if hit is not None:
+            return hit
     return _existence_hit(tokens, at)
 
 
@@ -66,12 +64,7 @@ def _word_hit(tokens: KoreanTokens, at: int, last: int, form: str) -> KoreanHit 
     if score is None:
         return None
     # A verb made of a noun swallows its suffix, so that 추천 + 하 is one opinion.
-    if (
-        at == last
-        and tokens.tag(at) in NOUNS
-        and tokens.tag(at + 1) in ("XSA", "XSV")
-        and _is_one_word(tokens, at, at + 1)
-    ):
+    if at == last and tokens.tag(at) in NOUNS and tokens.tag(at + 1) in ("XSA", "XSV") and _goes_on(tokens, at):
         last += 1
     return KoreanHit(at, last, form, score)
 
@@ -94,7 +87,17 @@ def _existence_hit(tokens: KoreanTokens, at: int) -> KoreanHit | None:
     return None
 
 
-def _is_one_word(tokens: KoreanTokens, first: int, last: int) -> bool:
-    return all(tokens.items[at].end >= tokens.items[at + 1].start for at in range(first, last)) and all(
-        tokens.tag(at).startswith(_SUFFIX_TAGS) or tokens.tag(at) in NOUNS for at in range(first + 1, last + 1)
-    )
+def _last_of_word(tokens: KoreanTokens, first: int) -> int:
+    """Return how far an opinion word that begins here may reach."""
+    last = first
+    while last - first + 1 < _MAX_MORPHEMES and _goes_on(tokens, last):
+        last += 1
+    return last
+
+
+def _goes_on(tokens: KoreanTokens, at: int) -> bool:
+    """Whether the next morpheme is written onto this one and may belong to the same word."""
+    following = at + 1
+    if following >= len(tokens.items) or tokens.items[at].end < tokens.items[following].start:
+        return False
+    return tokens.tags[following] in NOUNS or tokens.tags[following].startswith(_SUFFIX_TAGS)

@@ -42,7 +42,8 @@ def read_korean(text: str) -> Reading:
     """Read a text; without an analyser nothing is found but the cues."""
     cues = (find_negations(text, "ko"), find_contrasts(text, "ko"), find_ironies(text, "ko"))
     items = morphemes(text) or ()
-    tokens = KoreanTokens(text, items, [item.form for item in items], korean_lexicon())
+    forms, tags = [item.form for item in items], [item.tag.split("-")[0] for item in items]
+    tokens = KoreanTokens(text, items, forms, tags, korean_lexicon())
     hits = find_hits(tokens)
     clause_of, clauses = split_clauses(tokens, hits, cues[1])
     phrases = find_phrases(tokens, hits, clause_of)

@@ -38,11 +38,13 @@ class KoreanTokens:
     text: str
     items: tuple[Morpheme, ...]
     forms: list[str]
+    tags: list[str]
+    """Without the mark of irregular stems."""
     lexicon: OpinionLexicon
 
     def tag(self, at: int) -> str:
-        """Return the tag at a position, without the mark of irregular stems."""
-        return self.items[at].tag.split("-")[0] if 0 <= at < len(self.items) else ""
+        """Return the tag at a position."""
+        return self.tags[at] if 0 <= at < len(self.tags) else ""
 
     def form(self, at: int) -> str:
         """Return the form at a position."""

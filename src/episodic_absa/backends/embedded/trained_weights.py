@@ -45,7 +45,7 @@ def read_linear_model(content: bytes) -> LinearModel:
     """Read a model from the bytes of its file."""
     stored = json.loads(gzip.decompress(content))
     # Tuples of numbers are nothing to the garbage collector; it would walk through a hundred thousand lists.
-    weights = {name: tuple(row) for name, row in stored["weights"].items()}
+    weights = dict(zip(stored["weights"], map(tuple, stored["weights"].values()), strict=True))
     return LinearModel(tuple(stored["classes"]), stored["scale"], weights)
 
 
