@@ -14,7 +14,8 @@ _OF_DOMAIN: Final = (
     *("tt=", "t-1=", "t+1=", "rt=", "e=", "pe=", "r-1=", "r1="),
 )
 """What a domain's own annotation decides: which words, and how much the rules' marks are worth."""
-_BUCKETS: Final = (0, 1, 2, 3, 4, 4, 6, 6, 6, 9)
+_BUCKETS: Final = ("0", "1", "2", "3", "4", "4", "6", "6", "6", "9")
+_DIGIT: Final = ("0", "1")
 _REACH: Final = 2
 """How many words to either side an attribute may look at."""
 
@@ -23,7 +24,7 @@ def tagger_features(reading: Reading) -> list[list[str]]:
     """Return the attributes of every word of a reading."""
     marks = mark_words(reading)
     lexical = [_EDGES, _EDGES, *(_lexical(word, reading.language) for word in reading.words), _EDGES, _EDGES]
-    glances = [f"{one.target[:1]},{one.opinion},{one.lexicon},{int(one.is_listed)}" for one in marks]
+    glances = [f"{one.target[:1]},{one.opinion},{one.lexicon},{_DIGIT[one.is_listed]}" for one in marks]
     shapes = _english_shapes(reading) if reading.language == "en" else _korean_shapes(reading)
     return [
         _lexical_features(lexical[at : at + 5], mark) + _neighbours(glances, at) + shape
@@ -59,7 +60,7 @@ def _lexical_features(around: Sequence[tuple[str, str]], mark: WordMarks) -> lis
     """Return what a word, the two words to either side and the rules' mark on it say."""
     (before2, before2_tag), (before, before_tag), (form, tag), (after, after_tag), (after2, after2_tag) = around
     target, opinion, lexicon, is_listed, to_opinion, from_opinion = mark
-    listed = int(is_listed)
+    listed = _DIGIT[is_listed]
     distances = f"{_BUCKETS[to_opinion]},{_BUCKETS[from_opinion]}"
     return [
         "b",
@@ -116,7 +117,7 @@ def _korean_shapes(reading: Reading) -> list[list[str]]:
             particle = word.form if word.tag.startswith(("J", "E")) else word.tag
         found.append(
             [
-                f"e={int(is_first)}{int(is_last)}",
+                f"e={_DIGIT[is_first]}{_DIGIT[is_last]}",
                 f"p={particle}",
                 f"pe={particle},{word.tag}",
                 f"c={word.form[-1:]}",

@@ -44,9 +44,7 @@ def weights_sha256(folder: Path = SHIPPED) -> str:
 def read_linear_model(content: bytes) -> LinearModel:
     """Read a model from the bytes of its file."""
     stored = json.loads(gzip.decompress(content))
-    # Tuples of numbers are nothing to the garbage collector; it would walk through a hundred thousand lists.
-    weights = dict(zip(stored["weights"], map(tuple, stored["weights"].values()), strict=True))
-    return LinearModel(tuple(stored["classes"]), stored["scale"], weights)
+    return LinearModel(tuple(stored["classes"]), stored["scale"], stored["weights"])
 
 
 @cache
