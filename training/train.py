@@ -13,6 +13,7 @@ import json
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -45,12 +46,17 @@ from episodic_absa.vocabulary import POLARITIES, Language
 
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
 _TAGGER: Final = {
-    "c1": 0.1,
-    "c2": 0.05,
+    "c1": 0.3,
+    "c2": 1.0,
     "max_iterations": 60,
     "feature.minfreq": 2,
     "feature.possible_transitions": True,
 }
+
+
+_MOST_OF_A_DOMAIN: Final = 1000
+"""How many examples' weight one domain has in the general part of a polarity model."""
+_NEUTRAL_SHARES: Final = {corpus.domain: corpus.neutral_share for corpus in CORPORA if corpus.kind == "aspects"}
 
 
 class Material(NamedTuple):
@@ -195,14 +201,25 @@ def train_tagger(examples: Sequence[Example]) -> bytes:
 
 
 def fit_polarity(judged: Sequence[Judged], *, penalty: float, min_count: int) -> bytes:
-    """Fit a polarity model: every example once as of its domain and once as of none, at half weight each."""
+    """Fit a polarity model: every example once as of its domain and once as of none, at half weight each or less."""
+    sizes = Counter(one.domain for one in judged)
     rows, labels, shares = [], [], []
     for one in judged:
         for domain in dict.fromkeys((one.domain, None)):
             rows.append(in_domain(one.features, domain))
             labels.append(one.polarity)
-            shares.append(one.share if one.domain is None else one.share / 2)
+            shares.append(one.share * _share(one, sizes, is_general=domain is None))
     return fit_linear(rows, labels, POLARITIES, penalty=penalty, min_count=min_count, shares=shares)
+
+
+def _share(one: Judged, sizes: Counter[str | None], *, is_general: bool) -> float:
+    """Return how much an example counts. In the general part no domain drowns out the others."""
+    if one.domain is None:
+        return 1.0
+    if not is_general:
+        return 0.5
+    neutral = _NEUTRAL_SHARES.get(one.domain, 1.0) if one.polarity == "neutral" else 1.0
+    return 0.5 * neutral * min(1.0, _MOST_OF_A_DOMAIN / sizes[one.domain])
 
 
 def say(message: str) -> None:

@@ -22,7 +22,7 @@ MAX_TARGETS: Final = 190
 _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
 
 
-NAMED: Final = 0.2
+NAMED: Final = 0.3
 """How likely a stretch must be before it is named."""
 KEPT: Final = 0.15
 """How likely target and polarity must be together before the debate lets a tuple stand."""
