@@ -1,4 +1,4 @@
-"""The label of a whole text: what tuples and text say together, and how likely that is right."""
+"""The label of a whole text: what tuples and text say together."""
 
 import pytest
 
@@ -14,9 +14,7 @@ def item(term: str, polarity: Polarity, confidence: float, evidence: str = "") -
 
 def test_two_sure_sides_make_a_text_mixed() -> None:
     reading = read_text("The food was great but the service was slow.", "en")
-    label, confidence = sentence_label(reading, [item("food", "positive", 0.95), item("service", "negative", 0.94)])
-    assert label == "mixed"
-    assert 0.5 < confidence < 0.9
+    assert sentence_label(reading, [item("food", "positive", 0.95), item("service", "negative", 0.94)])[0] == "mixed"
 
 
 def test_a_weak_second_side_does_not_make_a_text_mixed() -> None:
@@ -30,21 +28,11 @@ def test_a_neutral_tuple_takes_no_side() -> None:
     assert sentence_label(reading, judged) == sentence_label(reading, [*judged, item("table", "neutral", 0.97)])
 
 
-def test_a_text_whose_tuples_and_words_agree_is_surer_than_one_whose_differ() -> None:
-    reading = read_text("The soup was wonderful.", "en")
-    agreed = sentence_label(reading, [item("soup", "positive", 0.8)])
-    torn = sentence_label(reading, [item("soup", "negative", 0.8)])
-    assert agreed[0] == "positive"
-    assert torn[1] < agreed[1] < 1.0
-
-
 @pytest.mark.parametrize(("text", "language"), [("", "en"), ("Das Essen war gut.", "other")])
 def test_where_nothing_is_known_the_label_is_neutral_at_even_odds(text: str, language: Language) -> None:
     assert sentence_label(read_text(text, language), []) == ("neutral", 0.5)
 
 
-def test_hundreds_of_tuples_give_a_probability() -> None:
+def test_hundreds_of_tuples_do_not_overflow() -> None:
     reading = read_text("The soup was wonderful.", "en")
-    label, confidence = sentence_label(reading, [item("soup", "negative", 0.9)] * 400)
-    assert label == "negative"
-    assert 0.5 < confidence <= 1.0
+    assert sentence_label(reading, [item("soup", "negative", 0.9)] * 400)[0] == "negative"

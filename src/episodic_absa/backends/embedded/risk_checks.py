@@ -20,7 +20,8 @@ _MAX_STRAY_CUES: Final = 50
 _UNDECIDED: Final = 0.5
 _FLOOR: Final = 0.005
 _MOST_ODDS: Final = 30.0
-_DIGITS: Final = 5
+_HEARD: Final = 0.98
+"""Not a probability: the moderator takes the label of whoever states more, and a tuple states up to 0.97."""
 _ARTICLES: Final = ("the ", "a ", "an ")
 
 
@@ -85,7 +86,7 @@ def consistency_score(risks: Sequence[FoundRisk]) -> float:
 
 
 def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tuple[SentenceLabel, float]:
-    """Weigh the tuples and the text as a whole into one label, with the probability that it is right."""
+    """Weigh the tuples and the text as a whole into one label."""
     judged = [one for one in sentiments if one.polarity in _OPPOSITE and not one.is_backfilled]
     whole = weighed_text(reading)
     if not judged and (whole is None or whole.best == "neutral"):
@@ -100,7 +101,7 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
         "mixed": both,
     }
     label = max(shares, key=lambda one: shares[one])
-    return label, round(shares[label], _DIGITS)
+    return label, _HEARD
 
 
 def _lean(reading: Reading, judged: Sequence[SentimentItem], whole: Weights3 | None) -> float:
