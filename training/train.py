@@ -180,7 +180,9 @@ def train_language(language: Language, examples: list[Example], documents: list[
     files[f"polarity_{language}.json.gz"] = fit_polarity(targets, penalty=4.0, min_count=2)
     texts = [judged for example in [*examples, *documents] if (judged := judged_text(example)) is not None]
     say(f"{language}: polarity of {len(texts)} whole texts")
-    files[f"text_{language}.json.gz"] = fit_polarity(texts, penalty=6.0, min_count=3 if documents else 2)
+    files[f"text_{language}.json.gz"] = fit_polarity(
+        texts, penalty=12.0 if documents else 6.0, min_count=5 if documents else 2
+    )
     return files
 
 

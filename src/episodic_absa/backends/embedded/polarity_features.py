@@ -1,5 +1,6 @@
 """Features of the polarity model: the words around a target, its clause, and what the rules make of them."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -14,6 +15,8 @@ _KOREAN_NEGATORS: Final = frozenset({"안", "못", "않", "못하", "없", "아�
 _KOREAN_CONTENT: Final = (
     "NN", "V", "MA", "XR", "XSA", "IC", "EF", "SL", "W_", "EC", "MM", "XPN",
 )  # fmt: skip
+_RUN_LENGTHS: Final = (2, 3, 4)
+_REPEATED: Final = re.compile(r"(.)\1{2,}")
 _OF_DOMAIN: Final = ("bias", "rule", "clause", "sentence", "around", "case", "total")
 """What means something else from one domain to the next; words mean the same."""
 
@@ -55,6 +58,8 @@ def text_features(reading: Reading) -> list[Feature]:
     ]
     found += [(f"last:{sign(reading.opinions[-1].first)}", 1.0)] if reading.opinions else []
     found += [(f"w:{form}", 1.0) for form in dict.fromkeys(_forms(reading, 0, len(reading.words)))]
+    if reading.language == "ko":
+        found += [(f"run:{run}", 1.0) for run in dict.fromkeys(_character_runs(reading.text))]
     return found
 
 
@@ -167,6 +172,15 @@ def _forms(reading: Reading, first: int, end: int) -> Iterator[str]:
         if last:
             yield f"{last}_{form}"
         last = form
+
+
+def _character_runs(text: str) -> Iterator[str]:
+    """Yield short runs of characters: they outlive typing errors and free spacing, and hold smileys and sighs."""
+    # People space as they like, and ㅋㅋㅋㅋㅋ says what ㅋㅋ says.
+    joined = _REPEATED.sub(r"\1\1", "".join(text.lower().split()))
+    for length in _RUN_LENGTHS:
+        for start in range(len(joined) - length + 1):
+            yield joined[start : start + length]
 
 
 def _structure_features(reading: Reading, place: Place, home: int) -> Iterator[Feature]:
