@@ -25,7 +25,19 @@ def test_a_weak_second_side_does_not_make_a_text_mixed() -> None:
 def test_a_neutral_tuple_takes_no_side() -> None:
     reading = read_text("We sat at the table and the soup was wonderful.", "en")
     judged = [item("soup", "positive", 0.9)]
-    assert sentence_label(reading, judged) == sentence_label(reading, [*judged, item("table", "neutral", 0.97)])
+    assert sentence_label(reading, judged)[0] == sentence_label(reading, [*judged, item("table", "neutral", 0.97)])[0]
+
+
+def test_the_label_is_stated_no_less_surely_than_the_surest_tuple_it_weighed() -> None:
+    reading = read_text("We sat at the table and the soup was wonderful.", "en")
+    label, confidence = sentence_label(reading, [item("soup", "positive", 0.6), item("table", "neutral", 0.97)])
+    assert (label, confidence) == ("positive", 0.97)
+
+
+def test_without_tuples_the_label_states_its_own_probability() -> None:
+    label, confidence = sentence_label(read_text("진짜 별로였어요", "ko"), [])
+    assert label == "negative"
+    assert 0.5 < confidence < 1.0
 
 
 @pytest.mark.parametrize(("text", "language"), [("", "en"), ("Das Essen war gut.", "other")])

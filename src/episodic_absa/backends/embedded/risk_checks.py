@@ -20,8 +20,7 @@ _MAX_STRAY_CUES: Final = 50
 _UNDECIDED: Final = 0.5
 _FLOOR: Final = 0.005
 _MOST_ODDS: Final = 30.0
-_HEARD: Final = 0.98
-"""Not a probability: the moderator takes the label of whoever states more, and a tuple states up to 0.97."""
+_DIGITS: Final = 4
 _ARTICLES: Final = ("the ", "a ", "an ")
 
 
@@ -86,7 +85,11 @@ def consistency_score(risks: Sequence[FoundRisk]) -> float:
 
 
 def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tuple[SentenceLabel, float]:
-    """Weigh the tuples and the text as a whole into one label."""
+    """Weigh the tuples and the text as a whole into one label, with its probability or the surest tuple's if higher.
+
+    The moderator takes the label of whoever states more. A single tuple knows its own words only; a label that weighed
+    it with all the others must not lose to it.
+    """
     judged = [one for one in sentiments if one.polarity in _OPPOSITE and not one.is_backfilled]
     whole = weighed_text(reading)
     if not judged and (whole is None or whole.best == "neutral"):
@@ -101,7 +104,8 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
         "mixed": both,
     }
     label = max(shares, key=lambda one: shares[one])
-    return label, _HEARD
+    surest = max((one.confidence for one in sentiments if one.polarity and not one.is_backfilled), default=0.0)
+    return label, round(max(shares[label], surest), _DIGITS)
 
 
 def _lean(reading: Reading, judged: Sequence[SentimentItem], whole: Weights3 | None) -> float:
