@@ -178,11 +178,8 @@ def train_language(language: Language, examples: list[Example], documents: list[
     targets = [judged for example in examples for judged in judged_targets(example)]
     say(f"{language}: polarity of {len(targets)} targets")
     files[f"polarity_{language}.json.gz"] = fit_polarity(targets, penalty=4.0, min_count=2)
-    texts = [judged for example in [*examples, *documents] if (judged := judged_text(example)) is not None]
-    say(f"{language}: polarity of {len(texts)} whole texts")
-    files[f"text_{language}.json.gz"] = fit_polarity(
-        texts, penalty=12.0 if documents else 6.0, min_count=5 if documents else 2
-    )
+    say(f"{language}: polarity of whole texts")
+    files[f"text_{language}.json.gz"] = fit_texts(examples, documents)
     return files
 
 
@@ -200,6 +197,12 @@ def train_tagger(examples: Sequence[Example]) -> bytes:
         path = Path(folder) / "tagger.crf"
         trainer.train(str(path))
         return gzip.compress(path.read_bytes(), mtime=0)
+
+
+def fit_texts(examples: Sequence[Example], documents: Sequence[Example]) -> bytes:
+    """Fit the polarity of whole texts; with tens of thousands of documents rare features are mostly chance."""
+    texts = [judged for example in [*examples, *documents] if (judged := judged_text(example)) is not None]
+    return fit_polarity(texts, penalty=12.0 if documents else 6.0, min_count=5 if documents else 2)
 
 
 def fit_polarity(judged: Sequence[Judged], *, penalty: float, min_count: int) -> bytes:

@@ -16,9 +16,11 @@ sys.path.insert(0, str(TRAINING))
 
 from corpora import CORPORA, HELD_OUT, Row  # noqa: E402 - the folder is no package: it is run, not installed
 from examples import judged_text, read_examples, word_labels  # noqa: E402
+from label_balance import Labelled, fit_both, fit_lean, gold_label  # noqa: E402
 from linear_training import fit_linear  # noqa: E402
 from near_copies import HeldOut, NearCopyError, refuse_near_copies  # noqa: E402
 
+from episodic_absa.backends.embedded.sentence_label import LabelEvidence  # noqa: E402
 from episodic_absa.backends.embedded.text_reading import read_text  # noqa: E402
 from episodic_absa.backends.embedded.trained_weights import read_linear_model  # noqa: E402
 
@@ -157,3 +159,39 @@ def test_the_shipped_weights_name_the_data_they_were_trained_on() -> None:
         path = SHARED / "data" / one["file"]
         if path.exists():
             assert hashlib.sha256(path.read_bytes()).hexdigest() == one["sha256"], one["file"]
+
+
+@pytest.mark.parametrize(
+    ("polarities", "document", "expected"),
+    [
+        (["positive", "neutral"], "", "positive"),
+        (["positive", "negative"], "", "mixed"),
+        (["neutral"], "", "neutral"),
+        ([], "negative", "negative"),
+        ([], "", ""),
+    ],
+)
+def test_praise_and_blame_together_make_a_mixed_text(polarities: list[str], document: str, expected: str) -> None:
+    gold = tuple({"aspect_term": "", "polarity": polarity} for polarity in polarities)
+    assert gold_label(Row("text", gold, document)) == expected
+
+
+def test_whoever_is_right_more_often_weighs_more_in_the_label() -> None:
+    """The tuples are always right here; the text is right as often as not."""
+    found = [
+        Labelled(LabelEvidence(side, side * text, 0.0, has_contrast=False), "positive" if side > 0 else "negative")
+        for side in (1.0, -1.0)
+        for text in (1.0, -1.0)
+    ]
+    tuples, text = fit_lean(found)
+    assert tuples > 1.0 > abs(text)
+
+
+def test_a_second_side_that_is_mostly_wrong_asks_for_more_before_a_text_is_mixed() -> None:
+    found = [
+        Labelled(LabelEvidence(0.0, 0.0, weaker, has_contrast=False), label)
+        for weaker, label in ((0.4, "positive"), (0.5, "negative"), (0.5, "mixed"), (0.9, "mixed"), (0.95, "mixed"))
+    ]
+    start, weaker_side, contrast = fit_both(found)
+    assert start < 0 < weaker_side
+    assert contrast == pytest.approx(0.0, abs=0.01)

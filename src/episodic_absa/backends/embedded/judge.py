@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
-from episodic_absa.backends.embedded.risk_checks import sentence_label
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
+from episodic_absa.backends.embedded.sentence_label import sentence_label
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.backends.embedded.tuple_review import (
     conflicting,

@@ -1,52 +1,20 @@
 """Checks a set of tuples against the reading of their text and names what may be wrong. Used by both validators."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from episodic_absa.backends.embedded.aspect_judgement import find_term, opinions_about
 from episodic_absa.backends.embedded.reading import Opinion, Reading, Target, polarity_of
 from episodic_absa.backends.embedded.two_readers import weights_lead
-from episodic_absa.backends.embedded.weighing import Weights3, weighed_text
 from episodic_absa.language import Cue, ends_with_particle, norm
 from episodic_absa.schemas.absa import AspectItem, SentimentItem
-from episodic_absa.vocabulary import SEVERITY_WEIGHT, Polarity, ProposalType, RiskId, SentenceLabel, Severity
+from episodic_absa.vocabulary import SEVERITY_WEIGHT, Polarity, ProposalType, RiskId, Severity
 
 _OPPOSITE: Final[dict[Polarity, Polarity]] = {"positive": "negative", "negative": "positive"}
-_WEIGHT_AFTER_CONTRAST: Final = 1.5
 _SCORE_PER_SEVERITY: Final = 0.12
 _MAX_STRAY_CUES: Final = 50
 """A text with more negating words than this is no review; looking at all of them would take quadratic time."""
-_UNDECIDED: Final = 0.5
-_FLOOR: Final = 0.005
-_MOST_ODDS: Final = 30.0
-_DIGITS: Final = 4
 _ARTICLES: Final = ("the ", "a ", "an ")
-
-
-class _Lean(NamedTuple):
-    """What the tuples' confidences and the text's log-odds weigh in the log-odds of praise."""
-
-    tuples: float
-    text: float
-
-
-class _Both(NamedTuple):
-    """What makes praise and blame together likely, in log-odds."""
-
-    start: float
-    weaker_side: float
-    contrast: float
-
-
-_LEAN: Final = {"ko": _Lean(tuples=0.2, text=0.85), "en": _Lean(tuples=1.3, text=0.5)}
-"""Fitted by logistic regression: Korean on 2,961 NSMC training texts that the text weights had not seen and half the
-M-ABSA dev texts, English on the dev texts of M-ABSA and MAMS. Sixty thousand whole reviews taught the Korean text
-weights, so there the text leads; in English the tuples do."""
-_BOTH: Final = _Both(start=-3.9, weaker_side=4.2, contrast=1.0)
-"""Fitted likewise on the dev texts of both languages that have tuples of either side.
-
-A weak second side is mostly wrong."""
 
 
 class FoundRisk(NamedTuple):
@@ -82,69 +50,6 @@ def find_risks(reading: Reading, aspects: Sequence[AspectItem], sentiments: Sequ
 def consistency_score(risks: Sequence[FoundRisk]) -> float:
     """Return 1 for a result without risks, less for each by its severity."""
     return max(0.0, 1.0 - _SCORE_PER_SEVERITY * sum(SEVERITY_WEIGHT[risk.severity] for risk in risks))
-
-
-def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tuple[SentenceLabel, float]:
-    """Weigh the tuples and the text as a whole into one label, with its probability or the surest tuple's if higher.
-
-    The moderator takes the label of whoever states more. A single tuple knows its own words only; a label that weighed
-    it with all the others must not lose to it.
-    """
-    judged = [one for one in sentiments if one.polarity in _OPPOSITE and not one.is_backfilled]
-    whole = weighed_text(reading)
-    if not judged and (whole is None or whole.best == "neutral"):
-        return "neutral", whole.neutral if whole else _UNDECIDED
-    praise = _logistic(_lean(reading, judged, whole))
-    both = _share_of_both(reading, judged)
-    # The text's own doubt whether anything is judged counts where no tuple says that something is.
-    one_sided = (1.0 - both) * (1.0 - (whole.neutral if whole and not judged else 0.0))
-    shares: dict[SentenceLabel, float] = {
-        "positive": one_sided * praise,
-        "negative": one_sided * (1.0 - praise),
-        "mixed": both,
-    }
-    label = max(shares, key=lambda one: shares[one])
-    surest = max((one.confidence for one in sentiments if one.polarity and not one.is_backfilled), default=0.0)
-    return label, round(max(shares[label], surest), _DIGITS)
-
-
-def _lean(reading: Reading, judged: Sequence[SentimentItem], whole: Weights3 | None) -> float:
-    """Return the log-odds of praise; the clause after a contrast weighs more."""
-    by_tuples = sum(_worth(reading, one) for one in judged)
-    by_text = 0.0 if whole is None else math.log(max(whole.positive, _FLOOR) / max(whole.negative, _FLOOR))
-    is_one_sided = len({one.polarity for one in judged}) == 1
-    if is_one_sided and by_tuples * by_text < 0 and _is_turned_by_negation(reading):
-        # The text was weighed word by word: of what a negation far off does to them it knows nothing.
-        by_text = 0.0
-    weight = _LEAN.get(reading.language, _LEAN["en"])
-    return weight.tuples * by_tuples + weight.text * by_text
-
-
-def _worth(reading: Reading, one: SentimentItem) -> float:
-    place = evidence_place(reading, one)
-    is_later = place is not None and reading.clauses and reading.clauses[reading.clause_at(place[0])].side > 0
-    return (one.confidence if one.polarity == "positive" else -one.confidence) * (
-        _WEIGHT_AFTER_CONTRAST if is_later else 1.0
-    )
-
-
-def _share_of_both(reading: Reading, judged: Sequence[SentimentItem]) -> float:
-    """Return how likely praise and blame both are there: as sure as the weaker side, surer beside a contrast."""
-    surest = {side: max((one.confidence for one in judged if one.polarity == side), default=0.0) for side in _OPPOSITE}
-    weaker = min(surest.values())
-    if not weaker:
-        return 0.0
-    return _logistic(_BOTH.start + _BOTH.weaker_side * weaker + (_BOTH.contrast if reading.contrasts else 0.0))
-
-
-def _logistic(odds: float) -> float:
-    # A text of hundreds of tuples must not overflow exp().
-    return 1.0 / (1.0 + math.exp(-max(-_MOST_ODDS, min(_MOST_ODDS, odds))))
-
-
-def _is_turned_by_negation(reading: Reading) -> bool:
-    """Whether a negating word turns what some opinion words say by themselves."""
-    return any(polarity_of(opinion.base) != polarity_of(opinion.full) for opinion in reading.opinions)
 
 
 def evidence_place(reading: Reading, sentiment: SentimentItem) -> tuple[int, int] | None:

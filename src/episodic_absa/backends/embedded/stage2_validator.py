@@ -3,8 +3,9 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.reading import Reading
-from episodic_absa.backends.embedded.risk_checks import FoundRisk, consistency_score, find_risks, sentence_label
+from episodic_absa.backends.embedded.risk_checks import FoundRisk, consistency_score, find_risks
 from episodic_absa.backends.embedded.second_looks import SecondLooks, second_looks
+from episodic_absa.backends.embedded.sentence_label import sentence_label
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.backends.embedded.tuple_review import has_quotation
 from episodic_absa.backends.embedded.two_readers import weights_back

@@ -24,7 +24,7 @@ _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
 
 NAMED: Final = 0.3
 """How likely a stretch must be before it is named."""
-KEPT: Final = 0.15
+KEPT: Final = 0.3
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""

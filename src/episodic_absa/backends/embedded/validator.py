@@ -3,7 +3,8 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.atsa import answer_atsa
-from episodic_absa.backends.embedded.risk_checks import FoundRisk, consistency_score, find_risks, sentence_label
+from episodic_absa.backends.embedded.risk_checks import FoundRisk, consistency_score, find_risks
+from episodic_absa.backends.embedded.sentence_label import sentence_label
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.schemas.answers import AnsweredProposal, AnsweredRisk, AnsweredSpan, ValidatorAnswer
@@ -16,7 +17,7 @@ _MAX_RISKS: Final = 20
 def answer_validator(inputs: ValidatorInputs) -> ValidatorAnswer:
     """Check the given tuples, or those of a first look if none are given."""
     reading = read_text(inputs.text, inputs.language)
-    sentiments = _own_sentiments(inputs) if inputs.sentiments is None else inputs.sentiments
+    sentiments = first_look(inputs) if inputs.sentiments is None else inputs.sentiments
     aspects = inputs.aspects or ()
     risks = find_risks(reading, aspects, sentiments)[:_MAX_RISKS]
     label, confidence = sentence_label(reading, sentiments)
@@ -58,7 +59,8 @@ def answered_proposals(risks: list[FoundRisk]) -> tuple[AnsweredProposal, ...]:
     return tuple(proposals.values())
 
 
-def _own_sentiments(inputs: ValidatorInputs) -> tuple[SentimentItem, ...]:
+def first_look(inputs: ValidatorInputs) -> tuple[SentimentItem, ...]:
+    """Return what ATSA says of the text, for a validator that was given no sentiments."""
     answer = answer_atsa(AtsaInputs(text=inputs.text, language=inputs.language, aspects=inputs.aspects))
     return tuple(
         SentimentItem(
