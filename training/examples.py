@@ -12,6 +12,7 @@ from episodic_absa.backends.embedded.polarity_features import place_of, target_f
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.tagger_features import tagger_features
 from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighing import OTHER_DOMAIN
 from episodic_absa.vocabulary import Language
 
 
@@ -21,6 +22,12 @@ class Example(NamedTuple):
     reading: Reading
     row: Row
     domain: str | None
+    """None: of no domain of its own."""
+
+    @property
+    def habits(self) -> str | None:
+        """The domain whose habits of annotation it shows; None: it teaches what holds in general."""
+        return None if self.domain == OTHER_DOMAIN else self.domain
 
 
 class Judged(NamedTuple):
@@ -108,7 +115,7 @@ def judged_targets(example: Example) -> Iterator[Judged]:
             continue
         features = target_features(example.reading, place, judge_term(example.reading, term))
         for polarity in found:
-            yield Judged(features, polarity, 1.0 / len(found), example.domain)
+            yield Judged(features, polarity, 1.0 / len(found), example.habits)
 
 
 def judged_text(example: Example) -> Judged | None:
@@ -117,4 +124,4 @@ def judged_text(example: Example) -> Judged | None:
     polarity = next(iter(found))
     if len(found) > 1 or not polarity:
         return None
-    return Judged(text_features(example.reading), polarity, 1.0, example.domain)
+    return Judged(text_features(example.reading), polarity, 1.0, example.habits)

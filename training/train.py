@@ -42,6 +42,7 @@ from near_copies import HeldOut, refuse_near_copies
 from episodic_absa.backends.embedded.polarity_features import domain_features, in_domain
 from episodic_absa.backends.embedded.tagger_features import adapted
 from episodic_absa.backends.embedded.trained_weights import MANIFEST, SHIPPED
+from episodic_absa.backends.embedded.weighing import OTHER_DOMAIN
 from episodic_absa.vocabulary import POLARITIES, Language
 
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
@@ -146,7 +147,7 @@ def collect(
         if corpus.kind == "documents" and not documents:
             continue
         rows, dropped = _without_near_copies(list(read_rows(path)), held_out)
-        found = read_examples(rows, language, corpus.domain)
+        found = read_examples(rows, language, corpus.domain if corpus.has_habits else OTHER_DOMAIN)
         (whole_texts if corpus.kind == "documents" else examples).extend(found)
         sources.append(_source(corpus, path, len(rows), dropped))
         say(f"{language}: {corpus.file}: {len(rows)} texts, {dropped} left out as near copies of held-out ones")
@@ -189,8 +190,8 @@ def train_tagger(examples: Sequence[Example]) -> bytes:
     trainer.set_params(_TAGGER)
     for example in examples:
         features, labels = tagged_words(example)
-        if example.domain is not None:
-            trainer.append(adapted(features, example.domain), labels)
+        if example.habits is not None:
+            trainer.append(adapted(features, example.habits), labels)
         # One corpus marks predicates ("works well") as targets; that is its own habit, not one of reviews at large.
         trainer.append(features, without_predicates(example.reading, labels))
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """Which targets are named: the tagger's and the rules', joined by how much the tagger knows of such texts.
 
 Where the tagger knows domain and words it leads, and the rules only tip what it half sees. Where it does not, its "no"
-is ignorance: an opinion said of a noun that reviews are commonly about is enough.
+is ignorance: an opinion said of a noun that reviews are commonly about, or of a plain subject, is enough.
 """
 
 from functools import lru_cache
@@ -24,10 +24,12 @@ _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
 
 NAMED: Final = 0.3
 """How likely a stretch must be before it is named."""
-KEPT: Final = 0.3
+KEPT: Final = 0.28
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""
+_GLIMPSED: Final = 0.02
+"""In an unknown domain, a subject with an opinion is named unless the tagger gives it even less than this."""
 _LISTED: Final = 0.4
 """How often a listed noun with an opinion is a target in texts the tagger was not trained on."""
 _INSISTED: Final = 0.2
@@ -62,28 +64,30 @@ def _named(text: str, language: Language, _folder: Path) -> tuple[NamedTarget, .
 def support(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
     """Return how likely a stretch names a target, by the tagger's word and, if an opinion is said of it, the rules'."""
     share = likelihood(reading, weighed, start, end)
-    judged = any(
-        (reading.targets[index].start, reading.targets[index].end) == (start, end) for index in reading.opinions_of
-    )
-    if not judged:
+    judged = (reading.targets[index] for index in reading.opinions_of)
+    target = next((one for one in judged if (one.start, one.end) == (start, end)), None)
+    if target is None:
         return share
     words = [reading.words[at].form for at in range(*place_of(reading, start, end))]
-    if listed_nouns(reading.language).isdisjoint(words):
-        return share + _INSISTED / 2 if share >= _LEAST else share
-    if not any(weighed.knows(word) for word in words):
-        return max(share, _LISTED)
-    return share + _INSISTED if share >= _LEAST else share
+    if not listed_nouns(reading.language).isdisjoint(words):
+        if not any(weighed.knows(word) for word in words):
+            return max(share, _LISTED)
+        return share + _INSISTED if share >= _LEAST else share
+    if weighed.domain is None and _is_plain_subject(target) and share >= _GLIMPSED:
+        return max(share + _INSISTED / 2, NAMED)
+    return share + _INSISTED / 2 if share >= _LEAST else share
 
 
 def rule_targets(reading: Reading) -> list[int]:
     """Return the targets that the rules tie an opinion to; in a text without opinions, its plain subjects."""
     if reading.opinions:
         return sorted(reading.opinions_of)
-    return [
-        index
-        for index, target in enumerate(reading.targets)
-        if target.is_nameable and target.case in ("subject", "topic")
-    ]
+    return [index for index, target in enumerate(reading.targets) if _is_plain_subject(target)]
+
+
+def _is_plain_subject(target: Target) -> bool:
+    """Whether a sentence is plainly about this."""
+    return target.is_nameable and target.case in ("subject", "topic")
 
 
 def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:

@@ -22,6 +22,8 @@ from episodic_absa.vocabulary import POLARITIES, Language, Polarity
 
 KNOWN_DOMAIN: Final = 0.7
 """From this probability on the text is taken to be of a domain that the weights were trained on."""
+OTHER_DOMAIN: Final = "other"
+"""What is recognised only so that it is not mistaken for a known domain."""
 _LOCK: Final = threading.Lock()
 """A tagger holds one text at a time."""
 EDGE: Final = 0.5
@@ -134,7 +136,7 @@ def _weigh(text: str, language: Language, _folder: Path) -> Weighed:
     weights = weights_of(language)
     likely = weights.domain.probabilities(domain_features(reading))
     best = max(sorted(likely), key=lambda name: likely[name])
-    domain = best if likely[best] >= KNOWN_DOMAIN else None
+    domain = best if likely[best] >= KNOWN_DOMAIN and best != OTHER_DOMAIN else None
     features = adapted(tagger_features(reading), domain)
     if not _is_encodable(text):
         # A lone surrogate has no bytes that the tagger could read.
