@@ -24,11 +24,11 @@ _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
 
 NAMED: Final = 0.3
 """How likely a stretch must be before it is named."""
-KEPT: Final = 0.28
+KEPT: Final = 0.25
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""
-_GLIMPSED: Final = 0.02
+_GLIMPSED: Final = 0.08
 """In an unknown domain, a subject with an opinion is named unless the tagger gives it even less than this."""
 _LISTED: Final = 0.4
 """How often a listed noun with an opinion is a target in texts the tagger was not trained on."""
