@@ -56,7 +56,7 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
     """Weigh the tuples and the text as a whole into one label, with its probability or the surest tuple's if higher.
 
     The moderator takes the label of whoever states more. A single tuple knows its own words only; a label that weighed
-    it with all the others must not lose to it.
+    it with others that take a side must not lose to it. Where no tuple takes a side, neutral ones may win.
     """
     judged = _sided(sentiments)
     whole = weighed_text(reading)
@@ -74,7 +74,7 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
         "mixed": both,
     }
     label = max(shares, key=lambda one: shares[one])
-    surest = max((one.confidence for one in sentiments if one.polarity and not one.is_backfilled), default=0.0)
+    surest = max(one.confidence for one in sentiments if one.polarity) if judged else 0.0
     return label, round(max(shares[label], surest), _DIGITS)
 
 
