@@ -25,7 +25,6 @@ KNOWN_FAILURES = {
     "ko-y05": "the tagger knows both nouns in hotels and believes neither",
     "ko-y06": "the compounds are cut short (욕실, 냄새)",
     "ko-y08": "the opinion goes to the staff, not to their smile",
-    "ko-y09": "a predicate (답답해요) is taken for a target, as reviews of phones are annotated",
     "ko-y12": "praise (쉽-) and blame cancel out: the reason is not told from the result",
     "ko-y14": _UNKNOWN,
     "ko-y15": "an opinion word inside the compound hides it",

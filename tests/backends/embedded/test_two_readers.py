@@ -3,14 +3,23 @@
 import pytest
 from tests.backends.embedded.role_chain import run_review, run_stage1
 
+from episodic_absa.backends.embedded import target_union
 from episodic_absa.backends.embedded.linear_model import LinearModel
 from episodic_absa.backends.embedded.polarity_features import domain_features, in_domain, place_of, target_features
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.tagger_features import adapted, tagger_features
 from episodic_absa.backends.embedded.target_union import NAMED, named_targets, support
 from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.trained_weights import weights_of
 from episodic_absa.backends.embedded.two_readers import is_doubtful, weights_lead
-from episodic_absa.backends.embedded.weighing import Weighed, spans_above, weigh, weighed_polarity, weighed_text
+from episodic_absa.backends.embedded.weighing import (
+    OTHER_DOMAIN,
+    Weighed,
+    spans_above,
+    weigh,
+    weighed_polarity,
+    weighed_text,
+)
 from episodic_absa.backends.embedded.word_marks import mark_words
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Language
@@ -65,6 +74,33 @@ def test_the_rules_insist_only_where_the_tagger_knows_no_better() -> None:
     assert support(reading, flat(reading, 0.0), 4, 8) >= NAMED, "the tagger has never seen such a text"
     assert support(reading, flat(reading, 0.0, "hotel", familiar=True), 4, 8) < NAMED, "it has, and says no"
     assert support(reading, flat(reading, 0.1, "hotel", familiar=True), 4, 8) >= NAMED, "it half sees it"
+
+
+@pytest.mark.parametrize(("certainty", "named"), [(0.8, False), (0.99, True)])
+def test_a_mere_predicate_is_a_target_only_where_the_domain_is_sure(
+    monkeypatch: pytest.MonkeyPatch, certainty: float, named: bool
+) -> None:
+    reading = read_text("응답이 빠르고 좋네요", "ko")
+    weighed = flat(reading, 0.0, "phone")._replace(certainty=certainty)
+    shares = [(0.9, 0.0) if word.form == "빠르" else (0.0, 0.0) for word in reading.words]
+    monkeypatch.setattr(target_union, "weigh", lambda _: weighed._replace(shares=tuple(shares)))
+    target_union._named.cache_clear()
+    assert any(one.target.term.startswith("빠르") for one in named_targets(reading)) is named
+    target_union._named.cache_clear()
+
+
+def test_in_an_unknown_domain_a_plain_subject_is_named_if_the_tagger_glimpses_it() -> None:
+    reading = read_text("The gyoza was bland.", "en")
+    assert support(reading, flat(reading, 0.1), 4, 9) >= NAMED
+    assert support(reading, flat(reading, 0.0), 4, 9) < NAMED
+    assert support(reading, flat(reading, 0.1, "restaurant", familiar=True), 4, 9) < NAMED, "there the tagger knows"
+
+
+def test_what_is_recognised_as_other_is_of_no_known_domain() -> None:
+    reading = read_text("과자가 바삭하고 초콜릿 맛이 진해요. 사료도 잘 먹어요.", "ko")
+    likely = weights_of("ko").domain.probabilities(domain_features(reading))
+    assert max(likely, key=lambda name: likely[name]) == OTHER_DOMAIN
+    assert weigh(reading).domain is None
 
 
 def test_a_noun_nobody_judges_needs_the_tagger() -> None:

@@ -36,6 +36,11 @@ _INSISTED: Final = 0.2
 """What an opinion said of a listed noun adds where the tagger knows the words; half as much for other nouns."""
 
 
+_SURE_DOMAIN: Final = 0.95
+"""How sure the domain must be before even its odd habits are followed."""
+_PREDICATES: Final = ("V", "XSV", "XSA")
+
+
 class NamedTarget(NamedTuple):
     """A target with how sure the two readers are together."""
 
@@ -94,10 +99,18 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
     found = []
     for span in spans_above(reading, weighed, NAMED):
         start, end = _trimmed(reading, span.start, span.end)
-        if start < end and not _is_fragment(reading, start):
+        if start < end and not _is_fragment(reading, start) and _may_be_target(reading, weighed, start, end):
             target = _target_at(reading, start, end)
             found.append(NamedTarget(target, span.probability, f"{target.case} that such reviews judge"))
     return found
+
+
+def _may_be_target(reading: Reading, weighed: Weighed, start: int, end: int) -> bool:
+    """Whether a stretch is no mere predicate, or stands where annotators surely marked predicates, as of phones."""
+    if weighed.certainty >= _SURE_DOMAIN:
+        return True
+    tags = [reading.words[at].tag for at in range(*place_of(reading, start, end))]
+    return not any(tag.startswith(_PREDICATES) for tag in tags) or any(tag.startswith("N") for tag in tags)
 
 
 def _is_fragment(reading: Reading, start: int) -> bool:

@@ -49,6 +49,9 @@ class Weighed(NamedTuple):
     familiar: frozenset[str]
     """The words of the text that are at home in its domain."""
 
+    certainty: float = 0.0
+    """How likely the text is of its domain."""
+
     def knows(self, form: str) -> bool:
         """Whether the tagger has met a word in texts of this domain."""
         return form in self.familiar
@@ -150,7 +153,8 @@ def _weigh(text: str, language: Language, _folder: Path) -> Weighed:
             )
             for at in range(len(features))
         )
-    return Weighed(domain, shares, _familiar_words(weights.domain, reading, domain))
+    certainty = likely[best] if domain else 0.0
+    return Weighed(domain, shares, _familiar_words(weights.domain, reading, domain), certainty)
 
 
 def _is_encodable(text: str) -> bool:
