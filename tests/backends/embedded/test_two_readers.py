@@ -3,7 +3,7 @@
 import pytest
 from tests.backends.embedded.role_chain import run_review, run_stage1
 
-from episodic_absa.backends.embedded import target_union
+from episodic_absa.backends.embedded import target_union, two_readers
 from episodic_absa.backends.embedded.linear_model import LinearModel
 from episodic_absa.backends.embedded.polarity_features import domain_features, in_domain, place_of, target_features
 from episodic_absa.backends.embedded.reading import Reading
@@ -143,6 +143,14 @@ def test_a_doubtful_target_is_dropped_by_tan_and_judge_together() -> None:
     assert dropped == ["door"]
     tan = next(turn for turn in review.turns if turn.agent == "tan")
     assert [edit.target.aspect_ref for edit in tan.proposed_edits if edit.op == "drop_tuple"] == ["door"]
+
+
+def test_a_target_that_an_opinion_is_plainly_said_of_is_not_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = read_text("직원이 친절하고 매장이 깨끗합니다", "ko")
+    monkeypatch.setattr(two_readers, "weigh", lambda _: flat(reading, 0.01, "hotel", familiar=True))
+    praised = SentimentItem(aspect_term="매장", polarity="positive", confidence=0.8)
+    assert not is_doubtful(reading, praised)
+    assert is_doubtful(reading, praised.model_copy(update={"polarity": "negative"})), "the words say otherwise"
 
 
 def test_the_lead_of_the_weights_is_a_difference_of_probabilities() -> None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.aspect_judgement import find_term
-from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.reading import Reading, polarity_of
 from episodic_absa.backends.embedded.target_union import KEPT, NAMED, named_targets, support
 from episodic_absa.backends.embedded.weighing import Weights3, likelihood, weigh, weighed_polarity, weighed_text
 from episodic_absa.schemas.absa import SentimentItem
@@ -55,7 +55,18 @@ def is_doubtful(reading: Reading, one: SentimentItem) -> bool:
         return False
     words = weigh(reading)
     # In a domain it was not trained on the tagger is too shy: what it gives little is often right.
-    return words.domain is not None and round(support(reading, words, *place) * max(weighed), 5) < KEPT
+    if words.domain is None or round(support(reading, words, *place) * max(weighed), 5) >= KEPT:
+        return False
+    return not _is_plainly_said(reading, one, place)
+
+
+def _is_plainly_said(reading: Reading, one: SentimentItem, place: tuple[int, int]) -> bool:
+    """Whether the rules tie opinions of this very polarity to the target."""
+    for index, opinions in reading.opinions_of.items():
+        target = reading.targets[index]
+        if (target.start, target.end) == place:
+            return polarity_of(sum(reading.opinions[at].first for at in opinions)) == one.polarity
+    return False
 
 
 def is_mere_guess(reading: Reading, one: SentimentItem) -> bool:
