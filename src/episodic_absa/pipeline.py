@@ -70,6 +70,7 @@ class Analyzer:
         """Let go of connections, files and the background thread. Closing twice does no harm."""
         if self._loop.is_closed:
             return
+        self._loop.run(_cancel_others())
         self._loop.run(self._backend.close())
         self._loop.close()
         self._store.close()
@@ -108,6 +109,14 @@ def load_allowlist(path: Path | None) -> frozenset[str]:
         raise ConfigError(
             f"cannot read the allowlist {path}: {error}", path=path, key="pipeline.stage1.allowlist"
         ) from error
+
+
+async def _cancel_others() -> None:
+    """End what an interrupt left running: it can strike between the start of an analysis and its being known here."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 class _LoopThread:
