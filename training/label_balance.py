@@ -7,7 +7,6 @@ are trained here without those texts. Train the weights first: other weights, ot
 """
 
 import argparse
-import hashlib
 import json
 import shutil
 import tempfile
@@ -19,7 +18,7 @@ import numpy as np
 from corpora import CORPORA, HELD_OUT, SHARED_DATA, Row, read_rows
 from near_copies import HeldOut
 from scipy.optimize import minimize
-from train import LANGUAGES, collect, fit_texts
+from train import LANGUAGES, collect, file_entry, fit_texts
 
 from episodic_absa.backends.embedded.sentence_label import LabelEvidence, label_evidence
 from episodic_absa.backends.embedded.text_reading import read_text
@@ -116,7 +115,7 @@ def _unseen_documents(data: Path, language: Language) -> list[Labelled]:
         content = fit_texts(material.examples, seen)
         (folder / name).write_bytes(content)
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        manifest["files"][name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        manifest["files"][name] = file_entry(content)
         (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         token = weights_folder.set(folder)
         try:

@@ -117,9 +117,7 @@ def _manifest(
     known: dict[str, Any] = json.loads((out / MANIFEST).read_text()) if (out / MANIFEST).exists() else {}
     kept = [one for one in known.get("trained_on", []) if one["language"] not in languages]
     listed = {name: entry for name, entry in known.get("files", {}).items() if (out / name).exists()}
-    listed |= {
-        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)} for name, content in files.items()
-    }
+    listed |= {name: file_entry(content) for name, content in files.items()}
     return {
         "format": 1,
         "left_out_domain": leave_out,
@@ -127,6 +125,11 @@ def _manifest(
         "files": listed,
         "bytes": sum(entry["bytes"] for entry in listed.values()),
     }
+
+
+def file_entry(content: bytes) -> dict[str, Any]:
+    """Return how the manifest lists a file; the engine opens nothing else."""
+    return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
 _OWN_TIMES: Final = 2

@@ -20,8 +20,6 @@ from episodic_absa.vocabulary import Language
 MAX_TARGETS: Final = 190
 """Two judgements each, and those without a target, must fit into one answer."""
 _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
-
-
 NAMED: Final = 0.3
 """How likely a stretch must be before it is named."""
 KEPT: Final = 0.25
@@ -34,8 +32,6 @@ _LISTED: Final = 0.4
 """How often a listed noun with an opinion is a target in texts the tagger was not trained on."""
 _INSISTED: Final = 0.2
 """What an opinion said of a listed noun adds where the tagger knows the words; half as much for other nouns."""
-
-
 _SURE_DOMAIN: Final = 0.95
 """How sure the domain must be before even its odd habits are followed."""
 _PREDICATES: Final = ("V", "XSV", "XSA")
@@ -69,18 +65,25 @@ def _named(text: str, language: Language, _folder: Path) -> tuple[NamedTarget, .
 def support(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
     """Return how likely a stretch names a target, by the tagger's word and, if an opinion is said of it, the rules'."""
     share = likelihood(reading, weighed, start, end)
-    judged = (reading.targets[index] for index in reading.opinions_of)
-    target = next((one for one in judged if (one.start, one.end) == (start, end)), None)
-    if target is None:
+    judged = judged_at(reading, start, end)
+    if judged is None:
         return share
     words = [reading.words[at].form for at in range(*place_of(reading, start, end))]
     if not listed_nouns(reading.language).isdisjoint(words):
         if not any(weighed.knows(word) for word in words):
             return max(share, _LISTED)
         return share + _INSISTED if share >= _LEAST else share
-    if weighed.domain is None and _is_plain_subject(target) and share >= _GLIMPSED:
+    if weighed.domain is None and _is_plain_subject(reading.targets[judged]) and share >= _GLIMPSED:
         return max(share + _INSISTED / 2, NAMED)
     return share + _INSISTED / 2 if share >= _LEAST else share
+
+
+def judged_at(reading: Reading, start: int, end: int) -> int | None:
+    """Return the index of the target at exactly this place if the rules tie an opinion to it."""
+    for index in reading.opinions_of:
+        if (reading.targets[index].start, reading.targets[index].end) == (start, end):
+            return index
+    return None
 
 
 def rule_targets(reading: Reading) -> list[int]:

@@ -4,7 +4,7 @@ from typing import Final
 
 from episodic_absa.backends.embedded.aspect_judgement import find_term
 from episodic_absa.backends.embedded.reading import Reading, polarity_of
-from episodic_absa.backends.embedded.target_union import KEPT, NAMED, named_targets, support
+from episodic_absa.backends.embedded.target_union import KEPT, NAMED, judged_at, named_targets, support
 from episodic_absa.backends.embedded.weighing import Weights3, likelihood, weigh, weighed_polarity, weighed_text
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Polarity
@@ -62,11 +62,10 @@ def is_doubtful(reading: Reading, one: SentimentItem) -> bool:
 
 def _is_plainly_said(reading: Reading, one: SentimentItem, place: tuple[int, int]) -> bool:
     """Whether the rules tie opinions of this very polarity to the target."""
-    for index, opinions in reading.opinions_of.items():
-        target = reading.targets[index]
-        if (target.start, target.end) == place:
-            return polarity_of(sum(reading.opinions[at].first for at in opinions)) == one.polarity
-    return False
+    judged = judged_at(reading, *place)
+    if judged is None:
+        return False
+    return polarity_of(sum(reading.opinions[at].first for at in reading.opinions_of[judged])) == one.polarity
 
 
 def is_mere_guess(reading: Reading, one: SentimentItem) -> bool:
