@@ -24,11 +24,11 @@ from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend
-from episodic_absa.backends.embedded.ate import answer_ate
-from episodic_absa.backends.embedded.atsa import answer_atsa
+from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, weights_folder, weights_sha256
+from episodic_absa.backends.embedded.roles.ate import answer_ate
+from episodic_absa.backends.embedded.roles.atsa import answer_atsa
+from episodic_absa.backends.embedded.roles.validator import answer_validator
 from episodic_absa.backends.embedded.text_reading import read_text
-from episodic_absa.backends.embedded.trained_weights import MANIFEST, SHIPPED, weights_folder, weights_sha256
-from episodic_absa.backends.embedded.validator import answer_validator
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.schemas.absa import FinalTuple, Sample
@@ -157,7 +157,7 @@ def load_seconds(language: Language) -> float:
     text = "The room was clean." if language == "en" else "방이 깨끗해요."
     program = (
         "import time; started = time.perf_counter()\n"
-        "from episodic_absa.backends.embedded.ate import answer_ate\n"
+        "from episodic_absa.backends.embedded.roles.ate import answer_ate\n"
         "from episodic_absa.schemas.role_inputs import AteInputs\n"
         f"answer_ate(AteInputs(text={text!r}, language={language!r}))\n"
         "print(time.perf_counter() - started)"

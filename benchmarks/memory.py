@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 
 from synthetic_episodes import drafts, signatures, stage1_for
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import AdvisoryBuilder, InjectionController, LabelFirewall, MemoryStore, Retriever
-from episodic_absa.memory.episode_index import tokens_of
-from episodic_absa.memory.principles import load_catalogue
+from episodic_absa.memory.advice.principles import load_catalogue
+from episodic_absa.memory.retrieval.episode_index import tokens_of
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
+from episodic_absa.serialization.canonical_json import canonical_json
 
 LATEST = Path(__file__).with_name("latest.json")
 SEED = 7

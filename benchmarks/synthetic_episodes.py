@@ -7,8 +7,8 @@ three aspects and no or one risk.
 import random
 from collections.abc import Iterator
 
-from episodic_absa.memory.episode_builder import EpisodeBuilder
-from episodic_absa.memory.principles import load_catalogue
+from episodic_absa.memory.advice.principles import load_catalogue
+from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,

@@ -26,10 +26,10 @@ from recorded_model import prompt_key, review_key
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.experiments.dry_run import estimate_run
-from episodic_absa.experiments.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.experiments.run_directory import OUTPUTS, OVERRIDE_DEBUG, RUN_META, SCORECARDS, STORE, TRACES
-from episodic_absa.experiments.runner import run_grid
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.dry_run import estimate_run
+from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, RUN_META, SCORECARDS, STORE, TRACES
 
 LATEST = Path(__file__).with_name("latest.json")
 DATA = Path(__file__).resolve().parents[1] / "experiments" / "data"

@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 from corpora import Row
 
-from episodic_absa.backends.embedded.aspect_judgement import find_term, judge_term
-from episodic_absa.backends.embedded.korean_tokens import NOUNS
-from episodic_absa.backends.embedded.linear_model import Feature
-from episodic_absa.backends.embedded.polarity_features import place_of, target_features, text_features
+from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term, judge_term
+from episodic_absa.backends.embedded.korean.korean_tokens import NOUNS
+from episodic_absa.backends.embedded.model.linear_model import Feature
+from episodic_absa.backends.embedded.model.polarity_features import place_of, target_features, text_features
+from episodic_absa.backends.embedded.model.tagger_features import tagger_features
+from episodic_absa.backends.embedded.model.weighing import OTHER_DOMAIN
 from episodic_absa.backends.embedded.reading import Reading
-from episodic_absa.backends.embedded.tagger_features import tagger_features
 from episodic_absa.backends.embedded.text_reading import read_text
-from episodic_absa.backends.embedded.weighing import OTHER_DOMAIN
 from episodic_absa.vocabulary import Language
 
 

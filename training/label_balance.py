@@ -20,10 +20,10 @@ from near_copies import HeldOut
 from scipy.optimize import minimize
 from train import LANGUAGES, collect, file_entry, fit_texts
 
-from episodic_absa.backends.embedded.sentence_label import LabelEvidence, label_evidence
+from episodic_absa.backends.embedded.judgement.sentence_label import LabelEvidence, label_evidence
+from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, weights_folder
+from episodic_absa.backends.embedded.roles.validator import first_look
 from episodic_absa.backends.embedded.text_reading import read_text
-from episodic_absa.backends.embedded.trained_weights import MANIFEST, SHIPPED, weights_folder
-from episodic_absa.backends.embedded.validator import first_look
 from episodic_absa.schemas.role_inputs import ValidatorInputs
 from episodic_absa.vocabulary import Language
 

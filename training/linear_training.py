@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from episodic_absa.backends.embedded.linear_model import Feature
+from episodic_absa.backends.embedded.model.linear_model import Feature
 
 _STEPS: Final = 127
 

@@ -39,10 +39,10 @@ from examples import Example, Judged, judged_targets, judged_text, read_examples
 from linear_training import fit_linear
 from near_copies import HeldOut, refuse_near_copies
 
-from episodic_absa.backends.embedded.polarity_features import domain_features, in_domain
-from episodic_absa.backends.embedded.tagger_features import adapted
-from episodic_absa.backends.embedded.trained_weights import MANIFEST, SHIPPED
-from episodic_absa.backends.embedded.weighing import OTHER_DOMAIN
+from episodic_absa.backends.embedded.model.polarity_features import domain_features, in_domain
+from episodic_absa.backends.embedded.model.tagger_features import adapted
+from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED
+from episodic_absa.backends.embedded.model.weighing import OTHER_DOMAIN
 from episodic_absa.vocabulary import POLARITIES, Language
 
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")

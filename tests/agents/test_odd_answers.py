@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from episodic_absa.agents.asking import holds_slot, render_context
-from episodic_absa.agents.ate_processing import process_ate
-from episodic_absa.agents.moderator import moderate
-from episodic_absa.agents.validator_processing import process_validator
+from episodic_absa.agents.decision.moderator import moderate
+from episodic_absa.agents.stage1.ate_processing import process_ate
+from episodic_absa.agents.stage1.validator_processing import process_validator
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request
 from episodic_absa.errors import BackendResponseError

@@ -1,11 +1,11 @@
 """A revised span renames an aspect at the end; until then everybody speaks of it by its Stage1 name."""
 
-from episodic_absa.agents.adoption import decide_adoption
-from episodic_absa.agents.patch import PatchResult, apply_patch
-from episodic_absa.agents.review_context import build_review_context
+from episodic_absa.agents.debate.review_context import build_review_context
+from episodic_absa.agents.decision.adoption import decide_adoption
 from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.stage2 import Reviews
-from episodic_absa.agents.stage2_result import build_stage2_result
+from episodic_absa.agents.stage2.patch import PatchResult, apply_patch
+from episodic_absa.agents.stage2.stage2 import Reviews
+from episodic_absa.agents.stage2.stage2_result import build_stage2_result
 from episodic_absa.schemas.absa import (
     AspectItem,
     AspectReview,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.reports.shared_grids import hostile_grid, shipped_grid
 
-from episodic_absa.experiments.grid_report import REPORT
+from episodic_absa.reports.run_report import REPORT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

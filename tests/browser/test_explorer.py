@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.reports.grid_making import Line, change_lines, failed_card, read_lines
 
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_report import REPORT, write_pages
+from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.reports.run_report import REPORT, write_pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

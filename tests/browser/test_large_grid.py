@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.reports.grid_making import multiply
 
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_report import REPORT, build_report
-from episodic_absa.experiments.report_samples import SampleReader
-from episodic_absa.reports.html_report import render_report
+from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.reports.data.report_samples import SampleReader
+from episodic_absa.reports.page.html_report import render_report
+from episodic_absa.reports.run_report import REPORT, build_report
 
 REVIEWS = 3000
 Reader = Any

@@ -19,11 +19,11 @@ from rich.console import Console
 
 from episodic_absa.backends.backend import Usage
 from episodic_absa.cli.amounts import mean_text, money_text, short_number
-from episodic_absa.cli.run_experiment import Invocation
-from episodic_absa.cli.run_progress import Pace, clock_text, ended_line, grid_line, progress_view, resumed_line
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.request_counts import RequestCounts
-from episodic_absa.experiments.runner import CellProgress, GridProgress
+from episodic_absa.cli.run.run_progress import Pace, clock_text, ended_line, grid_line, progress_view, resumed_line
+from episodic_absa.cli.run.run_work import Invocation
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.request_counts import RequestCounts
+from episodic_absa.runs.runner import CellProgress, GridProgress
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 REVIEWS = (

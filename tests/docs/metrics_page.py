@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import episodic_absa.metrics.definitions as definitions
-from episodic_absa.yaml_file import read_yaml_file
+from episodic_absa.serialization.yaml_file import read_yaml_file
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "metrics.md"
 _ENTRIES: Final = Path(definitions.__file__).with_name("definitions.yaml")

@@ -11,13 +11,13 @@ import pytest
 from tests.experiments.exactness.small_grid import run_here, write_experiment
 from tests.metrics.card_making import failed, make_card
 
+from episodic_absa.analysis.cell_tables import triptych_text
+from episodic_absa.analysis.derived_files import derive_tables
+from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis.grid_tables import compared_conditions
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.experiments.cell_tables import triptych_text
-from episodic_absa.experiments.csv_text import csv_text, number_text, replace_file
-from episodic_absa.experiments.derived_files import derive_tables
-from episodic_absa.experiments.finished_cells import FinishedCell, load_cell
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_tables import compared_conditions
+from episodic_absa.runs.reading.finished_cells import FinishedCell, load_cell
+from episodic_absa.serialization.csv_text import csv_text, number_text, replace_file
 
 CELL_FILES = {"structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"}
 GRID_FILES = {"grid_metrics.csv", "comparisons.csv"}

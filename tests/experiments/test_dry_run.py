@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from episodic_absa.experiments import dry_run
-from episodic_absa.experiments.dry_run import RunEstimate, estimate_run, estimate_tokens
-from episodic_absa.experiments.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs import dry_run
+from episodic_absa.runs.dry_run import RunEstimate, estimate_run, estimate_tokens
+from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
 
 REVIEWS = (
     "It's not that the room was dirty, it just hadn't seen a vacuum in a while.",

@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 import yaml
 
-from episodic_absa.errors import RunDirectoryError
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.runner import GridProgress, run_grid
-from episodic_absa.experiments.summary import (
+from episodic_absa.analysis.summary import (
     load_summary,
     mean_over_seeds,
     summarise_cell,
 )
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.runner import GridProgress
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.scorecard import Scorecard, UsageSums
@@ -82,7 +83,7 @@ def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path)
     config = load_experiment(tmp_path / "experiment.yaml")
     with pytest.raises(RunDirectoryError, match="run the experiment first"):
         load_summary(config)
-    progress = asyncio.run(run_grid(config, progress=GridProgress()))
+    progress = asyncio.run(run_grid(config, progress=GridProgress())).progress
     summary = load_summary(config)
     assert [(cell.condition, cell.seed) for cell in summary.cells] == [("C1", 1), ("C1", 2), ("C2", 1), ("C2", 2)]
     assert [one.condition for one in summary.conditions] == ["C1", "C2"]

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import find_polarity_word
-from episodic_absa.memory.principles import Principle, PrincipleCatalogue, load_catalogue, risk_key
+from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, load_catalogue, risk_key
 from episodic_absa.vocabulary import (
     RISK_IDS,
     ActionTaken,

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.language import norm
 from episodic_absa.memory import MemoryStore
 from episodic_absa.schemas import memory_v1_1
+from episodic_absa.serialization.canonical_json import canonical_json
 
 EPISODE = json.loads((Path(__file__).parents[1] / "spec" / "store" / "episode.json").read_text("utf-8"))
 CONFIDENCES = st.floats(0, 1) | st.sampled_from([0.0, -0.0, 1.0, 1e-6, 5e-5, 0.0001, 0.123456, 0.1234565])

@@ -10,8 +10,8 @@ import pytest
 
 from episodic_absa.errors import ConfigError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.durable_file import DurableFile
-from episodic_absa.memory.store_maintenance import check_store
+from episodic_absa.memory.store.store_maintenance import check_store
+from episodic_absa.serialization.durable_file import DurableFile
 
 EPISODE = json.loads((Path(__file__).parents[1] / "spec" / "store" / "episode.json").read_text("utf-8"))
 

@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.runner import run_grid
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
 from episodic_absa.schemas.scorecard import Scorecard
 
 SHIPPED = Path(__file__).resolve().parents[2] / "experiments"

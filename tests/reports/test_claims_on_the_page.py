@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import Line, PageParser, change_lines
 
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_report import REPORT, write_pages
+from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
+from episodic_absa.reports.run_report import REPORT, write_pages
 
 
 def spoil(line: Line) -> Line:

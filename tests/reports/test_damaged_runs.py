@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import Line, PageParser, change_lines, read_lines, run, run_reviews, write_lines
 
+from episodic_absa.analysis.derived_files import derive_tables
+from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.experiments import finished_cells
-from episodic_absa.experiments.derived_files import derive_tables
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_report import REPORT, is_without_text, write_pages
-from episodic_absa.experiments.integrity import verify
+from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.reading import finished_cells
+from episodic_absa.verification.verify import verify
 
 CHANGED = "verified before the files changed; run episodic-absa verify again"
 

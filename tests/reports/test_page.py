@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import PageParser
 
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_report import REPORT, write_pages
+from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.reports.html_report import page_script, style_sheet
+from episodic_absa.reports.page.html_report import page_script, style_sheet
+from episodic_absa.reports.run_report import REPORT, write_pages
 
 
 def section(page: str, name: str) -> str:
@@ -165,6 +165,6 @@ def test_the_page_of_hostile_reviews_has_the_elements_of_a_page_and_no_others(ho
 
 def test_building_a_report_needs_no_template_engine_until_a_page_is_rendered() -> None:
     heavy = "{'jinja2', 'scipy', 'playwright'}"
-    code = f"import sys, episodic_absa.experiments.grid_report; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, episodic_absa.reports.run_report; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

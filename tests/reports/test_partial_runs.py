@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import PageParser, change_lines, failed_card, read_lines, run_reviews, write_lines
 
+from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_report import REPORT, write_pages
+from episodic_absa.reports.run_report import REPORT, write_pages
 
 FILES = ("scorecards.jsonl", "outputs.jsonl", "traces.jsonl")
 

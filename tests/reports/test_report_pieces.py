@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.metrics.card_making import make_card
 
-from episodic_absa.experiments.report_samples import index_row
-from episodic_absa.reports import number_format, svg
-from episodic_absa.reports.embedded_data import packed
-from episodic_absa.reports.explorer_blocks import REVIEWS_PER_BLOCK, build_blocks
-from episodic_absa.reports.html_report import page_script
+from episodic_absa.reports import number_format
+from episodic_absa.reports.data.report_data import CellSample, Explorer, ExplorerCell, IndexRow, ReviewEntry
+from episodic_absa.reports.data.report_samples import index_row
+from episodic_absa.reports.page.embedded_data import packed
+from episodic_absa.reports.page.explorer_blocks import REVIEWS_PER_BLOCK, build_blocks
+from episodic_absa.reports.page.html_report import page_script
+from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import Axis
 from episodic_absa.reports.plots.growth_plot import thinned
-from episodic_absa.reports.report_data import CellSample, Explorer, ExplorerCell, IndexRow, ReviewEntry
 from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip
 
 

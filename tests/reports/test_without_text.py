@@ -8,8 +8,8 @@ import pytest
 from tests.reports.grid_making import PageParser, read_lines
 
 import episodic_absa
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.grid_report import REPORT, write_pages
+from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.reports.run_report import REPORT, write_pages
 
 RUN = 8
 PACKAGE = Path(episodic_absa.__file__).parent
@@ -41,9 +41,10 @@ def ours(reported: Path) -> str:
     places = [
         *(PACKAGE / "reports").rglob("*.*"),
         *(PACKAGE / "metrics").rglob("*.*"),
-        PACKAGE / "memory" / "principles.yaml",
+        *(PACKAGE / "analysis").rglob("*.*"),
+        *(PACKAGE / "verification").rglob("*.*"),
+        PACKAGE / "memory" / "advice" / "principles.yaml",
     ]
-    places += (PACKAGE / "experiments").glob("*.py")
     texts = [path.read_text("utf-8") for path in places if path.suffix in (".py", ".js", ".css", ".jinja", ".yaml")]
     cards = [card for path in reported.glob("*/scorecards.jsonl") for card in read_lines(path)]
     names = [card[name] for card in cards for name in ("uid", "domain_id", "case_type")]

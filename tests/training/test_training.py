@@ -20,9 +20,9 @@ from label_balance import Labelled, fit_both, fit_lean, gold_label  # noqa: E402
 from linear_training import fit_linear  # noqa: E402
 from near_copies import HeldOut, NearCopyError, refuse_near_copies  # noqa: E402
 
-from episodic_absa.backends.embedded.sentence_label import LabelEvidence  # noqa: E402
+from episodic_absa.backends.embedded.judgement.sentence_label import LabelEvidence  # noqa: E402
+from episodic_absa.backends.embedded.model.trained_weights import read_linear_model  # noqa: E402
 from episodic_absa.backends.embedded.text_reading import read_text  # noqa: E402
-from episodic_absa.backends.embedded.trained_weights import read_linear_model  # noqa: E402
 
 LONG = "The little room on the third floor had a view of the old harbour."
 

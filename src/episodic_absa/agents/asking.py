@@ -13,10 +13,10 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import BackendError
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)

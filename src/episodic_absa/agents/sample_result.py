@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from episodic_absa.agents.adoption import Adoption, OverrideFlags
 from episodic_absa.agents.asking import CallRecord
-from episodic_absa.agents.atsa_processing import PolarityCounts
-from episodic_absa.agents.override_gate import OverrideDecision
-from episodic_absa.agents.patch import PatchLogEntry
-from episodic_absa.agents.review_context import HintCounts
-from episodic_absa.memory.injection_controller import SlotPayload
+from episodic_absa.agents.debate.review_context import HintCounts
+from episodic_absa.agents.decision.adoption import Adoption, OverrideFlags
+from episodic_absa.agents.stage1.atsa_processing import PolarityCounts
+from episodic_absa.agents.stage2.override_gate import OverrideDecision
+from episodic_absa.agents.stage2.patch import PatchLogEntry
+from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import (
     DebateOutput,
     FinalResult,

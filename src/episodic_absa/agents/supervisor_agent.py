@@ -5,17 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from episodic_absa.agents.asking import Asking
-from episodic_absa.agents.debate import Debate
-from episodic_absa.agents.decision import decide
+from episodic_absa.agents.debate.debate import Debate
+from episodic_absa.agents.debate.review_context import build_review_context
+from episodic_absa.agents.decision.decision import decide
 from episodic_absa.agents.memory_view import MemoryView
-from episodic_absa.agents.patch import apply_patch
-from episodic_absa.agents.review_context import build_review_context
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import RESERVED_KEYS
-from episodic_absa.agents.stage1 import Stage1
-from episodic_absa.agents.stage2 import Stage2
-from episodic_absa.agents.stage2_result import build_stage2_result
+from episodic_absa.agents.stage1.stage1 import Stage1
+from episodic_absa.agents.stage2.patch import apply_patch
+from episodic_absa.agents.stage2.stage2 import Stage2
+from episodic_absa.agents.stage2.stage2_result import build_stage2_result
 from episodic_absa.backends.backend import Backend
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import effective_language
@@ -32,7 +32,7 @@ from episodic_absa.memory import (
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
-from episodic_absa.memory.injection_controller import SlotPayload
+from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.vocabulary import DebateCall

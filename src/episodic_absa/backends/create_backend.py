@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 from pydantic import Field, ValidationError, model_validator
 
 from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Replier
+from episodic_absa.backends.cache.response_cache import CachingReplier, ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.backends.llm import LlmReplier
-from episodic_absa.backends.llm_settings import LlmSettings
+from episodic_absa.backends.llm.llm_replier import LlmReplier
+from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
-from episodic_absa.backends.response_cache import CachingReplier, ResponseCache
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import FrozenModel
 

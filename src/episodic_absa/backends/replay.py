@@ -17,10 +17,10 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
-from episodic_absa.backends.response_cache import compute_request_key
-from episodic_absa.canonical_json import canonical_json
+from episodic_absa.backends.cache.response_cache import compute_request_key
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
+from episodic_absa.serialization.canonical_json import canonical_json
 
 _LINES_PER_SYNC: Final = 64
 _LINE_START: Final = b'{"attempt":'

@@ -12,13 +12,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from episodic_absa.cli.analyze_command import analyze
-from episodic_absa.cli.check_command import check, verify
-from episodic_absa.cli.compare_command import compare
-from episodic_absa.cli.memory_commands import memory_app
+from episodic_absa.cli.analyze.analyze_command import analyze
+from episodic_absa.cli.check.check_command import check, verify
+from episodic_absa.cli.compare.compare_command import compare
+from episodic_absa.cli.memory.memory_commands import memory_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
-from episodic_absa.cli.report_command import report
-from episodic_absa.cli.run_command import run
+from episodic_absa.cli.report.report_command import report
+from episodic_absa.cli.run.run_command import run
 from episodic_absa.errors import EpisodicAbsaError
 
 EXIT_BROKEN_PIPE = 1

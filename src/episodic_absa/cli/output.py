@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderResul
 from rich.measure import Measurement
 from rich.text import Text
 
-from episodic_absa.canonical_json import canonical_json
+from episodic_absa.serialization.canonical_json import canonical_json
 
 PAGE_WIDTH: Final = 100
 """Running text is not set wider than this."""

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.yaml_file import parse_yaml
+from episodic_absa.serialization.yaml_file import parse_yaml
 
 LEXICON_PATH: Final = Path(__file__).with_name("lexicon.yaml")
 

@@ -3,21 +3,23 @@
 `EpisodicOrchestrator` is the way in: one read before a decision, one write after it.
 """
 
-from episodic_absa.memory.advisory_builder import AdvisoryBuild, AdvisoryBuilder
-from episodic_absa.memory.advisory_injection_gate import (
+from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, AdvisoryBuilder
+from episodic_absa.memory.advice.label_firewall import LabelFirewall
+from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, load_catalogue
+from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
+from episodic_absa.memory.episodic_orchestrator import (
+    EpisodicMemorySettings,
+    EpisodicOrchestrator,
+    SlotAnswer,
+)
+from episodic_absa.memory.injection.advisory_injection_gate import (
     GateDecision,
     GateSignals,
     gate_signals,
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
-from episodic_absa.memory.episode_builder import EpisodeBuilder
-from episodic_absa.memory.episodic_orchestrator import (
-    EpisodicMemorySettings,
-    EpisodicOrchestrator,
-    SlotAnswer,
-)
-from episodic_absa.memory.injection_controller import (
+from episodic_absa.memory.injection.injection_controller import (
     DEBATE_SLOT,
     STAGE2_SLOT,
     Injection,
@@ -25,11 +27,9 @@ from episodic_absa.memory.injection_controller import (
     SlotTarget,
     injection_for,
 )
-from episodic_absa.memory.label_firewall import LabelFirewall
-from episodic_absa.memory.memory_store import MemoryStore
-from episodic_absa.memory.principles import Principle, PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.retriever import Retriever
+from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
+from episodic_absa.memory.store.memory_store import MemoryStore
 
 __all__ = [
     "DEBATE_SLOT",

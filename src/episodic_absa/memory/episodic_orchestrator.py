@@ -6,17 +6,17 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field
 
 from episodic_absa.language import norm_key
-from episodic_absa.memory.advisory_builder import AdvisoryBuilder
-from episodic_absa.memory.dangerous_advice import dangerous_pairs
-from episodic_absa.memory.episode_builder import EpisodeBuilder
-from episodic_absa.memory.injection_controller import InjectionController, SlotPayload
-from episodic_absa.memory.label_firewall import LabelFirewall
-from episodic_absa.memory.leak_guard import refuse_text_runs, stored_term
-from episodic_absa.memory.memory_store import MemoryStore
-from episodic_absa.memory.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.retriever import Retriever
-from episodic_absa.memory.selective_storage import storage_tags
+from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
+from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs
+from episodic_absa.memory.advice.label_firewall import LabelFirewall
+from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
+from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
+from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
+from episodic_absa.memory.episodes.selective_storage import storage_tags
+from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
+from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
+from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.schemas.absa import (
     ModeratorSummary,
     ReviewOutcome,

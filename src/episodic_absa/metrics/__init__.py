@@ -5,7 +5,7 @@ from episodic_absa.metrics.definitions import MetricDefinition, all_definitions,
 from episodic_absa.metrics.majority import Majority
 from episodic_absa.metrics.memory_growth import GrowthLine, compute_growth
 from episodic_absa.metrics.metric_value import MetricGroup, MetricKind, MetricValue
-from episodic_absa.metrics.per_sample import PAIRED_METRICS, sample_value
+from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS, sample_value
 from episodic_absa.metrics.stability import Stability, compute_stability
 
 __all__ = [

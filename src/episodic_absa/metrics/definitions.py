@@ -7,8 +7,8 @@ from typing import Any, Final, Literal, get_args
 
 from episodic_absa.metrics.metric_value import MetricGroup, MetricKind
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.serialization.yaml_file import read_yaml_file
 from episodic_absa.vocabulary import AdoptReason, DebateGateReason, OverrideSkip, Stage2GateReason
-from episodic_absa.yaml_file import read_yaml_file
 
 BASELINE: Final = "baseline_majority"
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from math import fsum
 
 from episodic_absa.metrics.metric_value import MetricValue
+from episodic_absa.metrics.one_sample.samples import ended_well, has_invalid_gold, valid_gold
 from episodic_absa.metrics.ratios import count, rate, unknown
-from episodic_absa.metrics.samples import ended_well, has_invalid_gold, valid_gold
 from episodic_absa.schemas.scorecard import Scorecard
 
 _USAGE = ("calls", "attempts", "tokens_in", "tokens_out")

@@ -5,10 +5,10 @@ from typing import Literal
 
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.pair_scores import PAIR_SCORES
+from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES
+from episodic_absa.metrics.one_sample.samples import Tuples, valid_gold
 from episodic_absa.metrics.quality import MICRO, Answered, score_all
 from episodic_absa.metrics.ratios import unknown
-from episodic_absa.metrics.samples import Tuples, valid_gold
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.scorecard import Scorecard

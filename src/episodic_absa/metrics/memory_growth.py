@@ -5,8 +5,8 @@ from math import fsum
 from typing import Final
 
 from episodic_absa.metrics.memory_use import split_by_following
-from episodic_absa.metrics.per_sample import delta_risk, sample_value
-from episodic_absa.metrics.samples import ended_well
+from episodic_absa.metrics.one_sample.per_sample import delta_risk, sample_value
+from episodic_absa.metrics.one_sample.samples import ended_well
 from episodic_absa.schemas.frozen_model import Count, FrozenModel, Score
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import MemoryMode

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.per_sample import delta_risk, was_changed
+from episodic_absa.metrics.one_sample.per_sample import delta_risk, was_changed
 from episodic_absa.metrics.ratios import count, mean, rate
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.scorecard import Scorecard

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.pair_scores import PAIR_SCORES, explicit, score_exact
+from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES, explicit, score_exact
+from episodic_absa.metrics.one_sample.samples import Pairs, Tuples, predictions, valid_gold
+from episodic_absa.metrics.one_sample.term_similarity import SIMILARITY_NAME
 from episodic_absa.metrics.ratios import mean, rate
-from episodic_absa.metrics.samples import Pairs, Tuples, predictions, valid_gold
-from episodic_absa.metrics.term_similarity import SIMILARITY_NAME
 from episodic_absa.schemas.scorecard import Scorecard
 
 MICRO = "tuple_f1_explicit_micro"

@@ -6,9 +6,15 @@ from typing import Literal, get_args
 
 from episodic_absa.final_tuples import representatives
 from episodic_absa.metrics.metric_value import MetricValue
+from episodic_absa.metrics.one_sample.samples import predictions, valid_gold
+from episodic_absa.metrics.one_sample.structural_errors import (
+    BUCKETS,
+    bucket_of,
+    has_conflict,
+    has_hallucination,
+    polarity_errors,
+)
 from episodic_absa.metrics.ratios import count, rate
-from episodic_absa.metrics.samples import predictions, valid_gold
-from episodic_absa.metrics.structural_errors import BUCKETS, bucket_of, has_conflict, has_hallucination, polarity_errors
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import DropReason, RiskId
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Prompt, Reply, Request, Usage
-from episodic_absa.backends.response_cache import CachingReplier, ResponseCache
+from episodic_absa.backends.cache.response_cache import CachingReplier, ResponseCache
 from episodic_absa.schemas.role_inputs import AteInputs
 
 

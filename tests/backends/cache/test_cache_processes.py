@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.backends.response_cache import ResponseCache
+from episodic_absa.backends.cache.response_cache import ResponseCache
 
 ASKER = Path(__file__).with_name("asker.py")
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request, Usage
-from episodic_absa.backends.response_cache import CacheStats, CachingReplier, ResponseCache
-from episodic_absa.canonical_json import canonical_json
+from episodic_absa.backends.cache.response_cache import CacheStats, CachingReplier, ResponseCache
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.serialization.canonical_json import canonical_json
 
 
 class Found(BaseModel):

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from episodic_absa.backends.answer_parsing import parse_reply
 from episodic_absa.backends.backend import Ask, Prompt, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.backends.embedded.aspect_judgement import judge_implicit, judge_term
-from episodic_absa.backends.embedded.target_union import rule_targets
+from episodic_absa.backends.embedded.judgement.aspect_judgement import judge_implicit, judge_term
+from episodic_absa.backends.embedded.judgement.target_union import rule_targets
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.schemas.absa import (
     AspectHint,

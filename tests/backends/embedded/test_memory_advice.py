@@ -12,7 +12,7 @@ from tests.backends.embedded.role_chain import (
     with_validator,
 )
 
-from episodic_absa.backends.embedded.second_looks import NO_LOOKS, second_looks
+from episodic_absa.backends.embedded.roles.second_looks import NO_LOOKS, second_looks
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Span, Stage1Result
 from episodic_absa.schemas.role_inputs import MemorySlot
 from episodic_absa.vocabulary import Language

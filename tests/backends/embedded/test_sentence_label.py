@@ -2,7 +2,7 @@
 
 import pytest
 
-from episodic_absa.backends.embedded.sentence_label import sentence_label
+from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Language, Polarity

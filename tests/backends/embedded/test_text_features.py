@@ -1,6 +1,6 @@
 """What a whole text is recognised by."""
 
-from episodic_absa.backends.embedded.polarity_features import text_features
+from episodic_absa.backends.embedded.model.polarity_features import text_features
 from episodic_absa.backends.embedded.text_reading import read_text
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, weights_folder, weights_sha256
+from episodic_absa.backends.embedded.model.weighing import weigh
 from episodic_absa.backends.embedded.text_reading import read_text
-from episodic_absa.backends.embedded.trained_weights import MANIFEST, SHIPPED, weights_folder, weights_sha256
-from episodic_absa.backends.embedded.weighing import weigh
 from episodic_absa.errors import ConfigError
-from episodic_absa.experiments.grid import embedded_sha256
+from episodic_absa.runs.grid import embedded_sha256
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_the_answer_does_not_depend_on_what_was_read_before() -> None:
     program = (
         "import sys, json\n"
         "from episodic_absa.backends.embedded.text_reading import read_text\n"
-        "from episodic_absa.backends.embedded.weighing import weigh, weighed_polarity\n"
+        "from episodic_absa.backends.embedded.model.weighing import weigh, weighed_polarity\n"
         "texts = json.loads(sys.argv[1])\n"
         "readings = [read_text(text, 'en') for text in texts]\n"
         "found = {one.text: [weigh(one).shares, weighed_polarity(one, one.text.split()[1])] for one in readings}\n"

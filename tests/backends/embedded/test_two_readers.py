@@ -3,16 +3,19 @@
 import pytest
 from tests.backends.embedded.role_chain import run_review, run_stage1
 
-from episodic_absa.backends.embedded import target_union, two_readers
-from episodic_absa.backends.embedded.linear_model import LinearModel
-from episodic_absa.backends.embedded.polarity_features import domain_features, in_domain, place_of, target_features
-from episodic_absa.backends.embedded.reading import Reading
-from episodic_absa.backends.embedded.tagger_features import adapted, tagger_features
-from episodic_absa.backends.embedded.target_union import NAMED, named_targets, support
-from episodic_absa.backends.embedded.text_reading import read_text
-from episodic_absa.backends.embedded.trained_weights import weights_of
-from episodic_absa.backends.embedded.two_readers import is_doubtful, weights_lead
-from episodic_absa.backends.embedded.weighing import (
+from episodic_absa.backends.embedded.judgement import target_union, two_readers
+from episodic_absa.backends.embedded.judgement.target_union import NAMED, named_targets, support
+from episodic_absa.backends.embedded.judgement.two_readers import is_doubtful, weights_lead
+from episodic_absa.backends.embedded.model.linear_model import LinearModel
+from episodic_absa.backends.embedded.model.polarity_features import (
+    domain_features,
+    in_domain,
+    place_of,
+    target_features,
+)
+from episodic_absa.backends.embedded.model.tagger_features import adapted, tagger_features
+from episodic_absa.backends.embedded.model.trained_weights import weights_of
+from episodic_absa.backends.embedded.model.weighing import (
     OTHER_DOMAIN,
     Weighed,
     spans_above,
@@ -20,7 +23,9 @@ from episodic_absa.backends.embedded.weighing import (
     weighed_polarity,
     weighed_text,
 )
-from episodic_absa.backends.embedded.word_marks import mark_words
+from episodic_absa.backends.embedded.model.word_marks import mark_words
+from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Language
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.backends.llm.loopback_model import LoopbackModel, answer
 
-from episodic_absa.backends.answer_schema import answer_schema, has_free_keys
 from episodic_absa.backends.backend import Ask, Prompt, Request
-from episodic_absa.backends.llm import LlmReplier, LlmSettings
-from episodic_absa.backends.llm_connection import open_connection
-from episodic_absa.backends.prices import cost_usd
-from episodic_absa.backends.transport_retries import Failure, wait_before_retry
+from episodic_absa.backends.llm.answer_schema import answer_schema, has_free_keys
+from episodic_absa.backends.llm.llm_connection import open_connection
+from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
+from episodic_absa.backends.llm.prices import cost_usd
+from episodic_absa.backends.llm.transport_retries import Failure, wait_before_retry
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.schemas import answers
 from episodic_absa.schemas.frozen_model import FrozenModel
@@ -46,7 +46,7 @@ def make_settings(provider: str = "openai", **settings: Any) -> LlmSettings:
 
 def test_importing_the_backend_imports_no_vendor() -> None:
     code = (
-        "import sys, episodic_absa.backends.llm\n"
+        "import sys, episodic_absa.backends.llm.llm_replier\n"
         "print([name for name in ('pydantic_ai', 'openai', 'httpx2', 'genai_prices') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

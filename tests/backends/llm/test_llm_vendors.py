@@ -8,7 +8,7 @@ import pytest
 from tests.backends.llm.loopback_model import HANG_UP, Behaviour, Entry, LoopbackModel, failure, page
 
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend
-from episodic_absa.backends.llm import LlmReplier, LlmSettings
+from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
 from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer
 from episodic_absa.schemas.role_inputs import AteInputs

@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.errors import DatasetError
-from episodic_absa.experiments.dataset_checks import (
+from episodic_absa.datasets.dataset_checks import (
     SharedText,
     count_invalid_gold,
     find_shared_texts,
@@ -11,6 +10,7 @@ from episodic_absa.experiments.dataset_checks import (
     majority_polarity,
     require_unique_uids,
 )
+from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
 from episodic_absa.vocabulary import Polarity

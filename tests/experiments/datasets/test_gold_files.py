@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from episodic_absa.datasets.gold_files import attach_gold, ground_span, load_gold
 from episodic_absa.errors import DatasetError
-from episodic_absa.experiments.gold import attach_gold, ground_span, load_gold
 from episodic_absa.schemas.absa import Sample, Span
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
 

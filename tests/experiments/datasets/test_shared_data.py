@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.experiments.datasets import load_split
-from episodic_absa.experiments.gold import load_gold
+from episodic_absa.datasets.dataset_loading import load_split
+from episodic_absa.datasets.gold_files import load_gold
 from episodic_absa.schemas.gold import LabelledSample
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from episodic_absa.errors import EpisodicAbsaError
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.runner import GridProgress, run_grid
-from episodic_absa.memory.durable_file import DurableFile
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.runner import GridProgress
+from episodic_absa.serialization.durable_file import DurableFile
 
 
 def _write_slowly(self: DurableFile, data: Any) -> int:

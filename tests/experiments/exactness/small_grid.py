@@ -12,9 +12,9 @@ from typing import Any
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import BackendUnavailableError
-from episodic_absa.experiments.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.experiments.run_directory import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, STORE
-from episodic_absa.experiments.runner import run_grid
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, STORE
 
 SHIPPED = Path(__file__).resolve().parents[3] / "experiments" / "data"
 EXACT_FILES = (OUTPUTS, SCORECARDS, STORE, OVERRIDE_DEBUG)

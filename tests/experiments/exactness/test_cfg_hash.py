@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel
 from tests.experiments.exactness.small_grid import write_experiment
 
-from episodic_absa.experiments import grid
-from episodic_absa.experiments.experiment_config import ExperimentFile, load_experiment
-from episodic_absa.experiments.grid import ExperimentData, cfg_hash, evaluated_cells
+from episodic_absa.runs import grid
+from episodic_absa.runs.experiment_config import ExperimentFile, load_experiment
+from episodic_absa.runs.grid import ExperimentData, cfg_hash, evaluated_cells
 
 PLAIN_MEMORY = {"build": None, "allow_empty_store": True}
 # Key -> another value. Together with SAME they name every key of a config.

@@ -11,9 +11,9 @@ from tests.experiments.exactness.small_grid import Remembering, exact_bytes, run
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.run_directory import MANIFEST, TRACES
-from episodic_absa.experiments.runner import run_grid
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.run_directory import MANIFEST, TRACES
 
 
 # CHECKLIST 194, 206

@@ -12,11 +12,11 @@ from tests.experiments.exactness.served_model import Served
 from tests.experiments.exactness.small_grid import Remembering, outputs_of, run_here, write_experiment
 
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.experiments.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.experiments.integrity import verify
-from episodic_absa.experiments.run_directory import MANIFEST, RUN_META
-from episodic_absa.experiments.runner import run_grid
-from episodic_absa.experiments.source_commit import commit_of
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.run_directory import MANIFEST, RUN_META
+from episodic_absa.runs.source_commit import commit_of
+from episodic_absa.verification.verify import verify
 
 SMALL: dict[str, Any] = {"data": {"limit": 3}}
 STORED: dict[str, Any] = {"conditions_path": "v1_3", "build": {"split": "train", "condition": "C2_silent"}}

@@ -26,8 +26,9 @@ from tests.experiments.exactness.small_grid import (
 from episodic_absa.backends.backend import RepairingBackend, Replier, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.run_directory import (
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.run_directory import (
     JOURNAL,
     MANIFEST,
     OUTPUTS,
@@ -36,7 +37,7 @@ from episodic_absa.experiments.run_directory import (
     STORE,
     TRACES,
 )
-from episodic_absa.experiments.runner import GridProgress, TooManyFailuresError, run_grid
+from episodic_absa.runs.runner import GridProgress, TooManyFailuresError
 
 FILES = (OUTPUTS, SCORECARDS, TRACES, OVERRIDE_DEBUG, JOURNAL, STORE)
 PACE = {"conditions": ["C2"], "concurrency": 8, "speculate": True}
@@ -120,7 +121,7 @@ def test_a_file_that_lost_its_tail_is_made_whole(
         damaged.unlink()
     else:
         os.truncate(damaged, {"a few bytes": size - 3, "half": size // 2, "all": 0}[lost])
-    with caplog.at_level(logging.INFO, "episodic_absa.experiments"):
+    with caplog.at_level(logging.INFO, "episodic_absa.runs"):
         run_here(path)
     assert exact_bytes(path.parent / "results" / "grid") == exact_bytes(finished / "results" / "grid")
     if state == "finished" or lost != "a few bytes":

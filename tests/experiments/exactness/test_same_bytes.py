@@ -25,11 +25,11 @@ from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
-from episodic_absa.canonical_json import canonical_json
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.grid import ExperimentData, evaluated_cells
-from episodic_absa.experiments.run_directory import MANIFEST, OUTPUTS, OVERRIDE_DEBUG, RUN_META, STORE
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.grid import ExperimentData, evaluated_cells
+from episodic_absa.runs.run_directory import MANIFEST, OUTPUTS, OVERRIDE_DEBUG, RUN_META, STORE
+from episodic_absa.serialization.canonical_json import canonical_json
 
 PROGRAM = Path(__file__).with_name("run_grid_process.py")
 

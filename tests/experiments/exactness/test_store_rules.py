@@ -12,7 +12,7 @@ import pytest
 from tests.experiments.exactness.small_grid import Failing, exact_bytes, outputs_of, run_here, write_experiment
 
 from episodic_absa.errors import ConfigError, RunDirectoryError
-from episodic_absa.experiments.run_directory import JOURNAL, MANIFEST, STORE
+from episodic_absa.runs.run_directory import JOURNAL, MANIFEST, STORE
 
 ELSEWHERE = "stores/{condition}_{seed}.jsonl"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.runner import run_grid
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
 
 DATA = Path(__file__).parents[3] / "experiments" / "data"
 _CONFIG = """

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.experiments.preflight import Preflight, _inputs_named_by, _judge_wording, check_experiment
 from episodic_absa.memory import MemoryStore
+from episodic_absa.verification.preflight import Preflight, _inputs_named_by, _judge_wording, check_experiment
 
 MakeConfig = Callable[..., Path]
 PAPER = {"run_purpose": "paper"}

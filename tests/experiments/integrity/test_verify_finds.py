@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from episodic_absa.experiments.derived_files import derive_tables
-from episodic_absa.experiments.finished_run import load_run
-from episodic_absa.experiments.integrity import verify
+from episodic_absa.analysis.derived_files import derive_tables
+from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.verification.verify import verify
 
 C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
 BUILD = "build__seed42"

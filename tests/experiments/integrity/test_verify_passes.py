@@ -10,9 +10,9 @@ import pytest
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.errors import BackendUnavailableError, RunDirectoryError
-from episodic_absa.experiments.experiment_config import load_experiment
-from episodic_absa.experiments.integrity import CheckResult, verify
-from episodic_absa.experiments.runner import run_grid
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.verification.verify import CheckResult, verify
 
 CELLS = {"C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42", "build__seed42"}
 
@@ -84,7 +84,7 @@ def test_samples_that_failed_are_no_fault_of_the_run(grid: Path) -> None:
     shutil.rmtree(folder / "results")
     config = load_experiment(folder / "small.yaml")
     backend = _FailsInDebate(create_backend(config.file.backbone))
-    progress = asyncio.run(run_grid(config, use_cache_file=False, backend=backend))
+    progress = asyncio.run(run_grid(config, use_cache_file=False, backend=backend)).progress
     assert progress.failed > 0
     assert verify(grid).failures == ()
 

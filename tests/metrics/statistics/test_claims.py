@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
 from episodic_absa.metrics.statistics import (
     PairedDifference,
     claim,

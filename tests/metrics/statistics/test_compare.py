@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.metrics.statistics.card_making import f1, make_card, make_cards
 
 from episodic_absa.errors import ContractError
-from episodic_absa.metrics.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
 from episodic_absa.metrics.statistics import Comparison, claim, compare, holm
 from episodic_absa.schemas.scorecard import Scorecard
 

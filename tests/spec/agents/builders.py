@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from episodic_absa.agents.debate.review_context import build_review_context
 from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.patch import PatchResult, apply_patch
-from episodic_absa.agents.review_context import build_review_context
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.stage2.patch import PatchResult, apply_patch
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.conditions import load_condition

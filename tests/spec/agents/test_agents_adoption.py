@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.agents.adoption import Adoption, decide_adoption, override_flags, severity_sum
+from episodic_absa.agents.decision.adoption import Adoption, decide_adoption, override_flags, severity_sum
 
 _spec = importlib.util.spec_from_file_location("agents_builders", Path(__file__).with_name("builders.py"))
 assert _spec is not None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.agents.ate_processing import is_valid_target, process_ate
+from episodic_absa.agents.stage1.ate_processing import is_valid_target, process_ate
 from episodic_absa.language import guess_second_aspect
 from episodic_absa.schemas.absa import Drop, Span, Stage1Ate
 from episodic_absa.schemas.answers import AnsweredAspect, AnsweredSpan, AteAnswer

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from episodic_absa.agents.atsa_processing import ProcessedAtsa, backfill, match_aspect, process_atsa
+from episodic_absa.agents.stage1.atsa_processing import ProcessedAtsa, backfill, match_aspect, process_atsa
 from episodic_absa.schemas.absa import AspectItem, Span
 from episodic_absa.schemas.answers import AnsweredSentiment, AtsaAnswer
 

@@ -10,8 +10,8 @@ import pytest
 
 from episodic_absa.agents.asking import holds_slot, render_context
 from episodic_absa.agents.settings import DebateSettings, PipelineSettings
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import ConfigError
+from episodic_absa.serialization.canonical_json import canonical_json
 
 _spec = importlib.util.spec_from_file_location("agents_builders", Path(__file__).with_name("builders.py"))
 assert _spec is not None

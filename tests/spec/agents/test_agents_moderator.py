@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.agents.moderator import moderate, stage_label
+from episodic_absa.agents.decision.moderator import moderate, stage_label
 from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.schemas.absa import DebateSummary, ModeratorOutput, Span, ValidatorOutput
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.agents.override_gate import OverrideOutcome, apply_override_gate
-from episodic_absa.agents.review_context import TermMap
+from episodic_absa.agents.debate.review_context import TermMap
 from episodic_absa.agents.settings import OVERRIDE_PROFILES, DebateOverride, OverrideThresholds, PipelineSettings
+from episodic_absa.agents.stage2.override_gate import OverrideOutcome, apply_override_gate
 from episodic_absa.schemas.absa import AspectHint, DebateSummary, ReviewContext, Span
 
 _spec = importlib.util.spec_from_file_location("agents_builders", Path(__file__).with_name("builders.py"))

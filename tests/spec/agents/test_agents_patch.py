@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from episodic_absa.agents.patch import PatchResult
 from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.stage2.patch import PatchResult
 from episodic_absa.schemas.absa import Span
 
 _spec = importlib.util.spec_from_file_location("agents_builders", Path(__file__).with_name("builders.py"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from episodic_absa.agents.review_context import TermMap, build_review_context, synonyms_of
+from episodic_absa.agents.debate.review_context import TermMap, build_review_context, synonyms_of
 from episodic_absa.schemas.absa import AspectHint, EditTarget, ReviewContext
 
 _spec = importlib.util.spec_from_file_location("agents_builders", Path(__file__).with_name("builders.py"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.agents.validator_processing import process_validator, process_validator2
+from episodic_absa.agents.stage1.validator_processing import process_validator, process_validator2
 from episodic_absa.schemas.absa import Span, StructuralRisk, Validator2Output, ValidatorOutput
 from episodic_absa.schemas.answers import (
     AnsweredProposal,

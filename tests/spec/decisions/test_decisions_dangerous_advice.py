@@ -9,7 +9,7 @@ import yaml
 
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import AdvisoryBuilder, PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.dangerous_advice import dangerous_pairs, failed
+from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs, failed
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
     CorrectionV1_1,

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import episodic_absa
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodeBuilder, SignatureBuilder, load_catalogue
-from episodic_absa.memory.episode_builder import episode_type_of, risk_vector
-from episodic_absa.memory.principles import risk_key
+from episodic_absa.memory.advice.principles import risk_key
+from episodic_absa.memory.episodes.episode_builder import episode_type_of, risk_vector
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,
@@ -36,6 +35,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     ProvenanceV1_1,
     RiskVectorV1_1,
 )
+from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import (
     RISK_IDS,
     SEVERITY_WEIGHT,
@@ -649,7 +649,7 @@ def test_the_risk_key_of_an_episode(
     assert risk_key(given_risks, has_conflict=conflict, has_implicit=implicit) == expected
 
 
-CATALOGUE_FILE = Path(episodic_absa.__file__).parent / "memory" / "principles.yaml"
+CATALOGUE_FILE = Path(episodic_absa.__file__).parent / "memory" / "advice" / "principles.yaml"
 ENTRIES: list[dict[str, str]] = yaml.safe_load(CATALOGUE_FILE.read_text(encoding="utf-8"))
 
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import episodic_absa
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import (
     DEBATE_SLOT,
@@ -24,7 +23,7 @@ from episodic_absa.memory import (
     injection_for,
     load_catalogue,
 )
-from episodic_absa.memory.injection_controller import shrink_to_cap
+from episodic_absa.memory.injection.injection_controller import shrink_to_cap
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -33,6 +32,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     EvidenceV1_1,
 )
 from episodic_absa.schemas.run import Condition, MemoryMeta
+from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import MemoryMode, Strength
 
 CATALOGUE = load_catalogue()

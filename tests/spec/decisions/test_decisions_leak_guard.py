@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from episodic_absa.errors import EpisodicAbsaError, LeakageError
 from episodic_absa.memory import EpisodeBuilder, MemoryStore, load_catalogue
-from episodic_absa.memory.leak_guard import FORBIDDEN_KEYS, refuse_forbidden_keys, refuse_text_runs
-from episodic_absa.memory.selective_storage import storage_tags
+from episodic_absa.memory.episodes.leak_guard import FORBIDDEN_KEYS, refuse_forbidden_keys, refuse_text_runs
+from episodic_absa.memory.episodes.selective_storage import storage_tags
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,

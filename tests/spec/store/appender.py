@@ -13,10 +13,10 @@ from typing import Any
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore, load_catalogue
-from episodic_absa.memory.durable_file import DurableFile
-from episodic_absa.memory.leak_guard import refuse_open_vocabulary
-from episodic_absa.memory.store_maintenance import compact_store
+from episodic_absa.memory.episodes.leak_guard import refuse_open_vocabulary
+from episodic_absa.memory.store.store_maintenance import compact_store
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
+from episodic_absa.serialization.durable_file import DurableFile
 
 
 class SlowFile(DurableFile):

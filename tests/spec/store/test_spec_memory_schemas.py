@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.schemas import json_schema_files
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
@@ -24,6 +23,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     EvidenceV1_1,
     InputSignatureV1_1,
 )
+from episodic_absa.serialization.canonical_json import canonical_json
 
 EPISODE: dict[str, Any] = {
     **json.loads(Path(__file__).with_name("episode.json").read_text(encoding="utf-8")),

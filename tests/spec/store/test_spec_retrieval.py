@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore, Retriever, load_catalogue
-from episodic_absa.memory.store_maintenance import compact_store
+from episodic_absa.memory.store.store_maintenance import compact_store
 from episodic_absa.schemas.absa import Proposal, Stage1Ate, Stage1Atsa, StructuralRisk, ValidatorOutput
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
+from episodic_absa.serialization.canonical_json import canonical_json
 
 HERE = Path(__file__).parent
 BASE: dict[str, Any] = json.loads((HERE / "episode.json").read_text(encoding="utf-8"))

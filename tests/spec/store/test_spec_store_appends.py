@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import EpisodicAbsaError, LeakageError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.durable_file import DurableFile
 from episodic_absa.schemas import json_schema_files
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.durable_file import DurableFile
 
 BASE: dict[str, Any] = json.loads(Path(__file__).with_name("episode.json").read_text(encoding="utf-8"))
 ENTRY_SCHEMA: dict[str, Any] = json.loads(

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.durable_file import DurableFile
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.durable_file import DurableFile
 
 HERE = Path(__file__).parent
 BASE: dict[str, Any] = json.loads((HERE / "episode.json").read_text(encoding="utf-8"))

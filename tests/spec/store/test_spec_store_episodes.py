@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import (
     EpisodeBuilder,
@@ -30,6 +29,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
 from episodic_absa.schemas.run import StoreDecision
+from episodic_absa.serialization.canonical_json import canonical_json
 
 KEPT = ModeratorSummary(label="positive", selected_stage="stage1", adopt_reason="low_signal")
 ADOPTED = ModeratorSummary(label="negative", selected_stage="stage2", adopt_reason="debate_action", ev_score=0.4)

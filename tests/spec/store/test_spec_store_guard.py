@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import EpisodicAbsaError, LeakageError, MemoryStoreError
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
-from episodic_absa.memory.leak_guard import FORBIDDEN_KEYS, refuse_forbidden_keys, refuse_text_runs
+from episodic_absa.memory.episodes.leak_guard import FORBIDDEN_KEYS, refuse_forbidden_keys, refuse_text_runs
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Stage1Result
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
+from episodic_absa.serialization.canonical_json import canonical_json
 
 BASE: dict[str, Any] = json.loads(Path(__file__).with_name("episode.json").read_text(encoding="utf-8"))
 FORBIDDEN = ("raw_text", "raw_text_hash", "text", "gold", "gold_label", "gold_polarity", "cot", "chain_of_thought")

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import EpisodicAbsaError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store_maintenance import check_store, compact_store, repair_store
+from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
+from episodic_absa.serialization.canonical_json import canonical_json
 
 BASE: dict[str, Any] = json.loads(Path(__file__).with_name("episode.json").read_text(encoding="utf-8"))
 WILD = 90_000_000
@@ -443,7 +443,7 @@ def with_little_room(code: str, path: Path, room: int) -> str:
         "from pathlib import Path\n"
         "from episodic_absa.errors import MemoryStoreError\n"
         "from episodic_absa.memory import MemoryStore\n"
-        "from episodic_absa.memory.store_maintenance import compact_store, repair_store\n"
+        "from episodic_absa.memory.store.store_maintenance import compact_store, repair_store\n"
         "path, draft = Path(sys.argv[1]), __import__('json').loads(sys.argv[3])\n"
         "hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), hard))\n"

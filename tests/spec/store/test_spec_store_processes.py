@@ -12,11 +12,11 @@ from typing import IO, Any
 
 import pytest
 
-from episodic_absa.canonical_json import canonical_json
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store_maintenance import check_store, compact_store, repair_store
+from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.serialization.canonical_json import canonical_json
 
 HERE = Path(__file__).parent
 BASE: dict[str, Any] = json.loads((HERE / "episode.json").read_text(encoding="utf-8"))

@@ -7,17 +7,17 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Reply, Request, Usage
-from episodic_absa.backends.embedded.ate import answer_ate
-from episodic_absa.backends.embedded.atsa import answer_atsa
-from episodic_absa.backends.embedded.cj import answer_cj
-from episodic_absa.backends.embedded.epm import answer_epm
-from episodic_absa.backends.embedded.judge import answer_judge
-from episodic_absa.backends.embedded.stage2_ate import answer_stage2_ate
-from episodic_absa.backends.embedded.stage2_atsa import answer_stage2_atsa
-from episodic_absa.backends.embedded.stage2_validator import answer_stage2_validator
-from episodic_absa.backends.embedded.tan import answer_tan
-from episodic_absa.backends.embedded.validator import answer_validator
-from episodic_absa.canonical_json import canonical_json
+from episodic_absa.backends.embedded.roles.ate import answer_ate
+from episodic_absa.backends.embedded.roles.atsa import answer_atsa
+from episodic_absa.backends.embedded.roles.cj import answer_cj
+from episodic_absa.backends.embedded.roles.epm import answer_epm
+from episodic_absa.backends.embedded.roles.judge import answer_judge
+from episodic_absa.backends.embedded.roles.stage2_ate import answer_stage2_ate
+from episodic_absa.backends.embedded.roles.stage2_atsa import answer_stage2_atsa
+from episodic_absa.backends.embedded.roles.stage2_validator import answer_stage2_validator
+from episodic_absa.backends.embedded.roles.tan import answer_tan
+from episodic_absa.backends.embedded.roles.validator import answer_validator
+from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Role
 
 ENGINE_NAME: Final = "embedded:rules-1"

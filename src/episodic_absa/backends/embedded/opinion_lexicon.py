@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.yaml_file import read_yaml_file
+from episodic_absa.serialization.yaml_file import read_yaml_file
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 _FOLDER: Final = Path(__file__).parent
@@ -166,19 +166,19 @@ class EnglishWords(_Checked):
 @cache
 def korean_lexicon() -> OpinionLexicon:
     """Return the Korean opinion words."""
-    return _load_opinions("korean_opinions.yaml")
+    return _load_opinions("korean/korean_opinions.yaml")
 
 
 @cache
 def english_lexicon() -> OpinionLexicon:
     """Return the English opinion words; what VADER adds is looked up by the reader."""
-    return _load_opinions("english_opinions.yaml")
+    return _load_opinions("english/english_opinions.yaml")
 
 
 @cache
 def english_words() -> EnglishWords:
     """Return the English word classes."""
-    return _checked(EnglishWords, "english_words.yaml")
+    return _checked(EnglishWords, "english/english_words.yaml")
 
 
 @cache

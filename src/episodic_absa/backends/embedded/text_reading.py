@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
-from episodic_absa.backends.embedded.english_reader import read_english
-from episodic_absa.backends.embedded.korean_reader import read_korean
+from episodic_absa.backends.embedded.english.english_reader import read_english
+from episodic_absa.backends.embedded.korean.korean_reader import read_korean
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.vocabulary import Language
 

@@ -5,9 +5,9 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports import svg
+from episodic_absa.reports.data.report_data import CountBar
+from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis
-from episodic_absa.reports.report_data import CountBar
 
 _ROW: Final = 24
 _LEFT: Final = 176

@@ -5,9 +5,10 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports import number_format, svg
+from episodic_absa.reports import number_format
+from episodic_absa.reports.data.report_data import DifferenceRow
+from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import Axis
-from episodic_absa.reports.report_data import DifferenceRow
 
 _WIDTH: Final = 150
 _HEIGHT: Final = 22

@@ -4,9 +4,9 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports import svg
+from episodic_absa.reports.data.report_data import GrowthLine, GrowthPanel
+from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, tick_text
-from episodic_absa.reports.report_data import GrowthLine, GrowthPanel
 
 _HEIGHT: Final = 190
 _LEFT: Final = 38

@@ -4,9 +4,10 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports import number_format, svg
+from episodic_absa.reports import number_format
+from episodic_absa.reports.data.report_data import PlotRow, QualityPanel
+from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
-from episodic_absa.reports.report_data import PlotRow, QualityPanel
 
 _ROW: Final = 26
 _LEFT: Final = 104

@@ -5,9 +5,9 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports import svg
+from episodic_absa.reports.data.report_data import LatencyRow
+from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
-from episodic_absa.reports.report_data import LatencyRow
 
 _ROW: Final = 28
 _LEFT: Final = 104

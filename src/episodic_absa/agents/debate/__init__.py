@@ -1,0 +1,1 @@
+"""Three speakers and a judge, and what they leave for Stage2."""

@@ -1,0 +1,1 @@
+"""Adoption, the moderator and the final result."""

@@ -1,0 +1,90 @@
+"""From everything that was said about a sample to its final result: adoption, override outcome, label, tuples."""
+
+from typing import NamedTuple
+
+from episodic_absa.agents.decision.adoption import Adoption, OverrideFlags, decide_adoption, override_flags
+from episodic_absa.agents.decision.moderator import moderate
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.stage2.patch import PatchResult
+from episodic_absa.final_tuples import extract_tuples
+from episodic_absa.schemas.absa import (
+    DebateOutput,
+    DebateSummary,
+    FinalResult,
+    ModeratorOutput,
+    ModeratorSummary,
+    ReviewOutcome,
+    SentimentItem,
+    Stage1Result,
+    Validator2Output,
+)
+
+
+class Decision(NamedTuple):
+    """What becomes of a sample."""
+
+    adoption: Adoption
+    override: OverrideFlags
+    moderator: ModeratorOutput
+    final_result: FinalResult
+    final_sentiments: tuple[SentimentItem, ...]
+    outcome: ReviewOutcome
+    """What the memory learns of it."""
+    summary: ModeratorSummary
+
+
+def decide(
+    stage1: Stage1Result,
+    patched: PatchResult,
+    validator2: Validator2Output,
+    debate: DebateOutput | None,
+    settings: PipelineSettings,
+) -> Decision:
+    """Adopted: the patched result is final. Not adopted: the final tuples are Stage1's, exactly."""
+    risks2 = validator2.structural_risks
+    adoption = decide_adoption(
+        stage1,
+        patched,
+        risks2,
+        ev_weights=settings.ev_weights,
+        ev_threshold=settings.thresholds.ev_threshold,
+    )
+    override = override_flags(stage1, patched, risks2, adopted=adoption.adopt)
+    stage1_tuples = extract_tuples(stage1.atsa.sentiments)
+    stage2_tuples = extract_tuples(patched.sentiments)
+    final_tuples = stage2_tuples if adoption.adopt else stage1_tuples
+    moderator = moderate(
+        stage1.atsa.sentiments,
+        patched.sentiments if adoption.adopt else None,
+        final_tuples,
+        validator2 if adoption.adopt else stage1.validator,
+        debate.summary if debate else DebateSummary(),
+    )
+    return Decision(
+        adoption=adoption,
+        override=override,
+        moderator=moderator,
+        final_result=FinalResult(
+            label=moderator.final_label,
+            confidence=moderator.confidence,
+            rationale=moderator.rationale,
+            stage1_tuples=stage1_tuples,
+            stage2_tuples=stage2_tuples,
+            final_tuples=final_tuples,
+        ),
+        final_sentiments=patched.sentiments if adoption.adopt else stage1.atsa.sentiments,
+        outcome=ReviewOutcome(
+            aspects=patched.aspects,
+            sentiments=patched.sentiments,
+            structural_risks=risks2,
+            override_applied=override.applied,
+            override_success=override.success,
+            override_harm=override.harm,
+        ),
+        summary=ModeratorSummary(
+            label=moderator.final_label,
+            selected_stage=moderator.selected_stage,
+            adopt_reason=adoption.reason,
+            ev_score=adoption.ev_score,
+        ),
+    )

@@ -1,0 +1,1 @@
+"""The first analysis: aspects, polarities, structural risks."""

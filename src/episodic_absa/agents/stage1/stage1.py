@@ -1,0 +1,56 @@
+"""Stage1: extract, judge, criticise. A chain by default; each link may also work from the text alone."""
+
+from typing import NamedTuple
+
+from episodic_absa.agents.asking import Asking
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.shown_values import Context, shown_sentiments, shown_terms
+from episodic_absa.agents.stage1.ate_processing import process_ate
+from episodic_absa.agents.stage1.atsa_processing import PolarityCounts, process_atsa
+from episodic_absa.agents.stage1.validator_processing import process_validator
+from episodic_absa.schemas.absa import Sample, Stage1Result, ValidatorOutput
+from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer, ValidatorAnswer
+from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
+from episodic_absa.vocabulary import Language
+
+
+class Stage1Run(NamedTuple):
+    """The first analysis, and what was lost on the way."""
+
+    result: Stage1Result
+    unmatched_sentiments: tuple[str, ...]
+    polarity_counts: PolarityCounts
+
+
+class Stage1:
+    """Runs the three Stage1 agents."""
+
+    def __init__(self, settings: PipelineSettings, allowlist: frozenset[str] = frozenset()) -> None:
+        self._settings = settings
+        self._allowlist = allowlist
+
+    async def run(self, sample: Sample, language: Language, asking: Asking) -> Stage1Run:
+        """Analyse a text for the first time."""
+        text, independent = sample.text, self._settings.stage1.independent
+        context: Context = [("text", text), ("language", language)]
+        ate_answer = await asking.ask("ate", AteInputs(text=text, language=language), context, AteAnswer)
+        ate = process_ate(
+            ate_answer, text, language, span_repair=self._settings.stage1.span_repair, allowlist=self._allowlist
+        )
+        if not independent:
+            context = [*context, ("aspects", shown_terms(ate.aspects))]
+        aspects = None if independent else ate.aspects
+        atsa_answer = await asking.ask(
+            "atsa", AtsaInputs(text=text, language=language, aspects=aspects), context, AtsaAnswer
+        )
+        atsa = process_atsa(atsa_answer, ate.aspects, text)
+        validator = ValidatorOutput()
+        if self._settings.enable_validator:
+            sentiments = None if independent else atsa.atsa.sentiments
+            if sentiments is not None:
+                context = [*context, ("sentiments", shown_sentiments(sentiments))]
+            inputs = ValidatorInputs(text=text, language=language, aspects=aspects, sentiments=sentiments)
+            answer = await asking.ask("validator", inputs, context, ValidatorAnswer)
+            validator = process_validator(answer, text, language, aspect_n=len(ate.aspects))
+        result = Stage1Result(ate=ate, atsa=atsa.atsa, validator=validator)
+        return Stage1Run(result, atsa.unmatched_terms, atsa.polarity_counts)

@@ -1,0 +1,1 @@
+"""The second look: verdicts on Stage1, the patch, the override gate."""

@@ -1,0 +1,1 @@
+"""Tables and comparisons, computed from the files of finished runs."""

@@ -1,0 +1,84 @@
+"""The samples that two conditions answer differently, one by one, as a CSV file."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from episodic_absa.final_tuples import pairs
+from episodic_absa.metrics.one_sample.per_sample import sample_value
+from episodic_absa.metrics.one_sample.samples import Pairs, predictions, valid_gold
+from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.serialization.csv_text import csv_text, replace_file
+
+CHANGED_SAMPLES: Final = "changed_samples.csv"
+_F1: Final = "tuple_f1_overall"
+_NO_PAIRS: Final = "-"
+Status = Literal["better", "worse", "different"]
+
+
+class ChangedSample(FrozenModel):
+    """One sample whose final pairs under A are not those under B. A row of the file, its fields the columns."""
+
+    uid: str
+    seed: int
+    status: Status
+    """Of A against B, by the two F1 (by exact match where the gold holds no opinion); different: equal, or no gold."""
+    pairs_a: str
+    pairs_b: str
+    pairs_gold: str | None
+    """None without valid gold."""
+    f1_a: float | None
+    """tuple_f1_overall, since explicit and implicit pairs are shown."""
+    f1_b: float | None
+
+
+def find_changed_samples(
+    cards_a: Iterable[Scorecard], cards_b: Iterable[Scorecard], *, count_backfilled: bool = False
+) -> tuple[ChangedSample, ...]:
+    """Return the changed samples among those that ended well on both sides, by uid and seed."""
+    others = {(card.uid, card.seed): card for card in cards_b if card.status == "ok"}
+    found = []
+    for card in sorted(cards_a, key=lambda card: (card.uid, card.seed)):
+        other = others.get((card.uid, card.seed))
+        if other is None or card.status != "ok":
+            continue
+        under_a, under_b = (pairs(predictions(one, count_backfilled=count_backfilled)) for one in (card, other))
+        if under_a == under_b:
+            continue
+        f1_a, f1_b = (sample_value(_F1, one, count_backfilled=count_backfilled) for one in (card, other))
+        found.append(
+            ChangedSample(
+                uid=card.uid,
+                seed=card.seed,
+                status=_status(card, other, count_backfilled=count_backfilled),
+                pairs_a=pairs_text(under_a),
+                pairs_b=pairs_text(under_b),
+                pairs_gold=None if (gold := valid_gold(card)) is None else pairs_text(gold),
+                f1_a=f1_a,
+                f1_b=f1_b,
+            )
+        )
+    return tuple(found)
+
+
+def write_changed_samples(directory: Path, changed: Sequence[ChangedSample]) -> Path:
+    """Write the file, replacing an earlier one at once; return its path."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / CHANGED_SAMPLES
+    rows = (tuple(one.model_dump().values()) for one in changed)
+    replace_file(path, csv_text(tuple(ChangedSample.model_fields), rows, quote_text=True))
+    return path
+
+
+def pairs_text(found: Pairs) -> str:
+    """Render pairs as triptych.csv does, in the order of their terms: `:negative | 배송:positive`."""
+    return " | ".join(f"{term}:{polarity}" for term, polarity in sorted(found)) or _NO_PAIRS
+
+
+def _status(card: Scorecard, other: Scorecard, *, count_backfilled: bool) -> Status:
+    for metric in (_F1, "exact_match"):
+        here, there = (sample_value(metric, one, count_backfilled=count_backfilled) for one in (card, other))
+        if here is not None and there is not None and here != there:
+            return "better" if here > there else "worse"
+    return "different"

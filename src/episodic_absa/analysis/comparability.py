@@ -1,0 +1,119 @@
+"""What else than the condition differs between two sides of a comparison, as their manifests and scorecards tell."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from episodic_absa.analysis.compared_runs import Side
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.reading.run_files import Manifest
+from episodic_absa.serialization.canonical_json import canonical_json
+
+_BACKBONE_KEYS: Final = ("provider", "model", "base_url", "temperature", "max_tokens", "output")
+
+
+def require_pairs(a: Side, b: Side) -> None:
+    """Refuse two sides without one sample in common."""
+    for side in (a, b):
+        if not side.cards:
+            raise RunDirectoryError(f"{side.name} was not run yet: it holds no sample", path=side.place)
+    if a.keys & b.keys:
+        return
+    if a.seeds.isdisjoint(b.seeds):
+        raise RunDirectoryError(
+            f"nothing pairs up: {a.name} was run with seed {_listed(a.seeds)}, {b.name} with {_listed(b.seeds)}, and "
+            "samples are paired by uid and seed; name runs that share a seed",
+            path=b.place,
+        )
+    raise RunDirectoryError(
+        f"nothing pairs up: {a.name} and {b.name} have no review in common; name runs over the same reviews",
+        path=b.place,
+    )
+
+
+def incomparabilities(a: Side, b: Side) -> tuple[str, ...]:
+    """Say, a line each, what makes a comparison less than fair; nothing for a fair one."""
+    return (*_same_run(a, b), *_differing_settings(a, b), *_unequal_samples(a, b))
+
+
+def _same_run(a: Side, b: Side) -> Iterator[str]:
+    shared = set(a.cells) & set(b.cells)
+    if shared == set(a.cells) == set(b.cells):
+        yield f"{a.name} is compared with itself: nothing can differ"
+    elif shared:
+        yield f"on both sides: {_listed(path.name for path in shared)}; there nothing can differ"
+
+
+def _differing_settings(a: Side, b: Side) -> Iterator[str]:
+    for label, value_of in _SETTINGS.items():
+        found_a, found_b = ({_shown(value_of(manifest)) for manifest in side.manifests} for side in (a, b))
+        if found_a != found_b:
+            both = f" ({a.name}: {_listed(found_a)}; {b.name}: {_listed(found_b)})"
+            # Hashes and whole settings say nothing to a reader beyond being unequal.
+            yield f"not the same {label}{'' if label in _UNTOLD else both}"
+    starts = {manifest.seed: manifest.start_store_sha256 for manifest in a.manifests if manifest.needs_store}
+    if any(
+        manifest.needs_store and starts.get(manifest.seed, manifest.start_store_sha256) != manifest.start_store_sha256
+        for manifest in b.manifests
+    ):
+        yield "not the same memory to begin with"
+    for side in (a, b):
+        if not all(manifest.completed for manifest in side.manifests):
+            yield f"{side.name} is not finished"
+
+
+def _unequal_samples(a: Side, b: Side) -> Iterator[str]:
+    for side in (a, b):
+        failed = sum(card.status == "error" for card in side.cards)
+        if failed:
+            yield f"left out: {_samples(failed)} of {side.name} that failed"
+    for one, other in ((a, b), (b, a)):
+        only = one.seeds - other.seeds
+        if only:
+            yield f"left out: seed {_listed(only)}, with which only {one.name} was run"
+        alone = sum(seed in other.seeds for _, seed in one.keys - other.keys)
+        if alone:
+            yield f"left out: {_samples(alone)} of {one.name} that {other.name} lacks"
+    gold = {(card.uid, card.seed): card.gold_tuples for card in a.cards}
+    regraded = sum(gold[card.uid, card.seed] != card.gold_tuples for card in b.cards if (card.uid, card.seed) in gold)
+    if regraded:
+        yield f"{_samples(regraded)} scored against different gold"
+
+
+def _of_backbone(key: str) -> Callable[[Manifest], Any]:
+    return lambda manifest: (manifest.raw.get("backbone") or {}).get(key)
+
+
+def _reviews(manifest: Manifest) -> tuple[str, str | None]:
+    split = manifest.dataset.processing_split
+    return split, manifest.dataset.sha256.get(split)
+
+
+_SETTINGS: Final[dict[str, Callable[[Manifest], Any]]] = {
+    "reviews": _reviews,
+    "gold": lambda manifest: manifest.gold.sha256 if manifest.gold else None,
+    **{f"backbone.{key}": _of_backbone(key) for key in _BACKBONE_KEYS},
+    "prompts": lambda manifest: manifest.prompt_versions,
+    "pipeline settings": lambda manifest: manifest.cfg_canonical.get("pipeline"),
+    "lexicon": lambda manifest: manifest.lexicon_sha256,
+    "catalogue of principles": lambda manifest: manifest.catalogue_sha256,
+    "recording": lambda manifest: manifest.recording_sha256,
+    "embedded engine": lambda manifest: manifest.weights_sha256,
+    "package version": lambda manifest: manifest.package_version,
+    "count_backfilled": lambda manifest: manifest.config.eval.count_backfilled,
+}
+"""What must be equal if a difference is to be the condition's doing."""
+_UNTOLD: Final = (
+    frozenset(_SETTINGS) - {"package version", "count_backfilled"} - {f"backbone.{key}" for key in _BACKBONE_KEYS}
+)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(str, sorted(values)))
+
+
+def _samples(number: int) -> str:
+    return f"{number:,} sample{'' if number == 1 else 's'}"

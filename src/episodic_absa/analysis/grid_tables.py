@@ -1,0 +1,160 @@
+"""The tables of a grid as text: every condition's metrics over its seeds, and the comparisons it was made for."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean, stdev
+from typing import Any, Final, NamedTuple
+
+from episodic_absa.analysis.cell_tables import cell_metrics
+from episodic_absa.metrics import MetricValue, Stability, compute_stability
+from episodic_absa.metrics.definitions import BASELINE
+from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim, compare
+from episodic_absa.runs.experiment_config import DEFAULT_COMPARISONS
+from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
+from episodic_absa.serialization.csv_text import csv_text, number_text
+
+GRID_METRICS: Final = "grid_metrics.csv"
+COMPARISONS: Final = "comparisons.csv"
+_COMPARED_FIELDS: Final = tuple(name for name in PairedDifference.model_fields if name not in ("metric", "kind"))
+_NEVER_SHOWN: Final = "the seeds are one trial: the backend ignores them and memory is never shown"
+_SAME_ORDER: Final = "the seeds are one trial: the backend ignores them and the order is not shuffled"
+
+
+class SeedRow(NamedTuple):
+    """One metric of one condition over its seeds."""
+
+    condition: str
+    metric: str
+    group: str
+    kind: str
+    mean: float | None
+    sd: float | None
+    """Of the sample; None for a single seed, and where the seeds are one trial."""
+    n_seeds: int
+    """Seeds with a value."""
+    seed_values: tuple[float | None, ...]
+    """In seed order."""
+    numerator: float | None
+    denominator: float | None
+    note: str
+
+
+def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
+    """Yield every condition's metrics, RQ2 among them, and those of the majority baseline."""
+    by_condition = evaluated(cells)
+    metrics = {cell.path: cell_metrics(cell) for group in by_condition.values() for cell in group}
+    for condition, group in by_condition.items():
+        stability = stability_of(group)
+        one_trial = _one_trial_note(group, stability)
+        per_metric = list(zip(*(metrics[cell.path] for cell in group), strict=True))
+        shown = [values for values in per_metric if values[0].group != "baseline"]
+        first = next(place for place, values in enumerate(shown) if values[0].group == "rq2")
+        yield from (_row(condition, values, one_trial) for values in shown[:first])
+        yield from (_stability_row(condition, one, stability) for one in stability.metrics)
+        yield from (_row(condition, values, one_trial) for values in shown[first:])
+    for group in list(by_condition.values())[:1]:
+        # Stage1 never sees memory, so that one condition's baseline is every condition's.
+        for values in zip(*(metrics[cell.path] for cell in group), strict=True):
+            if values[0].group == "baseline" and values[0].metric != BASELINE:
+                row = _row(BASELINE, values, _one_trial_note(group, stability_of(group)))
+                yield row._replace(metric=row.metric.removeprefix(f"{BASELINE}_"))
+
+
+def stability_of(group: Sequence[FinishedCell]) -> Stability:
+    """Compare the seeds of one condition."""
+    return compute_stability(
+        {cell.manifest.seed: cell.cards for cell in group},
+        seed_supported=all(cell.manifest.backbone.seed_supported for cell in group),
+        order_varies=any(cell.manifest.config.experiment.shuffle for cell in group),
+        count_backfilled=group[0].count_backfilled,
+    )
+
+
+def grid_metrics_text(cells: Sequence[FinishedCell]) -> str:
+    """Render a row per condition and metric."""
+    return seed_rows_text(grid_rows(cells))
+
+
+def seed_rows_text(found: Iterable[SeedRow]) -> str:
+    """Render rows that are computed already."""
+    rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in found)
+    return csv_text(SeedRow._fields, (tuple(row.values()) for row in rows))
+
+
+def compared_conditions(cells: Sequence[FinishedCell]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs that the experiment compares, as far as both conditions are here."""
+    by_condition = evaluated(cells)
+    if not by_condition:
+        return ()
+    asked = cells[0].manifest.config.experiment.comparisons
+    named = DEFAULT_COMPARISONS if asked is None else asked
+    aliases = cells[0].condition_aliases if asked else {}
+    pairs = ((aliases.get(a, a), aliases.get(b, b)) for a, b in named)
+    return tuple((a, b) for a, b in pairs if a in by_condition and b in by_condition)
+
+
+def compare_conditions(cells: Sequence[FinishedCell]) -> tuple[Comparison, ...]:
+    """Compare the conditions of a grid in the pairs that its experiment names."""
+    by_condition: Mapping[str, Sequence[FinishedCell]] = evaluated(cells)
+    return tuple(
+        compare(
+            a,
+            all_cards(by_condition[a]),
+            b,
+            all_cards(by_condition[b]),
+            count_backfilled=by_condition[a][0].count_backfilled,
+        )
+        for a, b in compared_conditions(cells)
+    )
+
+
+def comparisons_text(comparisons: Sequence[Comparison]) -> str:
+    """Render a row per pair and metric, and one for McNemar's test."""
+    header = ("a", "b", "metric", "kind", *_COMPARED_FIELDS, "claim", "a_only", "b_only", "ties_dropped", "odds_ratio")
+    return csv_text(header, (row for one in comparisons for row in _comparison_rows(one)))
+
+
+def _comparison_rows(one: Comparison) -> Iterator[tuple[Any, ...]]:
+    for difference in one.metrics:
+        values = (getattr(difference, name) for name in _COMPARED_FIELDS)
+        yield (one.a, one.b, difference.metric, difference.kind, *values, claim(difference), None, None, None, None)
+    if one.mcnemar is not None:
+        test = one.mcnemar
+        known = {"p_value": test.p_value, "p_holm": test.p_holm}
+        values = (known.get(name) for name in _COMPARED_FIELDS)
+        counts = (test.a_only, test.b_only, test.ties_dropped, test.odds_ratio)
+        yield (one.a, one.b, "exact_match_mcnemar", "outcome", *values, None, *counts)
+
+
+def _one_trial_note(group: Sequence[FinishedCell], stability: Stability) -> str:
+    """Say why several seeds are no repetition; nothing where they are, or where there is one."""
+    if stability.trials >= len(group):
+        return ""
+    return _NEVER_SHOWN if any(cell.manifest.config.experiment.shuffle for cell in group) else _SAME_ORDER
+
+
+def _row(condition: str, values: Sequence[MetricValue], one_trial: str) -> SeedRow:
+    known = [one.value for one in values if one.value is not None]
+    notes = [values[0].note, one_trial]
+    return SeedRow(
+        condition=condition,
+        metric=values[0].metric,
+        group=values[0].group,
+        kind=values[0].kind,
+        mean=fmean(known) if known else None,
+        sd=stdev(known) if len(known) > 1 and not one_trial else None,
+        n_seeds=len(known),
+        seed_values=tuple(one.value for one in values),
+        numerator=_sum([one.numerator for one in values]),
+        denominator=_sum([one.denominator for one in values]),
+        note="; ".join(filter(None, notes)),
+    )
+
+
+def _stability_row(condition: str, one: MetricValue, stability: Stability) -> SeedRow:
+    told = (condition, one.metric, one.group, one.kind, one.value, None, stability.trials, ())
+    return SeedRow(*told, one.numerator, one.denominator, one.note)
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

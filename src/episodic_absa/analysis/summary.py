@@ -1,0 +1,162 @@
+"""A first look at a grid: counts and the primary metric per cell, and means per condition."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from episodic_absa.metrics import sample_value
+from episodic_absa.metrics.majority import compute_baseline
+from episodic_absa.metrics.memory_use import was_injected
+from episodic_absa.metrics.one_sample.per_sample import was_changed
+from episodic_absa.metrics.one_sample.samples import ended_well
+from episodic_absa.metrics.ratios import mean
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.grid import build_cells, evaluated_cells
+from episodic_absa.runs.reading.finished_cells import FinishedCell, load_cell
+from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.vocabulary import Polarity
+
+BUILD = "build"
+
+
+class CellSummary(FrozenModel):
+    """What one cell came to."""
+
+    condition: str
+    """`build` for the building of a store."""
+    seed: int
+    samples: int
+    """Failed ones included."""
+    failed: int
+    memory_shown: int
+    """Samples with memory in at least one prompt."""
+    changed: int
+    """Samples whose final pairs differ from those of Stage1."""
+    stored: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    """As if this cell had run alone; None where a price is not known."""
+    tuple_f1_explicit: float | None
+    """None without explicit gold."""
+
+
+class ConditionSummary(FrozenModel):
+    """Means over the seeds of one condition."""
+
+    condition: str
+    seeds: tuple[int, ...]
+    samples: float
+    failed: float
+    memory_shown: float
+    changed: float
+    stored: float
+    calls: float
+    tokens_in: float
+    tokens_out: float
+    cost_usd: float | None
+    tuple_f1_explicit: float | None
+
+
+class BaselineSummary(FrozenModel):
+    """What Stage1's terms with the majority polarity come to."""
+
+    tuple_f1_explicit: float | None
+    polarity: Polarity
+    source: Literal["train", "evaluation"]
+
+
+@dataclass(frozen=True)
+class GridSummary:
+    """A whole grid, in the order in which its conditions were named."""
+
+    cells: tuple[CellSummary, ...]
+    baseline: BaselineSummary | None = None
+    """None without gold."""
+
+    @property
+    def conditions(self) -> tuple[ConditionSummary, ...]:
+        """Return the means per condition."""
+        by_condition: dict[str, list[CellSummary]] = {}
+        for cell in self.cells:
+            by_condition.setdefault(cell.condition, []).append(cell)
+        return tuple(mean_over_seeds(cells) for cells in by_condition.values())
+
+
+def load_summary(config: ExperimentConfig, known: Iterable[FinishedCell] = ()) -> GridSummary:
+    """Summarise what lies in the grid's directory; what is `known` is not loaded again."""
+    evaluated = list(evaluated_cells(config))
+    at_hand = {cell.path.name: cell for cell in known}
+    loaded = {
+        cell.name: at_hand.get(cell.path.name) or load_cell(cell.path) for cell in (*build_cells(config), *evaluated)
+    }
+    cells = tuple(
+        summarise_cell(
+            BUILD if cell.manifest.is_build else cell.condition,
+            cell.manifest.seed,
+            cell.cards,
+            count_backfilled=cell.count_backfilled,
+        )
+        for cell in loaded.values()
+    )
+    # Stage1 never sees memory, so that the baseline of one condition is that of all.
+    first = [loaded[cell.name] for cell in evaluated if cell.condition == evaluated[0].condition]
+    return GridSummary(cells, _baseline(first))
+
+
+def _baseline(cells: Sequence[FinishedCell]) -> BaselineSummary | None:
+    majority = cells[0].manifest.majority
+    if majority is None:
+        return None
+    scores = [next(iter(compute_baseline(ended_well(cell.cards), majority))).value for cell in cells]
+    return BaselineSummary(tuple_f1_explicit=_mean(scores), polarity=majority.polarity, source=majority.source)
+
+
+def summarise_cell(
+    condition: str, seed: int, cards: Sequence[Scorecard], *, count_backfilled: bool = False
+) -> CellSummary:
+    """Count over the samples of one cell."""
+    costs = [card.usage.cost_usd for card in cards]
+    scores = [sample_value("tuple_f1_explicit", card, count_backfilled=count_backfilled) for card in cards]
+    return CellSummary(
+        condition=condition,
+        seed=seed,
+        samples=len(cards),
+        failed=sum(card.status == "error" for card in cards),
+        memory_shown=sum(map(was_injected, cards)),
+        changed=sum(map(was_changed, cards)),
+        stored=sum(card.store_decision == "stored" for card in cards),
+        calls=sum(card.usage.calls for card in cards),
+        tokens_in=sum(card.usage.tokens_in for card in cards),
+        tokens_out=sum(card.usage.tokens_out for card in cards),
+        cost_usd=None if None in costs else round(sum(cost or 0.0 for cost in costs), 6),
+        tuple_f1_explicit=mean("tuple_f1_explicit", scores).value,
+    )
+
+
+def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
+    """Average the cells of one condition; a mean with an unknown part is unknown."""
+    costs = [cell.cost_usd for cell in cells]
+    scores = [cell.tuple_f1_explicit for cell in cells]
+    return ConditionSummary(
+        condition=cells[0].condition,
+        seeds=tuple(cell.seed for cell in cells),
+        samples=fmean(cell.samples for cell in cells),
+        failed=fmean(cell.failed for cell in cells),
+        memory_shown=fmean(cell.memory_shown for cell in cells),
+        changed=fmean(cell.changed for cell in cells),
+        stored=fmean(cell.stored for cell in cells),
+        calls=fmean(cell.calls for cell in cells),
+        tokens_in=fmean(cell.tokens_in for cell in cells),
+        tokens_out=fmean(cell.tokens_out for cell in cells),
+        cost_usd=_mean(costs),
+        tuple_f1_explicit=_mean(scores),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if len(known) == len(values) else None

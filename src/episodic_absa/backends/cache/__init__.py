@@ -1,0 +1,1 @@
+"""Answers that are kept, so that an equal request is sent once."""

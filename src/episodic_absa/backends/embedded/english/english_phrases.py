@@ -1,0 +1,163 @@
+"""Splits an English text into clauses and finds noun phrases with their place in the clause."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from episodic_absa.backends.embedded.english.english_opinion_words import EnglishHit, word_score
+from episodic_absa.backends.embedded.english.english_tokens import EnglishTokens, gap
+from episodic_absa.backends.embedded.opinion_lexicon import (
+    english_words,
+)
+from episodic_absa.backends.embedded.reading import Case, Clause, Target
+
+_SENTENCE_END: Final = frozenset(".!?;")
+_SUBORDINATE: Final = frozenset({"although", "though", "while"})
+
+
+class EnglishPhrase(NamedTuple):
+    """A noun phrase by token positions."""
+
+    first: int
+    last: int
+    target: Target
+    modifiers_from: int
+    after_preposition: str
+
+
+def split_clauses(tokens: EnglishTokens, hits: Sequence[EnglishHit]) -> tuple[list[int], list[Clause]]:
+    """Return the clause of each token, and the clauses."""
+    inside = {at for hit in hits for at in range(hit.first + 1, hit.last + 1)}
+    clause_of: list[int] = []
+    clauses: list[Clause] = []
+    first, sentence_first, sentence, side = 0, 0, 0, 0
+    pending_comma = False
+    has_verb = False
+    last_at = len(tokens.items) - 1
+    for at, item in enumerate(tokens.items):
+        is_start = at == first
+        word = item.word
+        # "Although A, B": the marker stands before A, the contrast lies at the comma.
+        leads_in = at == sentence_first and word in _SUBORDINATE
+        if _is_contrast(word) and not leads_in:
+            # The marker opens the clause after it.
+            if not is_start:
+                clauses.append(_clause(tokens, first, at - 1, sentence, side))
+                first, has_verb = at, False
+            side += 1
+        elif leads_in:
+            pending_comma = True
+        elif not is_start and at not in inside and _opens_clause(tokens, at, has_verb=has_verb):
+            clauses.append(_clause(tokens, first, at - 1, sentence, side))
+            first, has_verb = at, False
+        has_verb = has_verb or item.tag in ("V", "X")
+        clause_of.append(len(clauses))
+        ends_sentence = (word in _SENTENCE_END and tokens.form(at + 1) not in _SENTENCE_END) or "\n" in gap(tokens, at)
+        ends_clause = (
+            word == "," and at not in inside and (pending_comma or _closes_clause(tokens, at, first, has_verb=has_verb))
+        )
+        if ends_sentence or ends_clause or at == last_at:
+            clauses.append(_clause(tokens, first, at, sentence, side))
+            first, has_verb = at + 1, False
+            side += pending_comma and ends_clause
+            pending_comma = pending_comma and not (ends_clause or ends_sentence)
+            sentence += ends_sentence
+            sentence_first = at + 1 if ends_sentence else sentence_first
+    return clause_of, clauses
+
+
+def _is_contrast(word: str) -> bool:
+    return word in ("but", "however", "yet") or word in _SUBORDINATE
+
+
+def _clause(tokens: EnglishTokens, first: int, last: int, sentence: int, side: int) -> Clause:
+    forms = tokens.forms[first : last + 1]
+    return Clause(
+        tokens.items[first].start,
+        tokens.items[last].end,
+        sentence,
+        side,
+        is_question=forms[-1] == "?" and forms[0] not in ("who", "what"),
+        is_conclusion=not tokens.lexicon.conclusions.isdisjoint(forms),
+    )
+
+
+def _opens_clause(tokens: EnglishTokens, at: int, *, has_verb: bool) -> bool:
+    if tokens.forms[at] not in ("and", "so", "because", "since", "when", "plus", "or"):
+        return False
+    return has_verb and _subject_and_verb_follow(tokens, at + 1)
+
+
+def _closes_clause(tokens: EnglishTokens, at: int, first: int, *, has_verb: bool) -> bool:
+    """A comma in a list of nouns closes nothing."""
+    if has_verb or tokens.tag(at - 1) != "N" or word_score(tokens.forms[first]) is not None:
+        return True
+    return tokens.tag(at + 1) not in ("N", "D") and tokens.form(at + 1) != "and"
+
+
+def _subject_and_verb_follow(tokens: EnglishTokens, at: int) -> bool:
+    end = min(at + 7, len(tokens.items))
+    seen_noun = False
+    while at < end:
+        tag = tokens.tag(at)
+        if tag in ("X", "V"):
+            return seen_noun
+        if tag in ("N", "P"):
+            seen_noun = True
+        elif tag not in ("D", "A", "R", "#") and not (tag == "I" and seen_noun):
+            return False
+        at += 1
+    return False
+
+
+def find_phrases(tokens: EnglishTokens, hits: Sequence[EnglishHit], clause_of: Sequence[int]) -> list[EnglishPhrase]:
+    """Return the noun phrases: runs of nouns that no opinion has taken."""
+    taken = {at for hit in hits for at in range(hit.first, hit.last + 1)}
+    phrases: list[EnglishPhrase] = []
+    at = 0
+    while at < len(tokens.items):
+        if tokens.items[at].tag != "N" or at in taken:
+            at += 1
+            continue
+        last = at
+        while (
+            tokens.tag(last + 1) == "N"
+            and last + 1 not in taken
+            and clause_of[last + 1] == clause_of[at]
+            and gap(tokens, last) == " "
+        ):
+            last += 1
+        phrases.append(_phrase(tokens, at, last, clause_of[at], taken))
+        at = last + 1
+    return phrases
+
+
+def _phrase(tokens: EnglishTokens, first: int, last: int, clause: int, taken: set[int]) -> EnglishPhrase:
+    words = english_words()
+    while first < last and tokens.forms[first] in words.not_targets:
+        first += 1
+    modifiers = first
+    while (
+        tokens.tag(modifiers - 1) in ("A", "D", "#")
+        or _is_participle(tokens, modifiers - 1)
+        or (modifiers - 1 in taken and tokens.tag(modifiers - 1) in ("V", "N", "A"))
+    ):
+        modifiers -= 1
+    before = tokens.form(modifiers - 1) if tokens.tag(modifiers - 1) == "I" else ""
+    start, end = tokens.items[first].start, tokens.items[last].end
+    case: Case = "bare"
+    if before:
+        case = "oblique"
+    elif tokens.tag(modifiers - 1) == "V":
+        case = "object"
+    elif tokens.tag(last + 1) in ("X", "V"):
+        case = "subject"
+    # "life" names nothing, "battery life" does.
+    is_nameable = (last > first or tokens.forms[last] not in words.not_targets) and end - start > 1
+    return EnglishPhrase(
+        first, last, Target(tokens.text[start:end], start, end, clause, case, is_nameable), modifiers, before
+    )
+
+
+def _is_participle(tokens: EnglishTokens, at: int) -> bool:
+    """Well structured modules, a badly marked trail."""
+    return tokens.tag(at) == "V" and tokens.form(at).endswith("ed") and tokens.tag(at - 1) == "R"

@@ -1,0 +1,1 @@
+"""Joins rules and weights: which targets, which polarity, which label."""

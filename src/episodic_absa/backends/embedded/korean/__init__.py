@@ -1,0 +1,1 @@
+"""Reads Korean by rules, on the morphemes of its analyser."""

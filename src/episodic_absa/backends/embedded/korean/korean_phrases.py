@@ -1,0 +1,143 @@
+"""Splits a Korean text into clauses by endings and finds noun phrases with the role their particle gives them."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from episodic_absa.backends.embedded.korean.korean_opinion_words import KoreanHit
+from episodic_absa.backends.embedded.korean.korean_tokens import BINDING_ENDINGS, NOUNS, KoreanTokens
+from episodic_absa.backends.embedded.reading import Case, Clause, Target
+from episodic_absa.language import Cue
+
+_CASES: Final[dict[str, Case]] = {
+    "JKS": "subject",
+    "JX": "topic",
+    "JKO": "object",
+    "JKG": "genitive",
+    "JKC": "subject",
+    "VCP": "predicate",
+}
+
+
+class KoreanPhrase(NamedTuple):
+    """A noun phrase by token positions."""
+
+    first: int
+    last: int
+    target: Target
+    joins_next: bool
+
+
+def split_clauses(
+    tokens: KoreanTokens, hits: Sequence[KoreanHit], contrasts: Sequence[Cue]
+) -> tuple[list[int], list[Clause]]:
+    """Return the clause of each morpheme, and the clauses."""
+    inside = {at for hit in hits for at in range(hit.first, hit.last)}
+    # The analyser may take -는데 for a noun (는 + 데); the marker ends its clause all the same.
+    marked = {cue.end for cue in contrasts if cue.form.startswith("-")}
+    clause_of: list[int] = []
+    clauses: list[Clause] = []
+    first, sentence, passed = 0, 0, 0
+    for at, item in enumerate(tokens.items):
+        clause_of.append(len(clauses))
+        ends_sentence = _ends_sentence(tokens, at)
+        ends = ends_sentence or (at not in inside and (item.end in marked or _ends_clause(tokens, at)))
+        if not ends and at < len(tokens.items) - 1:
+            continue
+        start = tokens.items[first].start
+        while passed < len(contrasts) and contrasts[passed].start <= start:
+            passed += 1
+        forms = tokens.forms[first : at + 1]
+        clauses.append(
+            Clause(
+                start,
+                max(item.end, start),
+                sentence,
+                passed,
+                is_question=forms[-1] == "?",
+                is_conclusion=not tokens.lexicon.conclusions.isdisjoint(forms),
+            )
+        )
+        first = at + 1
+        sentence += ends_sentence
+    return clause_of, clauses
+
+
+def _ends_sentence(tokens: KoreanTokens, at: int) -> bool:
+    tag, following = tokens.tag(at), tokens.tag(at + 1)
+    if tag in ("SF", "SE"):
+        return following not in ("SF", "SE")
+    if "\n" in tokens.text[tokens.items[at].end : tokens.items[at + 1].start if following else None]:
+        return True
+    return tag == "EF" and following not in ("SF", "SE", "JX", "SSC", "")
+
+
+def _ends_clause(tokens: KoreanTokens, at: int) -> bool:
+    tag, following = tokens.tag(at), tokens.tag(at + 1)
+    if tag == "EC":
+        return tokens.forms[at] not in BINDING_ENDINGS and following not in ("VX", "SP", "JX")
+    # A comma between nouns is a list; after an ending it closes a clause.
+    return tag == "SP" and (tokens.tag(at - 1).startswith("E") or tokens.tag(at - 1) in ("JX", "MAG", "VCP"))
+
+
+def find_phrases(tokens: KoreanTokens, hits: Sequence[KoreanHit], clause_of: Sequence[int]) -> list[KoreanPhrase]:
+    """Return the noun phrases: runs of nouns that no opinion has taken."""
+    taken = {
+        at
+        for hit in hits
+        for at in range(hit.first, hit.last + 1)
+        if not (hit.idiom is not None and hit.idiom.subject and at == hit.first)
+    }
+    phrases: list[KoreanPhrase] = []
+    at = 0
+    while at < len(tokens.items):
+        if at in taken or tokens.tag(at) not in NOUNS:
+            at += 1
+            continue
+        last = at
+        while _continues(tokens, last, taken, clause_of):
+            last += 1
+        phrase = _phrase(tokens, at, last, clause_of[at])
+        if phrase is not None:
+            phrases.append(phrase)
+        at = last + 1
+    return phrases
+
+
+def _continues(tokens: KoreanTokens, last: int, taken: set[int], clause_of: Sequence[int]) -> bool:
+    following = last + 1
+    if following >= len(tokens.items) or following in taken or clause_of[following] != clause_of[last]:
+        return False
+    if tokens.tag(following) not in NOUNS and not (tokens.tag(following) == "XSN" and tokens.forms[following] != "들"):
+        return False
+    gap = tokens.text[tokens.items[last].end : tokens.items[following].start]
+    return gap in ("", " ")
+
+
+def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanPhrase | None:
+    not_targets = tokens.lexicon.not_targets
+    while first < last and tokens.forms[first] in not_targets:
+        first += 1
+    following = last + 1
+    # 들 and 분 stay outside the term: 직원분들 is about 직원.
+    while tokens.forms[following : following + 1] in (["들"], ["분"]) and tokens.tag(following) in ("XSN", "NNB"):
+        following += 1
+    tag = tokens.tag(following)
+    if tag in ("XSV", "XSA") and tokens.items[last].end >= tokens.items[following].start:
+        return None
+    start, end = tokens.items[_word_start(tokens, first)].start, tokens.items[last].end
+    term = tokens.text[start:end]
+    case: Case = _CASES.get(tag, "oblique") if tag.startswith("J") or tag == "VCP" else "bare"
+    is_nameable = tokens.forms[last] not in not_targets and term not in not_targets
+    joins_next = (
+        tag == "JC" or (tag == "SP" and case == "bare") or tokens.form(following) in ("과", "와", "랑", "이랑", "하고")
+    )
+    return KoreanPhrase(first, last, Target(term, start, end, clause, case, is_nameable), joins_next)
+
+
+def _word_start(tokens: KoreanTokens, first: int) -> int:
+    """Take in a syllable that the analyser split off the front of an unknown noun (음 + 질)."""
+    before = first - 1
+    is_glued = before >= 0 and tokens.items[before].end == tokens.items[first].start
+    return (
+        before if is_glued and tokens.tag(before) in ("IC", "MM", "XPN") and len(tokens.forms[before]) == 1 else first
+    )

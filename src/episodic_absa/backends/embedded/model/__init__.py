@@ -1,0 +1,1 @@
+"""The trained half of the engine: weights, features, and the reader that uses them."""

@@ -1,0 +1,194 @@
+"""The second reader: what the trained weights make of a text. The rules are the first; the agents compare the two."""
+
+import threading
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term, judge_term
+from episodic_absa.backends.embedded.model.linear_model import LinearModel
+from episodic_absa.backends.embedded.model.polarity_features import (
+    domain_features,
+    in_domain,
+    place_of,
+    target_features,
+    text_features,
+)
+from episodic_absa.backends.embedded.model.tagger_features import adapted, tagger_features
+from episodic_absa.backends.embedded.model.trained_weights import weights_folder, weights_of
+from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.vocabulary import POLARITIES, Language, Polarity
+
+KNOWN_DOMAIN: Final = 0.7
+"""From this probability on the text is taken to be of a domain that the weights were trained on."""
+OTHER_DOMAIN: Final = "other"
+"""What is recognised only so that it is not mistaken for a known domain."""
+_LOCK: Final = threading.Lock()
+"""A tagger holds one text at a time."""
+EDGE: Final = 0.5
+_DIGITS: Final = 5
+
+
+class WeighedSpan(NamedTuple):
+    """A stretch that may name a target."""
+
+    start: int
+    end: int
+    probability: float
+
+
+class Weighed(NamedTuple):
+    """A text as the weights read it."""
+
+    domain: str | None
+    """None: unlike anything the weights were trained on."""
+    shares: tuple[tuple[float, float], ...]
+    """Per word: how likely it begins a target, and goes on with one."""
+
+    familiar: frozenset[str]
+    """The words of the text that are at home in its domain."""
+
+    certainty: float = 0.0
+    """How likely the text is of its domain."""
+
+    def knows(self, form: str) -> bool:
+        """Whether the tagger has met a word in texts of this domain."""
+        return form in self.familiar
+
+    def inside(self, at: int) -> float:
+        """Return how likely a word belongs to a target."""
+        return self.shares[at][0] + self.shares[at][1]
+
+
+class Weights3(NamedTuple):
+    """The probabilities of the three polarities."""
+
+    positive: float
+    negative: float
+    neutral: float
+
+    @property
+    def best(self) -> Polarity:
+        """The likeliest polarity; among equals the first of the vocabulary."""
+        return max(POLARITIES, key=lambda polarity: getattr(self, polarity))
+
+    @property
+    def margin(self) -> float:
+        """By how much the likeliest leads."""
+        first, second, _ = sorted(self, reverse=True)
+        return round(first - second, _DIGITS)
+
+
+def weigh(reading: Reading) -> Weighed:
+    """Weigh the words of a text; of a language without weights nothing is claimed."""
+    return _weigh(reading.text, reading.language, weights_folder.get())
+
+
+def weighed_polarity(reading: Reading, term: str, place: tuple[int, int] | None = None) -> Weights3 | None:
+    """Weigh the polarity of a term, where it stands if that is known; None if it does not stand in the text."""
+    found = place or find_term(reading, term)
+    return None if found is None else _polarity(reading.text, reading.language, term, found, weights_folder.get())
+
+
+def weighed_text(reading: Reading) -> Weights3 | None:
+    """Weigh the polarity of the whole text."""
+    return _text(reading.text, reading.language, weights_folder.get())
+
+
+def spans_above(reading: Reading, weighed: Weighed, threshold: float) -> list[WeighedSpan]:
+    """Return runs of words that are likely enough to name a target, from left to right."""
+    spans: list[WeighedSpan] = []
+    first = -1
+    for at in range(len(weighed.shares) + 1):
+        is_inside = at < len(weighed.shares) and weighed.inside(at) >= threshold
+        begins = is_inside and (first < 0 or weighed.shares[at][0] > weighed.shares[at][1])
+        if first >= 0 and (begins or not is_inside):
+            spans.append(_span(reading, weighed, first, at))
+            first = -1
+        if begins:
+            first = at
+    return spans
+
+
+def likelihood(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
+    """Return how likely the words of a stretch name a target: the mean over them."""
+    place = place_of(reading, start, end)
+    if place.first == place.end:
+        return 0.0
+    return round(sum(weighed.inside(at) for at in range(*place)) / (place.end - place.first), _DIGITS)
+
+
+def _span(reading: Reading, weighed: Weighed, first: int, end: int) -> WeighedSpan:
+    # Words at the edges that are far less likely than the heart of the span do not belong to it.
+    least = EDGE * max(weighed.inside(at) for at in range(first, end))
+    while weighed.inside(first) < least:
+        first += 1
+    while weighed.inside(end - 1) < least:
+        end -= 1
+    share = sum(weighed.inside(at) for at in range(first, end)) / (end - first)
+    return WeighedSpan(reading.words[first].start, reading.words[end - 1].end, round(share, _DIGITS))
+
+
+# The folder is only part of each key: a benchmark may try several in one process.
+@lru_cache(maxsize=512)
+def _weigh(text: str, language: Language, _folder: Path) -> Weighed:
+    reading = read_text(text, language)
+    if not reading.words:
+        return Weighed(None, (), frozenset())
+    weights = weights_of(language)
+    likely = weights.domain.probabilities(domain_features(reading))
+    best = max(sorted(likely), key=lambda name: likely[name])
+    domain = best if likely[best] >= KNOWN_DOMAIN and best != OTHER_DOMAIN else None
+    features = adapted(tagger_features(reading), domain)
+    if not _is_encodable(text):
+        # A lone surrogate has no bytes that the tagger could read.
+        features = [[one.encode(errors="replace").decode() for one in found] for found in features]
+    with _LOCK:
+        weights.tagger.set(features)
+        shares = tuple(
+            (
+                round(weights.tagger.marginal("B", at), _DIGITS),
+                round(weights.tagger.marginal("I", at), _DIGITS),
+            )
+            for at in range(len(features))
+        )
+    certainty = likely[best] if domain else 0.0
+    return Weighed(domain, shares, _familiar_words(weights.domain, reading, domain), certainty)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _familiar_words(model: LinearModel, reading: Reading, domain: str | None) -> frozenset[str]:
+    """Return the words that speak for the domain rather than against it."""
+    if domain is None:
+        return frozenset()
+    column = model.classes.index(domain)
+    rows = ((word.form, model.weights.get(word.form)) for word in reading.words)
+    return frozenset(form for form, row in rows if row is not None and row[column] >= 0)
+
+
+@lru_cache(maxsize=2048)
+def _polarity(text: str, language: Language, term: str, found: tuple[int, int], folder: Path) -> Weights3 | None:
+    reading = read_text(text, language)
+    place = place_of(reading, *found)
+    if place.first == place.end:
+        return None
+    features = target_features(reading, place, judge_term(reading, term))
+    features = in_domain(features, _weigh(text, language, folder).domain)
+    return Weights3(**weights_of(language).polarity.probabilities(features))
+
+
+@lru_cache(maxsize=512)
+def _text(text: str, language: Language, folder: Path) -> Weights3 | None:
+    reading = read_text(text, language)
+    if not reading.words:
+        return None
+    features = in_domain(text_features(reading), _weigh(text, language, folder).domain)
+    return Weights3(**weights_of(language).text.probabilities(features))

@@ -1,0 +1,1 @@
+"""One module per role of the pipeline, and what several roles share."""

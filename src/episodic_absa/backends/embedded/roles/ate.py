@@ -1,0 +1,33 @@
+"""ATE: what the text judges, with its exact characters, by tagger and rules together."""
+
+from typing import Final
+
+from episodic_absa.backends.embedded.judgement.target_union import NamedTarget, named_targets
+from episodic_absa.backends.embedded.reading import Reading, Target
+from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.schemas.answers import AnsweredAspect, AnsweredSpan, AteAnswer
+from episodic_absa.schemas.role_inputs import AteInputs
+
+_LEAST: Final = 0.5
+_MOST: Final = 0.97
+
+
+def answer_ate(inputs: AteInputs) -> AteAnswer:
+    """Name every target once, where it is first judged."""
+    reading = read_text(inputs.text, inputs.language)
+    return AteAnswer(aspects=tuple(map(_aspect, named_targets(reading))))
+
+
+def extracted_targets(reading: Reading) -> list[Target]:
+    """Return the targets that are named in a text."""
+    return [named.target for named in named_targets(reading)]
+
+
+def _aspect(named: NamedTarget) -> AnsweredAspect:
+    target = named.target
+    return AnsweredAspect(
+        aspect_term=target.term,
+        span=AnsweredSpan(start=target.start, end=target.end),
+        confidence=round(max(_LEAST, min(_MOST, 0.5 + named.likelihood / 2)), 4),
+        rationale=named.why,
+    )

@@ -1,0 +1,85 @@
+"""CJ: do the tuples agree with each other and with the whole? Conflicts, contrast, irony, the writer's conclusion."""
+
+from typing import Final
+
+from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, is_ironic, judge_term, opinions_about
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
+from episodic_absa.backends.embedded.roles.risk_checks import evidence_place, opinions_within
+from episodic_absa.backends.embedded.roles.second_looks import Look, SecondLooks, second_looks
+from episodic_absa.backends.embedded.roles.tuple_review import (
+    conflicting,
+    edit,
+    judged_sentiments,
+    narrowed,
+    proposed_change,
+    set_polarity,
+)
+from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.language import norm
+from episodic_absa.schemas.absa import ProposedEdit, SentimentItem
+from episodic_absa.schemas.answers import TurnAnswer
+from episodic_absa.schemas.role_inputs import SpeakerInputs
+
+_LOOKS: Final[tuple[Look, ...]] = ("negation", "contrast", "irony", "conflict", "implicit")
+_CLEAR_MARGIN: Final = 0.1
+
+
+def answer_cj(inputs: SpeakerInputs) -> TurnAnswer:
+    """Check every tuple against the others and the whole sentence."""
+    reading = read_text(inputs.text, inputs.language)
+    looks = narrowed(second_looks(inputs.memory), _LOOKS)
+    sentiments = judged_sentiments(inputs.stage1)
+    conflicts = conflicting(sentiments)
+    edits: list[ProposedEdit] = []
+    for one in sentiments:
+        if norm(one.aspect_term) in conflicts and not one.is_backfilled:
+            settled = settle_conflict(reading, conflicts[norm(one.aspect_term)], looks)
+            if settled is not None and settled.polarity != one.polarity:
+                edits.append(set_polarity(reading, one, settled))
+            elif settled is not None:
+                edits.append(edit("confirm_tuple", one, evidence=one.evidence, confidence=one.confidence))
+            continue
+        change = ironic_change(reading, one, looks) or proposed_change(reading, one, looks)
+        if change is not None:
+            edits.append(set_polarity(reading, one, change))
+        elif not one.is_backfilled:
+            edits.append(edit("confirm_tuple", one, evidence=one.evidence, confidence=one.confidence))
+    return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
+
+
+def settle_conflict(reading: Reading, sides: list[SentimentItem], looks: SecondLooks) -> Judgement | None:
+    """Choose between two polarities: by a second look if it settles them, else by clearly stronger words."""
+    found = judge_term(reading, sides[0].aspect_term, looks)
+    if len(found) == 1 and found[0].has_own_words:
+        return found[0]
+    ranked = sorted(sides, key=lambda one: -one.confidence)
+    if ranked[0].confidence - ranked[1].confidence < _CLEAR_MARGIN + 0.1 * looks.caution:
+        return None
+    best = ranked[0]
+    return next((one for one in found if one.polarity == best.polarity), None)
+
+
+def ironic_change(reading: Reading, one: SentimentItem, looks: SecondLooks) -> Judgement | None:
+    """Turn praise round if a blamed event stands beside the cue; on the cue alone if advice is about irony."""
+    if not reading.ironies or one.polarity != "positive":
+        return None
+    place = evidence_place(reading, one)
+    praise = (
+        opinions_about(reading, one.aspect_term) if one.aspect_term else opinions_within(reading, *(place or (0, 0)))
+    )
+    ironic = [opinion for opinion in praise if is_ironic(reading, opinion)]
+    if not ironic:
+        return None
+    event = next((opinion for opinion in reading.opinions if opinion.first < 0 and is_ironic(reading, opinion)), None)
+    if event is None and (not looks.has("irony") or looks.caution):
+        return None
+    words = event or ironic[0]
+    return Judgement(
+        "negative",
+        0.8 if event else 0.7,
+        -abs(words.base),
+        words.start,
+        words.end,
+        has_own_words=True,
+        why="a cue of irony",
+    )

@@ -1,0 +1,151 @@
+"""The judge: takes up a grounded edit that no stronger evidence opposes, and settles one polarity per aspect."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
+from episodic_absa.backends.embedded.judgement.two_readers import is_doubtful, weights_lead
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
+from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
+from episodic_absa.backends.embedded.roles.tuple_review import (
+    conflicting,
+    has_quotation,
+    judged_sentiments,
+    reread,
+    target_of,
+)
+from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.language import norm
+from episodic_absa.schemas.absa import DebateTurn, PatchEdit, ProposedEdit, SentimentItem
+from episodic_absa.schemas.answers import AnsweredTuple, JudgeAnswer
+from episodic_absa.schemas.role_inputs import JudgeInputs
+from episodic_absa.vocabulary import POLARITIES, Polarity, Speaker
+
+_POLARITY_SPEAKERS: Final[tuple[Speaker, ...]] = ("epm", "cj")
+"""TAN confirms targets, not polarities."""
+_UNSAID: Final = 0.5
+_CAUTION_MARGIN: Final = 0.15
+_MAX_OPENING: Final = 80
+
+
+class _Ruling(NamedTuple):
+    polarity: Polarity | None
+    """None: the tuple is dropped."""
+    patch: PatchEdit | None
+    evidence: str
+    is_open: bool
+
+
+def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
+    """Settle the debate."""
+    reading = read_text(inputs.text, inputs.language)
+    looks = second_looks(inputs.memory)
+    sentiments = judged_sentiments(inputs.stage1)[:MAX_ITEMS]
+    conflicts = conflicting(sentiments)
+    patches: list[PatchEdit] = []
+    tuples: dict[str, AnsweredTuple] = {}
+    evidence: dict[str, str] = {}
+    unresolved: list[str] = []
+    surest: dict[str, float] = {}
+    for one in sentiments:
+        ruling = _rule(reading, one, inputs.turns, looks)
+        if ruling.patch is not None:
+            patches.append(ruling.patch)
+        if ruling.is_open or (norm(one.aspect_term) in conflicts and ruling.patch is None):
+            unresolved.append(one.aspect_term)
+        if ruling.polarity is None or one.is_backfilled:
+            continue
+        # One polarity per aspect: an edited one beats the one beside it, then the surer one.
+        if ruling.patch is not None or one.confidence > surest.get(one.aspect_term, -1.0):
+            surest[one.aspect_term] = 1.0 if ruling.patch is not None else one.confidence
+            tuples[one.aspect_term] = AnsweredTuple(
+                aspect_ref=one.aspect_term, aspect_term=one.aspect_term, polarity=ruling.polarity
+            )
+            if ruling.evidence:
+                evidence[one.aspect_term] = ruling.evidence
+    settled = [_as_settled(one, tuples) for one in sentiments if one.aspect_term in tuples]
+    return JudgeAnswer(
+        final_patch=tuple(patches),
+        final_tuples=tuple(tuples.values()),
+        unresolved_conflicts=tuple(dict.fromkeys(unresolved)),
+        sentence_polarity=sentence_label(reading, settled)[0],
+        sentence_evidence_spans=tuple(dict.fromkeys(evidence.values())) or _opening(reading),
+        aspect_evidence=evidence,
+        rationale=_rationale(patches, looks),
+    )
+
+
+def _rule(reading: Reading, one: SentimentItem, turns: Sequence[DebateTurn], looks: SecondLooks) -> _Ruling:
+    about = [(turn.agent, edit) for turn in turns for edit in turn.proposed_edits if _is_about(edit, one)]
+    kept = _Ruling(one.polarity, None, one.evidence if one.evidence in reading.text else "", is_open=False)
+    asked_to_drop = any(edit.op == "drop_tuple" for _, edit in about)
+    if asked_to_drop and (is_doubtful(reading, one) or not has_quotation(reading, one)):
+        return _Ruling(None, PatchEdit(op="drop_tuple", target=target_of(one)), "", is_open=False)
+    proposals = [
+        edit
+        for _, edit in about
+        if edit.op == "set_polarity" and edit.value != one.polarity and _is_grounded(reading, edit)
+    ]
+    if not proposals:
+        return kept
+    best = max(proposals, key=lambda edit: edit.confidence or _UNSAID)
+    value = next((polarity for polarity in POLARITIES if polarity == best.value), None)
+    if value is None or not _outweighs(reading, one, best, about, looks):
+        return kept._replace(is_open=True)
+    patch = PatchEdit(op="set_polarity", target=target_of(one), value=value)
+    return _Ruling(value, patch, best.evidence or "", is_open=False)
+
+
+def _outweighs(
+    reading: Reading,
+    one: SentimentItem,
+    best: ProposedEdit,
+    about: Sequence[tuple[Speaker, ProposedEdit]],
+    looks: SecondLooks,
+) -> bool:
+    """Weigh the proposal and its seconders against those who confirm; the judge's own reading breaks the tie."""
+    asked = sum(
+        edit.confidence or _UNSAID for _, edit in about if edit.op == "set_polarity" and edit.value == best.value
+    )
+    kept = sum(
+        edit.confidence or _UNSAID
+        for agent, edit in about
+        if edit.op == "confirm_tuple" and agent in _POLARITY_SPEAKERS and edit.evidence
+    )
+    own = reread(reading, one, looks)
+    if own is not None and own.has_own_words:
+        asked += own.confidence if own.polarity == best.value else 0.0
+        kept += own.confidence if own.polarity == one.polarity else 0.0
+    value = next((polarity for polarity in POLARITIES if polarity == best.value), None)
+    if value is not None:
+        kept += weights_lead(reading, one, value)
+    return asked > kept + _CAUTION_MARGIN * looks.caution
+
+
+def _is_about(edit: ProposedEdit, one: SentimentItem) -> bool:
+    if norm(edit.target.aspect_ref) != norm(one.aspect_term):
+        return False
+    return edit.target.polarity is None or edit.target.polarity == one.polarity
+
+
+def _is_grounded(reading: Reading, edit: ProposedEdit) -> bool:
+    return bool(edit.evidence) and (edit.evidence or "") in reading.text
+
+
+def _as_settled(one: SentimentItem, tuples: dict[str, AnsweredTuple]) -> SentimentItem:
+    polarity = next(known for known in POLARITIES if known == tuples[one.aspect_term].polarity)
+    return one.model_copy(update={"polarity": polarity})
+
+
+def _opening(reading: Reading) -> tuple[str, ...]:
+    """A text without evidence is cited by its beginning: a substring is always asked for."""
+    opening = reading.quote(0, _MAX_OPENING).strip()
+    return (opening,) if opening else ()
+
+
+def _rationale(patches: Sequence[PatchEdit], looks: SecondLooks) -> str:
+    looked = f" Second looks: {', '.join(sorted(looks.looks))}." if looks.looks else ""
+    if not patches:
+        return f"No edit had stronger evidence than the first reading.{looked}"
+    named = ", ".join(f"{patch.op} on '{patch.target.aspect_ref}'" for patch in patches)
+    return f"Taken up because quoted words support it: {named}.{looked}"[:1000]

@@ -1,0 +1,165 @@
+"""Stage2 ATSA: one verdict per Stage1 sentiment, by debate hints, validator proposals and its own second reading."""
+
+from typing import Final
+
+from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement
+from episodic_absa.backends.embedded.judgement.first_judgement import judge_unnamed
+from episodic_absa.backends.embedded.judgement.two_readers import is_doubtful, weights_back
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
+from episodic_absa.backends.embedded.roles.cj import ironic_change, settle_conflict
+from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
+from episodic_absa.backends.embedded.roles.stage2_ate import PROVENANCE, added_targets
+from episodic_absa.backends.embedded.roles.tuple_review import conflicting, has_quotation, proposed_change, reread
+from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.language import norm
+from episodic_absa.schemas.absa import AspectHint, SentimentItem
+from episodic_absa.schemas.answers import AnsweredSentimentReview, AtsaReviewAnswer
+from episodic_absa.schemas.role_inputs import ReviewInputs
+from episodic_absa.vocabulary import AtsaAction, Polarity
+
+_HINT_MARGIN: Final = 0.6
+"""How much more the debate must speak for the other polarity than for the present one."""
+_DROP_WEIGHT: Final = -1.0
+
+
+def answer_stage2_atsa(inputs: ReviewInputs) -> AtsaReviewAnswer:
+    """Review every sentiment."""
+    reading = read_text(inputs.text, inputs.language)
+    looks = second_looks(inputs.memory)
+    conflicts = conflicting(inputs.stage1.atsa.sentiments)
+    reviews = [_review(reading, one, inputs, looks, conflicts) for one in inputs.stage1.atsa.sentiments]
+    reviews.extend(
+        AnsweredSentimentReview(
+            aspect_term=target.term,
+            action="add",
+            revised_polarity=judgement.polarity,
+            reason=f"judged by its own words: '{_short(reading.quote(judgement.start, judgement.end))}'",
+            provenance=f"{PROVENANCE}:second_aspect",
+        )
+        for target, judgement in added_targets(reading, inputs, looks)
+    )
+    unnamed = _opinion_that_remains(reading, inputs, looks)
+    return AtsaReviewAnswer(reviews=(*reviews[: MAX_ITEMS - len(unnamed)], *unnamed))
+
+
+def _opinion_that_remains(
+    reading: Reading, inputs: ReviewInputs, looks: SecondLooks
+) -> tuple[AnsweredSentimentReview, ...]:
+    """Where the debate drops every named target, the text still says something: of nothing named."""
+    judged = [one for one in inputs.stage1.atsa.sentiments if not one.is_backfilled]
+    if looks.caution or not judged or not all(one.aspect_term and is_doubtful(reading, one) for one in judged):
+        return ()
+    opinion = judge_unnamed(reading, names_targets=False)
+    if opinion is None:
+        return ()
+    quoted = _short(reading.quote(opinion.start, opinion.end))
+    return (
+        AnsweredSentimentReview(
+            aspect_term="",
+            action="add",
+            revised_polarity=opinion.polarity,
+            reason=f"no target is named clearly enough, but the text judges: '{quoted}'",
+            provenance=f"{PROVENANCE}:implicit",
+        ),
+    )
+
+
+def _review(
+    reading: Reading,
+    one: SentimentItem,
+    inputs: ReviewInputs,
+    looks: SecondLooks,
+    conflicts: dict[str, list[SentimentItem]],
+) -> AnsweredSentimentReview:
+    hints = inputs.review_context.aspect_hints.get(one.aspect_term, ())
+    if one.polarity is None:
+        return _verdict(one, "keep", "no judgement to review")
+    clash = conflicts.get(norm(one.aspect_term))
+    if _is_flip_proposed(inputs, one):
+        return _on_proposal(reading, one, is_one_of_two=clash is not None)
+    if clash and not one.is_backfilled:
+        settled = settle_conflict(reading, clash, looks)
+        if settled is not None and settled.polarity != one.polarity:
+            return _flip(reading, one, settled, "one target with two judgements", "conflict")
+        return _verdict(one, "keep", "one of two judgements; the text does not settle which is the conclusion")
+    change = ironic_change(reading, one, looks) or proposed_change(reading, one, looks)
+    if change is not None:
+        return _flip(reading, one, change, change.why, "second_look" if looks.looks else "reading")
+    urged = _urged(hints, one.polarity)
+    if urged is not None and not _stands_firm(reading, one, looks):
+        return _verdict(
+            one, "flip_polarity", "the debate quotes words for it and nothing in the text opposes it", urged
+        )
+    return _unquoted(reading, one, looks, hints) or _verdict(one, "keep", "the quoted words support it")
+
+
+def _unquoted(
+    reading: Reading, one: SentimentItem, looks: SecondLooks, hints: tuple[AspectHint, ...]
+) -> AnsweredSentimentReview | None:
+    if not looks.has("evidence") or one.polarity == "neutral" or one.is_backfilled or has_quotation(reading, one):
+        return None
+    if weights_back(reading, one):
+        return None
+    against = sum(hint.weight for hint in hints if hint.polarity == one.polarity and hint.weight < 0)
+    if against <= _DROP_WEIGHT and not looks.caution:
+        return _verdict(one, "drop", "no words of the text are said of it, and the debate asks to drop it")
+    return _verdict(one, "reduce_confidence", "no words of the text are said of it")
+
+
+def _urged(hints: tuple[AspectHint, ...], current: Polarity) -> Polarity | None:
+    """Return the polarity the debate asks for, if it asks clearly."""
+    weights: dict[Polarity, float] = {}
+    for hint in hints:
+        weights[hint.polarity] = weights.get(hint.polarity, 0.0) + hint.weight
+    others = {polarity: weight for polarity, weight in weights.items() if polarity != current and polarity != "neutral"}
+    if not others:
+        return None
+    best = max(sorted(others), key=lambda polarity: others[polarity])
+    return best if others[best] - max(0.0, weights.get(current, 0.0)) >= _HINT_MARGIN else None
+
+
+def _stands_firm(reading: Reading, one: SentimentItem, looks: SecondLooks) -> bool:
+    again = reread(reading, one, looks)
+    if again is not None and again.has_own_words and again.polarity == one.polarity:
+        return True
+    return weights_back(reading, one)
+
+
+def _is_flip_proposed(inputs: ReviewInputs, one: SentimentItem) -> bool:
+    return one.polarity in ("positive", "negative") and any(
+        proposal.proposal_type == "FLIP_POLARITY" and norm(proposal.aspect_term) == norm(one.aspect_term)
+        for proposal in inputs.stage1.validator.correction_proposals
+    )
+
+
+def _on_proposal(reading: Reading, one: SentimentItem, *, is_one_of_two: bool) -> AnsweredSentimentReview:
+    """Accept a proposed flip if the whole scope of the negation, or the quoted words, bear it out."""
+    full = reread(reading, one, SecondLooks(frozenset({"negation"})))
+    if full is not None and full.polarity != one.polarity:
+        return _flip(reading, one, full, "the validator's proposal is accepted", "proposal")
+    if is_one_of_two:
+        return _verdict(one, "keep", "the proposal means the other judgement of this target")
+    # The patch applies every proposal; only naming the first polarity again undoes one.
+    reason = "the validator's proposal is rejected: the words said of the target support the first reading"
+    return _verdict(one, "flip_polarity", reason, one.polarity, "proposal")
+
+
+def _flip(reading: Reading, one: SentimentItem, change: Judgement, why: str, source: str) -> AnsweredSentimentReview:
+    quoted = _short(reading.quote(change.start, change.end))
+    return _verdict(one, "flip_polarity", f"{why}; quoted: '{quoted}'", change.polarity, source)
+
+
+def _verdict(
+    one: SentimentItem, action: AtsaAction, reason: str, polarity: Polarity | None = None, source: str = "evidence"
+) -> AnsweredSentimentReview:
+    return AnsweredSentimentReview(
+        aspect_term=one.aspect_term,
+        action=action,
+        revised_polarity=polarity,
+        reason=reason[:400],
+        provenance=f"{PROVENANCE}:{source}",
+    )
+
+
+def _short(quoted: str) -> str:
+    return quoted if len(quoted) <= 120 else f"{quoted[:117]}..."

@@ -1,0 +1,116 @@
+"""What the agents after Stage1 share: reading a tuple again, and putting an edit into words."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from episodic_absa.backends.embedded.judgement.aspect_judgement import (
+    Judgement,
+    find_term,
+    judge_implicit,
+    judge_term,
+    opinions_about,
+)
+from episodic_absa.backends.embedded.judgement.two_readers import is_mere_guess, weights_lead
+from episodic_absa.backends.embedded.reading import Reading
+from episodic_absa.backends.embedded.roles.risk_checks import evidence_place, is_said_of, opinions_within
+from episodic_absa.backends.embedded.roles.second_looks import NO_LOOKS, Look, SecondLooks
+from episodic_absa.language import norm
+from episodic_absa.schemas.absa import EditTarget, ProposedEdit, SentimentItem, Stage1Result
+from episodic_absa.vocabulary import EditOp, Polarity
+
+_TIED: Final = 0.0
+"""Only where the weights do not prefer a polarity at all do the rules decide."""
+_OPEN: Final = 0.75
+"""Up to this lead a second look is believed over the weights."""
+
+
+def judged_sentiments(stage1: Stage1Result) -> tuple[SentimentItem, ...]:
+    """Return the sentiments that hold a judgement."""
+    return tuple(one for one in stage1.atsa.sentiments if one.polarity is not None)
+
+
+def narrowed(looks: SecondLooks, wanted: Iterable[Look]) -> SecondLooks:
+    """Keep the looks that are an agent's business; caution is everybody's."""
+    return SecondLooks(looks.looks & frozenset(wanted), looks.caution)
+
+
+def proposed_change(reading: Reading, one: SentimentItem, looks: SecondLooks) -> Judgement | None:
+    """Read a tuple again; return the new judgement if it differs and its words are strong enough."""
+    if not one.aspect_term and looks.has("implicit"):
+        return None
+    again = reread(reading, one, looks)
+    if again is None or again.polarity == one.polarity or is_mere_guess(reading, one):
+        return None
+    # What advice has brought to light the weights did not see; without it they have heard the rules already.
+    before = reread(reading, one, NO_LOOKS) if looks.looks else again
+    is_new = not again.has_own_words or (before is not None and before.polarity != again.polarity)
+    if weights_lead(reading, one, again.polarity) > (_OPEN if is_new else _TIED):
+        return None
+    if again.has_own_words:
+        return again if abs(again.score) >= looks.strength_for_change else None
+    # Only advice to keep the clauses apart, or to judge from the words, moves a tuple that nothing is said of.
+    takes_back = looks.has("contrast") and is_borrowed_across(reading, one)
+    takes_up = looks.has("polarity") and again.polarity != "neutral"
+    return again if (takes_back or takes_up) and looks.caution == 0 else None
+
+
+def reread(reading: Reading, one: SentimentItem, looks: SecondLooks) -> Judgement | None:
+    """Judge the target of a tuple under these looks; its own polarity if the text says both."""
+    if not one.aspect_term:
+        return judge_implicit(reading, looks)
+    judgements = judge_term(reading, one.aspect_term, looks)
+    return next((found for found in judgements if found.polarity == one.polarity), judgements[0])
+
+
+def is_borrowed_across(reading: Reading, one: SentimentItem) -> bool:
+    """Whether a tuple lives on words from the other side of a contrast."""
+    term, evidence = find_term(reading, one.aspect_term), evidence_place(reading, one)
+    if term is None or evidence is None or not reading.clauses or opinions_about(reading, one.aspect_term):
+        return False
+    sides = [reading.clauses[reading.clause_at(place[0])].side for place in (term, evidence)]
+    return sides[0] != sides[1]
+
+
+def has_quotation(reading: Reading, one: SentimentItem) -> bool:
+    """Whether the evidence stands in the text and holds an opinion said of this target."""
+    place = evidence_place(reading, one)
+    if place is None or not opinions_within(reading, *place):
+        return False
+    return not one.aspect_term or is_said_of(reading, one.aspect_term, place)
+
+
+def conflicting(sentiments: Iterable[SentimentItem]) -> dict[str, list[SentimentItem]]:
+    """Return the terms with two polarities."""
+    by_term: dict[str, list[SentimentItem]] = {}
+    for one in sentiments:
+        if not one.is_backfilled:
+            by_term.setdefault(norm(one.aspect_term), []).append(one)
+    return {term: found for term, found in by_term.items() if len({one.polarity for one in found}) > 1}
+
+
+def edit(
+    op: EditOp,
+    one: SentimentItem,
+    *,
+    value: str | None = None,
+    evidence: str | None = None,
+    confidence: float | None = None,
+) -> ProposedEdit:
+    """Build an edit of a Stage1 tuple."""
+    return ProposedEdit(op=op, target=target_of(one), value=value, evidence=evidence or None, confidence=confidence)
+
+
+def set_polarity(reading: Reading, one: SentimentItem, judgement: Judgement) -> ProposedEdit:
+    """Build the edit that gives a tuple another polarity, with the words that say so."""
+    return edit(
+        "set_polarity",
+        one,
+        value=judgement.polarity,
+        evidence=reading.quote(judgement.start, judgement.end),
+        confidence=judgement.confidence,
+    )
+
+
+def target_of(one: SentimentItem, polarity: Polarity | None = None) -> EditTarget:
+    """Name a Stage1 tuple."""
+    return EditTarget(aspect_ref=one.aspect_term, aspect_term=one.aspect_term, polarity=polarity or one.polarity)

@@ -1,0 +1,1 @@
+"""Models behind an API: connection, retries, prices, answer schemas."""

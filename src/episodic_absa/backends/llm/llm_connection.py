@@ -1,0 +1,214 @@
+"""From settings and environment to a connected pydantic-ai model: addresses, keys, one HTTP client.
+
+Nothing here is imported from a vendor before a connection is opened.
+"""
+
+import os
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from episodic_absa.backends.llm.llm_settings import LlmSettings
+from episodic_absa.errors import ConfigError, MissingExtraError
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic_ai.models import Model
+
+Host = Literal["openai", "azure", "anthropic", "google", "other"]
+LOCAL_SERVERS: Final = {
+    "ollama": "http://127.0.0.1:11434/v1",
+    "vllm": "http://127.0.0.1:8000/v1",
+    "llama.cpp": "http://127.0.0.1:8080/v1",
+}
+_KEY_VARIABLES: Final[dict[Host, tuple[str, ...]]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "azure": ("AZURE_OPENAI_API_KEY", "OPENAI_API_KEY"),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "other": ("OPENAI_API_KEY",),
+}
+_OWN_ADDRESSES: Final[dict[str, str]] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "google": "https://generativelanguage.googleapis.com",
+}
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+_NO_KEY: Final = "no-key"
+_IDLE_CONNECTIONS: Final = 128
+
+
+class NoApiResponseError(Exception):
+    """Status 200, but not the JSON object that an API answers with: a login page, an empty body, half an object."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__("the server sent no API response")
+        self.page = page
+
+    @classmethod
+    def page_behind(cls, error: BaseException) -> str | None:
+        """Return the page if that is what lies below a vendor's error."""
+        below: BaseException | None = error
+        while below is not None:
+            if isinstance(below, cls):
+                return below.page
+            below = below.__cause__ or below.__context__
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class LlmConnection:
+    """A model ready to be asked."""
+
+    model: "Model[Any]"
+    http_client: "httpx2.AsyncClient"
+    host: Host
+    base_url: str | None
+    key: str = field(repr=False)
+    key_variable: str
+    """Where the key comes from, or should."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server runs on this machine."""
+        return self.base_url is not None and urlsplit(self.base_url).hostname in _LOOPBACK
+
+    @property
+    def shown_url(self) -> str:
+        """The address for a message: without a user name or password."""
+        if self.base_url is None:
+            return _OWN_ADDRESSES.get(self.host, "")
+        parts = urlsplit(self.base_url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+
+    @property
+    def takes_temperature(self) -> bool:
+        """Whether the model samples at a temperature; reasoning models mostly do not."""
+        profile: Any = self.model.profile
+        if profile.get("anthropic_disallows_sampling_settings", False):
+            return False
+        if not profile.get("openai_supports_reasoning", False):
+            return True
+        efforts = profile.get("openai_reasoning_efforts")
+        can_stop = profile.get("openai_supports_reasoning_effort_none", False) if efforts is None else "none" in efforts
+        return can_stop and not profile.get("thinking_enabled_by_default", False)
+
+
+def open_connection(settings: LlmSettings) -> LlmConnection:
+    """Connect to the model of the settings; nothing is sent yet."""
+    base_url = _address(settings)
+    host = _host(settings, base_url)
+    key, variable = _key(host, needed=host != "other" and not (base_url and settings.provider != "openai"))
+    http_client = _http_client(base_url)
+    build = {"openai": _openai_model, "anthropic": _anthropic_model, "google": _google_model}[settings.provider]
+    return LlmConnection(
+        build(settings.model, base_url, key, host, http_client), http_client, host, base_url, key, variable
+    )
+
+
+def _address(settings: LlmSettings) -> str | None:
+    given = settings.base_url or (os.environ.get("OPENAI_BASE_URL") if settings.provider == "openai" else None)
+    if not given:
+        return None
+    address = LOCAL_SERVERS.get(given.lower(), given)
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(
+            f"{given!r} is no address of a server; give one such as http://127.0.0.1:8000/v1, "
+            f"or one of {', '.join(LOCAL_SERVERS)}",
+            key="backbone.base_url",
+        )
+    return address
+
+
+def _host(settings: LlmSettings, base_url: str | None) -> Host:
+    if settings.provider != "openai":
+        return settings.provider
+    name = urlsplit(base_url or _OWN_ADDRESSES["openai"]).hostname or ""
+    if name == "api.openai.com" or name.endswith(".api.openai.com"):
+        return "openai"
+    return "azure" if name.endswith((".azure.com", ".azure.us", ".azure.cn")) else "other"
+
+
+def _key(host: Host, *, needed: bool) -> tuple[str, str]:
+    """Return the key and the variable that holds it; a server of one's own may do without."""
+    variables = _KEY_VARIABLES[host]
+    for variable in variables:
+        if key := os.environ.get(variable, "").strip():
+            return key, variable
+    if needed:
+        raise ConfigError(
+            f"no key for the provider; set the environment variable {' or '.join(variables)}", key="backbone.provider"
+        )
+    return _NO_KEY, variables[0]
+
+
+def _http_client(base_url: str | None) -> "httpx2.AsyncClient":
+    import httpx2
+
+    async def refuse_pages(response: httpx2.Response) -> None:
+        if response.status_code == httpx2.codes.OK:
+            body = (await response.aread()).strip()
+            if not (body.startswith(b"{") and body.endswith(b"}")):
+                raise NoApiResponseError(response.text)
+
+    is_loopback = base_url is not None and urlsplit(base_url).hostname in _LOOPBACK
+    return httpx2.AsyncClient(
+        timeout=None,  # the replier limits each request as a whole
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=_IDLE_CONNECTIONS),
+        event_hooks={"response": [refuse_pages]},
+        follow_redirects=True,
+        trust_env=not is_loopback,  # a proxy does not lead to this machine
+    )
+
+
+def _openai_model(
+    name: str, base_url: str | None, key: str, host: Host, http_client: "httpx2.AsyncClient"
+) -> "Model[Any]":
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    address = base_url or _OWN_ADDRESSES["openai"]
+    client = AsyncOpenAI(api_key=key, base_url=address, http_client=http_client, max_retries=0, timeout=None)
+    if host != "other":
+        return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=client))
+    # Ollama and older servers know max_tokens only.
+    profile = OpenAIModelProfile(supports_json_schema_output=True, openai_chat_supports_max_completion_tokens=False)
+    return OpenAIChatModel(name, provider=OpenAICompatibleProvider("other", openai_client=client, profile=profile))
+
+
+def _anthropic_model(
+    name: str, base_url: str | None, key: str, _host: Host, http_client: "httpx2.AsyncClient"
+) -> "Model[Any]":
+    anthropic = _vendor("anthropic", feature="the Anthropic backend", extra="anthropic")
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    address = base_url or _OWN_ADDRESSES["anthropic"]
+    client = anthropic.AsyncAnthropic(
+        api_key=key, base_url=address, http_client=http_client, max_retries=0, timeout=None
+    )
+    return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
+
+
+def _google_model(
+    name: str, base_url: str | None, key: str, _host: Host, http_client: "httpx2.AsyncClient"
+) -> "Model[Any]":
+    types = _vendor("google.genai.types", feature="the Google backend", extra="google")
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    once = types.HttpRetryOptions(attempts=1)
+    provider = GoogleProvider(api_key=key, base_url=base_url, http_client=http_client, retry_options=once)
+    return GoogleModel(name, provider=provider)
+
+
+def _vendor(module: str, *, feature: str, extra: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(feature=feature, extra=extra) from error

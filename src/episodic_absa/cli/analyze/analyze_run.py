@@ -1,0 +1,106 @@
+"""The walk of `analyze` from review to review. One that fails does not stop the others."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.cli.analyze.analysis_view import analysis_view, embedded_note
+from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
+from episodic_absa.cli.analyze.explanation_view import explanation_view
+from episodic_absa.cli.output import print_json, show, show_error
+from episodic_absa.errors import BackendError, ContractError, LeakageError
+from episodic_absa.pipeline import Analyzer
+from episodic_absa.schemas.absa import Sample
+from episodic_absa.vocabulary import ErrorType
+
+ReviewError = BackendError | ContractError | LeakageError
+"""What concerns one review only; any other error ends the command."""
+
+
+class Output(Protocol):
+    """What becomes of each review on stdout."""
+
+    def result(self, index: int, result: SampleResult) -> None:
+        """Print an analysed review."""
+        ...
+
+    def failure(self, index: int, sample: Sample, error: ReviewError) -> None:
+        """Print one that failed; stderr is told anyway."""
+        ...
+
+    def end(self) -> None:
+        """Print what comes last, if any review was analysed."""
+        ...
+
+
+class JsonLines:
+    """One JSON object per review, failed ones included."""
+
+    def result(self, index: int, result: SampleResult) -> None:
+        """Print the line that a run would write, with the text."""
+        print_json({**result.to_output(), "sample_index": index, "text": result.sample.text})
+
+    def failure(self, index: int, sample: Sample, error: ReviewError) -> None:
+        """Print the error in its place."""
+        told = {"type": error_type(error), "message": str(error)}
+        print_json({"sample_index": index, "uid": sample.uid, "status": "error", "error": told, "text": sample.text})
+
+    def end(self) -> None:
+        """Print nothing."""
+
+
+class Pages:
+    """One page per review; of a failed one only stderr tells."""
+
+    def __init__(self, total: int, *, explain: bool, with_embedded_note: bool) -> None:
+        self._total = total
+        self._explain = explain
+        self._with_embedded_note = with_embedded_note
+
+    def result(self, index: int, result: SampleResult) -> None:
+        """Print the page."""
+        number = index + 1 if self._total > 1 else None
+        show(explanation_view(result, number=number) if self._explain else analysis_view(result, number=number))
+
+    def failure(self, index: int, sample: Sample, error: ReviewError) -> None:
+        """Print nothing."""
+
+    def end(self) -> None:
+        """Say who answered, lest rules be taken for a model."""
+        if self._with_embedded_note:
+            show(embedded_note())
+
+
+def run(analyzer: Analyzer, samples: Sequence[Sample], output: Output) -> int:
+    """Analyse one sample after the other, print each at once, and return how many failed.
+
+    The error of a single review is raised: there is nothing to go on with.
+    """
+    total, failed_n = len(samples), 0
+    with AnalyzeProgress(total) as progress:
+        for index, sample in enumerate(samples):
+            try:
+                result = analyzer.analyze(sample.text, language_code=sample.language_code, uid=sample.uid)
+            except (BackendError, ContractError, LeakageError) as error:
+                failed_n += 1
+                with progress.after_one_more():
+                    output.failure(index, sample, error)
+                    if total == 1:
+                        raise
+                    show_error(f"review {index + 1} of {total}: {error}")
+            else:
+                with progress.after_one_more():
+                    output.result(index, result)
+    if failed_n < total:
+        output.end()
+    return failed_n
+
+
+def error_type(error: ReviewError) -> ErrorType:
+    """Name an error as the outputs of a run do."""
+    if isinstance(error, ContractError):
+        return "contract_error"
+    if isinstance(error, LeakageError):
+        return "leakage_error"
+    kind: ErrorType = getattr(error, "kind", "provider_error")
+    return kind

@@ -1,0 +1,104 @@
+"""The page of `analyze --explain`: every stage of one review, in the order it happened, with its reasons."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rich.console import ConsoleRenderable, Group
+from rich.constrain import Constrain
+from rich.text import Text
+
+from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.cli.analyze.analysis_view import analysis_parts, polarity_text
+from episodic_absa.cli.analyze.explanation_parts import Row, listed, plain_text, section
+from episodic_absa.cli.analyze.memory_section import memory_rows
+from episodic_absa.cli.analyze.reason_words import ADOPT_WORDS, MODERATOR_RULE_WORDS, STORE_SKIP_WORDS
+from episodic_absa.cli.analyze.stage_sections import debate_rows, patch_rows, stage1_rows, stage2_rows
+from episodic_absa.cli.output import PAGE_WIDTH
+from episodic_absa.vocabulary import ModeratorRule
+
+
+def explanation_view(result: SampleResult, *, number: int | None = None) -> ConsoleRenderable:
+    """Lay one review out: its result first, then how it came about."""
+    parts = [
+        *analysis_parts(result, number=number),
+        *section("Stage1", stage1_rows(result)),
+        *section("Memory", memory_rows(result)),
+        *section("Debate", debate_rows(result)),
+        *section("Stage2", stage2_rows(result)),
+        *section("Patch and override", patch_rows(result)),
+        *section("Adoption", _adoption(result)),
+        *section("Moderator", _moderator(result)),
+        *section("Store", _store(result)),
+        *section("Calls", _calls(result)),
+        Text(),
+    ]
+    return Constrain(Group(*parts), PAGE_WIDTH)
+
+
+def _adoption(result: SampleResult) -> Iterable[Row]:
+    adoption, parts = result.adoption, result.adoption.components
+    decided = Text("Stage2 adopted", style="green") if adoption.adopt else Text("Stage1 stands", style="yellow")
+    yield "decision", Text.assemble(decided, f": {adoption.reason}", (f" ({ADOPT_WORDS[adoption.reason]})", "dim"))
+    yield (
+        "evidence",
+        Text(
+            f"value {adoption.ev_score:.2f}, threshold {adoption.ev_threshold:.2f}\n"
+            f"debate support {parts.debate_support}, validator resolved {parts.validator_resolved}, "
+            f"grounding {parts.grounding}, confidence gain {parts.confidence_gain:.2f}"
+        ),
+    )
+
+
+def _moderator(result: SampleResult) -> Iterable[Row]:
+    moderator, flags = result.moderator, result.moderator.arbiter_flags
+    source = f"  {moderator.confidence:.2f}, from {moderator.label_source}; tuples of {moderator.selected_stage}"
+    yield "label", Text.assemble(polarity_text(moderator.final_label), source)
+    yield "rules", listed(_rules(moderator.applied_rules, moderator.rationale))
+    if flags.drop_guard:
+        yield "drop guard", Text(f"Stage1 leads by {flags.confidence_margin_used:.2f}")
+    if flags.rule_e_block_reason:
+        yield "rule E", Text(f"did not fire: {flags.rule_e_block_reason}", style="dim")
+
+
+def _rules(rules: Sequence[ModeratorRule], rationale: str) -> Iterable[tuple[Text, ...]]:
+    reasons = rationale.split("; ")
+    if len(reasons) != len(rules):
+        yield Text(" ".join(rules), style="bold"), plain_text(rationale)
+        return
+    for rule, reason in zip(rules, reasons, strict=True):
+        yield Text(rule, style="bold"), Text(MODERATOR_RULE_WORDS[rule]), plain_text(reason.removeprefix(f"{rule}: "))
+
+
+def _store(result: SampleResult) -> Iterable[Row]:
+    store = result.store
+    if store.store_decision == "stored":
+        told = Text.assemble(("stored", "green"), f" as {store.episode_id} ({', '.join(store.store_reason_tags)})")
+    else:
+        reason = store.store_skip_reason
+        told = Text.assemble(f"skipped: {reason}", (f" ({STORE_SKIP_WORDS[reason]})", "dim"))
+    yield "episode", told
+
+
+def _calls(result: SampleResult) -> Iterable[Row]:
+    calls = result.calls
+    stages = Counter(call.stage for call in calls)
+    counted = ", ".join(f"{stage} {n}" for stage, n in stages.items())
+    yield "model", plain_text(", ".join(dict.fromkeys(call.model for call in calls)))
+    yield (
+        "calls",
+        Text(
+            f"{len(calls)} ({counted}), {sum(call.attempts for call in calls)} attempts, "
+            f"{sum(call.cached for call in calls)} cached"
+        ),
+    )
+    tokens_in, tokens_out = sum(call.tokens_in for call in calls), sum(call.tokens_out for call in calls)
+    yield "tokens", Text(f"{tokens_in:,} in, {tokens_out:,} out; {_cost([call.cost_usd for call in calls])}")
+    yield "time", Text(f"{sum(call.latency_ms for call in calls) / 1000:.1f} s, all calls together")
+
+
+def _cost(costs: Sequence[float | None]) -> str:
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return "cost unknown"
+    total = sum(known)
+    return f"${total:.4f}" if total else "no cost"

@@ -1,0 +1,128 @@
+"""The table of `memory list`: one line per episode where there is room, else a few."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from rich import box
+from rich.console import ConsoleRenderable, Group
+from rich.table import Table
+from rich.text import Text
+
+from episodic_absa.cli.memory.episode_words import (
+    arrow_text,
+    broken_at_commas,
+    outcome_text,
+    risk_change_text,
+    risk_text,
+)
+from episodic_absa.cli.output import FirstThatFits, printable
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.vocabulary import EpisodeType, Language, RiskId
+
+_SOURCE_WIDTHS: Final = (40, 24, 18, 14, 10)
+"""Tried in turn; a longer source is folded."""
+
+
+class EpisodeFilter(NamedTuple):
+    """Which episodes are wanted; None is any."""
+
+    language: Language | None = None
+    episode_type: EpisodeType | None = None
+    risk: RiskId | None = None
+
+    def admits(self, episode: EpisodicMemoryEntryV1_1) -> bool:
+        """Whether the episode passes every filter."""
+        evaluation = episode.evaluation
+        return (
+            self.language in (None, episode.input_signature.language)
+            and self.episode_type in (None, episode.episode_type)
+            and (self.risk is None or self.risk in (*evaluation.risk_before.tags, *evaluation.risk_after.tags))
+        )
+
+
+def episode_table(
+    episodes: Sequence[EpisodicMemoryEntryV1_1], wanted: EpisodeFilter, *, has_older: bool
+) -> ConsoleRenderable:
+    """Lay out episodes as they come.
+
+    Args:
+        episodes: what to show.
+        wanted: what was asked for; named where nothing was found.
+        has_older: whether the store goes on behind the last of them.
+    """
+    if not episodes:
+        asked = ", ".join(value for value in wanted if value)
+        return Text(f"No episode matches {asked}." if asked else "The store is empty.", style="dim")
+    table = FirstThatFits(
+        partial(_one_line_each, episodes),
+        partial(_one_line_each, episodes, lists_broken=True),
+        *(partial(_two_lines_each, episodes, source_width=width) for width in _SOURCE_WIDTHS),
+        partial(_paragraphs, episodes),
+    )
+    if not has_older:
+        return table
+    return Group(table, Text(f"Newest {len(episodes)}; --limit N shows more.", style="dim"))
+
+
+def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, lists_broken: bool = False) -> Table:
+    table = _table("id", "lang", "structure", "risk (severity)", "action", "outcome", "principle", "source")
+    for episode in episodes:
+        structure = Text(", ".join(episode.input_signature.detected_structure))
+        table.add_row(
+            Text(episode.episode_id, style="bold"),
+            episode.input_signature.language,
+            broken_at_commas(structure) if lists_broken else structure,
+            risk_change_text(episode.evaluation, lists_broken=lists_broken),
+            episode.action_taken,
+            outcome_text(episode.episode_type),
+            printable(episode.correction.principle_id),
+            _source(episode),
+        )
+    return table
+
+
+def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, source_width: int) -> Table:
+    table = _table("id\nlang", "structure", "risk before\nand after", "outcome\naction", "principle\nsource")
+    table.columns[-1].max_width = source_width
+    for episode in episodes:
+        evaluation = episode.evaluation
+        after = Text.assemble(arrow_text(evaluation), " ", broken_at_commas(risk_text(evaluation.risk_after)))
+        table.add_row(
+            Text.assemble((episode.episode_id, "bold"), "\n", episode.input_signature.language),
+            "\n".join(episode.input_signature.detected_structure),
+            Text.assemble(broken_at_commas(risk_text(evaluation.risk_before)), "\n", after),
+            Text.assemble(outcome_text(episode.episode_type), "\n", episode.action_taken),
+            Text.assemble(printable(episode.correction.principle_id), "\n", _source(episode)),
+            end_section=True,
+        )
+    return table
+
+
+def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Group:
+    """Set episodes as running text, for terminals too narrow for a table."""
+    return Group(
+        *(
+            Text.assemble(
+                (episode.episode_id, "bold"),
+                f" {episode.input_signature.language} {', '.join(episode.input_signature.detected_structure)}\n",
+                Text.assemble(outcome_text(episode.episode_type), f" {episode.action_taken}\n"),
+                risk_change_text(episode.evaluation),
+                f"\n{printable(episode.correction.principle_id)} ",
+                Text.assemble(_source(episode), "\n"),
+            )
+            for episode in episodes
+        )
+    )
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
+    for header in headers:
+        # Only sources have no bound on their length; they are folded, never cut.
+        table.add_column(header, no_wrap=not header.endswith("source"), overflow="fold")
+    return table
+
+
+def _source(episode: EpisodicMemoryEntryV1_1) -> Text:
+    return Text(printable(episode.provenance.source_id), style="dim")

@@ -1,0 +1,121 @@
+"""What `memory check`, `repair` and `compact` tell."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import ConsoleRenderable, Group
+from rich.table import Table
+from rich.text import Text
+
+from episodic_absa.cli.memory.stats_view import size_text
+from episodic_absa.cli.memory.store_file import repair_command
+from episodic_absa.cli.output import printable
+from episodic_absa.memory.store.memory_store import rejected_path, torn_path
+from episodic_absa.memory.store.store_maintenance import Compacted, Finding, Repaired, StoreReport
+
+_FINDINGS_SHOWN: Final = 20
+
+
+def check_json(report: StoreReport, store: Path) -> dict[str, Any]:
+    """Return a report as a JSON value; `repair_command` is null where none is needed."""
+    return {
+        "is_sound": report.is_sound,
+        "episode_n": report.episode_n,
+        "bad_lines": _json_of(report.bad_lines),
+        "remarks": _json_of(report.remarks),
+        "torn_bytes": report.torn_bytes,
+        "repair_command": None if report.is_sound else repair_command(store),
+    }
+
+
+def check_view(report: StoreReport, store: Path) -> ConsoleRenderable:
+    """Lay a report out, ending in the command to run if there is one."""
+    parts: list[ConsoleRenderable] = [_verdict(report, store)]
+    parts += _listed("bad", report.bad_lines, "red")
+    parts += _listed("remark", report.remarks, "yellow")
+    if report.torn_bytes:
+        parts.append(
+            Text(
+                f"The file ends in {_count(report.torn_bytes, 'byte')} of an unfinished line (a writer was killed). "
+                f"Readers ignore it; the next append or a repair moves it to {torn_path(store).name}."
+            )
+        )
+    if not report.is_sound:
+        parts.append(Text.assemble("\nTo mend it: ", (repair_command(store), "bold")))
+    return Group(*parts)
+
+
+def repair_json(repaired: Repaired, store: Path) -> dict[str, Any]:
+    """Return what was done as a JSON value; the paths are null where nothing was moved there."""
+    return {
+        "kept_n": repaired.kept_n,
+        "rejected": _json_of(repaired.rejected),
+        "rejected_path": str(rejected_path(store.resolve())) if repaired.rejected else None,
+        "torn_bytes": repaired.torn_bytes,
+        "torn_path": str(torn_path(store.resolve())) if repaired.torn_bytes else None,
+    }
+
+
+def repair_view(repaired: Repaired, store: Path) -> ConsoleRenderable:
+    """Say what was moved, where to, and what stayed."""
+    kept = _count(repaired.kept_n, "episode")
+    if not repaired.rejected and not repaired.torn_bytes:
+        return Text.assemble(("✓ nothing to repair", "bold green"), f": {kept} in {printable(str(store))}, all sound")
+    parts: list[ConsoleRenderable] = [
+        Text.assemble(("✓ repaired", "bold green"), f" {printable(str(store))}: {kept} kept")
+    ]
+    parts += _listed("moved", repaired.rejected, "yellow")
+    if repaired.rejected:
+        where = printable(str(rejected_path(store.resolve())))
+        parts.append(Text(f"{_count(len(repaired.rejected), 'bad line')} now in {where}"))
+    if repaired.torn_bytes:
+        where = printable(str(torn_path(store.resolve())))
+        parts.append(Text(f"{_count(repaired.torn_bytes, 'byte')} of an unfinished line now in {where}"))
+    return Group(*parts)
+
+
+def compact_json(compacted: Compacted) -> dict[str, Any]:
+    """Return what was done as a JSON value."""
+    return compacted._asdict()
+
+
+def compact_view(compacted: Compacted, store: Path) -> ConsoleRenderable:
+    """Say what stayed, what went, and how much smaller the file is."""
+    return Text.assemble(
+        ("✓ compacted", "bold green"),
+        f" {printable(str(store))}: {_count(compacted.kept_n, 'episode')} kept, {compacted.dropped_n:,} dropped, "
+        f"{size_text(compacted.bytes_before)} → {size_text(compacted.bytes_after)}",
+    )
+
+
+def _verdict(report: StoreReport, store: Path) -> Text:
+    episodes = _count(report.episode_n, "episode")
+    if report.is_sound:
+        return Text.assemble(("✓ sound", "bold green"), f": {episodes} in {printable(str(store))}")
+    bad = _count(len(report.bad_lines), "bad line")
+    return Text.assemble(
+        ("✗ not sound", "bold red"), f": {bad} beside {episodes} in {printable(str(store))}; it cannot be opened"
+    )
+
+
+def _listed(kind: str, findings: Sequence[Finding], style: str) -> Iterable[ConsoleRenderable]:
+    if not findings:
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style=style)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(overflow="fold")
+    for finding in findings[:_FINDINGS_SHOWN]:
+        table.add_row(f"  {kind}", f"line {finding.line}", printable(finding.reason))
+    yield table
+    if len(findings) > _FINDINGS_SHOWN:
+        yield Text(f"  and {len(findings) - _FINDINGS_SHOWN:,} more; --json lists all of them", style="dim")
+
+
+def _json_of(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    return [finding._asdict() for finding in findings]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,40 @@
+"""`episodic-absa run`: what it takes. What it does is in `run_experiment`, imported when it runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def run(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The experiment, a YAML file.")],
+    *,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Evaluate only the first N samples per cell (a build still reads all of its split): a run of its own, "
+            "with -limitN behind its run_id.",
+        ),
+    ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Neither read nor write the cache of answers; share within this run.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Send nothing; say how many calls and tokens it would take, at what cost.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+) -> None:
+    """Run an experiment: every condition with every seed.
+
+    What is on disk is continued, never repeated: after Ctrl-C, a crash or kill -9 give the same command again.
+
+    The exit code is 1 if it stopped because too many samples failed, 130 after Ctrl-C.
+    """
+    from episodic_absa.cli.run.run_work import Invocation, run_experiment, show_dry_run
+
+    invocation = Invocation(config, limit=limit, no_cache=no_cache, as_json=as_json)
+    exit_code = show_dry_run(invocation) if dry_run else run_experiment(invocation)
+    if exit_code:
+        raise typer.Exit(exit_code)

@@ -1,0 +1,262 @@
+"""How far a grid is, on stderr: a live table on a terminal; elsewhere plain lines, now and then and at cell ends."""
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final
+
+from rich.console import Console, ConsoleRenderable, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from episodic_absa.cli.amounts import money_text, short_number
+from episodic_absa.cli.output import FirstThatFits, printable
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.runner import CellProgress, GridProgress
+
+_REFRESH_PER_SECOND: Final = 8
+_FIRST_MINUTE_S: Final = 60.0
+_SECONDS_BETWEEN_LINES: Final = (5.0, 30.0)
+"""In the first minute, and later: a night's log should stay readable."""
+_BAR_WIDTH: Final = 8
+
+
+TellStopping = Callable[[], None]
+"""To be called from a signal handler when the run is asked to stop: that may take a few seconds."""
+
+
+def show_progress(config: ExperimentConfig, progress: GridProgress) -> AbstractContextManager[TellStopping]:
+    """Show progress as long as the context lasts."""
+    # Not rich's own guess: FORCE_COLOR makes it take a pipe for a terminal.
+    return _live(config, progress) if sys.stderr.isatty() else _plain(progress)
+
+
+class Pace:
+    """How fast samples get done, and how long the rest may take."""
+
+    def __init__(self, progress: GridProgress) -> None:
+        self._progress = progress
+        self._start = time.monotonic()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since this invocation began."""
+        return time.monotonic() - self._start
+
+    def left_s(self) -> float | None:
+        """Return how long the rest takes at the speed so far; None before anything is done."""
+        cells = list(self._progress.cells.values())
+        done_n = sum(cell.done - cell.resumed for cell in cells)
+        left_n = sum(cell.total - cell.done for cell in cells)
+        return self.elapsed_s / done_n * left_n if done_n else None
+
+
+def clock_text(seconds: float) -> str:
+    """Render 75 as 1:15 and 3700 as 1:01:40."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
+
+
+def request_parts(progress: GridProgress) -> list[str]:
+    """Return what was sent, as far as anything has to be sent at all."""
+    counts = progress.requests()
+    if not counts.sent_n and not counts.cached_n:
+        return []
+    usage = counts.usage
+    return [
+        f"{counts.in_flight_n} in flight",
+        f"{short_number(counts.sent_n)} sent",
+        f"{short_number(counts.cached_n)} from cache",
+        f"{short_number(usage.tokens_in + usage.tokens_out)} tokens",
+        "cost unknown" if usage.cost_usd is None else money_text(usage.cost_usd),
+    ]
+
+
+@contextmanager
+def _plain(progress: GridProgress) -> Iterator[TellStopping]:
+    pace, told, ended = Pace(progress), set[str](), threading.Event()
+
+    def write(line: str) -> None:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+    def tell_of_cells(grid: GridProgress) -> None:
+        for cell in grid.cells.values():
+            if cell.resumed == cell.total:
+                continue  # finished by an earlier invocation
+            for line in (resumed_line(cell), ended_line(cell)):
+                if line and line not in told:
+                    told.add(line)
+                    write(line)
+
+    def tell_now_and_then() -> None:
+        while not ended.wait(_SECONDS_BETWEEN_LINES[pace.elapsed_s > _FIRST_MINUTE_S]):
+            if progress.cells:
+                write(grid_line(progress, pace))
+
+    progress.on_change = tell_of_cells
+    teller = threading.Thread(target=tell_now_and_then, name="run-progress", daemon=True)
+    teller.start()
+    try:
+        yield _write_stopping
+    finally:
+        ended.set()
+        teller.join()
+
+
+def resumed_line(cell: CellProgress) -> str:
+    """Tell where a cell goes on, "" if it begins."""
+    return f"{cell.name}: resumed, {cell.resumed} of {cell.total} samples were done" if cell.resumed else ""
+
+
+def ended_line(cell: CellProgress) -> str:
+    """Tell of a cell that has ended, "" if it has not."""
+    if cell.done < cell.total:
+        return ""
+    parts = [f"{cell.total - cell.resumed} samples", f"{cell.failed} failed"]
+    if cell.shown:
+        parts.append(f"{cell.shown} with memory")
+    parts += [f"{cell.changed} changed", f"{cell.stored} stored"]
+    return f"{cell.name}: done, {', '.join(parts)}"
+
+
+def grid_line(progress: GridProgress, pace: Pace) -> str:
+    """Tell of the whole grid in one line."""
+    cells = list(progress.cells.values())
+    done_n, total, ended_n = _sums(cells)
+    parts = [
+        f"{done_n:,} of {total:,} samples ({_percent(done_n, total)})",
+        f"{ended_n} of {len(cells)} cells",
+        f"{progress.failed} failed",
+        *request_parts(progress),
+        clock_text(pace.elapsed_s),
+    ]
+    left_s = pace.left_s()
+    parts += [f"about {clock_text(left_s)} left"] if left_s is not None else []
+    return ", ".join(parts)
+
+
+@contextmanager
+def _live(config: ExperimentConfig, progress: GridProgress) -> Iterator[TellStopping]:
+    pace, stopping = Pace(progress), threading.Event()
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    live = Live(
+        console=console,
+        get_renderable=lambda: progress_view(config, progress, pace, is_stopping=stopping.is_set()),
+        refresh_per_second=_REFRESH_PER_SECOND,
+        transient=True,
+        redirect_stdout=False,
+    )
+    handlers = [one for one in logging.getLogger("episodic_absa").handlers if isinstance(one, logging.StreamHandler)]
+    plain = sys.stderr
+    with live:
+        for handler in handlers:
+            handler.setStream(sys.stderr)  # warnings appear above the table, not inside it
+        try:
+            yield stopping.set
+        finally:
+            for handler in handlers:
+                handler.setStream(plain)
+
+
+def progress_view(
+    config: ExperimentConfig, progress: GridProgress, pace: Pace, *, is_stopping: bool = False
+) -> ConsoleRenderable:
+    """Lay the grid out: a row per condition, a column per seed where there is room."""
+    cells = dict(progress.cells)
+    head = Text.assemble(
+        (printable(config.file.run_id), "bold"), f"  {config.file.backbone.provider}:{config.file.backbone.model}"
+    )
+    if not cells:
+        return Group(head, Text("reading the data ...", style="dim"))
+    seeds = config.file.experiment.seeds
+    return Group(
+        head,
+        Text(),
+        FirstThatFits(lambda: _by_seed(cells, seeds), lambda: _by_condition(cells)),
+        Text(),
+        _total(progress, pace),
+        *([Text("stopping ...", style="yellow")] if is_stopping else []),
+    )
+
+
+def _by_seed(cells: dict[str, CellProgress], seeds: Iterable[int]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
+    table.add_column("", style="bold", no_wrap=True)
+    for seed in seeds:
+        table.add_column("", width=_BAR_WIDTH)
+        table.add_column(f"seed {seed}", justify="right", no_wrap=True, min_width=9)
+    for name in _conditions(cells):
+        row: list[ConsoleRenderable | str] = [printable(name)]
+        for seed in seeds:
+            cell = cells[f"{name}__seed{seed}"]
+            row += [_bar(cell.done, cell.total), _count(cell.done, cell.total, cell.failed)]
+        table.add_row(*row)
+    return table
+
+
+def _by_condition(cells: dict[str, CellProgress]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
+    table.add_column("", style="bold", no_wrap=True, overflow="ellipsis")
+    table.add_column("", width=_BAR_WIDTH)
+    table.add_column("all seeds", justify="right", no_wrap=True)
+    for name in _conditions(cells):
+        of_condition = [cell for key, cell in cells.items() if key.rpartition("__")[0] == name]
+        done_n, total, _ = _sums(of_condition)
+        failed_n = sum(cell.failed for cell in of_condition)
+        table.add_row(printable(name), _bar(done_n, total), _count(done_n, total, failed_n))
+    return table
+
+
+def _total(progress: GridProgress, pace: Pace) -> Group:
+    cells = list(progress.cells.values())
+    done_n, total, ended_n = _sums(cells)
+    line = Table.grid(padding=(0, 1, 0, 0))
+    left_s = pace.left_s()
+    left = "" if left_s is None else f", about {clock_text(left_s)} left"
+    line.add_row(
+        ProgressBar(total=max(total, 1), completed=done_n, width=2 * _BAR_WIDTH),
+        Text(f"{done_n:,}/{total:,}", style="bold"),
+        Text(f"{ended_n} of {len(cells)} cells"),
+        Text(f"{clock_text(pace.elapsed_s)}{left}", style="dim"),
+    )
+    failed = Text(f"{progress.failed} failed", style="bold red" if progress.failed else "dim")
+    return Group(line, Text(" · ", style="dim").join([failed, *(Text(part) for part in request_parts(progress))]))
+
+
+def _write_stopping() -> None:
+    # Not through sys.stderr: the signal may have come in the middle of a write to it.
+    os.write(sys.stderr.fileno(), b"stopping ...\n")
+
+
+def _conditions(cells: dict[str, CellProgress]) -> list[str]:
+    return list(dict.fromkeys(name.rpartition("__")[0] for name in cells))
+
+
+def _bar(done_n: int, total: int) -> ProgressBar:
+    return ProgressBar(total=max(total, 1), completed=done_n, width=_BAR_WIDTH)
+
+
+def _count(done_n: int, total: int, failed_n: int) -> Text:
+    if failed_n:
+        return Text(f"{done_n}/{total} !{failed_n}", style="red")
+    style = "green" if done_n == total else "" if done_n else "dim"
+    return Text(f"{done_n}/{total}", style=style)
+
+
+def _sums(cells: Iterable[CellProgress]) -> tuple[int, int, int]:
+    """Return samples done, samples in all, and how many cells have ended."""
+    listed = list(cells)
+    ended_n = sum(cell.done == cell.total for cell in listed)
+    return sum(cell.done for cell in listed), sum(cell.total for cell in listed), ended_n
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else "0%"

@@ -1,0 +1,109 @@
+"""What `run` prints at its end: a row per condition, means over seeds."""
+
+from typing import Any, Final
+
+from rich import box
+from rich.console import ConsoleRenderable, Group
+from rich.constrain import Constrain
+from rich.table import Table
+from rich.text import Text
+
+from episodic_absa.analysis.summary import BUILD, ConditionSummary, GridSummary
+from episodic_absa.cli.amounts import mean_text, money_text, short_number
+from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
+from episodic_absa.metrics.definitions import BASELINE
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.request_counts import RequestCounts
+
+_SCORE_TITLE: Final = "tuple_f1\nexplicit"
+
+
+def summary_json(
+    config: ExperimentConfig, summary: GridSummary, requests: RequestCounts, *, was_finished: bool
+) -> dict[str, Any]:
+    """Return the summary as a JSON value."""
+    usage = requests.usage
+    return {
+        "run_id": config.file.run_id,
+        "results": str(config.out_dir.resolve()),
+        "was_finished": was_finished,
+        "conditions": [one.model_dump(mode="json") for one in summary.conditions],
+        "cells": [one.model_dump(mode="json") for one in summary.cells],
+        "baseline_majority": summary.baseline.model_dump(mode="json") if summary.baseline else None,
+        "this_invocation": {
+            "sent": requests.sent_n,
+            "from_cache": requests.cached_n,
+            "tokens_in": usage.tokens_in,
+            "tokens_out": usage.tokens_out,
+            "cost_usd": usage.cost_usd,
+        },
+    }
+
+
+def summary_view(
+    config: ExperimentConfig, summary: GridSummary, requests: RequestCounts, *, has_comparisons: bool = True
+) -> ConsoleRenderable:
+    """Lay the summary out: what was run, the table, and how to read it."""
+    backbone, seeds = config.file.backbone, config.file.experiment.seeds
+    several = f"mean of {len(seeds)} seeds" if len(seeds) > 1 else f"seed {seeds[0]}"
+    head = Text.assemble(
+        (printable(config.file.run_id), "bold"), f"  {backbone.provider}:{backbone.model}  ", (several, "dim")
+    )
+    table = FirstThatFits(
+        lambda: _table(summary, padding=1),
+        lambda: _table(summary, padding=0),
+        lambda: _table(summary, padding=0, baseline=BASELINE.replace("_", "_\n")),
+    )
+    notes = Constrain(Group(*_notes(summary, requests, has_comparisons=has_comparisons)), PAGE_WIDTH)
+    return Group(head, Text(), table, Text(), notes)
+
+
+def _table(summary: GridSummary, *, padding: int, baseline: str = BASELINE) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0), header_style="bold cyan"
+    )
+    table.add_column("condition", vertical="bottom", overflow="fold")
+    for title in ("samples", "failed", "memory\nshown", "changed", "stored", _SCORE_TITLE, "calls", "tokens", "cost"):
+        table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
+    for one in summary.conditions:
+        table.add_row(*_row(one), style="dim" if one.condition == BUILD else None)
+    if summary.baseline is not None:
+        table.add_row(baseline, *[""] * 5, _score_text(summary.baseline.tuple_f1_explicit), style="dim")
+    return table
+
+
+def _row(one: ConditionSummary) -> list[Text]:
+    return [
+        Text(printable(one.condition), style="bold"),
+        Text(mean_text(one.samples)),
+        Text(mean_text(one.failed), style="bold red" if one.failed else ""),
+        Text(mean_text(one.memory_shown)),
+        Text(mean_text(one.changed)),
+        Text(mean_text(one.stored)),
+        Text(_score_text(one.tuple_f1_explicit)),
+        Text(short_number(one.calls)),
+        Text(short_number(one.tokens_in + one.tokens_out)),
+        Text(money_text(one.cost_usd)),
+    ]
+
+
+def _score_text(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"
+
+
+def _notes(summary: GridSummary, requests: RequestCounts, *, has_comparisons: bool) -> list[Text]:
+    notes = ["changed: final tuples that differ from those of Stage1. stored: new episodes."]
+    if any(one.tuple_f1_explicit is not None for one in summary.conditions):
+        place = "comparisons.csv has the intervals" if has_comparisons else "report.html has its interval"
+        notes.append(f"tuple_f1_explicit: mean F1 over explicit (term, polarity) pairs; {place}.")
+    if summary.baseline is not None:
+        polarity, source = summary.baseline.polarity, summary.baseline.source
+        notes.append(f"{BASELINE}: Stage1's terms, all {polarity}, the majority of {source} gold.")
+    if requests.sent_n or requests.cached_n:
+        usage = requests.usage
+        spent = f"{short_number(usage.tokens_in + usage.tokens_out)} tokens, cost {money_text(usage.cost_usd)}"
+        notes.append(
+            "calls, tokens and cost are those of a cell run alone. This time "
+            f"{requests.sent_n:,} requests were sent ({spent}) and {requests.cached_n:,} answered from the cache."
+        )
+    return [Text(note, style="dim") for note in notes]

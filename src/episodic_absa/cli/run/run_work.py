@@ -1,0 +1,141 @@
+"""The work of `run`: load, run with progress, summarise; and what is said when it is stopped or fails."""
+
+import asyncio
+import shlex
+import signal
+import sys
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from episodic_absa.analysis.finished_run import FinishedRun
+from episodic_absa.analysis.summary import load_summary
+from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
+from episodic_absa.cli.report.derived_view import derived_line
+from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
+from episodic_absa.cli.run.run_progress import TellStopping, show_progress
+from episodic_absa.cli.run.run_summary import summary_json, summary_view
+from episodic_absa.cli.step_progress import show_steps
+from episodic_absa.experiment import GridOutcome, run_grid
+from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
+from episodic_absa.runs.dry_run import estimate_run
+from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.runner import GridProgress, TooManyFailuresError
+
+_EXIT_TOO_MANY_FAILURES: Final = 1
+_EXIT_INTERRUPTED: Final = 130
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """The command line of one `run`."""
+
+    config: Path
+    limit: int | None = None
+    no_cache: bool = False
+    as_json: bool = False
+
+    @property
+    def command(self) -> str:
+        """The line that continues this run."""
+        words = ["episodic-absa", "run", str(self.config)]
+        words += ["--limit", str(self.limit)] if self.limit is not None else []
+        words += ["--no-cache"] if self.no_cache else []
+        return shlex.join(words)
+
+    def load(self) -> ExperimentConfig:
+        """Read the experiment, with the limit in force."""
+        config = load_experiment(self.config)
+        return config if self.limit is None else with_limit(config, self.limit)
+
+
+def with_limit(config: ExperimentConfig, limit: int) -> ExperimentConfig:
+    """Return the experiment on its first samples: it has a run_id of its own, so it meets no other in a directory."""
+    file = config.file
+    data = file.data.model_copy(update={"limit": limit})
+    return config.model_copy(
+        update={"file": file.model_copy(update={"run_id": f"{file.run_id}-limit{limit}", "data": data})}
+    )
+
+
+def run_experiment(invocation: Invocation) -> int:
+    """Run what is left, print the summary, and return the exit code."""
+    config = invocation.load()
+    progress = GridProgress()
+    try:
+        with show_progress(config, progress) as tell_stopping:
+            grid = run_grid(config, progress=progress, use_cache_file=not invocation.no_cache)
+            outcome = asyncio.run(_interruptible(grid, tell_stopping))
+    except KeyboardInterrupt:
+        _say(f"stopped; {_kept(progress)}")
+        _say(f"resume with: {invocation.command}")
+        return _EXIT_INTERRUPTED
+    except TooManyFailuresError as error:
+        show_error(str(error))
+        _say(f"the reasons stand in {shown_path(error.path)}/traces.jsonl; {_kept(progress)}")
+        _say(f"resume with: {invocation.command}")
+        return _EXIT_TOO_MANY_FAILURES
+    was_finished = all(cell.resumed == cell.total for cell in progress.cells.values())
+    if was_finished:
+        _say(f"{config.file.run_id} was finished before; nothing was run")
+    finished = outcome.finished
+    _write_pages(finished)
+    summary = load_summary(config, finished.cells)
+    if invocation.as_json:
+        print_json(summary_json(config, summary, progress.requests(), was_finished=was_finished))
+    else:
+        show(summary_view(config, summary, progress.requests(), has_comparisons=bool(finished.comparisons)))
+        # Not laid out: a path that a narrow terminal breaks must still be one to copy.
+        sys.stdout.write(f"\nresults  {printable(shown_path(config.out_dir))}\n")
+        sys.stdout.write(f"tables   {derived_line(config.out_dir, outcome.derived)}\n")
+        sys.stdout.write(f"report   {printable(shown_path(config.out_dir / REPORT))}\n")
+    return 0
+
+
+def _write_pages(finished: FinishedRun) -> None:
+    """Write the reports. What somebody took review text out of gets none back by a run."""
+    without_text = is_without_text(finished.root)
+    if without_text:
+        _say(f"{REPORT} stays without review text; with it: episodic-absa report {shown_path(finished.root)}")
+    with show_steps("report") as tell:
+        write_pages(finished, with_text=not without_text, tell=tell)
+
+
+def show_dry_run(invocation: Invocation) -> int:
+    """Print what the run would take; nothing is sent and nothing is written."""
+    config = invocation.load()
+    estimate = asyncio.run(estimate_run(config))
+    if invocation.as_json:
+        print_json(dry_run_json(config, estimate))
+    else:
+        show(dry_run_view(config, estimate))
+    return 0
+
+
+async def _interruptible(grid: Coroutine[Any, Any, GridOutcome], tell_stopping: TellStopping) -> GridOutcome:
+    """Run the grid; an interrupt is acknowledged at once, though what runs may need a moment to end."""
+    cancel_grid = signal.getsignal(signal.SIGINT)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        tell_stopping()
+        if callable(cancel_grid):
+            cancel_grid(number, frame)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        return await grid
+    finally:
+        signal.signal(signal.SIGINT, cancel_grid)
+
+
+def _kept(progress: GridProgress) -> str:
+    cells = progress.cells.values()
+    done_n, total = sum(cell.done for cell in cells), sum(cell.total for cell in cells)
+    return f"{done_n:,} of {total:,} samples are done and kept" if total else "nothing had begun"
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()

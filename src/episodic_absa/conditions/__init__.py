@@ -1,0 +1,19 @@
+"""Conditions as data: the shipped files, the loader, and which conditions an experiment names."""
+
+from episodic_absa.conditions.conditions_file import (
+    FLAG_NAMES,
+    ConditionsFile,
+    ConditionsVersion,
+    load_condition,
+    load_conditions,
+    resolve_conditions,
+)
+
+__all__ = [
+    "FLAG_NAMES",
+    "ConditionsFile",
+    "ConditionsVersion",
+    "load_condition",
+    "load_conditions",
+    "resolve_conditions",
+]

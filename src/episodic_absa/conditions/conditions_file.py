@@ -1,0 +1,270 @@
+"""The only reader of condition flags. A condition is data in a YAML file; no code compares its name."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from episodic_absa.errors import ConfigError
+from episodic_absa.schemas.run import Condition
+from episodic_absa.serialization.yaml_file import parse_yaml
+from episodic_absa.vocabulary import DangerousAdvice, MemoryMode
+
+ConditionsVersion = Literal["v1_1", "v1_2", "v1_3"]
+DEFAULT_VERSION: Final[ConditionsVersion] = "v1_2"
+
+_FILE_KEYS: Final = ("version", "dangerous_advice", "use_lexical", "conditions", "aliases")
+_BOOLEAN_FLAGS: Final = (
+    "retrieval_execute",
+    "injection_mask",
+    "store_write",
+    "exposed_to_debate",
+    "exposed_to_stage2",
+)
+FLAG_NAMES: Final = ("memory_mode", *_BOOLEAN_FLAGS)
+
+_MEMORY_BLOCK: Final[Mapping[str, str]] = {"advisory": "C2", "silent": "C2_silent"}
+"""`memory.mode` of an experiment, spelt as a condition."""
+_MEMORY_OFF: Final = "C1"
+
+
+@dataclass(frozen=True)
+class ConditionsFile:
+    """All conditions of one file, by name."""
+
+    path: Path
+    sha256: str
+    version: str
+    dangerous_advice: DangerousAdvice
+    use_lexical: bool
+    conditions: Mapping[str, Condition]
+    aliases: Mapping[str, str]
+
+    def resolve(self, name: str, *, key: str = "episodic_memory.condition") -> Condition:
+        """Return the condition of that name or alias, or say which names there are."""
+        target = self.aliases.get(name, name) if isinstance(name, str) else None
+        if target not in self.conditions:
+            choices = [*self.conditions, *(f"{alias} (= {name})" for alias, name in self.aliases.items())]
+            elsewhere = _shipped_with(name)
+            hint = f"; {name} is in the shipped file {elsewhere}" if elsewhere else ""
+            raise ConfigError(
+                f"unknown condition {name!r} in {self.path.name}; choose one of {', '.join(choices)}{hint}",
+                path=self.path,
+                key=key,
+            )
+        return self.conditions[target or ""]
+
+
+def load_condition(name: str, source: str | Path | None = None) -> Condition:
+    """Load one condition by name or alias from a shipped version or a file."""
+    return load_conditions(source).resolve(name)
+
+
+def load_conditions(source: str | Path | None = None) -> ConditionsFile:
+    """Load a conditions file: None (the default version), `v1_1`, `v1_2`, `v1_3`, or a path."""
+    path = _locate(source)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"cannot read the conditions file {path}: {error.strerror}; "
+            f"give a path or one of {', '.join(get_args(ConditionsVersion))}",
+            path=path,
+            key="episodic_memory.conditions_path",
+        ) from error
+    return _Reader(path).read(parse_yaml(content, path), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _shipped_with(name: str) -> str | None:
+    """Return the first shipped version that knows a condition."""
+    for version in get_args(ConditionsVersion) if isinstance(name, str) else ():
+        shipped = load_conditions(version)
+        if name in shipped.conditions or name in shipped.aliases:
+            return str(version)
+    return None
+
+
+class MemoryBlock(NamedTuple):
+    """The short way to choose a condition in an experiment: `memory: {enable, mode}`."""
+
+    enable: bool
+    mode: str = "advisory"
+
+    def condition_name(self) -> str:
+        """Say which condition the block stands for; a disabled memory is off whatever its mode."""
+        if not self.enable:
+            return _MEMORY_OFF
+        if not isinstance(self.mode, str) or self.mode not in _MEMORY_BLOCK:
+            raise ConfigError(
+                f"unknown memory.mode {self.mode!r}; choose one of {', '.join(_MEMORY_BLOCK)}", key="memory.mode"
+            )
+        return _MEMORY_BLOCK[self.mode]
+
+
+def resolve_conditions(
+    conditions_file: ConditionsFile,
+    *,
+    memory: Mapping[str, Any] | None = None,
+    condition: str | None = None,
+    conditions: Sequence[str] | None = None,
+) -> tuple[Condition, ...]:
+    """Turn the three ways an experiment may name its conditions into one list.
+
+    Args:
+        conditions_file: where the names are defined.
+        memory: the experiment's `memory` block.
+        condition: its `episodic_memory.condition`.
+        conditions: its `experiment.conditions`.
+    """
+    named: dict[str, tuple[Condition, ...]] = {}
+    if memory is not None:
+        named["memory"] = (conditions_file.resolve(_memory_block(memory).condition_name(), key="memory"),)
+    if condition is not None:
+        key = "episodic_memory.condition"
+        named[key] = (conditions_file.resolve(condition, key=key),)
+    if conditions is not None:
+        key = "experiment.conditions"
+        if not conditions:
+            raise ConfigError("experiment.conditions is empty; name at least one condition", key=key)
+        resolved = tuple(conditions_file.resolve(name, key=key) for name in conditions)
+        if len({one.name for one in resolved}) < len(resolved):
+            raise ConfigError(f"experiment.conditions names a condition twice: {', '.join(conditions)}", key=key)
+        named[key] = resolved
+    if len({frozenset(one.name for one in choice) for choice in named.values()}) > 1:
+        told = "; ".join(f"{key} says {', '.join(c.name for c in choice)}" for key, choice in named.items())
+        raise ConfigError(f"conditions are named twice and differ: {told}; keep one of them", key=next(iter(named)))
+    # The longest way of naming them keeps its order; the others name the same set.
+    return max(named.values(), key=len) if named else (conditions_file.resolve(_MEMORY_OFF),)
+
+
+def _memory_block(block: Mapping[str, Any]) -> MemoryBlock:
+    if not isinstance(block, Mapping):
+        raise ConfigError(f"memory must be a mapping with enable and mode, got {block!r}", key="memory")
+    for key in block:
+        if key not in MemoryBlock._fields:
+            raise ConfigError(
+                f"unknown key memory.{key}; choose one of {', '.join(MemoryBlock._fields)}", key=f"memory.{key}"
+            )
+    enable = block.get("enable")
+    if not isinstance(enable, bool):
+        raise ConfigError(f"memory.enable must be true or false, got {enable!r}", key="memory.enable")
+    return MemoryBlock(enable, block.get("mode", MemoryBlock._field_defaults["mode"]))
+
+
+def _locate(source: str | Path | None) -> Path:
+    version = DEFAULT_VERSION if source is None else str(source)
+    if version in get_args(ConditionsVersion):
+        return Path(str(files("episodic_absa"))) / "conditions" / f"conditions_memory_{version}.yaml"
+    return Path(version)
+
+
+class _Reader:
+    """Checks one document and says exactly which key is wrong."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, document: Any, *, sha256: str) -> ConditionsFile:
+        top = self._mapping(document, "the file")
+        self._only_keys(top, _FILE_KEYS, "")
+        for key in _FILE_KEYS[:-1]:
+            if key not in top:
+                raise self._error(f"{key} is missing", key)
+        advice, lexical = top["dangerous_advice"], top["use_lexical"]
+        if advice not in get_args(DangerousAdvice):
+            raise self._error(
+                f"dangerous_advice must be one of {', '.join(get_args(DangerousAdvice))}, got {advice!r}",
+                "dangerous_advice",
+            )
+        if not isinstance(lexical, bool):
+            raise self._error(f"use_lexical must be true or false, got {lexical!r}", "use_lexical")
+        conditions = {
+            self._name(name, "conditions"): self._condition(name, flags, advice, lexical)
+            for name, flags in self._mapping(top["conditions"], "conditions").items()
+        }
+        if not conditions:
+            raise self._error("conditions is empty; define at least one", "conditions")
+        return ConditionsFile(
+            path=self.path,
+            sha256=sha256,
+            version=str(top["version"]),
+            dangerous_advice=advice,
+            use_lexical=lexical,
+            conditions=conditions,
+            aliases=self._aliases(top.get("aliases") or {}, conditions),
+        )
+
+    def _condition(self, name: str, flags: Any, advice: DangerousAdvice, lexical: bool) -> Condition:  # noqa: FBT001
+        key = f"conditions.{name}"
+        flags = self._mapping(flags, key)
+        self._only_keys(flags, FLAG_NAMES, f"{key}.")
+        for flag in FLAG_NAMES:
+            if flag not in flags:
+                raise self._error(f"{key}.{flag} is missing", f"{key}.{flag}")
+        for flag in _BOOLEAN_FLAGS:
+            if not isinstance(flags[flag], bool):
+                raise self._error(f"{key}.{flag} must be true or false, got {flags[flag]!r}", f"{key}.{flag}")
+        mode = flags["memory_mode"]
+        if isinstance(mode, bool):
+            raise self._error(
+                f'{key}.memory_mode was read as a boolean: put it in quotes, one of "off", "on", "silent"',
+                f"{key}.memory_mode",
+            )
+        if mode not in get_args(MemoryMode):
+            raise self._error(
+                f"{key}.memory_mode must be one of {', '.join(get_args(MemoryMode))}, got {mode!r}",
+                f"{key}.memory_mode",
+            )
+        condition = Condition(name=name, dangerous_advice=advice, use_lexical=lexical, **flags)
+        if complaint := _contradiction(condition):
+            raise self._error(f"{key}: {complaint}", key)
+        return condition
+
+    def _aliases(self, aliases: Any, conditions: Mapping[str, Condition]) -> dict[str, str]:
+        aliases = self._mapping(aliases, "aliases")
+        for alias, target in aliases.items():
+            key = f"aliases.{alias}"
+            if self._name(alias, "aliases") in conditions:
+                raise self._error(f"{key} hides the condition of that name", key)
+            if not isinstance(target, str) or target not in conditions:
+                raise self._error(f"{key} points to {target!r}; choose one of {', '.join(conditions)}", key)
+        return dict(aliases)
+
+    def _mapping(self, value: Any, what: str) -> dict[Any, Any]:
+        if not isinstance(value, dict):
+            raise self._error(f"{what} must be a mapping, got {type(value).__name__}", what)
+        return value
+
+    def _name(self, name: Any, where: str) -> str:
+        if not isinstance(name, str) or not name or "__" in name or "/" in name:
+            raise self._error(f'{where}: a name is text without "__" or "/", got {name!r}', where)
+        return name
+
+    def _only_keys(self, mapping: Mapping[Any, Any], known: Sequence[str], prefix: str) -> None:
+        for key in mapping:
+            if key not in known:
+                raise self._error(f"unknown key {prefix}{key}; choose one of {', '.join(known)}", f"{prefix}{key}")
+
+    def _error(self, message: str, key: str) -> ConfigError:
+        return ConfigError(f"{self.path}: {message}", path=self.path, key=key)
+
+
+def _contradiction(condition: Condition) -> str | None:
+    """Say how the flags contradict each other, or None."""
+    exposed = condition.exposed_to_debate or condition.exposed_to_stage2
+    retrieves, masked = condition.retrieval_execute, condition.injection_mask
+    if exposed and masked:
+        return "exposed to a prompt but masked; set injection_mask: false or both exposures to false"
+    if exposed and not retrieves:
+        return "exposed to a prompt but retrieves nothing; set retrieval_execute: true"
+    if not masked and not retrieves:
+        return "not masked but retrieves nothing; set injection_mask: true or retrieval_execute: true"
+    required = {
+        "off": (not (retrieves or condition.store_write or exposed), "neither retrieves, stores nor exposes"),
+        "on": (retrieves and not masked and exposed, "retrieves, is not masked and is exposed somewhere"),
+        "silent": (retrieves and masked and not exposed, "retrieves, is masked and is exposed nowhere"),
+    }
+    holds, meaning = required[condition.memory_mode]
+    return None if holds else f'memory_mode "{condition.memory_mode}" {meaning}; these flags say otherwise'

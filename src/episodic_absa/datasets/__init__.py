@@ -1,0 +1,1 @@
+"""Reads datasets and gold files, and checks them."""

@@ -1,0 +1,52 @@
+"""Loads a split from any of the four input formats. A row that cannot become a sample is an error, never skipped."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, assert_never
+
+from episodic_absa.datasets.dataset_file import row_error
+from episodic_absa.datasets.nikl_absa import read_nikl_absa
+from episodic_absa.datasets.semeval_xml import read_semeval_xml
+from episodic_absa.datasets.tabular_files import read_csv, read_jsonl
+from episodic_absa.errors import DatasetError
+from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.vocabulary import Split
+
+InputFormat = Literal["csv", "jsonl", "semeval_xml", "nikl_absa_2022"]
+
+
+def load_split(
+    path: Path, input_format: InputFormat, split: Split, *, text_column: str = "text"
+) -> tuple[LabelledSample, ...]:
+    """Read all samples of a file, in its order.
+
+    Args:
+        text_column: which column or key of a csv or jsonl file holds the text; the other formats fix their own.
+    """
+    samples: list[LabelledSample] = []
+    lines: dict[str, int] = {}
+    for line, labelled in _read(path, input_format, split, text_column):
+        uid = labelled.sample.uid
+        if uid in lines:
+            raise row_error(path, line, f"uid {uid!r} stands in line {lines[uid]} already; give every text its own")
+        lines[uid] = line
+        samples.append(labelled)
+    if not samples:
+        raise DatasetError(f"{path} holds no text; check the file and data.input_format ({input_format})", path=path)
+    return tuple(samples)
+
+
+def _read(
+    path: Path, input_format: InputFormat, split: Split, text_column: str
+) -> Iterator[tuple[int, LabelledSample]]:
+    match input_format:
+        case "csv":
+            return read_csv(path, split, text_column)
+        case "jsonl":
+            return read_jsonl(path, split, text_column)
+        case "semeval_xml":
+            return read_semeval_xml(path, split)
+        case "nikl_absa_2022":
+            return read_nikl_absa(path, split)
+        case _:
+            assert_never(input_format)

@@ -1,0 +1,146 @@
+"""Reads gold: tuples as JSON writes them, gold files, and the place of a term in the normalised text."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from episodic_absa.datasets.dataset_file import read_json_lines, row_error
+from episodic_absa.errors import DatasetError
+from episodic_absa.language import nearest_occurrence, read_polarity
+from episodic_absa.schemas.absa import Span
+from episodic_absa.schemas.gold import GoldTuple, LabelledSample
+
+UID_KEYS: Final = ("uid", "text_id", "id")
+_TUPLE_KEYS: Final = frozenset({"aspect_ref", "aspect_term", "polarity", "span"})
+
+
+class AttachedGold(NamedTuple):
+    """Samples with their gold, and the gold that belongs to none of them."""
+
+    samples: tuple[LabelledSample, ...]
+    unknown_uids: tuple[str, ...]
+
+
+def load_gold(path: Path) -> Mapping[str, tuple[GoldTuple, ...]]:
+    """Read a gold file: one object with a uid and gold_tuples per line. Spans are checked when gold meets its text."""
+    gold: dict[str, tuple[GoldTuple, ...]] = {}
+    lines: dict[str, int] = {}
+    for line, row in read_json_lines(path):
+        uid = next((read_uid(row[key], key, path, line) for key in UID_KEYS if row.get(key) is not None), "")
+        if not uid:
+            raise row_error(path, line, "no uid; name the sample in one of the keys uid, text_id, id")
+        if uid in gold:
+            raise row_error(path, line, f"uid {uid!r} stands in line {lines[uid]} already; keep one line per sample")
+        if "gold_tuples" not in row:
+            raise row_error(path, line, f"no gold_tuples for {uid!r}; write [] where there is no opinion")
+        gold[uid] = read_gold_tuples(row["gold_tuples"], path, line)
+        lines[uid] = line
+    if not gold:
+        raise DatasetError(
+            f"{path} holds no gold; one JSON object with uid and gold_tuples per line is expected", path=path
+        )
+    return gold
+
+
+def attach_gold(samples: Sequence[LabelledSample], gold: Mapping[str, tuple[GoldTuple, ...]]) -> AttachedGold:
+    """Give each sample the gold of its uid; a sample that the gold does not name keeps what it has."""
+    known = {one.sample.uid for one in samples}
+    attached = tuple(
+        one.model_copy(update={"gold": ground_tuples(gold[one.sample.uid], one.sample.text)})
+        if one.sample.uid in gold
+        else one
+        for one in samples
+    )
+    return AttachedGold(attached, tuple(uid for uid in gold if uid not in known))
+
+
+def read_uid(value: Any, key: str, path: Path, line: int) -> str:
+    """Read a uid: text, or a whole number written as one."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise row_error(path, line, f"{key} must be a string or a whole number, got {value!r}")
+    return tidy(str(value))
+
+
+def tidy(value: str) -> str:
+    """Return the one form in which names and terms are compared: NFC, without outer white space."""
+    return unicodedata.normalize("NFC", value).strip()
+
+
+def read_gold_tuples(value: Any, path: Path, line: int) -> tuple[GoldTuple, ...]:
+    """Read the value of gold_tuples as it stands in the file."""
+    if not isinstance(value, list):
+        raise row_error(path, line, f"gold_tuples must be a list of objects, got {value!r}")
+    return tuple(_read_gold_tuple(one, path, line) for one in value)
+
+
+def build_gold_tuple(
+    aspect_term: str, polarity: str | None, *, aspect_ref: str | None = None, span: Span | None = None
+) -> GoldTuple:
+    """Build a tuple from the words of an annotation; what is not a polarity (mixed, conflict) becomes None."""
+    term = tidy(aspect_term)
+    return GoldTuple(
+        aspect_ref=aspect_ref,
+        aspect_term=term,
+        polarity=read_polarity(polarity).polarity,
+        span=span if term else None,
+    )
+
+
+def ground_tuples(gold: Sequence[GoldTuple], text: str) -> tuple[GoldTuple, ...]:
+    """Check every span against the NFC text: corrected where the term stands elsewhere, dropped where it does not."""
+    return tuple(
+        one if one.span is None else one.model_copy(update={"span": ground_span(one.aspect_term, one.span, text)})
+        for one in gold
+    )
+
+
+def ground_span(term: str, span: Span, text: str) -> Span | None:
+    """Return where in the NFC text the term stands, nearest to the span that was given for the raw text."""
+    if text[span.start : span.end] == term:
+        return span
+    start = _composed_start(term, span, text)
+    found = nearest_occurrence(term, text, span.start if start is None else start)
+    return Span(start=found[0], end=found[1]) if found else None
+
+
+def _composed_start(term: str, span: Span, text: str) -> int | None:
+    """Return where the span begins in the NFC text if it was counted in the decomposed one, as macOS writes it."""
+    decomposed = unicodedata.normalize("NFD", text)
+    if unicodedata.normalize("NFC", decomposed[span.start : span.end]) != term:
+        return None
+    return len(unicodedata.normalize("NFC", decomposed[: span.start]))
+
+
+def _read_gold_tuple(value: Any, path: Path, line: int) -> GoldTuple:
+    if not isinstance(value, dict):
+        raise row_error(path, line, f"a gold tuple must be an object, got {value!r}")
+    unknown = sorted(value.keys() - _TUPLE_KEYS)
+    if unknown or "aspect_term" not in value:
+        problem = f"a gold tuple has the unknown key {unknown[0]!r}" if unknown else "a gold tuple has no aspect_term"
+        raise row_error(path, line, f"{problem}; write aspect_term ('' if implicit), polarity, aspect_ref, span")
+    for key in ("aspect_term", "polarity", "aspect_ref"):
+        if not isinstance(value.get(key), str | None):
+            raise row_error(path, line, f"{key} of a gold tuple must be a string or null, got {value[key]!r}")
+    return build_gold_tuple(
+        value["aspect_term"] or "",
+        value.get("polarity"),
+        aspect_ref=value.get("aspect_ref"),
+        span=_read_span(value.get("span"), path, line),
+    )
+
+
+def _read_span(value: Any, path: Path, line: int) -> Span | None:
+    if value is None:
+        return None
+    if isinstance(value, dict) and value.keys() == {"start", "end"}:
+        span = span_or_none(value["start"], value["end"])
+        if span is not None:
+            return span
+    raise row_error(path, line, f"a span must be {{start, end}} with 0 <= start < end, got {value!r}")
+
+
+def span_or_none(start: Any, end: Any) -> Span | None:
+    """Return the span, or None where the two values do not make one."""
+    are_counts = all(isinstance(at, int) and not isinstance(at, bool) for at in (start, end))
+    return Span(start=start, end=end) if are_counts and 0 <= start < end else None

@@ -1,0 +1,142 @@
+"""Reads CSV and JSONL files with one text per row. Columns nobody here knows become metadata."""
+
+import csv
+import io
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from episodic_absa.datasets.dataset_file import read_json_lines, read_text_file, row_error
+from episodic_absa.datasets.gold_files import ground_tuples, read_gold_tuples, read_uid, tidy
+from episodic_absa.schemas.absa import Sample
+from episodic_absa.schemas.gold import GoldTuple, LabelledSample
+from episodic_absa.vocabulary import Split
+
+_UID: Final = ("uid", "id")
+_LANGUAGE: Final = ("language_code", "lang", "language")
+_DOMAIN: Final = ("domain_id", "domain")
+_CASE_TYPE: Final = ("case_type", "type")
+
+
+class Place(NamedTuple):
+    """Where in which file a row stands."""
+
+    path: Path
+    line: int
+    number: int
+    """Its position among the texts of the file, from 1."""
+
+    @property
+    def fallback_uid(self) -> str:
+        """The uid of a text that the file gives none."""
+        return tidy(f"{self.path.stem}:{self.number}")
+
+
+def read_csv(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, LabelledSample]]:
+    """Yield the sample of each row with the line it begins in."""
+    rows = _csv_rows(path)
+    header_line, header = next(rows, (1, []))
+    columns = [tidy(name) for name in header]
+    repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
+    if repeated is not None:
+        raise row_error(path, header_line, f"the header names column {repeated!r} twice; rename one of them")
+    if text_column not in columns:
+        raise row_error(path, header_line, _no_text(text_column, columns, "column"))
+    for number, (line, cells) in enumerate(rows, start=1):
+        if len(cells) != len(columns):
+            problem = f"{len(cells)} cells under {len(columns)} columns; put text that contains commas into quotes"
+            raise row_error(path, line, problem)
+        row = dict(zip(columns, cells, strict=True))
+        yield line, sample_of_row(row, Place(path, line, number), split, text_column)
+
+
+def read_jsonl(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, LabelledSample]]:
+    """Yield the sample of each line, with its gold if the line brings gold_tuples."""
+    for number, (line, row) in enumerate(read_json_lines(path), start=1):
+        tuples = row.pop("gold_tuples", None)
+        gold = None if tuples is None else read_gold_tuples(tuples, path, line)
+        yield line, sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
+
+
+def sample_of_row(
+    row: Mapping[str, Any],
+    place: Place,
+    split: Split,
+    text_column: str,
+    *,
+    gold: tuple[GoldTuple, ...] | None = None,
+    language_code: str | None = None,
+) -> LabelledSample:
+    """Build the sample of one row.
+
+    Args:
+        gold: as the file gives it; spans are checked here.
+        language_code: for a row that names none.
+    """
+    rest = dict(row)
+    text = _read_text(rest, place, text_column)
+    sample = Sample(
+        uid=_take(rest, _UID, place) or place.fallback_uid,
+        text=text,
+        split=split,
+        language_code=_take(rest, _LANGUAGE, place) or language_code,
+        domain_id=_take(rest, _DOMAIN, place) or "unknown",
+        case_type=_take(rest, _CASE_TYPE, place) or "unknown",
+    )
+    return LabelledSample(sample=sample, gold=None if gold is None else ground_tuples(gold, text), metadata=rest)
+
+
+def readable_text(text: str | None, path: Path, line: int) -> str:
+    """Return the text in NFC, or refuse it because there is nothing to read."""
+    if text is None or not text.strip():
+        raise row_error(path, line, "the text is empty; fill it in or remove the row")
+    return unicodedata.normalize("NFC", text)
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    # newline="" leaves line ends alone: those inside quotes belong to the text.
+    reader = csv.reader(io.StringIO(read_text_file(path), newline=""), strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            problem = f"the row that begins here is not valid CSV ({error}); write a quote inside quotes twice"
+            raise row_error(path, line, problem) from error
+        if cells is None:
+            return
+        # A spreadsheet leaves rows of nothing but commas behind its last one.
+        if any(cell.strip() for cell in cells):
+            yield line, cells
+
+
+def _read_text(rest: dict[str, Any], place: Place, text_column: str) -> str:
+    path, line, _ = place
+    if text_column not in rest:
+        raise row_error(path, line, _no_text(text_column, list(rest), "key"))
+    text = rest.pop(text_column)
+    if not isinstance(text, str | None):
+        raise row_error(path, line, f"{text_column} must be a string, got {text!r}; quote it")
+    return readable_text(text, path, line)
+
+
+def _take(rest: dict[str, Any], names: tuple[str, ...], place: Place) -> str | None:
+    """Take the first name that has a value out of the row; the others stay, as metadata, unless they are empty."""
+    path, line, _ = place
+    taken: str | None = None
+    for name in names:
+        value = rest.get(name)
+        is_empty = value is None or (isinstance(value, str) and not value.strip())
+        if is_empty:
+            rest.pop(name, None)
+        elif taken is None:
+            if names is not _UID and not isinstance(value, str):
+                raise row_error(path, line, f"{name} must be a string, got {value!r}; quote it")
+            taken = read_uid(rest.pop(name), name, path, line)
+    return taken
+
+
+def _no_text(text_column: str, found: list[str], kind: str) -> str:
+    names = ", ".join(map(repr, found)) or "none"
+    return f"there is no {kind} {text_column!r} (found: {names}); name the {kind} of the text in data.text_column"

@@ -1,0 +1,1 @@
+"""Turns retrieved episodes into advisories that hold no label and no text."""

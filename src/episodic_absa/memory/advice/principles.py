@@ -1,0 +1,218 @@
+"""The catalogue of principles: the only advice memory can give. Its texts are data, in principles.yaml."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self, get_args
+
+from pydantic import Field, ValidationError, model_validator
+
+from episodic_absa.errors import ConfigError
+from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.serialization.yaml_file import parse_yaml
+from episodic_absa.vocabulary import (
+    L3_RISKS,
+    RISK_IDS,
+    SEVERITY_WEIGHT,
+    ActionTaken,
+    EpisodeType,
+    Expects,
+    Language,
+    PrincipleRisk,
+    RiskId,
+    Severity,
+)
+
+PrincipleAction = ActionTaken | Literal["any"]
+PrincipleOutcome = EpisodeType | Literal["any"]
+PrincipleId = Annotated[str, Field(strict=True, pattern=r"^P-[A-Z]{3}-[0-9]{2}$")]
+PrincipleText = Annotated[str, Field(strict=True, max_length=300, pattern=r"\S")]
+AntiPattern = Annotated[str, Field(strict=True, max_length=200, pattern=r"\S")]
+
+_Keys = tuple[PrincipleRisk, PrincipleAction, PrincipleOutcome]
+
+_RISKS: Final[tuple[PrincipleRisk, ...]] = tuple(
+    risk for literal in get_args(PrincipleRisk) for risk in get_args(literal)
+)
+_ACTIONS: Final[tuple[ActionTaken, ...]] = get_args(ActionTaken)
+_OUTCOMES: Final[tuple[EpisodeType, ...]] = get_args(EpisodeType)
+
+_ALLOWED: Final[Mapping[str, str]] = {
+    "principle_id": "P-, three capital letters, -, two digits, such as P-NEG-01",
+    "risk": f"one of {', '.join(_RISKS)}",
+    "action": f"one of {', '.join(_ACTIONS)}, any",
+    "outcome": f"one of {', '.join(_OUTCOMES)}, any",
+    "expects": f"one of {', '.join(get_args(Expects))}",
+    "text_en": "a text of 1 to 300 characters",
+    "text_ko": "a text of 1 to 300 characters",
+    "anti_pattern_en": "a text of 1 to 200 characters, or left out",
+    "anti_pattern_ko": "a text of 1 to 200 characters, or left out",
+}
+"""Every key of an entry, and what it may hold."""
+
+
+class Principle(FrozenModel):
+    """One piece of advice and the kind of episode it answers."""
+
+    principle_id: PrincipleId
+    risk: PrincipleRisk
+    action: PrincipleAction
+    outcome: PrincipleOutcome
+    expects: Expects
+    """Whether following the advice is expected to change the result or to leave it."""
+    text_en: PrincipleText
+    text_ko: PrincipleText
+    anti_pattern_en: AntiPattern | None = None
+    anti_pattern_ko: AntiPattern | None = None
+
+    @model_validator(mode="after")
+    def _anti_pattern_in_both_languages_or_none(self) -> Self:
+        if (self.anti_pattern_en is None) != (self.anti_pattern_ko is None):
+            raise ValueError("give anti_pattern_en and anti_pattern_ko, or neither")
+        return self
+
+    @property
+    def keys(self) -> _Keys:
+        """The risk, action and outcome it is looked up by."""
+        return self.risk, self.action, self.outcome
+
+    def text(self, language: Language) -> str:
+        """Give the advice in Korean for Korean, else in English."""
+        return self.text_ko if language == "ko" else self.text_en
+
+    def anti_pattern(self, language: Language) -> str | None:
+        """Give the mistake to avoid in Korean for Korean, else in English."""
+        return self.anti_pattern_ko if language == "ko" else self.anti_pattern_en
+
+
+@dataclass(frozen=True)
+class PrincipleCatalogue:
+    """All principles of one file. Every episode finds exactly one of them."""
+
+    entries: tuple[Principle, ...]
+    sha256: str
+    """Of the file's bytes; the manifest records it."""
+    path: Path | None = None
+    _by_id: Mapping[str, Principle] = field(init=False, repr=False, compare=False)
+    _table: Mapping[_Keys, Principle] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_id: dict[str, Principle] = {}
+        for principle in self.entries:
+            if principle.principle_id in by_id:
+                raise self._error(
+                    f"{principle.principle_id} is given twice; every entry needs an id of its own",
+                    "principle_id",
+                )
+            by_id[principle.principle_id] = principle
+        object.__setattr__(self, "_by_id", by_id)
+        object.__setattr__(self, "_table", self._build_table())
+
+    def lookup(self, risk: PrincipleRisk, action: ActionTaken, outcome: EpisodeType) -> Principle:
+        """Return the principle that fits an episode best."""
+        return self._table[risk, action, outcome]
+
+    def get(self, principle_id: str) -> Principle | None:
+        """Return the principle of that id, if there is one."""
+        return self._by_id.get(principle_id)
+
+    @property
+    def general(self) -> Principle:
+        """The principle that fits every episode."""
+        return next(one for one in self.entries if one.keys == ("any", "any", "any"))
+
+    def __iter__(self) -> Iterator[Principle]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def _build_table(self) -> dict[_Keys, Principle]:
+        by_keys: dict[_Keys, Principle] = {}
+        for principle in sorted(self.entries, key=lambda one: one.principle_id):
+            by_keys.setdefault(principle.keys, principle)
+        if ("any", "any", "any") not in by_keys:
+            raise self._error("an entry with risk, action and outcome all any is missing")
+        return {keys: _best_match(by_keys, *keys) for keys in product(_RISKS, _ACTIONS, _OUTCOMES)}
+
+    def _error(self, message: str, key: str | None = None) -> ConfigError:
+        return ConfigError(f"{self.path or 'principle catalogue'}: {message}", path=self.path, key=key)
+
+
+def load_catalogue(path: Path | None = None) -> PrincipleCatalogue:
+    """Load a catalogue from a file, or the shipped one (read once per process)."""
+    return _shipped_catalogue() if path is None else _read_catalogue(path)
+
+
+def risk_key(risks: Iterable[tuple[RiskId, Severity]], *, has_conflict: bool, has_implicit: bool) -> PrincipleRisk:
+    """Name the one thing an episode is about; risks that may turn a polarity round come first."""
+    worst_first = [
+        risk for risk, _ in sorted(risks, key=lambda one: (-SEVERITY_WEIGHT[one[1]], RISK_IDS.index(one[0])))
+    ]
+    for risk in worst_first:
+        if risk in L3_RISKS:
+            return risk
+    if has_conflict:
+        return "conflict"
+    if worst_first:
+        return worst_first[0]
+    return "implicit" if has_implicit else "none"
+
+
+@cache
+def _shipped_catalogue() -> PrincipleCatalogue:
+    return _read_catalogue(Path(__file__).with_name("principles.yaml"))
+
+
+def _read_catalogue(path: Path) -> PrincipleCatalogue:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"cannot read the principle catalogue {path}: {error.strerror}", path=path) from error
+    document = parse_yaml(content, path)
+    if not isinstance(document, list):
+        raise ConfigError(f"{path}: a catalogue is a list of entries; see the shipped principles.yaml", path=path)
+    return PrincipleCatalogue(
+        entries=tuple(_read_entry(entry, place, path) for place, entry in enumerate(document, start=1)),
+        sha256=hashlib.sha256(content).hexdigest(),
+        path=path,
+    )
+
+
+def _read_entry(entry: Any, place: int, path: Path) -> Principle:
+    name = f"entry {place}"
+    if not isinstance(entry, dict):
+        raise ConfigError(f"{path}: {name} must be a mapping with the keys {', '.join(_ALLOWED)}", path=path)
+    name += f" ({entry['principle_id']})" if "principle_id" in entry else ""
+    for key in entry:
+        if key not in _ALLOWED:
+            raise ConfigError(
+                f"{path}: {name} has the unknown key {key!r}; allowed are {', '.join(_ALLOWED)}",
+                path=path,
+                key=str(key),
+            )
+    try:
+        return Principle.model_validate(entry)
+    except ValidationError as error:
+        where = error.errors()[0]["loc"]
+        if not where:
+            message, wrong = "give anti_pattern_en and anti_pattern_ko, or neither", "anti_pattern_en"
+        else:
+            wrong = str(where[0])
+            got = f"got {entry[wrong]!r}" if wrong in entry else "it is missing"
+            message = f"{wrong} must be {_ALLOWED[wrong]}; {got}"
+        raise ConfigError(f"{path}: {name}: {message}", path=path, key=wrong) from error
+
+
+def _best_match(
+    by_keys: Mapping[_Keys, Principle], risk: PrincipleRisk, action: ActionTaken, outcome: EpisodeType
+) -> Principle:
+    risks: tuple[PrincipleRisk, ...] = (risk, "any")
+    actions: tuple[PrincipleAction, ...] = (action, "any")
+    outcomes: tuple[PrincipleOutcome, ...] = (outcome, "any")
+    # An exact outcome counts 4, risk 2, action 1: the product, last key fastest, walks the scores downwards.
+    keys = ((risk, action, outcome) for outcome, risk, action in product(outcomes, risks, actions))
+    return next(by_keys[key] for key in keys if key in by_keys)

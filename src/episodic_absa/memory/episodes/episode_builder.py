@@ -1,0 +1,235 @@
+"""Builds the one episode of a sample, in closed vocabulary: ids, enumerations and short terms, never free text."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from episodic_absa.final_tuples import (
+    conflicting_aspects,
+    extract_tuples,
+    pairs,
+    predicted,
+    representatives,
+)
+from episodic_absa.language import norm_key
+from episodic_absa.memory.advice.principles import PrincipleCatalogue, risk_key
+from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET, stored_term
+from episodic_absa.schemas.absa import (
+    ModeratorSummary,
+    ReviewOutcome,
+    SentimentItem,
+    Stage1Result,
+    StructuralRisk,
+)
+from episodic_absa.schemas.memory_v1_1 import (
+    CaseSummaryV1_1,
+    CorrectionV1_1,
+    EpisodeDraftV1_1,
+    EvaluationV1_1,
+    InputSignatureV1_1,
+    OutcomeDeltaV1_1,
+    ProvenanceV1_1,
+    RiskVectorV1_1,
+    SnapshotV1_1,
+    StageSnapshotV1_1,
+)
+from episodic_absa.vocabulary import (
+    L3_RISKS,
+    SEVERITY_WEIGHT,
+    ActionTaken,
+    EpisodeType,
+    ErrorCategory,
+    Polarity,
+    RiskId,
+    RiskType,
+)
+
+_CATEGORY_OF_RISK: Final[Mapping[RiskId, ErrorCategory]] = {
+    "NEGATION_SCOPE": "negation",
+    "CONTRAST_SCOPE": "contrast",
+    "MISSING_SECOND_ASPECT": "contrast",
+    "IRONY": "irony",
+    "POLARITY_MISMATCH": "aspect_conflict",
+    "SPAN_MISMATCH": "format_error",
+    "EVIDENCE_GAP": "format_error",
+}
+_CATEGORY_ORDER: Final[tuple[ErrorCategory, ...]] = (
+    "negation",
+    "contrast",
+    "irony",
+    "aspect_conflict",
+    "implicit_opinion",
+    "format_error",
+)
+
+
+class EpisodeBuilder:
+    """Derives an episode from what happened to one sample. Gold is no part of it."""
+
+    def __init__(self, catalogue: PrincipleCatalogue) -> None:
+        self._catalogue = catalogue
+
+    def build(
+        self,
+        text: str,
+        signature: InputSignatureV1_1,
+        stage1: Stage1Result,
+        outcome: ReviewOutcome,
+        moderator_summary: ModeratorSummary,
+        provenance: ProvenanceV1_1,
+    ) -> EpisodeDraftV1_1:
+        """Build the episode.
+
+        Args:
+            text: read only to normalise the terms that occur in it.
+            signature: of the text.
+            stage1: the first analysis.
+            outcome: the patched result, adopted or not.
+            moderator_summary: its selected stage tells whether the patched result is final.
+            provenance: where the sample came from.
+        """
+        adopted = moderator_summary.selected_stage == "stage2"
+        before = stage1.atsa.sentiments
+        final = outcome.sentiments if adopted else before
+        risks_before = stage1.validator.structural_risks
+        # Not adopted: the final tuples are Stage1's, and so is their risk.
+        risks_after = outcome.structural_risks if adopted else risks_before
+        evaluation = EvaluationV1_1(
+            risk_before=risk_vector(risks_before),
+            risk_after=risk_vector(risks_after),
+            # An override that was not adopted changed nothing, however the patched result looked.
+            override_applied=adopted and outcome.override_applied,
+            override_success=adopted and outcome.override_applied and outcome.override_success,
+            override_harm=adopted and outcome.override_applied and outcome.override_harm,
+        )
+        had_conflict = bool(conflicting_aspects(extract_tuples(before)))
+        has_implicit = any(item.is_implicit and not item.is_backfilled for item in before)
+        action = action_taken(stage1, outcome, adopted=adopted)
+        episode_type = episode_type_of(evaluation)
+        about = risk_key(
+            ((risk.type, risk.severity) for risk in risks_before),
+            has_conflict=had_conflict,
+            has_implicit=has_implicit,
+        )
+        principle = self._catalogue.lookup(about, action, episode_type)
+        snapshot = StageSnapshotV1_1(stage1=_snapshot(before, text), final=_snapshot(final, text))
+        return EpisodeDraftV1_1(
+            episode_type=episode_type,
+            error_category=_error_categories(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
+            risk_type=_risk_type(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
+            action_taken=action,
+            input_signature=signature,
+            case_summary=CaseSummaryV1_1(
+                target_aspect_type=next(iter(snapshot.stage1.aspects_norm), "") or IMPLICIT_TARGET,
+                symptom=_symptom(risks_before, signature),
+                rationale_summary=_rationale(stage1, action, moderator_summary),
+            ),
+            stage_snapshot=snapshot,
+            correction=CorrectionV1_1(
+                corrective_principle=principle.text_en,
+                applicable_conditions=(
+                    f"language={signature.language}",
+                    f"structure={_listed(signature.detected_structure)}",
+                    f"risk={about}",
+                ),
+                principle_id=principle.principle_id,
+                anti_pattern=principle.anti_pattern_en,
+            ),
+            evaluation=evaluation,
+            outcome_delta=OutcomeDeltaV1_1(
+                conflict_resolved=not conflicting_aspects(extract_tuples(final)) if had_conflict else None,
+                delta_risk=evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum,
+            ),
+            provenance=provenance,
+        )
+
+
+def risk_vector(risks: Iterable[StructuralRisk]) -> RiskVectorV1_1:
+    """Sum the severities and list the kinds of risk."""
+    risks = tuple(risks)
+    return RiskVectorV1_1(
+        severity_sum=sum(SEVERITY_WEIGHT[risk.severity] for risk in risks),
+        tags=tuple(sorted({risk.type for risk in risks})),
+    )
+
+
+def episode_type_of(evaluation: EvaluationV1_1) -> EpisodeType:
+    """Judge the outcome by risk and override alone; a risk that merely exists is no harm."""
+    change = evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum
+    if evaluation.override_harm or change > 0:
+        return "harm"
+    return "success" if evaluation.override_success or change < 0 else "neutral"
+
+
+def action_taken(stage1: Stage1Result, outcome: ReviewOutcome, *, adopted: bool) -> ActionTaken:
+    """Name what was done about Stage1's result."""
+    before, after = stage1.atsa.sentiments, outcome.sentiments
+    differs = (stage1.ate.aspects, before) != (outcome.aspects, after)
+    if not adopted:
+        return "defer" if differs else "abstain"
+    pairs_before, pairs_after = _predicted_pairs(before), _predicted_pairs(after)
+    if pairs_after - pairs_before:
+        return "polarity_flip"
+    if any(item.neutral_reason == "stage2_placeholder_no_sentiments" for item in after):
+        return "neutral_fallback"
+    if pairs_after == pairs_before and mean_confidence(after) < mean_confidence(before):
+        return "confidence_reduce"
+    return "defer" if differs else "abstain"
+
+
+def mean_confidence(sentiments: Iterable[SentimentItem]) -> float:
+    """Average the confidences, backfills aside; 0 if there are none."""
+    confidences = [item.confidence for item in sentiments if not item.is_backfilled]
+    return round(sum(confidences) / len(confidences), 6) if confidences else 0.0
+
+
+def _predicted_pairs(sentiments: Sequence[SentimentItem]) -> frozenset[tuple[str, Polarity]]:
+    return pairs(predicted(extract_tuples(sentiments)))
+
+
+def _snapshot(sentiments: Sequence[SentimentItem], text: str) -> SnapshotV1_1:
+    tuples = extract_tuples(sentiments)
+
+    def stored(term: str) -> str:
+        return stored_term(norm_key(term, text))
+
+    return SnapshotV1_1(
+        aspects_norm=tuple(dict.fromkeys(stored(one.aspect_term) for one in tuples)),
+        polarities={aspect: one.polarity for aspect, one in representatives(predicted(tuples), key=stored).items()},
+        confidence=mean_confidence(sentiments),
+    )
+
+
+def _risk_type(risks: Iterable[StructuralRisk], *, had_conflict: bool, has_implicit: bool) -> RiskType | None:
+    if any(risk.type in L3_RISKS for risk in risks):
+        return "L3"
+    if had_conflict:
+        return "conflict"
+    return "implicit" if has_implicit else None
+
+
+def _error_categories(
+    risks: Iterable[StructuralRisk], *, had_conflict: bool, has_implicit: bool
+) -> tuple[ErrorCategory, ...]:
+    found = {_CATEGORY_OF_RISK[risk.type] for risk in risks if risk.type in _CATEGORY_OF_RISK}
+    if had_conflict:
+        found.add("aspect_conflict")
+    if has_implicit:
+        found.add("implicit_opinion")
+    return tuple(category for category in _CATEGORY_ORDER if category in found) or ("none",)
+
+
+def _symptom(risks: Sequence[StructuralRisk], signature: InputSignatureV1_1) -> str:
+    worst = max((risk.severity for risk in risks), key=SEVERITY_WEIGHT.__getitem__, default="none")
+    return (
+        f"risks={_listed(risk.type for risk in risks)}; structure={_listed(signature.detected_structure)}; "
+        f"max_severity={worst}"
+    )
+
+
+def _rationale(stage1: Stage1Result, action: ActionTaken, summary: ModeratorSummary) -> str:
+    proposals = _listed(proposal.proposal_type for proposal in stage1.validator.correction_proposals)
+    return f"proposals={proposals}; action={action}; adopt={summary.adopt_reason}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ",".join(sorted(set(words))) or "none"

@@ -1,0 +1,184 @@
+"""Keeps text and gold out of the store: forbidden keys, open vocabulary, and runs of the sample's own words."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Any, Final, get_args
+
+from episodic_absa.errors import LeakageError
+from episodic_absa.language import load_lexicon, norm
+from episodic_absa.memory.advice.principles import PrincipleCatalogue
+from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, SnapshotV1_1
+from episodic_absa.vocabulary import (
+    RISK_IDS,
+    STRUCTURES,
+    ActionTaken,
+    AdoptReason,
+    Language,
+    ProposalType,
+    Severity,
+)
+
+FORBIDDEN_KEYS: Final = frozenset(
+    {"raw_text", "raw_text_hash", "text", "gold", "gold_label", "gold_polarity", "cot", "chain_of_thought"}
+)
+LONG_TERM: Final = "long_term"
+"""Stands for an aspect term too long to be one: a sentence must not enter the store as a term."""
+IMPLICIT_TARGET: Final = "implicit"
+MAX_TERM_CHARS: Final = 20
+MAX_TERM_WORDS: Final = 4
+_CHAR_RUN: Final = 12
+_WORD_RUN: Final = 5
+_WORD = re.compile(r"\w+")
+
+
+def stored_term(term_key: str) -> str:
+    """Return a normalised term as the store may hold it."""
+    return term_key if _is_short(term_key) else LONG_TERM
+
+
+def refuse_forbidden_keys(value: Any) -> None:
+    """Raise if a forbidden key stands at any depth; keys of `polarities` are aspect terms and may say anything."""
+    for path, key in _keys(value, ""):
+        if key in FORBIDDEN_KEYS:
+            raise LeakageError(f"an episode must not hold the key {path}", field=path)
+
+
+def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogue) -> None:
+    """Raise unless every string is a term, an id, or one of the words this system itself writes."""
+    summary, correction, marker = draft.case_summary, draft.correction, draft.input_signature.contrast_marker
+    principle = catalogue.get(correction.principle_id)
+    closed = {
+        "case_summary.symptom": _is_symptom(summary.symptom),
+        "case_summary.rationale_summary": _is_rationale(summary.rationale_summary),
+        "case_summary.target_aspect_type": _is_stored_term(summary.target_aspect_type),
+        "stage_snapshot.stage1": _holds_stored_terms(draft.stage_snapshot.stage1),
+        "stage_snapshot.final": _holds_stored_terms(draft.stage_snapshot.final),
+        "input_signature.contrast_marker": marker is None or marker in _contrast_forms(),
+        "correction.principle_id": principle,
+        "correction.corrective_principle": principle and correction.corrective_principle == principle.text_en,
+        "correction.anti_pattern": correction.anti_pattern is None
+        or (principle and correction.anti_pattern == principle.anti_pattern_en),
+        "correction.applicable_conditions": all(map(_CONDITION.fullmatch, correction.applicable_conditions)),
+    }
+    for field, holds in closed.items():
+        if not holds:
+            raise LeakageError(
+                f"{field} holds words outside the store's closed vocabulary; free text is never stored", field=field
+            )
+
+
+class TextRuns:
+    """The runs of a sample's text that nothing which is kept may repeat: characters in Korean, words in English."""
+
+    def __init__(self, text: str, language: Language) -> None:
+        folded = _folded(text)
+        self._of_chars = _runs(folded, _CHAR_RUN) if language != "en" else frozenset()
+        self._of_words = _runs(tuple(_WORD.findall(folded)), _WORD_RUN) if language != "ko" else frozenset()
+
+    def stand_in(self, string: str) -> bool:
+        """Whether a string repeats one of them, in any case and spacing."""
+        candidate = _folded(string)
+        if self._of_chars and not self._of_chars.isdisjoint(_runs(candidate, _CHAR_RUN)):
+            return True
+        words = tuple(_WORD.findall(candidate)) if self._of_words else ()
+        return not self._of_words.isdisjoint(_runs(words, _WORD_RUN))
+
+
+def refuse_text_runs(draft: EpisodeDraftV1_1, text: str, language: Language) -> None:
+    """Raise if a string other than an aspect term repeats a run of the sample's text."""
+    runs = TextRuns(text, language)
+    for field, string in _strings(draft.model_dump(), ""):
+        if runs.stand_in(string):
+            raise LeakageError(f"{field} repeats the text of the sample; nothing was stored", field=field)
+
+
+@cache
+def _contrast_forms() -> frozenset[str]:
+    ko, en = load_lexicon().ko.contrast, load_lexicon().en.contrast
+    return frozenset((*ko.words, *ko.endings, *en.words))
+
+
+def _choices(words: tuple[str, ...]) -> str:
+    return "(?:" + "|".join(map(re.escape, words)) + ")"
+
+
+def _list_of(words: tuple[str, ...]) -> str:
+    return f"{_choices(words)}(?:,{_choices(words)})*"
+
+
+_SYMPTOM = re.compile(
+    f"risks=(?:none|{_list_of(RISK_IDS)}); structure={_list_of(STRUCTURES)}; "
+    f"max_severity={_choices((*get_args(Severity), 'none'))}"
+)
+_RATIONALE = re.compile(
+    f"proposals=(?:none|{_list_of(get_args(ProposalType))}); action={_choices(get_args(ActionTaken))}; "
+    f"adopt={_choices(get_args(AdoptReason))}"
+)
+_CONDITION = re.compile(
+    f"language={_choices(get_args(Language))}|structure={_list_of(STRUCTURES)}"
+    f"|risk={_choices((*RISK_IDS, 'conflict', 'implicit', 'none'))}"
+)
+
+
+# The vocabulary is closed: the same few strings are asked about again and again.
+@lru_cache(maxsize=4096)
+def _is_symptom(symptom: str) -> bool:
+    return _SYMPTOM.fullmatch(symptom) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_rationale(rationale: str) -> bool:
+    return _RATIONALE.fullmatch(rationale) is not None
+
+
+def _is_short(term: str) -> bool:
+    return len(term) <= MAX_TERM_CHARS and len(term.split()) <= MAX_TERM_WORDS
+
+
+@lru_cache(maxsize=4096)
+def _is_stored_term(term: str) -> bool:
+    return _is_short(term) and norm(term) == term
+
+
+def _holds_stored_terms(snapshot: SnapshotV1_1) -> bool:
+    return all(map(_is_stored_term, (*snapshot.aspects_norm, *snapshot.polarities)))
+
+
+def _keys(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            inside = f"{path}.{key}" if path else str(key)
+            if path.rpartition(".")[2] != "polarities":
+                yield inside, key
+            yield from _keys(item, inside)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _keys(item, path + "[]")
+
+
+_TERM_FIELDS: Final = ("aspects_norm", "target_aspect_type")
+
+
+def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Walk every string outside aspect terms. Keys of `polarities` are terms, all other keys are ours."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if key not in _TERM_FIELDS:
+                yield from _strings(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item, path)
+
+
+def _folded(string: str) -> str:
+    """Return what two strings are compared by: one case, single spaces."""
+    return " ".join(unicodedata.normalize("NFC", string).casefold().split())
+
+
+def _runs(sequence: str | tuple[str, ...], length: int) -> frozenset[str | tuple[str, ...]]:
+    """Return every run of that length."""
+    return frozenset(sequence[start : start + length] for start in range(len(sequence) - length + 1))

@@ -1,0 +1,1 @@
+"""Decides what reaches a prompt: the gates and the slot."""

@@ -1,0 +1,164 @@
+"""What is placed in a slot (the bundle, fitted to its character cap) and whether it meets a prompt.
+
+`injection_for` is the only place where a slot meets a prompt. The supervisor calls it; the orchestrator does not.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK
+from episodic_absa.memory.advice.principles import PrincipleCatalogue
+from episodic_absa.memory.injection.advisory_injection_gate import GateDecision
+from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleMetaV1_1, AdvisoryBundleV1_1, AdvisoryV1_1
+from episodic_absa.schemas.run import Condition, MemoryMeta
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.vocabulary import InjectionSkip, Strength
+
+SlotPayload = dict[str, Any]
+_STRENGTH_ORDER: Final[dict[Strength, int]] = {"weak": 0, "moderate": 1, "strong": 2}
+_SHORTEST_PRINCIPLE: Final = 40
+_CUT_MARK: Final = "…"
+
+
+@dataclass(frozen=True)
+class SlotTarget:
+    """A place in a prompt that may hold the bundle."""
+
+    stage: Literal["debate", "stage2"]
+    name: str
+
+
+DEBATE_SLOT: Final = SlotTarget("debate", "DEBATE_CONTEXT__MEMORY")
+STAGE2_SLOT: Final = SlotTarget("stage2", "STAGE2_REVIEW_CONTEXT__MEMORY")
+
+
+class InjectionController:
+    """Builds the slot payload: the same shape in every condition, empty where it is masked."""
+
+    def __init__(self, *, topk: int, chars_cap: int | None = None) -> None:
+        self._topk = topk
+        self._chars_cap = chars_cap
+
+    def build_slot_payload(
+        self,
+        condition: Condition,
+        advisories: Sequence[AdvisoryV1_1] = (),
+        warnings: Sequence[str] = (),
+        *,
+        debate_enabled: bool = True,
+    ) -> SlotPayload:
+        """Build the bundle as JSON values. A bundle that no shrinking fits to the cap stays whole, unshown."""
+        masked = condition.injection_mask
+        bundle = AdvisoryBundleV1_1(
+            memory_on=condition.memory_mode == "on" and not masked,
+            retrieved=() if masked else tuple(advisories),
+            warnings=() if masked else tuple(warnings),
+            meta=AdvisoryBundleMetaV1_1(
+                memory_mode=condition.memory_mode,
+                topk=self._topk if condition.retrieval_execute else 0,
+                masked_injection=masked,
+                retrieval_executed=condition.retrieval_execute and debate_enabled,
+            ),
+        )
+        if self._chars_cap is not None:
+            bundle = shrink_to_cap(bundle, self._chars_cap) or bundle
+        return bundle.model_dump(mode="json")
+
+
+class Injection(NamedTuple):
+    """The decision for one slot: what goes into the prompt, if anything, and the record of it."""
+
+    target: SlotTarget
+    slot: SlotPayload | None
+    meta: MemoryMeta
+
+    def into(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the context with the slot as its last key, or unchanged: prefix caches keep working."""
+        return dict(context) if self.slot is None else {**context, self.target.name: self.slot}
+
+
+def injection_for(
+    target: SlotTarget,
+    slot: SlotPayload,
+    meta: MemoryMeta,
+    gate: GateDecision[Any],
+    *,
+    catalogue: PrincipleCatalogue,
+    chars_cap: int | None = None,
+    has_reader: bool = True,
+) -> Injection:
+    """Decide whether the slot is merged, and record the decision with its reason.
+
+    Args:
+        target: the place in question.
+        slot: the bundle as JSON values.
+        meta: the record so far.
+        gate: the decision of the place's own gate.
+        catalogue: where an advisory's principle says what it expects.
+        chars_cap: the most characters a slot may have.
+        has_reader: whether any call of this pipeline would see the place at all.
+    """
+    exposed = has_reader and (meta.exposed_to_debate if target.stage == "debate" else meta.exposed_to_stage2)
+    chars = len(canonical_json(slot))
+    skip: InjectionSkip = ""
+    if not exposed:
+        skip = "not_exposed"
+    elif not gate.allowed:
+        skip = "gate_closed"
+    elif not slot["retrieved"] and not slot["warnings"]:
+        skip = "empty_bundle"
+    elif chars_cap is not None and chars > chars_cap:
+        skip = "char_cap"
+    injected = not skip
+    record: dict[str, Any]
+    if target.stage == "debate":
+        record = {
+            "injection_trigger_reason": gate.reason,
+            "injection_trigger_reasons": gate.reasons,
+            "prompt_injection_chars": chars if injected else 0,
+            "advisory_injection_gated": skip == "gate_closed",
+            "injection_skip_reason": skip,
+        }
+    else:
+        record = {
+            "stage2_memory_injected": injected,
+            "stage2_memory_gate_reason": gate.reason,
+            "stage2_memory_gate_reasons": gate.reasons,
+            "stage2_memory_prompt_injection_chars": chars if injected else 0,
+            "stage2_injection_skip_reason": skip,
+        }
+    if injected and slot["retrieved"]:
+        top = catalogue.get(slot["retrieved"][0]["evidence"]["principle_id"])
+        record["advisory_expects"] = top.expects if top else None
+    return Injection(target, slot if injected else None, meta.model_copy(update=record))
+
+
+def shrink_to_cap(bundle: AdvisoryBundleV1_1, chars_cap: int) -> AdvisoryBundleV1_1 | None:
+    """Make the bundle's JSON fit: fewer advisories, then a shorter message, then fewer warnings; else None."""
+    while _excess(bundle, chars_cap) > 0 and len(bundle.retrieved) > 1:
+        weakest = min(reversed(bundle.retrieved), key=lambda one: (_STRENGTH_ORDER[one.strength], one.relevance_score))
+        bundle = bundle.model_copy(update={"retrieved": tuple(one for one in bundle.retrieved if one is not weakest)})
+    if (excess := _excess(bundle, chars_cap)) > 0 and bundle.retrieved:
+        shortened = _with_shorter_principle(bundle.retrieved[0], by=excess)
+        bundle = bundle.model_copy(update={"retrieved": (shortened,)})
+    while _excess(bundle, chars_cap) > 0 and bundle.warnings:
+        bundle = bundle.model_copy(update={"warnings": bundle.warnings[:-1]})
+    fits = _excess(bundle, chars_cap) <= 0 and (bundle.retrieved or bundle.warnings)
+    return bundle if fits else None
+
+
+def _excess(bundle: AdvisoryBundleV1_1, chars_cap: int) -> int:
+    return len(canonical_json(bundle)) - chars_cap
+
+
+def _with_shorter_principle(advisory: AdvisoryV1_1, *, by: int) -> AdvisoryV1_1:
+    """Cut the principle at a word boundary, to no less than 40 characters; the bracketed outcome stays whole."""
+    principle, mark, outcome = advisory.message.partition(OUTCOME_MARK)
+    boundaries = [at for at, character in enumerate(principle) if character == " " and at >= _SHORTEST_PRINCIPLE]
+    if not boundaries:
+        return advisory
+    wanted = len(principle) - by - len(_CUT_MARK)
+    cut = max((at for at in boundaries if at <= wanted), default=boundaries[0])
+    shorter = principle[:cut].rstrip() + _CUT_MARK + mark + outcome
+    return advisory.model_copy(update={"message": shorter}) if len(shorter) < len(advisory.message) else advisory

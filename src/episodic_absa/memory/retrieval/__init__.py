@@ -1,0 +1,1 @@
+"""Finds the episodes that resemble a sample."""

@@ -1,0 +1,1 @@
+"""Episodes on disk: the store, its lock, its maintenance."""

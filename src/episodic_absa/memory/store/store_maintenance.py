@@ -1,0 +1,217 @@
+"""Looks a store file over, moves bad lines out of it, and shortens it. The only code that rewrites a store."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from episodic_absa.errors import LeakageError, MemoryStoreError
+from episodic_absa.memory.advice.principles import load_catalogue
+from episodic_absa.memory.episodes.leak_guard import refuse_open_vocabulary
+from episodic_absa.memory.store.memory_store import (
+    DEFAULT_LOCK_TIMEOUT_S,
+    MAX_EPISODE_NUMBER,
+    reasons_of,
+    rejected_path,
+    torn_path,
+)
+from episodic_absa.memory.store.store_lock import StoreLock
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.durable_file import DurableFile, sync_directory
+
+
+class Finding(NamedTuple):
+    """One line that is not as this system writes it."""
+
+    line: int
+    reason: str
+
+
+class StoreReport(NamedTuple):
+    """What `check` saw. A store with bad lines cannot be opened; remarks do not hinder anything."""
+
+    episode_n: int
+    bad_lines: tuple[Finding, ...]
+    remarks: tuple[Finding, ...]
+    """Readable lines in another form, or with wording that the present catalogue does not hold."""
+    torn_bytes: int
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the store can be opened as it is."""
+        return not self.bad_lines
+
+
+class Repaired(NamedTuple):
+    """What `repair` did."""
+
+    kept_n: int
+    rejected: tuple[Finding, ...]
+    torn_bytes: int
+
+
+class Compacted(NamedTuple):
+    """What `compact` did."""
+
+    kept_n: int
+    dropped_n: int
+    bytes_before: int
+    bytes_after: int
+
+
+def check_store(path: Path) -> StoreReport:
+    """Read every line and say all that is wrong; changes nothing."""
+    catalogue = load_catalogue()
+    lines, torn_bytes = _read(path)
+    bad = _bad_lines(lines)
+    remarks = []
+    for number, line in enumerate(lines, start=1):
+        if number in bad:
+            continue
+        entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
+        if canonical_json(entry).encode() != line:
+            remarks.append(Finding(number, "not in canonical form"))
+        try:
+            refuse_open_vocabulary(entry, catalogue)
+        except LeakageError as error:
+            remarks.append(Finding(number, str(error)))
+    return StoreReport(
+        episode_n=len(lines) - len(bad),
+        bad_lines=tuple(Finding(number, reason) for number, reason in sorted(bad.items())),
+        remarks=tuple(remarks),
+        torn_bytes=torn_bytes,
+    )
+
+
+def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) -> Repaired:
+    """Move bad lines to `<store>.rejected.jsonl` and a torn end to `<store>.torn`; every other line stays."""
+    path = path.resolve()
+    with _rewriting(path, lock_timeout_s):
+        lines, torn_bytes = _read(path)
+        bad = _bad_lines(lines)
+        if not bad and not torn_bytes:
+            return Repaired(len(lines), (), 0)
+        # Set aside before anything is removed: a kill between the two leaves a line twice, never nowhere.
+        if bad:
+            _append_all(rejected_path(path), (lines[number - 1] for number in sorted(bad)))
+        if torn_bytes:
+            _append_all(torn_path(path), [path.read_bytes()[-torn_bytes:]])
+        kept = [line for number, line in enumerate(lines, start=1) if number not in bad]
+        _replace(path, kept)
+    findings = tuple(Finding(number, reason) for number, reason in sorted(bad.items()))
+    return Repaired(len(kept), findings, torn_bytes)
+
+
+def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) -> Compacted:
+    """Rewrite the file with its last `keep_last_n` episodes. Ids stay; readers notice and reopen."""
+    if keep_last_n < 1:
+        raise MemoryStoreError(f"keep at least one episode, got {keep_last_n}", path=path)
+    path = path.resolve()
+    with _rewriting(path, lock_timeout_s):
+        size = path.stat().st_size
+        lines, torn_bytes = _read(path)
+        bad = _bad_lines(lines)
+        if bad:
+            number, reason = min(bad.items())
+            raise MemoryStoreError(
+                f"{path}, line {number}: {reason}. Run `episodic-absa memory repair --store {path}` first",
+                path=path,
+                line=number,
+            )
+        if torn_bytes:
+            _append_all(torn_path(path), [path.read_bytes()[-torn_bytes:]])
+        kept = lines[-keep_last_n:]
+        _replace(path, kept)
+    return Compacted(len(kept), len(lines) - len(kept), size, sum(len(line) + 1 for line in kept))
+
+
+@contextmanager
+def _rewriting(path: Path, lock_timeout_s: float) -> Iterator[None]:
+    """Hold the writers' lock; whatever the disk refuses leaves the store as it was."""
+    lock = StoreLock(path, timeout_s=lock_timeout_s)
+    try:
+        with lock.held():
+            yield
+    except OSError as error:
+        raise MemoryStoreError(
+            f"{path} was not rewritten: {error.strerror or error}; it is as it was before", path=path
+        ) from error
+    finally:
+        lock.close()
+
+
+def _read(path: Path) -> tuple[list[bytes], int]:
+    """Return the whole lines and how many bytes stand behind them."""
+    try:
+        *lines, torn = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise MemoryStoreError(f"cannot read {path}: {error.strerror}", path=path) from error
+    return lines, len(torn)
+
+
+def _bad_lines(lines: Iterable[bytes]) -> dict[int, str]:
+    """Say of each unreadable or misplaced line, by number, what is wrong with it."""
+    bad: dict[int, str] = {}
+    numbered: list[tuple[int, int]] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
+        except ValidationError as error:
+            bad[number] = reasons_of(error)
+            continue
+        episode = int(entry.episode_id[4:])
+        if not 1 <= episode <= MAX_EPISODE_NUMBER:
+            bad[number] = f"{entry.episode_id} is no number that a store gives"
+        else:
+            numbered.append((number, episode))
+    in_order = set(_longest_ascending(numbered))
+    for number, episode in numbered:
+        if number not in in_order:
+            bad[number] = f"epi_{episode:06d} is out of order or given twice"
+    return bad
+
+
+def _longest_ascending(numbered: list[tuple[int, int]]) -> Iterator[int]:
+    """Yield the lines of a longest run of ascending ids: one wild id must not condemn all that follow it."""
+    tails: list[int] = []
+    holders: list[int] = []
+    previous: list[int | None] = []
+    for position, (_, episode) in enumerate(numbered):
+        place = bisect_left(tails, episode)
+        if tails[place : place + 1] == [episode]:
+            # Of two equal ids the earlier line stays: readers have served it.
+            previous.append(None)
+            continue
+        previous.append(holders[place - 1] if place else None)
+        tails[place : place + 1] = [episode]
+        holders[place : place + 1] = [position]
+    at = holders[-1] if holders else None
+    while at is not None:
+        yield numbered[at][0]
+        at = previous[at]
+
+
+def _append_all(path: Path, lines: Iterable[bytes]) -> None:
+    keeper = DurableFile(path)
+    try:
+        keeper.append(b"".join(line + b"\n" for line in lines), at=path.stat().st_size)
+    finally:
+        keeper.close()
+
+
+def _replace(path: Path, lines: list[bytes]) -> None:
+    """Put a new file in the place of the old one; at any moment one of the two is whole."""
+    draft = path.with_name(path.name + ".new")
+    draft.unlink(missing_ok=True)
+    writer = DurableFile(draft)
+    try:
+        writer.append(b"".join(line + b"\n" for line in lines), at=0)
+        draft.replace(path)
+    finally:
+        writer.close()
+        draft.unlink(missing_ok=True)
+    sync_directory(path.parent)

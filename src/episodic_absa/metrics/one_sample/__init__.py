@@ -1,0 +1,1 @@
+"""What is computed from one scorecard alone."""

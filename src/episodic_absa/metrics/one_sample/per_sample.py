@@ -1,0 +1,104 @@
+"""Metrics that every sample has a value of, so that two conditions can be compared sample by sample."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES, score_explicit
+from episodic_absa.metrics.one_sample.samples import Pairs, predictions, valid_gold
+from episodic_absa.metrics.one_sample.structural_errors import (
+    bucket_of,
+    has_conflict,
+    has_hallucination,
+    has_residual_risk,
+    polarity_errors,
+)
+from episodic_absa.schemas.scorecard import Scorecard
+
+_PAIRED_SCORES: Final = (
+    "tuple_f1_explicit",
+    "tuple_f1_overall",
+    "tuple_f1_lenient",
+    "tuple_f1_implicit",
+    "tuple_f1_after_rep",
+    "exact_match",
+)
+
+
+def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False) -> float | None:
+    """Return a sample's value; None if it takes no part: it failed, or it lacks the gold the metric asks for.
+
+    Raises:
+        KeyError: the metric has no value per sample; PAIRED_METRICS names those that have.
+    """
+    with_gold, without_gold = _WITH_GOLD.get(metric), _WITHOUT_GOLD.get(metric)
+    if with_gold is None and without_gold is None:
+        raise KeyError(metric)
+    if card.status == "error":
+        return None
+    if without_gold is not None:
+        return without_gold(card, count_backfilled)
+    gold = valid_gold(card)
+    return None if gold is None or with_gold is None else with_gold(card, gold, count_backfilled)
+
+
+def sample_values(card: Scorecard, *, count_backfilled: bool = False) -> dict[str, float | None]:
+    """Return a sample's value of every paired metric; as `sample_value`, but the gold is read once."""
+    if card.status == "error":
+        return dict.fromkeys(PAIRED_METRICS)
+    gold = valid_gold(card)
+    scores = {
+        metric: None if gold is None else score(card, gold, count_backfilled) for metric, score in _WITH_GOLD.items()
+    }
+    return {**scores, **{metric: value_of(card, count_backfilled) for metric, value_of in _WITHOUT_GOLD.items()}}
+
+
+def delta_f1(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float | None:  # noqa: FBT001 - one signature for all
+    """How much explicit F1 the final tuples have over those of Stage1."""
+    final = score_explicit(predictions(card, count_backfilled=count_backfilled), gold)
+    before = score_explicit(predictions(card, "stage1", count_backfilled=count_backfilled), gold)
+    return None if final is None or before is None else final - before
+
+
+def delta_risk(card: Scorecard) -> int:
+    """Severity after minus before; negative is good."""
+    before, after = card.risk_before, card.risk_after
+    return (after.severity_sum if after else 0) - (before.severity_sum if before else 0)
+
+
+def was_changed(card: Scorecard) -> bool:
+    """Whether the final pairs differ from those of Stage1."""
+    return card.stage_delta is not None and card.stage_delta.changed
+
+
+def _pair_score(metric: str) -> "_WithGold":
+    score = PAIR_SCORES[metric]
+    return lambda card, gold, backfilled: score(predictions(card, count_backfilled=backfilled), gold)
+
+
+def _severe(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float:  # noqa: FBT001 - one signature for all
+    return float(polarity_errors(predictions(card, count_backfilled=count_backfilled), gold).wrong > 0)
+
+
+_WithGold = Callable[[Scorecard, Pairs, bool], float | None]
+_WithoutGold = Callable[[Scorecard, bool], float | None]
+
+_WITH_GOLD: Final[Mapping[str, _WithGold]] = {
+    **{metric: _pair_score(metric) for metric in _PAIRED_SCORES},
+    "delta_f1": delta_f1,
+    "severe_polarity_error": _severe,
+}
+_WITHOUT_GOLD: Final[Mapping[str, _WithoutGold]] = {
+    "polarity_conflict": lambda card, backfilled: float(has_conflict(predictions(card, count_backfilled=backfilled))),
+    "unsupported": lambda card, backfilled: float(bucket_of(card, count_backfilled=backfilled) == "unsupported"),
+    "aspect_hallucination": lambda card, backfilled: float(has_hallucination(card, count_backfilled=backfilled)),
+    "changed": lambda card, _: float(was_changed(card)),
+    "delta_risk": lambda card, _: float(delta_risk(card)),
+    "outcome_residual_risk": lambda card, backfilled: float(has_residual_risk(card, count_backfilled=backfilled)),
+    "validator_residual_risk": lambda card, _: float(bool(card.stage2_structural_risk)),
+    "tokens_in": lambda card, _: float(card.usage.tokens_in),
+    "tokens_out": lambda card, _: float(card.usage.tokens_out),
+    "calls": lambda card, _: float(card.usage.calls),
+}
+
+PAIRED_METRICS: Final[tuple[str, ...]] = (*_WITH_GOLD, *_WITHOUT_GOLD)
+"""Outcome first, then process, then efficiency; `definition_of` tells which is which."""

@@ -1,0 +1,1 @@
+"""Builds the values a report shows from the files of a run."""

@@ -1,0 +1,52 @@
+"""What the report tells of `verify`: what it found, and whether the files are still those that it looked at."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from episodic_absa.analysis.finished_run import FinishedRun
+from episodic_absa.reports.data.report_data import CheckRow, Integrity
+from episodic_absa.runs.reading.verified_files import cell_hashes, grid_hashes, is_unchanged
+from episodic_absa.verification.verify import CheckResult, read_results, seen_hashes
+
+_GRID: Final = "grid"
+
+
+def integrity_of(run: FinishedRun) -> Integrity:
+    """Gather what `verify` wrote into the directories of a run."""
+    places = {path.resolve().name: path for path in (*(cell.path for cell in run.cells), *run.orphans)}
+    if run.is_grid:
+        places[_GRID] = run.root
+    found = {name: read_results(place) for name, place in places.items()}
+    columns = tuple(name for name in places if found[name])
+    if not columns:
+        return Integrity(verified=False)
+    by_check: dict[str, dict[str, CheckResult]] = {}
+    for name in columns:
+        for one in found[name]:
+            by_check.setdefault(one.check, {})[name] = one
+    results = [one.result for name in columns for one in found[name]]
+    return Integrity(
+        verified=True,
+        columns=columns,
+        rows=tuple(_check_row(check, by_name, columns) for check, by_name in by_check.items()),
+        passed=results.count("pass"),
+        failed=results.count("fail"),
+        not_applicable=results.count("not_applicable"),
+        unverified=tuple(name for name in places if not found[name]),
+        changed=tuple(name for name in columns if not _is_current(name, places[name], found[name])),
+    )
+
+
+def _is_current(name: str, place: Path, results: Sequence[CheckResult]) -> bool:
+    now = grid_hashes(place) if name == _GRID else cell_hashes(place)
+    return is_unchanged(seen_hashes(results), now)
+
+
+def _check_row(check: str, by_name: Mapping[str, CheckResult], columns: Sequence[str]) -> CheckRow:
+    failures = [name for name in columns if name in by_name and by_name[name].result == "fail"]
+    return CheckRow(
+        check=check,
+        results=tuple(by_name[name].result if name in by_name else "" for name in columns),
+        details=tuple(f"{name}: {by_name[name].detail}" for name in failures),
+    )

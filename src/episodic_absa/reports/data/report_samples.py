@@ -1,0 +1,230 @@
+"""Reads outputs and traces of a cell for the report's explorer and latencies, a line at a time."""
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from episodic_absa.final_tuples import pairs
+from episodic_absa.metrics.memory_use import was_injected
+from episodic_absa.metrics.one_sample.pair_scores import score_exact
+from episodic_absa.metrics.one_sample.per_sample import was_changed
+from episodic_absa.metrics.one_sample.samples import predictions, valid_gold
+from episodic_absa.reports.data.report_data import CellSample, IndexRow
+from episodic_absa.reports.data.sample_detail import (
+    OverrideNote,
+    PatchNote,
+    SampleParts,
+    StoreNote,
+    TermNames,
+    analysis_json,
+    gold_json,
+    memory_json,
+)
+from episodic_absa.runs.reading.finished_cells import FinishedCell
+from episodic_absa.runs.reading.run_files import DecisionLine, OutputLine, TraceLine
+from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, TRACES
+from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.serialization.canonical_json import canonical_json
+
+logger = logging.getLogger("episodic_absa.reports")
+LineT = TypeVar("LineT", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class ReviewFacts:
+    """What a review is, whatever the cell."""
+
+    text: str
+    language: str
+    domain: str
+    case_type: str
+    gold: str
+
+
+@dataclass
+class PrincipleCount:
+    """How often advice from one principle turned up in a cell, in samples."""
+
+    retrieved: int = 0
+    injected: int = 0
+    advisory_type: str = ""
+    messages: set[str] = field(default_factory=set)
+
+
+@dataclass
+class CellSamples:
+    """Everything the report takes from the outputs and traces of one cell."""
+
+    samples: dict[str, CellSample] = field(default_factory=dict)
+    reviews: dict[str, ReviewFacts] = field(default_factory=dict)
+    latencies_ms: list[float] = field(default_factory=list)
+    calls: int = 0
+    cached_calls: int = 0
+    principles: dict[str, PrincipleCount] = field(default_factory=dict)
+    unreadable_lines: int = 0
+    lacking: tuple[tuple[str, int], ...] = ()
+    """Files that do not hold every sample that has a scorecard, and how many they lack."""
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """What is kept of a trace until its output is met."""
+
+    text: str
+    bundle: AdvisoryBundleV1_1
+    latency_ms: float
+    error_message: str
+
+
+class SampleReader:
+    """Reads cell after cell; equal details of different cells are held once, and so are the numbers of terms."""
+
+    def __init__(self, *, with_text: bool) -> None:
+        self._with_text = with_text
+        self._names: defaultdict[str, TermNames] = defaultdict(lambda: TermNames(with_text))
+        self._pool: dict[str, str] = {}
+
+    def read(self, cell: FinishedCell) -> CellSamples:
+        """Read one cell. A line that cannot be read is counted: the figures come from scorecards and stand anyway."""
+        found = CellSamples()
+        traces = self._traces(cell, found)
+        decisions: defaultdict[str, list[OverrideNote]] = defaultdict(list)
+        for line in _lines(cell.path / OVERRIDE_DEBUG, DecisionLine, found):
+            note = OverrideNote(line.aspect, line.pos, line.neg, line.target, line.decision, line.reason)
+            decisions[line.uid].append(note)
+        outputs = {line.uid: line for line in _lines(cell.path / OUTPUTS, OutputLine, found)}
+        weights = cell.manifest.config.pipeline.ev_weights
+        for card in cell.cards:
+            trace = traces.get(card.uid)
+            parts = _parts(card, outputs.get(card.uid), trace, tuple(decisions[card.uid]), weights)
+            self._add(cell, parts, trace, found)
+        found.lacking = _lacking(cell, {OUTPUTS: outputs.keys(), TRACES: traces.keys()})
+        return found
+
+    def _traces(self, cell: FinishedCell, found: CellSamples) -> dict[str, _Traced]:
+        traces: dict[str, _Traced] = {}
+        for line in _lines(cell.path / TRACES, TraceLine, found):
+            found.latencies_ms.append(line.timing.latency_ms_sum)
+            found.calls += len(line.calls)
+            found.cached_calls += sum(call.cached for call in line.calls)
+            message = line.error.message if line.error else ""
+            case = line.case_trace
+            traces[case.case_id] = _Traced(line.text, case.memory_bundle, line.timing.latency_ms_sum, message)
+        return traces
+
+    def _add(self, cell: FinishedCell, parts: SampleParts, trace: _Traced | None, found: CellSamples) -> None:
+        card = parts.card
+        names = self._names[card.uid]
+        found.reviews[card.uid] = ReviewFacts(
+            text=names.quote(trace.text if trace else ""),
+            language=card.language_code,
+            domain=card.domain_id,
+            case_type=card.case_type,
+            gold=self._once(gold_json(card.gold_tuples, names)),
+        )
+        usage = card.usage
+        found.samples[card.uid] = CellSample(
+            index=index_row(card, count_backfilled=cell.count_backfilled),
+            analysis=self._once(analysis_json(parts, names)),
+            memory=self._once(memory_json(parts)),
+            cost=(usage.calls, usage.tokens_in, usage.tokens_out, trace.latency_ms if trace else None),
+        )
+        _count_principles(parts, found.principles)
+
+    def _once(self, text: str) -> str:
+        return self._pool.setdefault(text, text)
+
+
+def index_row(card: Scorecard, *, count_backfilled: bool) -> IndexRow:
+    """Say what the explorer filters a sample by."""
+    gold = valid_gold(card)
+    if card.status == "error":
+        return IndexRow(failed=True, has_gold=gold is not None, answer="failed")
+    final = predictions(card, count_backfilled=count_backfilled)
+    before = predictions(card, "stage1", count_backfilled=count_backfilled)
+    is_right = gold is not None and score_exact(final, gold) == 1.0
+    was_right = gold is not None and score_exact(before, gold) == 1.0
+    memory = card.memory
+    return IndexRow(
+        changed=was_changed(card),
+        fixed=gold is not None and is_right and not was_right,
+        broken=gold is not None and was_right and not is_right,
+        retrieved=memory is not None and memory.retrieved_k > 0,
+        injected=was_injected(card),
+        blocked=memory is not None and memory.memory_blocked_episode_n + memory.memory_blocked_advisory_n > 0,
+        right=is_right,
+        has_gold=gold is not None,
+        answer=canonical_json(sorted(pairs(final))),
+    )
+
+
+def _lacking(cell: FinishedCell, uids: Mapping[str, Collection[str]]) -> tuple[tuple[str, int], ...]:
+    # A run that was killed may have written a scorecard and no output yet.
+    allowed = 0 if cell.manifest.completed else 1
+    missing = [(name, sum(card.uid not in known for card in cell.cards)) for name, known in uids.items()]
+    found = tuple((name, count) for name, count in missing if count > allowed)
+    for name, count in found:
+        logger.warning("%s: %s lacks %d of %d samples", cell.path.name, name, count, len(cell.cards))
+    return found
+
+
+def _parts(
+    card: Scorecard,
+    output: OutputLine | None,
+    trace: _Traced | None,
+    overrides: tuple[OverrideNote, ...],
+    ev_weights: tuple[float, ...],
+) -> SampleParts:
+    if output is None:
+        return SampleParts(card=card, ev_weights=ev_weights, bundle=trace.bundle if trace else None)
+    meta = output.meta
+    error = output.error
+    return SampleParts(
+        card=card,
+        ev_weights=ev_weights,
+        stage1=output.stage1,
+        debate=output.debate,
+        stage2=output.stage2,
+        moderator=output.moderator,
+        bundle=trace.bundle if trace else None,
+        overrides=overrides,
+        patches=tuple(
+            PatchNote(one.step, one.what, one.aspect_term, one.applied, one.reason) for one in output.patch_log
+        ),
+        store=StoreNote(meta.store_decision, meta.store_skip_reason, meta.store_reason_tags, meta.episode_id)
+        if meta.store_decision
+        else None,
+        error=(error.type, error.stage, trace.error_message if trace else "") if error else None,
+    )
+
+
+def _count_principles(parts: SampleParts, principles: dict[str, PrincipleCount]) -> None:
+    shown = set(parts.stage2.advisories_ids) if parts.stage2 else set()
+    advisories = parts.bundle.retrieved if parts.bundle else ()
+    retrieved = Counter(one.evidence.principle_id for one in advisories)
+    injected = {one.evidence.principle_id for one in advisories if one.advisory_id in shown}
+    for one in advisories:
+        count = principles.setdefault(one.evidence.principle_id, PrincipleCount())
+        count.advisory_type = one.advisory_type
+        # What follows in brackets is about the one past case, not about the principle.
+        count.messages.add(one.message.partition(" [")[0])
+    for principle in retrieved:
+        principles[principle].retrieved += 1
+        principles[principle].injected += principle in injected
+
+
+def _lines(path: Path, model: type[LineT], found: CellSamples) -> Iterator[LineT]:
+    if not path.exists():
+        return
+    with open(path, "rb") as file:
+        for line in file:
+            try:
+                yield model.model_validate_json(line)
+            except ValidationError:
+                found.unreadable_lines += 1

@@ -1,0 +1,218 @@
+"""From metrics and comparisons to what the report shows of them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Final, get_args
+
+from episodic_absa.analysis.cell_tables import cell_metrics
+from episodic_absa.analysis.finished_run import FinishedRun
+from episodic_absa.analysis.grid_tables import SeedRow, stability_of
+from episodic_absa.metrics.definitions import BASELINE, definition_of
+from episodic_absa.metrics.metric_value import MetricValue
+from episodic_absa.metrics.one_sample.per_sample import sample_value
+from episodic_absa.metrics.statistics import (
+    Comparison,
+    McNemar,
+    PairedDifference,
+    claim,
+    claim_sentence,
+    power_sentence,
+    verdict,
+)
+from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
+from episodic_absa.reports.data.report_data import (
+    Bilingual,
+    ComparisonView,
+    ConditionValue,
+    Definition,
+    DifferenceRow,
+    McNemarView,
+    MetricRow,
+    MetricTable,
+    PlotRow,
+    QualityPanel,
+    TableName,
+)
+from episodic_absa.runs.reading.finished_cells import FinishedCell
+
+PRIMARY: Final = "tuple_f1_explicit"
+_PANELS: Final = (
+    PRIMARY,
+    "exact_match",
+    "tuple_f1_overall",
+    "tuple_f1_implicit",
+    "tuple_f1_lenient",
+    "tuple_f1_after_rep",
+)
+_FAMILIES: Final = ("override_skip_", "adopt_reason_", "injection_trigger_", "stage2_injection_trigger_")
+_SEED_NOTE: Final = "the seeds are one trial"
+Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
+"""By condition and metric."""
+Groups = Mapping[str, Sequence[FinishedCell]]
+"""The cells of every condition."""
+
+
+def seed_rows(run: FinishedRun) -> tuple[SeedRow, ...]:
+    """Return every metric of every condition; the page of a store's building shows what that one cell measured."""
+    return run.rows if run.by_condition else tuple(_of_one_cell(run.cells[0]))
+
+
+def quality_intervals(groups: Groups) -> Intervals:
+    """Return the interval over reviews of every quality metric that a review has a value of."""
+    keys: list[tuple[str, str]] = []
+    samples: list[list[float]] = []
+    for condition, cells in groups.items():
+        for metric in _PANELS:
+            values: dict[str, list[float]] = {}
+            for cell in cells:
+                for card in cell.cards:
+                    value = sample_value(metric, card, count_backfilled=cell.count_backfilled)
+                    if value is not None:
+                        values.setdefault(card.uid, []).append(value)
+            keys.append((condition, metric))
+            samples.append([fmean(values[uid]) for uid in sorted(values)])
+    # In one go: samples of one size share their draws.
+    return dict(zip(keys, bootstrap_intervals(samples), strict=True))
+
+
+def metric_tables(rows: Sequence[SeedRow], conditions: Sequence[str], intervals: Intervals) -> tuple[MetricTable, ...]:
+    """Lay out the metrics by question; families over a vocabulary stand apart from the rest."""
+    found: dict[tuple[str, str], SeedRow] = {(row.condition, row.metric): row for row in rows}
+    names = dict.fromkeys((row.group, row.metric) for row in rows if row.condition != BASELINE)
+    tables: dict[str, list[MetricRow]] = {}
+    for group, metric in names:
+        tables.setdefault(group, []).append(_metric_row(metric, conditions, found, intervals))
+    # SPEC 12: RQ1 also shows residual risk, marked process.
+    residual = [row for row in tables.get("rq3", ()) if row.metric.endswith("residual_risk_rate")]
+    tables["rq1"] = [*tables.get("rq1", ()), *residual]
+    return tuple(
+        MetricTable(
+            name=name,
+            rows=tuple(row for row in tables[name] if not row.metric.startswith(_FAMILIES)),
+            counts=tuple(row for row in tables[name] if row.metric.startswith(_FAMILIES)),
+            note=_trial_note(rows) if name == "rq2" else None,
+        )
+        for name in get_args(TableName)
+        if tables.get(name)
+    )
+
+
+def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str, int]]) -> tuple[QualityPanel, ...]:
+    """Draw the quality metrics that a review has a value of, the baseline beside them."""
+    rows = {row.metric: row for table in tables if table.name == "quality" for row in table.rows}
+    panels = []
+    for metric in _PANELS:
+        row = rows.get(metric)
+        if row is None or all(one.value is None for one in row.values):
+            continue
+        before = rows.get(f"{metric}_s1")
+        points = [
+            PlotRow(
+                label=name,
+                colour=colour,
+                value=value.value,
+                low=value.low,
+                high=value.high,
+                before=before.values[place].value if before else None,
+            )
+            for place, ((name, colour), value) in enumerate(zip(conditions, row.values, strict=True))
+        ]
+        base = row.baseline.value if row.baseline else None
+        points.append(PlotRow(label="baseline", colour=None, value=base))
+        panels.append(QualityPanel(metric=metric, rows=tuple(points), baseline=base))
+    return tuple(panels)
+
+
+def comparison_view(one: Comparison) -> ComparisonView:
+    """Put a comparison into words and rows."""
+    primary = one.of(PRIMARY)
+    return ComparisonView(
+        a=one.a,
+        b=one.b,
+        sentence=Bilingual(
+            en=claim_sentence(one.a, one.b, primary, "en"), ko=claim_sentence(one.a, one.b, primary, "ko")
+        ),
+        power=Bilingual(en=power_sentence(primary, "en"), ko=power_sentence(primary, "ko")),
+        unpaired_a=max(row.unpaired_a for row in one.metrics),
+        unpaired_b=max(row.unpaired_b for row in one.metrics),
+        rows=tuple(_difference_row(row, one.a) for row in one.metrics),
+        mcnemar=_mcnemar_view(one.mcnemar),
+    )
+
+
+def definitions_of(metrics: Iterable[str]) -> tuple[Definition, ...]:
+    """Explain every metric once, in the order it is first met."""
+    known = [definition_of(metric) for metric in dict.fromkeys(metrics)]
+    return tuple(
+        Definition(metric=one.metric, kind=one.kind, text=Bilingual(en=one.definition, ko=one.definition_ko))
+        for one in known
+    )
+
+
+def _trial_note(rows: Sequence[SeedRow]) -> Bilingual | None:
+    """Say once which conditions have no trials to compare, and why."""
+    why: dict[str, list[str]] = {}
+    for row in rows:
+        if row.group == "rq2" and row.mean is None and row.note and row.condition not in why.get(row.note, ()):
+            why.setdefault(row.note, []).append(row.condition)
+    if not why:
+        return None
+    told = "; ".join(f"{', '.join(conditions)}: {note}" for note, conditions in why.items())
+    return Bilingual(en=f"No value for {told}.", ko=f"값이 없는 조건 — {told}.")
+
+
+def _of_one_cell(cell: FinishedCell) -> Iterator[SeedRow]:
+    for one in (*cell_metrics(cell), *stability_of([cell]).metrics):
+        if one.metric == BASELINE:
+            continue
+        is_baseline = one.group == "baseline"
+        yield _single(BASELINE if is_baseline else cell.condition, one, one.metric.removeprefix(f"{BASELINE}_"))
+
+
+def _single(condition: str, one: MetricValue, metric: str) -> SeedRow:
+    known = (condition, metric, one.group, one.kind, one.value, None, 1, (one.value,))
+    return SeedRow(*known, one.numerator, one.denominator, one.note)
+
+
+def _metric_row(
+    metric: str, conditions: Sequence[str], found: Mapping[tuple[str, str], SeedRow], intervals: Intervals
+) -> MetricRow:
+    definition = definition_of(metric)
+    rows = [found[condition, metric] for condition in conditions]
+    # What holds of some conditions only would be read as true of all; what holds of seeds is told on the first screen.
+    notes = [[part for part in row.note.split("; ") if part and not part.startswith(_SEED_NOTE)] for row in rows]
+    shared = [part for part in notes[0] if all(part in others for others in notes)]
+    baseline = found.get((BASELINE, metric))
+    return MetricRow(
+        metric=metric,
+        kind=definition.kind,
+        better=definition.better,
+        note="; ".join(shared),
+        values=tuple(_value(row, intervals.get((row.condition, metric))) for row in rows),
+        baseline=_value(baseline, None) if baseline else None,
+    )
+
+
+def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue:
+    low, high = interval or (None, None)
+    return ConditionValue(
+        value=row.mean,
+        sd=row.sd,
+        numerator=row.numerator,
+        denominator=row.denominator,
+        low=low,
+        high=high,
+    )
+
+
+def _difference_row(row: PairedDifference, name_a: str) -> DifferenceRow:
+    shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name != "words"}
+    # Kind and lack of variation have places of their own in the table.
+    words = verdict(row).replace("A ", f"{name_a} ", 1) if claim(row) != "none" else ""
+    return DifferenceRow(**shared, words=words)
+
+
+def _mcnemar_view(test: McNemar | None) -> McNemarView | None:
+    if test is None:
+        return None
+    return McNemarView(**{name: getattr(test, name) for name in McNemarView.model_fields})

@@ -1,0 +1,132 @@
+"""The sentences of a report's first screen. What an interval carries is for the statistics to say, not for these."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from episodic_absa.reports.data.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
+
+_NAMES_SHOWN: Final = 6
+
+
+def headline_of(
+    facts: RunFacts, cards: Sequence[ConditionCard], comparisons: Sequence[ComparisonView]
+) -> tuple[Bilingual, Bilingual | None]:
+    """Answer the question of the run in one sentence, and say what so many reviews can show."""
+    if facts.with_gold and comparisons:
+        first = comparisons[0]
+        return first.sentence, first.power if first.power.en else None
+    if not facts.reviews:
+        return Bilingual(en="No sample has been analysed yet.", ko="아직 분석된 샘플이 없습니다."), None
+    if not facts.with_gold:
+        return _without_gold(cards), None
+    return _alone(cards), None
+
+
+def notes_of(
+    facts: RunFacts, cells: Sequence[CellState], *, unreadable_lines: int, only_build: str = ""
+) -> tuple[Bilingual, ...]:
+    """Say what a reader must know before any figure.
+
+    Args:
+        facts: what was run.
+        cells: how far each came, those that cannot be read among them.
+        unreadable_lines: of outputs and traces.
+        only_build: the cell that a grid's page shows where no condition has been run yet.
+    """
+    notes = [*_damage(cells), *_notes(facts, cells, unreadable_lines)]
+    if only_build:
+        first = Bilingual(
+            en=f"No condition has been run yet: this page shows the building of a store, {only_build}, alone.",
+            ko=f"아직 실행된 조건이 없습니다. 이 보고서는 저장소를 만든 셀 {only_build}만 보여 줍니다.",
+        )
+        notes.insert(0, first)
+    return tuple(notes)
+
+
+def _without_gold(cards: Sequence[ConditionCard]) -> Bilingual:
+    changed = ", ".join(f"{card.name} {card.changed:,} / {card.samples:,}" for card in cards)
+    return Bilingual(
+        en=f"Without gold nothing can be said about quality; samples changed after review: {changed}.",
+        ko=f"정답이 없어 품질은 말할 수 없습니다. 검토 후 바뀐 샘플: {changed}.",
+    )
+
+
+def _alone(cards: Sequence[ConditionCard]) -> Bilingual:
+    scores = "; ".join(f"{card.name} {_score(card)}" for card in cards)
+    return Bilingual(
+        en=f"tuple_f1_explicit: {scores}. No comparison is made here.",
+        ko=f"tuple_f1_explicit: {scores}. 여기서는 조건을 비교하지 않습니다.",
+    )
+
+
+def _score(card: ConditionCard) -> str:
+    if card.score is None:
+        return "–"
+    interval = f", 95 % CI [{card.low:.3f}, {card.high:.3f}]" if card.low is not None and card.high is not None else ""
+    return f"{card.score:.3f}{interval}"
+
+
+def _damage(cells: Sequence[CellState]) -> Iterator[Bilingual]:
+    """Say what is not here although it was run: figures are made without it."""
+    orphans = [cell.name for cell in cells if cell.expected is None]
+    if orphans:
+        names = _listed(orphans)
+        yield Bilingual(
+            en=f"Left out for want of a manifest.json: {names}. No figure counts them.",
+            ko=f"manifest.json이 없어 제외한 셀: {names}. 어떤 수치에도 포함되지 않습니다.",
+        )
+    changed = [cell for cell in cells if cell.completed and cell.done != cell.expected]
+    if changed:
+        names = _listed([f"{cell.name} {cell.done:,} of {cell.expected or 0:,}" for cell in changed])
+        names_ko = _listed([f"{cell.name} {cell.expected or 0:,}개 중 {cell.done:,}개" for cell in changed])
+        yield Bilingual(
+            en=f"Samples are missing from cells that were finished ({names}): files were changed after the run.",
+            ko=f"완료된 셀의 샘플 수가 맞지 않습니다({names_ko}). 실행 후 파일이 변경되었습니다.",
+        )
+    lacking = [f"{cell.name} {name} {count:,}" for cell in cells for name, count in cell.lacking]
+    if lacking:
+        names = _listed(lacking)
+        yield Bilingual(
+            en=f"Samples missing from outputs or traces ({names}): figures rest on scorecards and stand; "
+            "texts, details and times of these samples cannot be shown.",
+            ko=f"outputs 또는 traces에 없는 샘플이 있습니다({names}). 수치는 scorecards에 근거하므로 그대로이지만, "
+            "해당 샘플의 본문, 과정, 시간은 표시할 수 없습니다.",
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMES_SHOWN]) + (", …" if len(names) > _NAMES_SHOWN else "")
+
+
+def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -> Iterator[Bilingual]:
+    unfinished = [cell for cell in cells if not cell.completed and cell.expected is not None]
+    if unfinished:
+        done, due = sum(cell.done for cell in unfinished), sum(cell.expected or 0 for cell in unfinished)
+        names = _listed([cell.name for cell in unfinished])
+        yield Bilingual(
+            en=f"Not finished: {len(unfinished)} of {len(cells)} cells ({names}), {done:,} of {due:,} samples there.",
+            ko=f"끝나지 않은 셀: {len(cells)}개 중 {len(unfinished)}개 ({names}), 샘플 {due:,}개 중 {done:,}개.",
+        )
+    failed = sum(cell.failed for cell in cells)
+    if failed:
+        total = sum(cell.done for cell in cells)
+        yield Bilingual(
+            en=f"{failed:,} of {total:,} samples failed; they are left out of every rate and listed below.",
+            ko=f"샘플 {total:,}개 중 {failed:,}개가 실패했으며, 모든 비율에서 제외하고 아래에 나열합니다.",
+        )
+    if facts.reviews and not facts.with_gold:
+        yield Bilingual(
+            en="No gold: quality, corrections and the baseline have no value.",
+            ko="정답이 없어 품질, 수정, 기준선 지표에는 값이 없습니다.",
+        )
+    if unreadable_lines:
+        yield Bilingual(
+            en=f"{unreadable_lines:,} lines of outputs or traces could not be read; figures rest on scorecards alone.",
+            ko=f"outputs 또는 traces의 {unreadable_lines:,}줄을 읽을 수 없었습니다. 수치는 scorecards에만 근거합니다.",
+        )
+    if facts.backbone.startswith("embedded:"):
+        yield Bilingual(
+            en="Answered by the embedded engine (rules and small weights), not by a language model: "
+            "figures show how the instrument works.",
+            ko="언어 모델이 아닌 내장 엔진(규칙과 작은 가중치)의 결과입니다. 수치는 도구의 동작을 보여 줄 뿐입니다.",
+        )

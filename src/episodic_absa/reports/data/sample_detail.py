@@ -1,0 +1,316 @@
+"""What the explorer shows of one sample in one cell, as JSON. Here alone is decided what a page without text omits."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from episodic_absa.language import norm
+from episodic_absa.metrics.memory_use import has_followed, was_injected
+from episodic_absa.schemas.absa import (
+    DebateOutput,
+    EditTarget,
+    FinalTuple,
+    ModeratorOutput,
+    ProposedEdit,
+    Span,
+    Stage1Result,
+    Stage2Result,
+    StructuralRisk,
+)
+from episodic_absa.schemas.gold import GoldTuple
+from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.serialization.canonical_json import canonical_json
+
+Json = dict[str, Any]
+_EV_PARTS: Final = ("debate_support", "validator_resolved", "grounding", "confidence_gain")
+_LABELS: Final = frozenset({"positive", "negative", "neutral", "mixed"})
+
+
+class OverrideNote(NamedTuple):
+    """One decision of the override gate."""
+
+    aspect: str
+    pos: float
+    neg: float
+    target: str | None
+    decision: str
+    reason: str
+
+
+class PatchNote(NamedTuple):
+    """What became of one proposal, review or guard."""
+
+    step: str
+    what: str
+    aspect: str
+    applied: bool
+    reason: str
+
+
+class StoreNote(NamedTuple):
+    """Whether the sample became an episode."""
+
+    decision: str
+    skip_reason: str
+    tags: tuple[str, ...]
+    episode_id: str | None
+
+
+@dataclass(frozen=True)
+class SampleParts:
+    """All records of one sample in one cell."""
+
+    card: Scorecard
+    ev_weights: tuple[float, ...]
+    stage1: Stage1Result | None = None
+    debate: DebateOutput | None = None
+    stage2: Stage2Result | None = None
+    moderator: ModeratorOutput | None = None
+    bundle: AdvisoryBundleV1_1 | None = None
+    overrides: tuple[OverrideNote, ...] = ()
+    patches: tuple[PatchNote, ...] = ()
+    store: StoreNote | None = None
+    error: tuple[str, str, str] | None = None
+    """Type, stage and message."""
+
+
+@dataclass
+class TermNames:
+    """How one review's terms and quotations are written: as they are, or numbered and left out."""
+
+    with_text: bool
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def term(self, term: str | None) -> str:
+        """Name a term; without text equal terms get equal numbers, in every cell and in gold."""
+        if not term or self.with_text:
+            return term or ""
+        number = self._numbers.setdefault(norm(term), len(self._numbers) + 1)
+        return f"aspect {number}"
+
+    def quote(self, text: str | None) -> str:
+        """Return free text, which may quote the review; nothing without text."""
+        return (text or "") if self.with_text else ""
+
+    def value(self, value: str | None) -> str:
+        """Return what an edit sets: a label, or else a term."""
+        return value if value in _LABELS else self.term(value)
+
+    def span(self, span: Span | None) -> list[int] | None:
+        """Return where something stands; without text there is nothing to mark."""
+        return [span.start, span.end] if span and self.with_text else None
+
+
+def gold_json(gold: Sequence[GoldTuple] | None, names: TermNames) -> str:
+    """Render the gold of a review."""
+    if gold is None:
+        return "null"
+    return canonical_json([_tuple(one.aspect_term, one.polarity, one.span, names) for one in gold])
+
+
+def analysis_json(parts: SampleParts, names: TermNames) -> str:
+    """Render what was analysed and decided. It names no condition: equal analyses give equal texts."""
+    card = parts.card
+    value: Json = {
+        "status": card.status,
+        "labels": [card.label_s1, card.label_s2, card.label],
+        "s1": _tuples(card.stage1_tuples, names),
+        "s2": _tuples(card.stage2_tuples, names),
+        "final": _tuples(card.final_tuples, names),
+        "drops": [[names.term(one.aspect_term), one.drop_reason] for one in card.drops],
+        "risks": _risks(parts, names),
+        "severity": [
+            card.risk_before.severity_sum if card.risk_before else None,
+            card.risk_after.severity_sum if card.risk_after else None,
+        ],
+        "debate": _debate(parts.debate, names),
+        "reviews": _reviews(parts.stage2, names),
+        "patches": [
+            [one.step, one.what, names.term(one.aspect), one.applied, names.quote(one.reason)] for one in parts.patches
+        ],
+        "overrides": [
+            [names.term(one.aspect), one.pos, one.neg, one.target, one.decision, one.reason] for one in parts.overrides
+        ],
+        "adoption": _adoption(card, parts.ev_weights),
+        "moderator": _moderator(parts.moderator),
+    }
+    if parts.error is not None:
+        kind, stage, message = parts.error
+        value["error"] = [kind, stage, names.quote(message)]
+    return canonical_json(value)
+
+
+def memory_json(parts: SampleParts) -> str:
+    """Render what memory did. Advisories are catalogue sentences: they hold no word of the review."""
+    meta = parts.card.memory
+    if meta is None:
+        return "null"
+    shown = set(parts.stage2.advisories_ids) if parts.stage2 else set()
+    value: Json = {
+        "mode": meta.memory_mode,
+        "calls": meta.retrieval_calls,
+        "ids": list(meta.retrieved_ids),
+        "advisories": [
+            {
+                "id": one.advisory_id,
+                "type": one.advisory_type,
+                "strength": one.strength,
+                "relevance": one.relevance_score,
+                "principle": one.evidence.principle_id,
+                "sources": list(one.evidence.source_episode_ids),
+                "message": one.message,
+                "shown": one.advisory_id in shown,
+            }
+            for one in (parts.bundle.retrieved if parts.bundle else ())
+        ],
+        "warnings": list(parts.bundle.warnings) if parts.bundle else [],
+        "debate": _gate(meta.injection_trigger_reasons, meta.injection_skip_reason, meta.prompt_injection_chars),
+        "stage2": _gate(
+            meta.stage2_memory_gate_reasons,
+            meta.stage2_injection_skip_reason,
+            meta.stage2_memory_prompt_injection_chars,
+        ),
+        "slots": list(meta.memory_debate_slot_present_for),
+        "blocked": {
+            "episodes": meta.memory_blocked_episode_n,
+            "advisories": meta.memory_blocked_advisory_n,
+            "demoted": meta.memory_demoted_advisory_n,
+            "firewall": meta.firewall_dropped_n,
+        },
+        "expects": meta.advisory_expects,
+        "followed": has_followed(parts.card) if was_injected(parts.card) else None,
+    }
+    if parts.store is not None:
+        value["store"] = [parts.store.decision, parts.store.skip_reason, list(parts.store.tags), parts.store.episode_id]
+    return canonical_json(value)
+
+
+def _tuple(term: str, polarity: str | None, span: Span | None, names: TermNames) -> Json:
+    shown = names.term(term)
+    value: Json = {"t": shown, "p": polarity, "s": names.span(span)}
+    if names.with_text and norm(term) != term:
+        value["n"] = norm(term)  # what pairs are compared by
+    return value
+
+
+def _tuples(tuples: Iterable[FinalTuple], names: TermNames) -> list[Json]:
+    return [
+        {**_tuple(one.aspect_term, one.polarity, one.span, names), "c": one.confidence, "b": one.is_backfilled}
+        for one in tuples
+    ]
+
+
+def _risks(parts: SampleParts, names: TermNames) -> list[list[Any]]:
+    """List Stage1's risks with what became of them, then the new ones of the second critic."""
+    first = parts.stage1.validator.structural_risks if parts.stage1 else ()
+    second = parts.stage2.validator if parts.stage2 else None
+    known = {risk.id for risk in first}
+    shown = [_risk(risk, _fate(risk, second.resolved_risk_ids if second else None), names) for risk in first]
+    new = [risk for risk in (second.structural_risks if second else ()) if risk.id not in known]
+    return [*shown, *(_risk(risk, "new", names) for risk in new)]
+
+
+def _fate(risk: StructuralRisk, resolved: Sequence[str] | None) -> str:
+    if resolved is None:
+        return "not reviewed"
+    return "resolved" if risk.id in resolved else "remains"
+
+
+def _risk(risk: StructuralRisk, fate: str, names: TermNames) -> list[Any]:
+    return [risk.type, risk.severity, fate, names.quote(risk.description), names.span(risk.scope)]
+
+
+def _debate(debate: DebateOutput | None, names: TermNames) -> Json | None:
+    if debate is None:
+        return None
+    turns = [
+        [one.round_index, turn.agent, [_edit(edit, names) for edit in turn.proposed_edits]]
+        for one in debate.rounds
+        for turn in one.turns
+    ]
+    summary = debate.summary
+    return {
+        "turns": turns,
+        "patch": [[edit.op, *_target(edit.target, names), names.value(edit.value)] for edit in summary.final_patch],
+        "tuples": [[names.term(one.aspect_term), one.polarity] for one in summary.final_tuples],
+        "label": summary.sentence_polarity,
+        "unresolved": [names.quote(one) for one in summary.unresolved_conflicts],
+        "rationale": names.quote(summary.rationale),
+    }
+
+
+def _edit(edit: ProposedEdit, names: TermNames) -> list[Any]:
+    told = [edit.op, *_target(edit.target, names), names.value(edit.value)]
+    return [*told, names.quote(edit.evidence), edit.confidence]
+
+
+def _target(target: EditTarget, names: TermNames) -> tuple[str, str]:
+    return names.term(target.aspect_ref or target.aspect_term), names.value(target.polarity)
+
+
+def _reviews(stage2: Stage2Result | None, names: TermNames) -> Json | None:
+    if stage2 is None:
+        return None
+    accepted = {one.change_id for one in stage2.accepted_changes}
+    # The code after the bar says why a review was not applied; it is no quotation.
+    rejected = {one.change_id: one.reasoning.rpartition(" | not applied: ")[2] for one in stage2.rejected_changes}
+    kept = 0
+    rows: list[list[Any]] = []
+    for aspect in stage2.ate_reviews:
+        if aspect.action == "keep":
+            kept += 1
+            continue
+        fate = _outcome(aspect.change_id, accepted, rejected, names)
+        rows.append(["aspect", names.term(aspect.aspect_term), aspect.action, "", names.quote(aspect.reason), *fate])
+    for judged in stage2.atsa_reviews:
+        if judged.action == "keep":
+            kept += 1
+            continue
+        fate = _outcome(judged.change_id, accepted, rejected, names)
+        row = ["sentiment", names.term(judged.aspect_term), judged.action, judged.revised_polarity or ""]
+        rows.append([*row, names.quote(judged.reason), *fate])
+    return {"kept": kept, "rows": rows}
+
+
+def _outcome(
+    change_id: str, accepted: set[str], rejected: Mapping[str, str], names: TermNames
+) -> tuple[bool | None, str]:
+    if change_id in accepted:
+        return True, ""
+    return (False, names.quote(rejected[change_id])) if change_id in rejected else (None, "")
+
+
+def _adoption(card: Scorecard, weights: Sequence[float]) -> Json | None:
+    if card.adoption is None:
+        return None
+    parts = []
+    for name, weight in zip(_EV_PARTS, weights, strict=False):
+        raw = card.adoption.components.get(name, 0.0)
+        # The confidence gain is capped by its weight; the others are 0 or 1, times their weight.
+        worth = min(weight, raw) if name == "confidence_gain" else weight * raw
+        parts.append([name, weight, worth])
+    return {
+        "adopt": card.adoption.adopt,
+        "reason": card.adoption.reason,
+        "ev": card.adoption.ev_score,
+        "threshold": card.adoption.ev_threshold,
+        "parts": parts,
+    }
+
+
+def _moderator(moderator: ModeratorOutput | None) -> Json | None:
+    if moderator is None:
+        return None
+    return {
+        "rules": list(moderator.applied_rules),
+        "source": moderator.label_source,
+        "stage": moderator.selected_stage,
+        "reason": moderator.decision_reason,
+        "confidence": moderator.confidence,
+        "blocked": moderator.arbiter_flags.rule_e_block_reason,
+    }
+
+
+def _gate(reasons: Sequence[str], skip: str, chars: int) -> Json:
+    return {"reasons": list(reasons), "skip": skip, "chars": chars}

@@ -1,0 +1,1 @@
+"""Renders those values as one HTML page."""

@@ -1,0 +1,163 @@
+"""Renders one report: a single HTML file that loads nothing and runs no script but its own."""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup
+
+from episodic_absa.reports import number_format
+from episodic_absa.reports.data.report_data import Bilingual, DifferenceRow, MetricRow, ReportData
+from episodic_absa.reports.page.explorer_blocks import build_blocks
+from episodic_absa.reports.plots.count_bars import count_bars
+from episodic_absa.reports.plots.difference_plot import difference_plot, reach_of
+from episodic_absa.reports.plots.growth_plot import growth_plot
+from episodic_absa.reports.plots.interval_plot import interval_plot
+from episodic_absa.reports.plots.latency_plot import latency_plot
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_SCRIPTS: Final = (
+    "dom.js",
+    "words.js",
+    "page.js",
+    "sample_data.js",
+    "sample_filters.js",
+    "sample_view.js",
+    "sample_page.js",
+    "explorer.js",
+    "start.js",
+)
+WITHOUT_TEXT: Final = '<meta name="review-text" content="left out">'
+"""Stands in the head of a page that was made without review text."""
+# Metrics of one scale share the axis of their plots; of the others each has its own.
+_SHARED_SCALE: Final = 1.0
+_INTERVAL: Final = re.compile(r"(\[[^\],]+), ")
+_BOUND: Final = (" = ", " % ", "CI [", "Holm p")
+_COUNT_NAME: Final = re.compile(r"_(n|count)(_s1)?$")
+_VERIFIED_BEFORE: Final = Bilingual(
+    en="verified before the files changed; run episodic-absa verify again",
+    ko="파일이 변경되기 전에 검증됨: episodic-absa verify를 다시 실행하십시오",
+)
+_QUESTIONS: Final = (
+    (
+        "rq1",
+        "RQ1: structural errors",
+        "How often are results structurally wrong, and how much risk remains?",
+        "결과가 구조적으로 틀린 경우는 얼마나 되며, 위험은 얼마나 남는가?",
+    ),
+    (
+        "rq2",
+        "RQ2: stability",
+        "Do repeated trials agree? A seed that changes nothing is no repetition.",
+        "반복 시행이 서로 일치하는가? 아무것도 바꾸지 않는 시드는 반복으로 세지 않습니다.",
+    ),
+    (
+        "rq3",
+        "RQ3: process",
+        "What did debate, review and override do? All of it is process: none of it says that a result is right.",
+        "토론, 검토, 재정의가 무엇을 했는가? 모두 과정 지표이며 결과가 옳다는 뜻은 아닙니다.",
+    ),
+)
+
+
+def render_report(data: ReportData) -> str:
+    """Render a page; equal data give equal bytes."""
+    css, script = style_sheet(), page_script()
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            data=data,
+            questions=_QUESTIONS,
+            verified_before=_VERIFIED_BEFORE,
+            text_mark="" if data.with_text else Markup(WITHOUT_TEXT),  # noqa: S704 - a constant
+            blocks=build_blocks(data.explorer, with_text=data.with_text),
+            css=Markup(css),  # noqa: S704 - a file of this package
+            script=Markup(script),  # noqa: S704 - files of this package
+            csp=content_security_policy(css, script),
+        )
+    )
+
+
+def content_security_policy(css: str, script: str) -> str:
+    """Allow exactly this style sheet and this script; everything else, the network above all, is refused."""
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(css)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def style_sheet() -> str:
+    """Return the style sheet of the page."""
+    return _asset("report.css")
+
+
+@cache
+def page_script() -> str:
+    """Return the script of the page: its parts in order, in one function, so that no name leaks into the window."""
+    body = "\n".join(_asset(name) for name in _SCRIPTS)
+    return f'(() => {{\n"use strict";\n{body}}})();\n'
+
+
+def _asset(name: str) -> str:
+    return (files("episodic_absa.reports") / "assets" / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _environment() -> "Environment":
+    # Imported here: the command line must answer --help without it.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("episodic_absa.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(
+        plain=number_format.plain,
+        signed=number_format.signed,
+        amount=number_format.amount,
+        p_value=number_format.p_value,
+        percent=number_format.percent,
+        shown=lambda value, is_count: number_format.metric(value, is_count=is_count),
+        is_count=_is_count,
+        interval_plot=interval_plot,
+        difference_plot=difference_plot,
+        growth_plot=growth_plot,
+        count_bars=count_bars,
+        latency_plot=latency_plot,
+        reach=_reach,
+    )
+    environment.filters["unbroken"] = _unbroken
+    return environment
+
+
+def _is_count(row: MetricRow) -> bool:
+    return row.kind == "efficiency" or row.metric.startswith("n_") or bool(_COUNT_NAME.search(row.metric))
+
+
+def _unbroken(sentence: str) -> str:
+    """Keep a number on the line of what it is: `p = 0.031`, `95 % CI [+0.005, +0.045]`."""
+    sentence = _INTERVAL.sub("\\1,\u00a0", sentence)
+    for bound in _BOUND:
+        sentence = sentence.replace(bound, bound.replace(" ", "\u00a0"))
+    return sentence
+
+
+def _reach(rows: tuple[DifferenceRow, ...], row: DifferenceRow) -> float:
+    own = reach_of([row])
+    shared = [one for one in rows if one.kind == row.kind and reach_of([one]) <= _SHARED_SCALE]
+    return own if own > _SHARED_SCALE else reach_of(shared)

@@ -1,0 +1,260 @@
+"""Builds the report of a cell or a grid from its files, without inference, and writes report.html."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from episodic_absa.analysis.finished_run import FinishedRun
+from episodic_absa.analysis.grid_tables import SeedRow
+from episodic_absa.metrics.memory_use import was_injected
+from episodic_absa.metrics.one_sample.per_sample import was_changed
+from episodic_absa.reports.data.report_data import (
+    CellState,
+    ComparisonView,
+    ConditionCard,
+    Explorer,
+    ExplorerCell,
+    ReportData,
+    ReviewEntry,
+    RunFacts,
+)
+from episodic_absa.reports.data.report_integrity import integrity_of
+from episodic_absa.reports.data.report_memory import (
+    growth_panels,
+    impact_rows,
+    latency_rows,
+    memory_flows,
+    principle_uses,
+)
+from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
+from episodic_absa.reports.data.report_tables import (
+    PRIMARY,
+    Groups,
+    Intervals,
+    comparison_view,
+    definitions_of,
+    metric_tables,
+    quality_intervals,
+    quality_panels,
+    seed_rows,
+)
+from episodic_absa.reports.data.report_words import headline_of, notes_of
+from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
+from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
+from episodic_absa.runs.reading.verified_files import CELL_MARK
+from episodic_absa.serialization.csv_text import replace_file
+
+REPORT: Final = "report.html"
+_COLOURS: Final = 6
+_HEAD_BYTES: Final = 4_000
+
+
+def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
+    """Write report.html of a cell, or of every cell of a grid and of the grid; return what was written.
+
+    Args:
+        run: what a run left behind.
+        with_text: False leaves out review texts, aspect terms, evidence and free words of the agents.
+        tell: told what is being worked on.
+
+    Raises:
+        RunDirectoryError: a page cannot be written.
+    """
+    reader = SampleReader(with_text=with_text)
+    samples = {}
+    for cell in run.cells:
+        tell(f"samples of {cell.path.name}")
+        samples[cell.path] = reader.read(cell)
+    written = []
+    for one in (*run.alone(), run) if run.is_grid else (run,):
+        tell(f"page of {one.root.name}")
+        written.append(_write(one.root, build_report(one, samples, with_text=with_text)))
+    return written
+
+
+def is_without_text(root: Path) -> bool:
+    """Whether a page that lies here, or in a cell of this grid, was made without review text."""
+    return any(_leaves_out_text(path) for path in (root / REPORT, *root.glob(f"*{CELL_MARK}*/{REPORT}")))
+
+
+def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_text: bool = True) -> ReportData:
+    """Build the page of one cell, or of a whole grid."""
+    groups: Groups = run.by_condition or {run.cells[0].condition: [run.cells[0]]}
+    rows = seed_rows(run)
+    intervals = quality_intervals(groups)
+    cards = _condition_cards(groups, rows, intervals)
+    tables = metric_tables(rows, list(groups), intervals)
+    comparisons = tuple(map(comparison_view, run.comparisons))
+    by_condition = {name: [samples[cell.path] for cell in group] for name, group in groups.items()}
+    facts = _facts(groups, by_condition)
+    states = (*(_state(cell, samples[cell.path]) for cell in run.cells), *map(_orphan, run.orphans))
+    headline, power = headline_of(facts, cards, comparisons)
+    shown = [row.metric for table in tables for row in (*table.rows, *table.counts)]
+    compared = [row.metric for one in comparisons for row in one.rows]
+    return ReportData(
+        scope="grid" if run.is_grid else "cell",
+        title=_title(run),
+        facts=facts,
+        headline=headline,
+        power=power,
+        notes=notes_of(
+            facts,
+            states,
+            unreadable_lines=sum(one.unreadable_lines for group in by_condition.values() for one in group),
+            only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
+        ),
+        cells=states,
+        conditions=cards,
+        panels=quality_panels(tables, [(card.name, card.colour) for card in cards]),
+        tables=tables,
+        definitions=definitions_of([*shown, *compared]),
+        comparisons=comparisons,
+        growth=growth_panels(groups, cards),
+        flows=memory_flows(groups, cards),
+        principles=principle_uses(by_condition, cards),
+        impact=impact_rows(groups, cards),
+        latency=latency_rows(by_condition, cards),
+        integrity=integrity_of(run),
+        explorer=_explorer(groups, samples, _first_pair(comparisons, groups)),
+        with_text=with_text,
+    )
+
+
+def _title(run: FinishedRun) -> str:
+    run_id = run.cells[0].manifest.run_id
+    return run_id if run.is_grid else f"{run_id} / {run.root.resolve().name}"
+
+
+def _leaves_out_text(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return WITHOUT_TEXT.encode() in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
+
+
+def _write(directory: Path, data: ReportData) -> Path:
+    path = directory / REPORT
+    replace_file(path, render_report(data))
+    return path
+
+
+def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
+    manifest = cell.manifest
+    done, due = len(cell.cards), manifest.dataset.processing_count
+    return CellState(
+        name=cell.path.resolve().name,
+        condition=cell.condition,
+        seed=manifest.seed,
+        is_build=manifest.is_build,
+        completed=manifest.completed,
+        expected=due,
+        done=done,
+        failed=sum(card.status == "error" for card in cell.cards),
+        lacking=samples.lacking,
+        problem="finished, then changed" if manifest.completed and done != due else "",
+    )
+
+
+def _orphan(path: Path) -> CellState:
+    condition, _, seed = path.name.rpartition(CELL_MARK)
+    return CellState(
+        name=path.name,
+        condition=condition,
+        seed=int(seed) if seed.isdecimal() else 0,
+        is_build=False,
+        completed=False,
+        expected=None,
+        done=0,
+        failed=0,
+        problem="no manifest.json: left out",
+    )
+
+
+def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Intervals) -> tuple[ConditionCard, ...]:
+    means = {(row.condition, row.metric): row.mean for row in rows}
+    cards = []
+    for place, (name, group) in enumerate(groups.items()):
+        flags = group[0].manifest.condition
+        scored = [card for cell in group for card in cell.cards]
+        low, high = intervals.get((name, PRIMARY)) or (None, None)
+        cards.append(
+            ConditionCard(
+                name=name,
+                colour=place % _COLOURS,
+                memory_mode=flags.memory_mode,
+                reads=flags.retrieval_execute,
+                shows=flags.exposed_to_debate or flags.exposed_to_stage2,
+                writes=flags.store_write,
+                seeds=tuple(cell.manifest.seed for cell in group),
+                samples=len(scored),
+                failed=sum(card.status == "error" for card in scored),
+                changed=sum(map(was_changed, scored)),
+                injected=sum(map(was_injected, scored)),
+                score=means.get((name, PRIMARY)),
+                low=low,
+                high=high,
+                exact_match=means.get((name, "exact_match")),
+            )
+        )
+    return tuple(cards)
+
+
+def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunFacts:
+    cells = [cell for group in groups.values() for cell in group]
+    manifest = cells[0].manifest
+    backbone: Mapping[str, Any] = manifest.raw.get("backbone") or {}
+    reviews = {uid: facts for group in samples.values() for cell in group for uid, facts in cell.reviews.items()}
+    majority = manifest.majority
+    return RunFacts(
+        run_id=manifest.run_id,
+        purpose=str(manifest.raw.get("run_purpose") or ""),
+        package_version=manifest.package_version,
+        config_name=manifest.config_path.name,
+        backbone=f"{backbone.get('provider')}:{backbone.get('model')}",
+        temperature=backbone.get("temperature"),
+        split=manifest.dataset.processing_split,
+        reviews=len(reviews),
+        languages=_counted(one.language for one in reviews.values()),
+        domains=_counted(one.domain for one in reviews.values()),
+        with_gold=sum(one.gold != "null" for one in reviews.values()),
+        gold_configured=manifest.gold is not None,
+        seeds=tuple(sorted({cell.manifest.seed for cell in cells})),
+        shuffled=bool(manifest.raw.get("shuffle")),
+        seed_supported=manifest.backbone.seed_supported,
+        answers_shared=manifest.answers_shared,
+        majority=f"{majority.polarity} ({majority.source} gold)" if majority else "",
+    )
+
+
+def _counted(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
+
+
+def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[str, str]:
+    """The conditions that the explorer opens with: those of the first comparison, else one alone."""
+    return (comparisons[0].a, comparisons[0].b) if comparisons else (next(iter(groups)), "")
+
+
+def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
+    cells = [cell for group in groups.values() for cell in group]
+    found = [samples[cell.path] for cell in cells]
+    reviews = {uid: facts for one in reversed(found) for uid, facts in one.reviews.items()}
+    order = dict.fromkeys(uid for one in found for uid in one.reviews)
+    return Explorer(
+        cells=tuple(ExplorerCell(condition=cell.condition, seed=cell.manifest.seed) for cell in cells),
+        reviews=tuple(
+            ReviewEntry(
+                uid=uid,
+                text=reviews[uid].text,
+                language=reviews[uid].language,
+                domain=reviews[uid].domain,
+                case_type=reviews[uid].case_type,
+                gold=reviews[uid].gold,
+                cells=tuple(one.samples.get(uid) for one in found),
+            )
+            for uid in order
+        ),
+        first=first,
+    )

@@ -1,0 +1,1 @@
+"""Runs a grid of conditions and seeds and writes its files."""

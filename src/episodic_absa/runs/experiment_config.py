@@ -1,0 +1,308 @@
+"""An experiment as written in YAML: every key has an effect, unknown ones and contradictions are refused by name."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self, get_args
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.shown_values import RESERVED_KEYS
+from episodic_absa.backends.create_backend import BackboneSettings
+from episodic_absa.conditions import ConditionsFile, load_conditions, resolve_conditions
+from episodic_absa.datasets.dataset_loading import InputFormat
+from episodic_absa.errors import ConfigError
+from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
+from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.schemas.frozen_model import Flag, FrozenModel
+from episodic_absa.schemas.run import Condition
+from episodic_absa.serialization.yaml_file import read_yaml_file
+from episodic_absa.vocabulary import DangerousAdvice, FirewallMode
+
+ProcessSplit = Literal["train", "valid", "test"]
+DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
+_PLACEHOLDERS: Final = ("{condition}", "{seed}")
+_AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
+
+
+class DataSettings(FrozenModel):
+    """Where the samples come from."""
+
+    input_format: InputFormat = "csv"
+    allowed_roots: Annotated[tuple[Path, ...], Field(min_length=1)]
+    """Every data path must lie below one of these."""
+    train_file: Path | None = None
+    valid_file: Path | None = None
+    test_file: Path | None = None
+    text_column: Annotated[str, Field(min_length=1)] = "text"
+    process_split: ProcessSplit = "valid"
+    limit: _AtLeastOne | None = None
+
+    def file_of(self, split: ProcessSplit) -> Path | None:
+        """Return the file of a split."""
+        return {"train": self.train_file, "valid": self.valid_file, "test": self.test_file}[split]
+
+    @property
+    def files(self) -> dict[ProcessSplit, Path]:
+        """All configured files by split."""
+        splits: tuple[ProcessSplit, ...] = get_args(ProcessSplit)
+        return {split: path for split in splits if (path := self.file_of(split)) is not None}
+
+
+class EvalSettings(FrozenModel):
+    """What the result is scored against. Only the scorer reads it."""
+
+    gold_jsonl: Path | None = None
+    count_backfilled: Flag = False
+
+
+class IoSettings(FrozenModel):
+    """Names in prompts."""
+
+    slot_memory_name: Annotated[str, Field(min_length=1, pattern=r"^\S+$")] = DEBATE_SLOT.name
+
+    @model_validator(mode="after")
+    def _is_free(self) -> Self:
+        if self.slot_memory_name in RESERVED_KEYS:
+            raise ValueError(f"slot_memory_name {self.slot_memory_name!r} is a key that prompts already use")
+        return self
+
+
+class BuildSettings(FrozenModel):
+    """A store filled once per seed before the evaluation."""
+
+    split: ProcessSplit = "train"
+    condition: str = "C2_silent"
+
+
+class EpisodicMemoryBlock(FrozenModel):
+    """The memory of an experiment."""
+
+    condition: str | None = None
+    conditions_path: str | None = None
+    """None for the default version, v1_1, v1_2, v1_3, or a path."""
+    store_path: str | None = None
+    """May hold {condition} and {seed}; None: in the run directory."""
+    initial_store: Path | None = None
+    build: BuildSettings | None = None
+    allow_empty_store: Flag = False
+    topk: Annotated[int, Field(strict=True, ge=1, le=3)] = 3
+    require_same_language: Flag = True
+    require_structure_overlap: Flag = True
+    use_lexical: Flag | None = None
+    dangerous_advice: DangerousAdvice | None = None
+    firewall: FirewallMode = "drop"
+    selective_storage: Flag = True
+    keep_last_n: _AtLeastOne = DEFAULT_KEEP_LAST_N
+
+    @model_validator(mode="after")
+    def _one_beginning(self) -> Self:
+        if self.build is not None and self.initial_store is not None:
+            raise ValueError("give either build or initial_store: a store has one beginning")
+        return self
+
+
+class ExperimentSettings(FrozenModel):
+    """The grid, and how it is run."""
+
+    conditions: tuple[str, ...] | None = None
+    seeds: Annotated[tuple[Annotated[int, Field(strict=True)], ...], Field(min_length=1)] = (42, 123, 456)
+    shuffle: Flag = False
+    concurrency: _AtLeastOne = 8
+    """In-flight requests over the whole grid."""
+    speculate: Flag = False
+    speculate_ahead: _AtLeastOne = 4
+    max_failures: Annotated[int, Field(strict=True, ge=0)] = 20
+    comparisons: tuple[tuple[str, str], ...] | None = None
+    """None: the default pairs, as far as both conditions are run."""
+
+    @model_validator(mode="after")
+    def _seeds_once(self) -> Self:
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError(f"a seed is given twice: {', '.join(map(str, self.seeds))}")
+        return self
+
+
+class CacheSettings(FrozenModel):
+    """Where answers are kept."""
+
+    path: Path = Path(".episodic_absa") / "cache.sqlite"
+    share: Literal["all", "condition"] = "all"
+
+
+class ExperimentFile(FrozenModel):
+    """The YAML document, key by key."""
+
+    run_id: str
+    """Names the directory of the grid."""
+    run_purpose: Literal["smoke", "dev", "paper"] = "dev"
+    out: Path = Path("results")
+    backbone: BackboneSettings = BackboneSettings()
+    data: DataSettings
+    eval: EvalSettings = EvalSettings()
+    pipeline: PipelineSettings = PipelineSettings()
+    io: IoSettings = IoSettings()
+    memory: dict[str, Any] | None = None
+    episodic_memory: EpisodicMemoryBlock = EpisodicMemoryBlock()
+    experiment: ExperimentSettings = ExperimentSettings()
+    cache: CacheSettings = CacheSettings()
+
+    @model_validator(mode="after")
+    def _run_id_names_a_directory(self) -> Self:
+        if "__" in self.run_id:
+            raise ValueError('run_id must not hold "__": it separates condition and seed in directory names')
+        if self.run_id in ("", ".", "..") or any(not one.isprintable() or one in " /\\" for one in self.run_id):
+            raise ValueError(f"run_id {self.run_id!r} cannot name a directory: give a name without spaces, / and \\")
+        return self
+
+
+class ExperimentConfig(BaseModel):
+    """A checked experiment: the file, where it lies, and the conditions it names."""
+
+    model_config = {"frozen": True, "arbitrary_types_allowed": True}
+
+    path: Path
+    file: ExperimentFile
+    conditions_file: ConditionsFile
+    conditions: tuple[Condition, ...]
+    build_condition: Condition | None
+
+    @property
+    def root(self) -> Path:
+        """Relative paths resolve against the folder of the config file, never the working directory."""
+        return self.path.parent
+
+    def resolve(self, path: Path) -> Path:
+        """Return where a configured path really lies."""
+        return path if path.is_absolute() else self.root / path
+
+    @property
+    def out_dir(self) -> Path:
+        """The grid's directory."""
+        return self.resolve(self.file.out) / self.file.run_id
+
+    @property
+    def comparisons(self) -> tuple[tuple[str, str], ...]:
+        """The pairs to compare, by the names conditions are reported under."""
+        run = {condition.name for condition in self.conditions}
+        if self.file.experiment.comparisons is None:
+            return tuple(pair for pair in DEFAULT_COMPARISONS if run.issuperset(pair))
+        return tuple(
+            (self.conditions_file.resolve(a).name, self.conditions_file.resolve(b).name)
+            for a, b in self.file.experiment.comparisons
+        )
+
+    def memory_settings(self) -> EpisodicMemorySettings:
+        """Return how the memory behaves within its condition."""
+        block, pipeline = self.file.episodic_memory, self.file.pipeline
+        return EpisodicMemorySettings(
+            topk=block.topk,
+            require_same_language=block.require_same_language,
+            require_structure_overlap=block.require_structure_overlap,
+            use_lexical=block.use_lexical,
+            dangerous_advice=block.dangerous_advice,
+            firewall=block.firewall,
+            selective_storage=block.selective_storage,
+            memory_prompt_injection_chars_cap=pipeline.memory_prompt_injection_chars_cap,
+            memory_visible_to=pipeline.debate.memory_visible_to,
+        )
+
+
+def load_experiment(path: Path) -> ExperimentConfig:
+    """Read and check a config file; nothing is run and no data is read."""
+    path = path.resolve()
+    document = read_yaml_file(path)
+    if not isinstance(document, dict):
+        raise ConfigError(f"{path}: an experiment is a mapping of keys; see experiments/paper.yaml", path=path)
+    try:
+        file = ExperimentFile.model_validate(document)
+    except ValidationError as error:
+        raise _config_error(error, path) from error
+    block = file.episodic_memory
+    conditions_file = load_conditions(_conditions_source(block.conditions_path, path.parent))
+    conditions = resolve_conditions(
+        conditions_file, memory=file.memory, condition=block.condition, conditions=file.experiment.conditions
+    )
+    config = ExperimentConfig(
+        path=path,
+        file=file,
+        conditions_file=conditions_file,
+        conditions=conditions,
+        build_condition=conditions_file.resolve(block.build.condition, key="episodic_memory.build.condition")
+        if block.build
+        else None,
+    )
+    for message, key in _contradictions(config):
+        raise ConfigError(f"{path}: {message}", path=path, key=key)
+    return config
+
+
+def _conditions_source(source: str | None, root: Path) -> str | Path | None:
+    if source is None or source in ("v1_1", "v1_2", "v1_3"):
+        return source
+    return root / source
+
+
+def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
+    """Yield what the keys, each fine by itself, cannot mean together."""
+    file, block = config.file, config.file.episodic_memory
+    if file.data.file_of(file.data.process_split) is None:
+        yield (
+            f"data.process_split is {file.data.process_split}, but data.{file.data.process_split}_file is not given",
+            "data.process_split",
+        )
+    writers = [condition for condition in config.conditions if condition.store_write]
+    cells = len(writers) * len(file.experiment.seeds)
+    if block.store_path is not None and cells > 1 and not all(one in block.store_path for one in _PLACEHOLDERS):
+        yield (
+            f"{cells} cells would write one store: episodic_memory.store_path must hold {{condition}} and {{seed}}",
+            "episodic_memory.store_path",
+        )
+    if block.build is not None:
+        if file.data.file_of(block.build.split) is None:
+            yield (
+                f"episodic_memory.build reads data.{block.build.split}_file, which is not given",
+                "episodic_memory.build.split",
+            )
+        if block.build.split == file.data.process_split:
+            yield "episodic_memory.build reads the split that is evaluated", "episodic_memory.build.split"
+        if config.build_condition is not None and not config.build_condition.store_write:
+            yield (
+                f"episodic_memory.build uses {config.build_condition.name}, which stores nothing",
+                "episodic_memory.build.condition",
+            )
+    run = {condition.name for condition in config.conditions}
+    for pair in config.comparisons:
+        if pair[0] == pair[1]:
+            yield (
+                f"experiment.comparisons compares {pair[0]} with itself; name two conditions",
+                "experiment.comparisons",
+            )
+        for name in pair:
+            if name not in run:
+                yield (
+                    f"experiment.comparisons names {name}, which is not run; run are {', '.join(sorted(run))}",
+                    "experiment.comparisons",
+                )
+
+
+def _config_error(error: ValidationError, path: Path) -> ConfigError:
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(_known_keys(first["loc"][:-1]))
+        return ConfigError(f"{path}: unknown key {key}; choose one of {known}", path=path, key=key)
+    if first["type"] == "missing":
+        return ConfigError(f"{path}: {key} is missing", path=path, key=key)
+    message = first["msg"].removeprefix("Value error, ")
+    return ConfigError(f"{path}: {key + ': ' if key else ''}{message}", path=path, key=key or None)
+
+
+def _known_keys(place: tuple[int | str, ...]) -> list[str]:
+    """Return the keys a block knows."""
+    model: Any = ExperimentFile
+    for part in place:
+        annotation = model.model_fields[str(part)].annotation
+        options = [annotation, *get_args(annotation)]
+        model = next(one for one in options if isinstance(one, type) and issubclass(one, BaseModel))
+    return list(model.model_fields)

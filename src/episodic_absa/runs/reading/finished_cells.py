@@ -1,0 +1,180 @@
+"""Loads what tables are made of: the manifest and the scorecards of a cell, or of every cell of a grid."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import get_args
+
+from pydantic import ValidationError
+
+from episodic_absa.conditions import ConditionsVersion, load_conditions
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.memory.store.memory_store import reasons_of
+from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics, compute_growth
+from episodic_absa.runs.reading.run_files import CellFiles, Manifest
+from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
+from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
+from episodic_absa.schemas.scorecard import Scorecard
+
+logger = logging.getLogger("episodic_absa.runs")
+Tell = Callable[[str], None]
+"""Is told what is being done, for whoever waits."""
+
+
+def tell_nobody(step: str) -> None:
+    """Stand in where nobody waits."""
+
+
+@dataclass(frozen=True)
+class FinishedCell:
+    """One condition with one seed, or the building of a store, as tables need it."""
+
+    path: Path
+    manifest: Manifest
+    cards: tuple[Scorecard, ...]
+
+    @property
+    def condition(self) -> str:
+        """The name that the cell's condition is reported under."""
+        return self.manifest.condition.name
+
+    @property
+    def count_backfilled(self) -> bool:
+        """Whether the experiment counts backfills as predictions."""
+        return self.manifest.config.eval.count_backfilled
+
+    @cached_property
+    def metrics(self) -> tuple[MetricValue, ...]:
+        """Its metrics, with what its manifest says about it."""
+        return compute_cell_metrics(self.cards, majority=self.manifest.majority, count_backfilled=self.count_backfilled)
+
+    @cached_property
+    def growth(self) -> tuple[GrowthLine, ...]:
+        """What the memory came to, window by window."""
+        return compute_growth(self.cards, count_backfilled=self.count_backfilled)
+
+    @property
+    def condition_aliases(self) -> Mapping[str, str]:
+        """Other names of conditions, as far as the conditions file is within reach."""
+        source = self.manifest.config.episodic_memory.conditions_path
+        if source is None or source in get_args(ConditionsVersion):
+            return load_conditions(source).aliases
+        path = CellFiles(self.path).resolve(Path(source))
+        return load_conditions(path).aliases if path is not None and path.is_file() else {}
+
+
+def load_cells(root: Path, tell: Tell = tell_nobody) -> tuple[FinishedCell, ...]:
+    """Load the cell that `root` is, or every cell that lies in it, conditions in the order they were named in."""
+    if not root.is_dir():
+        raise RunDirectoryError(f"{root} is no directory; name a run directory or the directory of a grid", path=root)
+    paths = [root] if is_cell(root) else sorted(path for path in root.iterdir() if is_cell(path))
+    if not paths:
+        raise RunDirectoryError(
+            f"{root} holds neither {MANIFEST} nor the directories of cells; name a directory that a run wrote",
+            path=root,
+        )
+    cells = []
+    for path in paths:
+        tell(f"reading {path.name}")
+        cells.append(load_cell(path))
+    return in_order(cells)
+
+
+def find_orphans(root: Path) -> tuple[Path, ...]:
+    """Return the directories of cells that lost their manifest: nothing in them can be counted."""
+    if is_cell(root):
+        return ()
+    orphans = [path for path in sorted(root.glob(f"*{CELL_MARK}*")) if not is_cell(path) and holds_run_files(path)]
+    for path in orphans:
+        logger.warning("%s holds samples but no %s and is left out; restore it", path, MANIFEST)
+    return tuple(orphans)
+
+
+def in_order(cells: Iterable[FinishedCell]) -> tuple[FinishedCell, ...]:
+    """Sort cells as tables show them: by condition, then by seed, the building of stores last."""
+    return tuple(sorted(cells, key=_place))
+
+
+def is_cell(path: Path) -> bool:
+    """Whether a run wrote a cell here."""
+    return (path / MANIFEST).is_file()
+
+
+def load_cell(path: Path) -> FinishedCell:
+    """Load one cell; what an interrupted or damaged run left is loaded as far as it goes, with a warning."""
+    files = CellFiles(path)
+    if files.manifest is None:
+        what_next = "`episodic-absa verify` tells more" if is_cell(path) else "run the experiment first"
+        raise RunDirectoryError(f"{path}: {files.manifest_problem}; {what_next}", path=path)
+    manifest = files.manifest
+    cards = load_scorecards(path / SCORECARDS, may_be_torn=not manifest.completed)
+    due = manifest.dataset.processing_count
+    if not manifest.completed:
+        logger.warning("%s is not finished: %d of %d samples", path.name, len(cards), due)
+    elif len(cards) != due:
+        logger.warning(
+            "%s was finished, but %s holds %d of %d samples; `episodic-absa verify` tells more",
+            path.name,
+            SCORECARDS,
+            len(cards),
+            due,
+        )
+    return FinishedCell(path, manifest, tuple(cards))
+
+
+def load_scorecards(path: Path, *, may_be_torn: bool = False) -> list[Scorecard]:
+    """Read the scorecards of a cell.
+
+    Args:
+        path: the file.
+        may_be_torn: leave out a last line that is not ended, as a kill in the middle of a write leaves it.
+    """
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        problem = f"cannot read {path}: {error.strerror}; `episodic-absa verify` tells more"
+        raise RunDirectoryError(problem, path=path) from error
+    if may_be_torn and lines and not lines[-1].endswith(b"\n"):
+        lines.pop()
+    return list(_validated(lines, path))
+
+
+def _validated(lines: Iterable[bytes], path: Path) -> Iterable[Scorecard]:
+    places: dict[str, int] = {}
+    for number, line in enumerate(lines, start=1):
+        try:
+            card = Scorecard.model_validate_json(line)
+        except ValidationError as error:
+            raise _unreadable(path, number, reasons_of(error)) from error
+        known = places.setdefault(card.uid, number)
+        if known != number:
+            # Counted twice it would weigh twice, in some tables and not in others.
+            raise _unreadable(path, number, f"{card.uid!r} has a scorecard already, on line {known}")
+        yield card
+
+
+def _unreadable(path: Path, number: int, why: str) -> RunDirectoryError:
+    return RunDirectoryError(f"{path}, line {number}: {why}; `episodic-absa verify` tells more", path=path)
+
+
+def evaluated(cells: Iterable[FinishedCell]) -> dict[str, list[FinishedCell]]:
+    """Return the cells of every condition, the building of stores aside."""
+    by_condition: dict[str, list[FinishedCell]] = {}
+    for cell in cells:
+        if not cell.manifest.is_build:
+            by_condition.setdefault(cell.condition, []).append(cell)
+    return by_condition
+
+
+def all_cards(cells: Sequence[FinishedCell]) -> list[Scorecard]:
+    """Return the scorecards of several seeds."""
+    return [card for cell in cells for card in cell.cards]
+
+
+def _place(cell: FinishedCell) -> tuple[bool, int, str, int]:
+    # Builds last; conditions as the experiment lists them, one that it names by an alias by its name after those.
+    named = cell.manifest.config.experiment.conditions or ()
+    order = named.index(cell.condition) if cell.condition in named else len(named)
+    return cell.manifest.is_build, order, cell.condition, cell.manifest.seed

@@ -1,0 +1,60 @@
+"""Which files `verify` looks at, and their hashes: whoever shows what it found can tell if they are still those."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST, STORE
+
+INTEGRITY: Final = "integrity.json"
+CELL_MARK: Final = "__seed"
+"""Stands in the name of every cell's directory."""
+_OF_A_CELL: Final = (
+    MANIFEST,
+    JOURNAL,
+    *COMMITTED_FILES,
+    STORE,
+    "structural_metrics.csv",
+    "triptych.csv",
+    "memory_growth.jsonl",
+)
+_OF_A_GRID: Final = ("grid_metrics.csv", "comparisons.csv")
+
+
+def cell_hashes(cell: Path) -> dict[str, str]:
+    """Return the sha256 of every file that the checks of a cell look at, as far as it is there."""
+    return _hashes(cell, _OF_A_CELL)
+
+
+def grid_hashes(grid: Path) -> dict[str, str]:
+    """Return the sha256 of every file that the checks of a grid look at; a cell more or less is a change too."""
+    cells = sorted(path.name for path in grid.iterdir() if path.is_dir())
+    return _hashes(grid, [*_OF_A_GRID, *(f"{cell}/{name}" for cell in cells for name in _OF_A_CELL)])
+
+
+def holds_run_files(path: Path) -> bool:
+    """Whether a run wrote here, whatever became of its manifest."""
+    return any((path / name).is_file() for name in (JOURNAL, *COMMITTED_FILES))
+
+
+def forget_verification(cell: Path) -> None:
+    """Remove what `verify` said of a cell and of its grid, before the cell changes."""
+    for directory in (cell, cell.parent):
+        (directory / INTEGRITY).unlink(missing_ok=True)
+
+
+def is_unchanged(found: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
+    """Whether the files are those that were looked at; without hashes nobody can tell."""
+    return found is not None and found == now
+
+
+def _hashes(root: Path, names: Iterable[str]) -> dict[str, str]:
+    hashes = {}
+    for name in names:
+        try:
+            with open(root / name, "rb") as file:
+                hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            continue  # not there, or not to be read: it was not looked at
+    return hashes

@@ -1,0 +1,262 @@
+"""The files of one cell: appended in step, journalled, and cut back to what all of them hold when a run resumes."""
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.durable_file import DurableFile, sync_directory
+
+OUTPUTS: Final = "outputs.jsonl"
+SCORECARDS: Final = "scorecards.jsonl"
+TRACES: Final = "traces.jsonl"
+OVERRIDE_DEBUG: Final = "override_gate_debug.jsonl"
+JOURNAL: Final = "journal.jsonl"
+MANIFEST: Final = "manifest.json"
+RUN_META: Final = "run_meta.json"
+STORE: Final = "episodic_store.jsonl"
+_STORE_START: Final = ".store_start.json"
+# In the order in which a sample is committed; the store comes before all of them.
+COMMITTED_FILES: Final = (OVERRIDE_DEBUG, TRACES, SCORECARDS, OUTPUTS)
+
+
+class CommittedSample(NamedTuple):
+    """The lines of one sample; override decisions may be several."""
+
+    sample_index: int
+    uid: str
+    lines: Mapping[str, str]
+    """File name -> its text, each line ended."""
+
+
+class Resumed(NamedTuple):
+    """Where a run goes on."""
+
+    next_index: int
+    lost_n: int
+    """Committed samples that have to be run again because a file does not hold them any more."""
+
+
+class RunDirectory:
+    """One writer at a time: the lock is held as long as the directory is open."""
+
+    def __init__(self, path: Path, *, store: Path | None) -> None:
+        self.path = path
+        self._store = store
+        # Others may write to a store that lies elsewhere; what they wrote is not ours to cut.
+        self._owns_store = store is None or store.resolve().is_relative_to(path.resolve())
+        path.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise RunDirectoryError(
+                f"another process is running in {path}; wait until it has ended, or choose another run_id", path=path
+            ) from None
+        self._files: dict[str, DurableFile] = {}
+        self._sizes: dict[str, int] = {}
+
+    def close(self) -> None:
+        """Close the files and let go of the lock."""
+        for file in self._files.values():
+            file.close()
+        self._files = {}
+        os.close(self._lock)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing was ever committed here."""
+        journal = self.path / JOURNAL
+        return not journal.exists() or journal.stat().st_size == 0
+
+    def resume(self, sample_n: int) -> Resumed:
+        """Cut every file back to the last sample that all of them hold, and open them for appending."""
+        entries = self._journal_entries()
+        output_n = _line_count(self.path / OUTPUTS)
+        if not self._owns_store:
+            self._require_known_store(entries[-1] if entries else None, finished=len(entries) == sample_n)
+        covered = len(entries)
+        while covered and not self._is_covered(entries[covered - 1]):
+            covered -= 1
+        offsets = entries[covered - 1]["offsets"] if covered else {}
+        for name in COMMITTED_FILES:
+            self._open(name, size=offsets.get(name, 0))
+        self._open(JOURNAL, size=sum(len(entry["line"]) for entry in entries[:covered]))
+        if covered < sample_n or self._owns_store:
+            self._cut_store(offsets.get("store"))
+        # A kill leaves at most one line that is not journalled yet.
+        return Resumed(covered, max(len(entries), output_n - 1) - covered)
+
+    def begin_store(self, start: Path | None) -> None:
+        """Lay out the store before the first sample: a copy of `start`, or what already lies elsewhere."""
+        if self._store is None:
+            return
+        self._store.parent.mkdir(parents=True, exist_ok=True)
+        known = self._store_start()
+        if start is not None:
+            if not self._owns_store and known is None and _size(self._store):
+                raise RunDirectoryError(
+                    f"{self._store} already holds episodes, and a copy of {start} would replace them; "
+                    "choose another episodic_memory.store_path",
+                    path=self._store,
+                )
+            self._note_store_start(start, is_copied=True)
+            shutil.copyfile(start, self._store)
+        elif self._owns_store:
+            self._store.unlink(missing_ok=True)
+        elif known is None:
+            self._note_store_start(self._store, is_copied=False)
+
+    def commit(self, sample: CommittedSample) -> None:
+        """Append a sample's lines, each file synced, and then journal it: only then is it done."""
+        for name in COMMITTED_FILES:
+            self._append(name, sample.lines.get(name, ""))
+        entry: dict[str, Any] = {
+            "sample_index": sample.sample_index,
+            "uid": sample.uid,
+            "offsets": {name: self._sizes[name] for name in COMMITTED_FILES},
+        }
+        if self._store is not None:
+            entry["offsets"]["store"] = self._store.stat().st_size if self._store.exists() else 0
+            entry["store_last_sha256"] = _last_line_sha256(self._store)
+        self._append(JOURNAL, canonical_json(entry) + "\n")
+
+    def write_json(self, name: str, value: Mapping[str, Any]) -> None:
+        """Replace a small JSON file; at any moment the old or the new one is whole."""
+        draft = self.path / f"{name}.new"
+        draft.unlink(missing_ok=True)
+        writer = DurableFile(draft)
+        try:
+            writer.append((json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2) + "\n").encode(), at=0)
+        finally:
+            writer.close()
+        draft.replace(self.path / name)
+        sync_directory(self.path)
+
+    def read_manifest(self) -> dict[str, Any] | None:
+        """Return the manifest, None if there is none that can be read."""
+        return _read_object(self.path / MANIFEST)
+
+    def _journal_entries(self) -> list[dict[str, Any]]:
+        try:
+            *lines, _torn = (self.path / JOURNAL).read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        entries: list[dict[str, Any]] = []
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                break
+            if not isinstance(entry, dict) or entry.get("sample_index") != len(entries) or "offsets" not in entry:
+                break
+            entries.append({**entry, "line": line + b"\n"})
+        return entries
+
+    def _store_start(self) -> dict[str, Any] | None:
+        return _read_object(self.path / _STORE_START)
+
+    def _note_store_start(self, store: Path, *, is_copied: bool) -> None:
+        if not self._owns_store:
+            offsets = {"store": _size(store)}
+            note = {"offsets": offsets, "store_last_sha256": _last_line_sha256(store), "is_copied": is_copied}
+            self.write_json(_STORE_START, note)
+
+    def _require_known_store(self, last: Mapping[str, Any] | None, *, finished: bool) -> None:
+        """Refuse a store outside the run directory that is not as this run left it."""
+        assert self._store is not None  # noqa: S101 - asked only with one
+        known = last or self._store_start()
+        if known is None or known.get("is_copied"):
+            return  # nothing is committed: the copy, which a kill may have cut short, is made again
+        end = known["offsets"]["store"]
+        fits = _size(self._store) >= end and _last_line_sha256(self._store, end=end) == known["store_last_sha256"]
+        if fits and not finished:
+            # A kill leaves at most one episode that is not journalled yet.
+            with open(self._store, "rb") if self._store.exists() else io.BytesIO() as file:
+                file.seek(end)
+                fits = b"\n" not in file.read()[:-1]
+        if not fits:
+            raise RunDirectoryError(
+                f"{self._store} is not as the run in {self.path} left it; restore it, or choose another run_id",
+                path=self._store,
+            )
+
+    def _cut_store(self, size: int | None) -> None:
+        """Cut to a journalled size; before the first sample, a store that lies elsewhere to its beginning."""
+        if self._store is None or not self._store.exists():
+            return
+        if size is None and not self._owns_store:
+            start = self._store_start()
+            size = start["offsets"]["store"] if start else None
+        if size is not None and size < _size(self._store):
+            _cut(self._store, size)
+
+    def _is_covered(self, entry: Mapping[str, Any]) -> bool:
+        offsets = entry["offsets"]
+        if any(_size(self.path / name) < offsets[name] for name in COMMITTED_FILES):
+            return False
+        if self._store is None or not offsets.get("store"):
+            return True
+        if _size(self._store) < offsets["store"]:
+            return False
+        return bool(_last_line_sha256(self._store, end=offsets["store"]) == entry["store_last_sha256"])
+
+    def _open(self, name: str, *, size: int) -> None:
+        file = DurableFile(self.path / name)
+        if _size(self.path / name) != size:
+            file.cut(size)
+        self._files[name] = file
+        self._sizes[name] = size
+
+    def _append(self, name: str, text: str) -> None:
+        data = text.encode()
+        if data:
+            self._files[name].append(data, at=self._sizes[name])
+            self._sizes[name] += len(data)
+
+
+def _read_object(path: Path) -> dict[str, Any] | None:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _line_count(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _cut(path: Path, size: int) -> None:
+    file = DurableFile(path)
+    try:
+        file.cut(size)
+    finally:
+        file.close()
+
+
+def _last_line_sha256(store: Path, *, end: int | None = None) -> str | None:
+    """Return the sha256 of the last line of a store, None for an empty one."""
+    size = _size(store) if end is None else end
+    if not size:
+        return None
+    with open(store, "rb") as file:
+        step, data = 4096, b""
+        start = size
+        while start > 0 and b"\n" not in data[:-1]:
+            start = max(0, start - step)
+            file.seek(start)
+            data = file.read(size - start)
+    return hashlib.sha256(data[data[:-1].rfind(b"\n") + 1 :]).hexdigest()

@@ -1,0 +1,1 @@
+"""How values become bytes and back: canonical JSON, YAML, CSV, durable files."""

@@ -1,0 +1,1 @@
+"""Checks an experiment before it runs and its files afterwards."""

@@ -1,0 +1,1 @@
+"""What must hold of a run's files, one module per subject."""

@@ -1,0 +1,53 @@
+"""What must hold of the majority polarity that manifests name: it is that of the gold, and one for the whole grid."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from episodic_absa.metrics.majority import Majority
+from episodic_absa.runs.reading.run_files import CellFiles
+from episodic_absa.schemas.gold import GoldTuple
+from episodic_absa.verification.checks.result_checks import Findings, NotApplicableError
+from episodic_absa.vocabulary import POLARITIES, Polarity
+
+_Unknown = Literal["unknown"]
+
+
+def check_majority_agrees(cells: Sequence[CellFiles]) -> Findings:
+    """All cells name the same majority, and it is that of the gold in their scorecards, as far as these hold it all."""
+    if not cells:
+        raise NotApplicableError("no cell can be read")
+    commonest = Counter(cell.known_manifest.majority for cell in cells).most_common(1)[0][0]
+    for cell in cells:
+        same = cell.known_manifest.majority == commonest
+        yield None if same else f"{cell.path.name} names another majority than other cells"
+    yield majority_problem(cells, commonest)
+
+
+def majority_problem(cells: Sequence[CellFiles], told: Majority | None) -> str | None:
+    """Say how a majority contradicts the gold of the cells' scorecards; None if it does not, or if nobody can tell."""
+    data = cells[0].known_manifest.config.data
+    # Train gold goes first; only a cell that was run over the train split holds it.
+    train = None if data.train_file is None else _polarity_of_split(cells, "train")
+    if told is not None and told.source == "train":
+        right = train in ("unknown", told.polarity)
+    elif train is not None and train != "unknown":
+        right = False
+    else:
+        right = _polarity_of_split(cells, data.process_split) in ("unknown", told.polarity if told else None)
+    return None if right else "majority is not that of the gold"
+
+
+def _polarity_of_split(cells: Iterable[CellFiles], split: str) -> Polarity | _Unknown | None:
+    gold: dict[str, Sequence[GoldTuple]] = {}
+    due: set[int | None] = set()
+    for cell in cells:
+        if cell.known_manifest.dataset.processing_split == split:
+            gold |= {card.uid: card.gold_tuples or () for card in cell.scorecards.valid()}
+            due.add((cell.known_manifest.raw["dataset"].get("split_counts") or {}).get(split))
+    # The majority is that of the whole split, of which data.limit leaves samples out.
+    if due != {len(gold)}:
+        return "unknown"
+    found = [one.polarity for tuples in gold.values() for one in tuples if one.polarity is not None]
+    commonest: Polarity = max(POLARITIES, key=found.count)  # max keeps the first of equals
+    return commonest if found else None

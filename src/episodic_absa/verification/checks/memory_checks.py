@@ -1,0 +1,323 @@
+"""What must hold of a cell's memory: shown only where it may be, read only from the past, free of text and labels."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from episodic_absa.errors import LeakageError
+from episodic_absa.language import effective_language, find_aspect_term, find_polarity_word
+from episodic_absa.memory import load_catalogue
+from episodic_absa.memory.episodes.leak_guard import (
+    TextRuns,
+    refuse_forbidden_keys,
+    refuse_open_vocabulary,
+    refuse_text_runs,
+)
+from episodic_absa.runs.reading.run_files import CellFiles, TraceLine
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
+from episodic_absa.vocabulary import Language
+
+
+def check_retrieval_calls(cell: CellFiles) -> Findings:
+    """A retrieving condition retrieves once per sample, any other one never."""
+    manifest = cell.known_manifest
+    meant = int(manifest.condition.retrieval_execute and manifest.config.pipeline.enable_debate)
+    for trace in cell.traces.valid():
+        calls, ids = trace.memory.retrieval_calls, trace.memory.retrieved_ids
+        executed = trace.case_trace.memory_bundle.meta.retrieval_executed
+        is_failure = trace.error is not None
+        allowed = (0, meant) if is_failure else (meant,)
+        holds = calls in allowed and (calls or not ids) and trace.memory.retrieved_k == len(ids)
+        holds = holds and (is_failure or executed == bool(meant))
+        yield None if holds else f"{_uid(trace)}: retrieval_calls is {calls} with {len(ids)} ids; {meant} is due"
+
+
+def check_no_store_unless_used(cell: CellFiles) -> Findings:
+    """A condition that neither reads nor writes memory leaves no store behind."""
+    if cell.known_manifest.needs_store:
+        raise NotApplicableError("the condition reads or writes a store")
+    stores = sorted(path.name for path in cell.path.glob("*store*.jsonl*"))
+    yield None if not stores else f"{stores[0]} exists although the condition uses no store"
+    for number, entry in enumerate(cell.journal.valid(), start=1):
+        yield None if "store" not in entry.offsets else f"journal, line {number} speaks of a store"
+
+
+def check_hidden_memory(cell: CellFiles) -> Findings:
+    """What is masked or not exposed stands in no prompt."""
+    condition = cell.known_manifest.condition
+    hidden = {"stage1"}
+    if condition.injection_mask or not condition.exposed_to_debate:
+        hidden.add("debate")
+    if condition.injection_mask or not condition.exposed_to_stage2:
+        hidden.add("stage2")
+    for trace in cell.traces.valid():
+        memory = trace.memory
+        yield from (
+            f"{_uid(trace)}: the prompt of {call.agent} held the memory slot"
+            for call in trace.calls
+            if call.stage in hidden and call.memory_slot_present
+        )
+        told = []
+        if "debate" in hidden and (memory.prompt_injection_chars or memory.memory_debate_slot_present_for):
+            told.append("debate")
+        if "stage2" in hidden and (memory.stage2_memory_prompt_injection_chars or memory.stage2_memory_injected):
+            told.append("stage2")
+        yield f"{_uid(trace)}: memory is recorded as shown in {', '.join(told)}" if told else None
+
+
+def check_injections(cell: CellFiles) -> Findings:
+    """What was injected was exposed, let through by a gate, and within the cap; only the chosen calls saw it."""
+    manifest = cell.known_manifest
+    pipeline = manifest.config.pipeline
+    cap, visible = pipeline.memory_prompt_injection_chars_cap, set(pipeline.debate.memory_visible_to)
+    for trace in cell.traces.valid():
+        memory = trace.memory
+        debate_n, stage2_n = memory.prompt_injection_chars, memory.stage2_memory_prompt_injection_chars
+        if debate_n or memory.memory_debate_slot_present_for:
+            yield from _injection_findings(
+                f"{_uid(trace)}, debate",
+                debate_n,
+                cap,
+                exposed=memory.exposed_to_debate and manifest.condition.exposed_to_debate,
+                reason=memory.injection_trigger_reason,
+            )
+            unseen = set(memory.memory_debate_slot_present_for) - visible
+            yield f"{_uid(trace)}: {', '.join(sorted(unseen))} saw the slot and may not" if unseen else None
+        if stage2_n or memory.stage2_memory_injected:
+            yield from _injection_findings(
+                f"{_uid(trace)}, stage2",
+                stage2_n,
+                cap,
+                exposed=memory.exposed_to_stage2 and manifest.condition.exposed_to_stage2,
+                reason=memory.stage2_memory_gate_reason,
+            )
+
+
+def check_slot_record(cell: CellFiles) -> Findings:
+    """The record of who saw memory is what the prompts held."""
+    for trace in cell.traces.valid():
+        if trace.error is not None:
+            continue
+        memory = trace.memory
+        saw = {(call.stage, call.agent) for call in trace.calls if call.memory_slot_present}
+        told = {("debate", agent) for agent in memory.memory_debate_slot_present_for}
+        in_debate = {one for one in saw if one[0] == "debate"}
+        same = told == in_debate and bool(told) == bool(memory.prompt_injection_chars)
+        in_stage2 = any(stage == "stage2" for stage, _ in saw)
+        same = same and memory.stage2_memory_injected == in_stage2
+        same = same and in_stage2 == bool(memory.stage2_memory_prompt_injection_chars)
+        yield None if same else f"{_uid(trace)}: the record of who saw memory is not what the prompts held"
+
+
+def check_messages(cell: CellFiles) -> Findings:
+    """Every message and warning passes the label firewall."""
+    for trace in cell.traces.valid():
+        bundle, stage1 = trace.case_trace.memory_bundle, trace.case_trace.stage1_output
+        terms = [item.aspect_term for item in stage1.ate.aspects] if stage1 else []
+        terms += [item.aspect_term for item in stage1.atsa.sentiments] if stage1 else []
+        for wording in (*(one.message for one in bundle.retrieved), *bundle.warnings):
+            if find_polarity_word(wording) is not None:
+                yield f"{_uid(trace)}: an advisory or warning names a label"
+            else:
+                yield (
+                    None
+                    if find_aspect_term(wording, terms) is None
+                    else (f"{_uid(trace)}: an advisory or warning names an aspect of the sample")
+                )
+
+
+def check_bundle_matches_flags(cell: CellFiles) -> Findings:
+    """The bundle's metadata follow from the condition's flags."""
+    manifest = cell.known_manifest
+    condition = manifest.condition
+    topk = manifest.config.episodic_memory.topk if condition.retrieval_execute else 0
+    meant = (condition.memory_mode == "on" and not condition.injection_mask, condition.memory_mode, topk)
+    for trace in cell.traces.valid():
+        bundle = trace.case_trace.memory_bundle
+        told = (bundle.memory_on, bundle.meta.memory_mode, bundle.meta.topk)
+        holds = told == meant and bundle.meta.masked_injection == condition.injection_mask
+        holds = holds and not (condition.injection_mask and (bundle.retrieved or bundle.warnings))
+        sources = {one for advisory in bundle.retrieved for one in advisory.evidence.source_episode_ids}
+        holds = holds and sources <= set(trace.memory.retrieved_ids)
+        yield None if holds else f"{_uid(trace)}: the bundle contradicts the condition's flags or what was retrieved"
+
+
+def check_store_lines(cell: CellFiles) -> Findings:
+    """Every line of the store is a valid episode in the closed vocabulary."""
+    _require_lines(cell)
+    catalogue = load_catalogue()
+    yield from cell.store.problems
+    for entry in cell.store.valid():
+        yield _leak(entry.episode_id, partial(refuse_open_vocabulary, entry, catalogue))
+
+
+def check_store_ids(cell: CellFiles) -> Findings:
+    """Episode ids are unique and ascend."""
+    _require_lines(cell)
+    last = 0
+    for entry in cell.store.valid():
+        number = int(entry.episode_id[4:])
+        yield None if number > last else f"{entry.episode_id} does not come after epi_{last:06d}"
+        last = max(last, number)
+
+
+def check_store_keys(cell: CellFiles) -> Findings:
+    """No line holds a forbidden key at any depth."""
+    _require_lines(cell)
+    for number, value in enumerate(cell.store.objects, start=1):
+        yield _leak(f"store, line {number}", partial(refuse_forbidden_keys, value))
+
+
+def check_store_text(cell: CellFiles) -> Findings:
+    """No episode repeats a run of its own sample's text, aspect terms apart."""
+    _require_lines(cell)
+    for entry in cell.store.valid():
+        text = cell.texts.get(entry.provenance.source_id)
+        if text is not None:
+            for language in {entry.input_signature.language, effective_language(None, text)}:
+                yield _leak(
+                    entry.episode_id,
+                    partial(refuse_text_runs, entry, text, language),
+                )
+
+
+def check_start_store(cell: CellFiles) -> Findings:
+    """The store begins with exactly the store that the manifest names by its hash."""
+    _require_lines(cell)
+    meant = cell.known_manifest.start_store_sha256
+    if meant is None:
+        raise NotApplicableError("the cell began without a start store")
+    digest = hashlib.sha256(b"".join(cell.store.raw[: cell.start_lines])).hexdigest()
+    yield None if digest == meant else f"the store's first {cell.start_lines} lines are not the start store"
+
+
+def check_stored_decisions(cell: CellFiles) -> Findings:
+    """Each stored sample added one line of its own, and nobody else added any."""
+    _require_lines(cell)
+    entries = list(cell.journal.valid())
+    cards, outputs = cell.cards, {one.uid: one for one in cell.outputs.valid()}
+    added = len(cell.store.raw) - cell.start_lines
+    stored = sum(card.store_decision == "stored" for card in cards.values())
+    yield None if added == stored else f"{added} lines were added to the store; {stored} samples say stored"
+    for entry, places in zip(entries, cell.committed, strict=True):
+        card, output = cards.get(entry.uid), outputs.get(entry.uid)
+        meant = int(card is not None and card.store_decision == "stored")
+        lines = [cell.store.values[place] for place in places]
+        own = all(line is not None and _is_of(line, cell, entry.uid, entry.sample_index) for line in lines)
+        ids = [line.episode_id for line in lines if line is not None]
+        told = [output.meta.episode_id] if output is not None and output.meta.episode_id else []
+        holds = len(lines) == meant and own and ids == told
+        holds = holds and (card is None or card.store_size_after == _live(cell, places.stop))
+        yield None if holds else f"{entry.uid}: the store holds other lines of the sample than its records say"
+
+
+def check_retrieved_is_past(cell: CellFiles) -> Findings:
+    """What a sample retrieved was in the store before the sample's own commit."""  # CHECKLIST 191
+    _require_lines(cell)
+    keep = cell.known_manifest.config.episodic_memory.keep_last_n
+    ids = [entry.episode_id if entry else None for entry in cell.store.values]
+    for entry, places in zip(cell.journal.valid(), cell.committed, strict=True):
+        trace = cell.traces_by_uid.get(entry.uid)
+        if trace is not None:
+            known = set(ids[: places.start][-keep:])
+            unknown = [one for one in trace.memory.retrieved_ids if one not in known]
+            yield f"{entry.uid}: retrieved {unknown[0]}, which no earlier sample had stored" if unknown else None
+
+
+def check_no_self_retrieval(cell: CellFiles) -> Findings:
+    """No sample retrieved an episode of its own."""
+    _require_lines(cell)
+    sources = {entry.episode_id: entry.provenance.source_id for entry in cell.store.valid()}
+    for trace in cell.traces.valid():
+        own = [one for one in trace.memory.retrieved_ids if sources.get(one) == _uid(trace)]
+        yield f"{_uid(trace)}: retrieved its own {own[0]}" if own else None
+
+
+def check_private_text(cell: CellFiles) -> Findings:
+    """No run of review text stands in the manifest, in a bundle or in a memory record."""
+    manifest = list(_strings(cell.known_manifest.raw))
+    for trace in cell.traces.valid():
+        shown = [*_strings(trace.case_trace.memory_bundle.model_dump(mode="json"))]
+        shown += _strings(trace.memory.model_dump(mode="json"))
+        language = effective_language(None, trace.text)
+        for where, strings in (("manifest", manifest), ("bundle or memory record", shown)):
+            yield f"{_uid(trace)}: the {where} repeats its text" if _repeats(trace.text, language, strings) else None
+
+
+MEMORY_CHECKS: Final[Mapping[str, Check]] = {
+    "retrieval_calls": check_retrieval_calls,
+    "no_store_unless_used": check_no_store_unless_used,
+    "hidden_memory": check_hidden_memory,
+    "injections": check_injections,
+    "slot_record": check_slot_record,
+    "messages": check_messages,
+    "bundle_matches_flags": check_bundle_matches_flags,
+    "store_lines": check_store_lines,
+    "store_ids": check_store_ids,
+    "store_keys": check_store_keys,
+    "store_text": check_store_text,
+    "start_store": check_start_store,
+    "stored_decisions": check_stored_decisions,
+    "retrieved_is_past": check_retrieved_is_past,
+    "no_self_retrieval": check_no_self_retrieval,
+    "private_text": check_private_text,
+}
+
+
+def _uid(trace: TraceLine) -> str:
+    return trace.case_trace.case_id
+
+
+def _require_lines(cell: CellFiles) -> None:
+    if not cell.known_manifest.needs_store:
+        raise NotApplicableError("the condition neither reads nor writes a store")
+    if cell.store_path is None:
+        raise NotApplicableError("the store lies outside the run directory and the config file is not reachable")
+
+
+def _injection_findings(where: str, chars: int, cap: int | None, *, exposed: bool, reason: str | None) -> Findings:
+    yield None if chars > 0 else f"{where}: memory is recorded as shown with no character of it"
+    yield None if exposed else f"{where}: memory was shown though the condition does not expose it"
+    yield None if reason is not None else f"{where}: memory was shown without a gate's reason"
+    yield None if cap is None or chars <= cap else f"{where}: {chars} characters were shown; the cap is {cap}"
+
+
+def _leak(name: str, refuse: Callable[[], None]) -> str | None:
+    try:
+        refuse()
+    except LeakageError as error:
+        return f"{name}: {error.field} may not stand in a store"
+    return None
+
+
+def _is_of(line: EpisodicMemoryEntryV1_1, cell: CellFiles, uid: str, index: int) -> bool:
+    manifest, provenance = cell.known_manifest, line.provenance
+    return (provenance.source_id, provenance.sample_index, provenance.seed, provenance.used_in_eval) == (
+        uid,
+        index,
+        manifest.seed,
+        not manifest.is_build,
+    ) and provenance.created_from_split == manifest.dataset.processing_split
+
+
+def _live(cell: CellFiles, count: int) -> int:
+    return min(count, cell.known_manifest.config.episodic_memory.keep_last_n)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key)
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+
+
+def _repeats(text: str, language: Language, strings: list[str]) -> bool:
+    """Whether a string shares a run with the text, by the leak guard's measure."""
+    return any(map(TextRuns(text, language).stand_in, strings))

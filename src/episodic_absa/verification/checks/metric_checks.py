@@ -1,0 +1,177 @@
+"""What must hold of the tables of a cell or grid: they are what scorecards and manifest give, and they add up."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from itertools import zip_longest
+from pathlib import Path
+from typing import Final
+
+from episodic_absa.analysis.cell_tables import CELL_TABLES, STRUCTURAL_METRICS, cell_metrics
+from episodic_absa.analysis.grid_tables import (
+    COMPARISONS,
+    GRID_METRICS,
+    compare_conditions,
+    comparisons_text,
+    grid_metrics_text,
+)
+from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES
+from episodic_absa.metrics.one_sample.samples import Tuples, valid_gold
+from episodic_absa.metrics.one_sample.structural_errors import BUCKETS
+from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, in_order
+from episodic_absa.runs.reading.run_files import CellFiles, Manifest
+from episodic_absa.schemas.absa import FinalTuple
+from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.verification.checks.majority_checks import check_majority_agrees
+from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
+
+# Not after_rep: gold may well hold two polarities of one term, of which a representative is one.
+_PERFECT: Final = (
+    "tuple_f1_explicit",
+    "tuple_f1_overall",
+    "tuple_f1_implicit",
+    "tuple_f1_lenient",
+    "exact_match",
+    "generalized_f1@0.95",
+)
+
+
+def check_metrics_recomputed(cell: CellFiles) -> Findings:
+    """Every derived file equals a recomputation from scorecards and manifest; a finished run has all or none."""
+    present = [name for name in CELL_TABLES if (cell.path / name).exists()]
+    if not present:
+        raise NotApplicableError(f"not written: {', '.join(CELL_TABLES)}; `episodic-absa report` derives them")
+    missing = [name for name in CELL_TABLES if name not in present] if cell.known_manifest.completed else []
+    yield from (_missing(name) for name in missing)
+    finished, outdated = _as_finished(cell), []
+    for name in present:
+        try:
+            yield _recomputed(cell.path / name, CELL_TABLES[name](finished), [cell.known_manifest])
+        except NotApplicableError as reason:
+            outdated.append(reason)
+    if outdated and not missing:
+        raise outdated[0]
+
+
+def check_gold_against_gold(cell: CellFiles) -> Findings:
+    """Gold scored against itself is perfect, sample by sample."""
+    for uid, card in cell.cards.items():
+        gold = valid_gold(card)
+        if gold is not None:
+            scores = {metric: PAIR_SCORES[metric](_gold_as_prediction(card), gold) for metric in _PERFECT}
+            wrong = [metric for metric, score in scores.items() if score not in (None, 1.0)]
+            yield f"{uid}: gold scored against itself is not perfect in {', '.join(wrong)}" if wrong else None
+
+
+def check_bucket_rates(cell: CellFiles) -> Findings:
+    """Every sample is in one of the buckets of RQ1, so that their rates sum to 1."""
+    path = cell.path / STRUCTURAL_METRICS
+    named = [f"{bucket}_rate" for bucket in BUCKETS]
+    if path.exists():
+        rows = {row.get("metric"): row for row in csv.DictReader(io.StringIO(path.read_text("utf-8"), newline=""))}
+        told = [(_number(rows, one, "value"), _number(rows, one, "denominator")) for one in named]
+    else:
+        values = {one.metric: one for one in cell_metrics(_as_finished(cell))}
+        told = [(values[one].value, values[one].denominator) for one in named]
+    if all(denominator == 0 for _, denominator in told):
+        raise NotApplicableError("no sample ended well")
+    rates = [value for value, _ in told if value is not None]
+    # Each of the rates is rounded to 6 decimals.
+    adds_up = len(rates) == len(named) and abs(sum(rates) - 1) <= len(named) * 1e-6
+    yield None if adds_up else f"{', '.join(named)} do not sum to 1"
+
+
+METRIC_CHECKS: Final[Mapping[str, Check]] = {
+    "metrics_recomputed": check_metrics_recomputed,
+    "gold_against_gold": check_gold_against_gold,
+    "bucket_rates": check_bucket_rates,
+}
+
+
+def check_grid_metrics(cells: Sequence[CellFiles]) -> Findings:
+    """The grid's table equals a recomputation from all its cells."""
+    return _grid_table(cells, GRID_METRICS, grid_metrics_text)
+
+
+def check_comparisons(cells: Sequence[CellFiles]) -> Findings:
+    """The grid's comparisons, claims among them, equal a recomputation from all its cells."""
+    return _grid_table(cells, COMPARISONS, lambda finished: comparisons_text(compare_conditions(finished)))
+
+
+def check_tables_complete(cells: Sequence[CellFiles]) -> Findings:
+    """A finished grid has all of its derived files, or none."""
+    due = [cell.path / name for cell in cells for name in CELL_TABLES]
+    if evaluated(map(_as_finished, cells)):
+        due += [cells[0].path.parent / name for name in (GRID_METRICS, COMPARISONS)]
+    if not any(path.exists() for path in due):
+        raise NotApplicableError("no table was written; `episodic-absa report` derives them")
+    if not all(cell.known_manifest.completed for cell in cells):
+        raise NotApplicableError("the grid is not finished")
+    grid = cells[0].path.parent
+    yield from (None if path.exists() else _missing(path.relative_to(grid).as_posix()) for path in due)
+
+
+GRID_METRIC_CHECKS: Final[Mapping[str, Callable[[Sequence[CellFiles]], Findings]]] = {
+    "majority_agrees": check_majority_agrees,
+    "tables_complete": check_tables_complete,
+    "grid_metrics_recomputed": check_grid_metrics,
+    "comparisons_recomputed": check_comparisons,
+}
+
+
+def _grid_table(cells: Sequence[CellFiles], name: str, text_of: Callable[[Sequence[FinishedCell]], str]) -> Findings:
+    path = cells[0].path.parent / name if cells else None
+    if path is None or not path.exists():
+        raise NotApplicableError(f"not written: {name}; `episodic-absa report` derives it")
+    try:
+        text = text_of(in_order(map(_as_finished, cells)))
+    except EpisodicAbsaError as error:
+        # Its message names uids and files, and quotes nothing.
+        yield f"{name} cannot be recomputed: {error}"
+        return
+    yield _recomputed(path, text, [cell.known_manifest for cell in cells])
+
+
+def _missing(name: str) -> str:
+    return f"{name} is missing, though other tables are there; `episodic-absa report` derives it"
+
+
+def _as_finished(cell: CellFiles) -> FinishedCell:
+    return FinishedCell(cell.path, cell.known_manifest, tuple(cell.scorecards.valid()))
+
+
+def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | None:
+    """Return which line is not what it should be; no line is quoted, since a triptych holds words of reviews."""
+    due, found = text.encode().split(b"\n"), path.read_bytes().split(b"\n")
+    differing = [place for place, (a, b) in enumerate(zip_longest(found, due), start=1) if a != b]
+    if not differing:
+        return None
+    foreign = {one.package_version for one in manifests} - {version("episodic-absa")}
+    if foreign:
+        raise NotApplicableError(
+            f"{path.name} was derived by version {', '.join(sorted(foreign))}; `episodic-absa report` derives it anew"
+        )
+    more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
+    return f"{path.name}, line {differing[0]}{more}: not what scorecards and manifest give"
+
+
+def _gold_as_prediction(card: Scorecard) -> Tuples:
+    return tuple(
+        FinalTuple(
+            aspect_term=one.aspect_term,
+            polarity=one.polarity,
+            confidence=1.0,
+            grounding="explicit" if one.aspect_term else "implicit",
+        )
+        for one in card.gold_tuples or ()
+        if one.polarity is not None
+    )
+
+
+def _number(rows: Mapping[str | None, Mapping[str, str]], metric: str, column: str) -> float | None:
+    try:
+        return float(rows[metric][column])
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,195 @@
+"""What must hold of where a cell came from: hashes, conditions and samples, as far as they can be reached."""
+
+import hashlib
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.conditions import load_conditions
+from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.language import effective_language, lexicon_sha256
+from episodic_absa.memory import load_catalogue
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.grid import Cell, ExperimentData, cfg_hash, embedded_sha256
+from episodic_absa.runs.reading.run_files import CellFiles, Manifest
+from episodic_absa.verification.checks.majority_checks import majority_problem
+from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
+
+
+def check_cfg_hash(cell: CellFiles) -> Findings:
+    """The hash that names the configuration follows from the manifest and the files it names."""
+    _require_same_package(cell.known_manifest)
+    config, ours, data = _as_run(cell)
+    try:
+        same = cfg_hash(config, ours, data, cell.known_manifest.start_store_sha256) == cell.known_manifest.cfg_hash
+    except EpisodicAbsaError:
+        yield "a file that the configuration in the manifest names cannot be read"
+        return
+    yield None if same else "cfg_hash does not follow from the configuration in the manifest"
+
+
+def check_data_hashes(cell: CellFiles) -> Findings:
+    """The data, gold and recording files are those of the run."""
+    manifest = cell.known_manifest
+    hashes = manifest.dataset.sha256
+    named = [(f"{split} file", path, hashes.get(split)) for split, path in manifest.dataset.paths.items()]
+    if manifest.gold is not None:
+        named.append(("gold file", manifest.gold.path, manifest.gold.sha256))
+    if manifest.config.backbone.recording is not None:
+        named.append(("recording", Path(manifest.config.backbone.recording), manifest.recording_sha256))
+    reached = [(name, found, sha256) for name, path, sha256 in named if (found := cell.resolve(path)) is not None]
+    if not reached:
+        raise NotApplicableError("the config file is not reachable from here, nor are the files it names")
+    for name, path, sha256 in reached:
+        if not path.is_file():
+            yield f"the {name} does not lie where the manifest says"
+        else:
+            same = hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+            yield None if same else f"the {name} is not the one of the run"
+
+
+def check_package_hashes(cell: CellFiles) -> Findings:
+    """Prompts, lexicon, catalogue and embedded rules are those of the run."""
+    manifest = cell.known_manifest
+    _require_same_package(manifest)
+    prompts = prompt_versions()
+    for name in sorted(prompts.keys() | manifest.prompt_versions.keys()):
+        same = prompts.get(name) == manifest.prompt_versions.get(name)
+        yield None if same else f"the prompt {name} is not the one of the run"
+    yield None if lexicon_sha256() == manifest.lexicon_sha256 else "the lexicon is not the one of the run"
+    yield None if load_catalogue().sha256 == manifest.catalogue_sha256 else "the catalogue is not the one of the run"
+    if manifest.weights_sha256 is not None:
+        yield None if embedded_sha256() == manifest.weights_sha256 else "the embedded rules are not those of the run"
+
+
+def check_conditions(cell: CellFiles) -> Findings:
+    """The conditions file is that of the run, and gives the condition these flags."""
+    manifest = cell.known_manifest
+    try:
+        known = load_conditions(_conditions_source(cell))
+        flags = known.resolve(manifest.conditions.condition)
+    except EpisodicAbsaError:
+        yield "the conditions file cannot be read, or does not know the condition"
+        return
+    yield None if known.sha256 == manifest.conditions.sha256 else "the conditions file is not the one of the run"
+    yield None if flags == manifest.condition else f"{flags.name} has other flags in the conditions file"
+
+
+def check_manifest_agrees(cell: CellFiles) -> Findings:
+    """What the manifest says twice it says alike."""
+    manifest = cell.known_manifest
+    config, raw = manifest.config, manifest.raw
+    backbone, pipeline, block = config.backbone, config.pipeline, config.episodic_memory
+    meant: dict[str, dict[str, Any]] = {
+        "": {
+            "run_id": config.run_id,
+            "run_purpose": config.run_purpose,
+            "seed": manifest.cfg_canonical["experiment"].get("seed"),
+            "shuffle": config.experiment.shuffle,
+        },
+        "backbone": {
+            **{key: getattr(backbone, key) for key in ("provider", "model", "base_url", "output", "max_tokens")},
+            "temperature": backbone.temperature,
+            "seed": manifest.seed,
+        },
+        "conditions": {"condition": block.condition},
+        "episodic_memory": {"topk": block.topk},
+        "override_effective": {
+            "profile": pipeline.override_profile,
+            "thresholds": pipeline.thresholds.model_dump(mode="json"),
+        },
+    }
+    if backbone.provider in ("embedded", "replay"):
+        meant[""]["answers_shared"] = True
+    elif config.cache.share != "all":
+        meant[""]["answers_shared"] = False
+    for place, values in meant.items():
+        told = raw.get(place, {}) if place else raw
+        for key, value in values.items():
+            name = f"{place}.{key}".lstrip(".")
+            yield None if told.get(key) == value else f"{name} contradicts the configuration in the manifest"
+    try:
+        _, _, data = _as_run(cell)
+    except NotApplicableError:
+        # The data are out of reach. The scorecards hold gold, too.
+        yield majority_problem([cell], manifest.majority)
+        return
+    counts = {split: len(samples) for split, samples in data.splits.items()}
+    yield None if raw["dataset"].get("split_counts") == counts else "split_counts are not those of the data"
+    yield None if raw.get("majority") == data.majority else "majority is not that of the gold"
+
+
+def check_samples(cell: CellFiles) -> Findings:
+    """The samples are those of the data, in the cell's order, and lost nothing on the way."""
+    _, ours, data = _as_run(cell)
+    cards = {card.uid: card for card in cell.scorecards.valid()}
+    labelled = data.samples_of(ours)
+    uids = [entry.uid for entry in cell.journal.valid()]
+    yield None if uids == [one.sample.uid for one in labelled] else "the samples are not those of the data, in order"
+    for one in labelled:
+        card, trace = cards.get(one.sample.uid), cell.traces_by_uid.get(one.sample.uid)
+        if card is None or trace is None:
+            continue
+        sample = one.sample
+        meant = (effective_language(sample.language_code, sample.text), sample.split, sample.domain_id)
+        differing = {
+            "text": trace.text != sample.text,
+            "language, split or domain": (card.language_code, card.split, card.domain_id) != meant,
+            "case_type": card.case_type != sample.case_type,
+            "gold": card.gold_tuples != one.gold,
+        }
+        names = [name for name, differs in differing.items() if differs]
+        yield f"{sample.uid}: not as in the data: {', '.join(names)}" if names else None
+
+
+ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
+    "manifest_agrees": check_manifest_agrees,
+    "cfg_hash": check_cfg_hash,
+    "data_hashes": check_data_hashes,
+    "package_hashes": check_package_hashes,
+    "conditions": check_conditions,
+    "samples": check_samples,
+}
+
+
+def _require_same_package(manifest: Manifest) -> None:
+    if manifest.package_version != version("episodic-absa"):
+        raise NotApplicableError(
+            f"the run is of version {manifest.package_version}, installed is {version('episodic-absa')}"
+        )
+
+
+def _conditions_source(cell: CellFiles) -> str | Path | None:
+    source = cell.known_manifest.config.episodic_memory.conditions_path
+    if source is None or source in ("v1_1", "v1_2", "v1_3"):
+        return source
+    path = cell.resolve(Path(source))
+    if path is None:
+        raise NotApplicableError("the config file is not reachable from here, nor is its conditions file")
+    return path
+
+
+def _as_run(cell: CellFiles) -> tuple[ExperimentConfig, Cell, ExperimentData]:
+    """Return what the runner had, built from the manifest: the config file may have changed since."""
+    manifest, root = cell.known_manifest, cell.config_root
+    if root is None:
+        raise NotApplicableError("the config file is not reachable from here")
+    try:
+        config = ExperimentConfig(
+            path=root / manifest.config_path,
+            file=manifest.config,
+            conditions_file=load_conditions(_conditions_source(cell)),
+            conditions=(manifest.condition,),
+            build_condition=None,
+        )
+        data = ExperimentData(config)
+    except EpisodicAbsaError as error:
+        raise NotApplicableError("the data or the conditions file of the run cannot be read any more") from error
+    condition, split = manifest.condition, manifest.dataset.processing_split
+    store = cell.store_path if manifest.needs_store else None
+    ours = Cell(
+        cell.path.name, condition, manifest.seed, split, is_build=manifest.is_build, path=cell.path, store=store
+    )
+    return config, ours, data

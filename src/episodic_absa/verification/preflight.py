@@ -1,0 +1,251 @@
+"""`check`: everything that can be known about an experiment before it runs. No model is asked, nothing is written."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+from typing import Final, Literal, get_args
+
+from pydantic import BaseModel
+
+from episodic_absa.agents.asking import instructions
+from episodic_absa.agents.shown_values import RESERVED_KEYS
+from episodic_absa.datasets.dataset_checks import count_invalid_gold, find_shared_texts
+from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.language import find_polarity_word
+from episodic_absa.memory import load_catalogue
+from episodic_absa.memory.advice.advisory_builder import fixed_texts
+from episodic_absa.memory.store.memory_store import MemoryStore
+from episodic_absa.memory.store.store_maintenance import check_store
+from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.grid import ExperimentData, build_cells, evaluated_cells, require_stores
+from episodic_absa.schemas import absa, answers, role_inputs
+from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Role
+
+Level = Literal["ok", "warning", "error"]
+_ROLES: Final[tuple[Role, ...]] = get_args(Role)
+_INPUT_LINE: Final = re.compile(r"^Input:.*$", re.MULTILINE)
+_QUOTED: Final = re.compile(r'["`](\w+)["`]')
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+
+
+class PreflightLine(FrozenModel):
+    """One thing that was looked at."""
+
+    level: Level
+    check: str
+    message: str
+
+
+class Preflight(FrozenModel):
+    """All that was looked at, in order."""
+
+    run_id: str
+    run_purpose: str
+    lines: tuple[PreflightLine, ...]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the experiment should not be run as it is."""
+        return any(line.level == "error" for line in self.lines)
+
+
+def check_experiment(path: Path) -> Preflight:
+    """Check a config file and all it names; ConfigError if the file itself cannot be used."""
+    config = load_experiment(path)
+    return Preflight(
+        run_id=config.file.run_id,
+        run_purpose=config.file.run_purpose,
+        lines=tuple(PreflightLine(level=level, check=check, message=text) for level, check, text in _look(config)),
+    )
+
+
+_Said = tuple[Level, str, str]
+
+
+def _look(config: ExperimentConfig) -> Iterator[_Said]:
+    names = ", ".join(condition.name for condition in config.conditions)
+    seeds = ", ".join(map(str, config.file.experiment.seeds))
+    yield "ok", "config", f"conditions {names}; seeds {seeds}"
+    try:
+        data = ExperimentData(config)
+    except EpisodicAbsaError as error:
+        yield "error", "data", str(error)
+        data = None
+    if data is not None:
+        yield from _data_lines(config, data)
+    yield from _prompt_lines(data)
+    yield from _wording_lines()
+    yield from _catalogue_lines()
+    yield from _store_lines(config, data)
+    if config.file.run_purpose == "paper":
+        yield from _paper_lines(config, data)
+
+
+def _data_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[_Said]:
+    counts = ", ".join(f"{split} {len(samples)}" for split, samples in data.splits.items())
+    yield "ok", "data", f"{counts} samples; files distinct and below allowed_roots, uids unique, gold uids known"
+    evaluated = data.splits[config.file.data.process_split]
+    for split in _store_splits(config):
+        shared_n = len(find_shared_texts(data.splits[split], evaluated))
+        yield _counted(
+            config,
+            "shared_texts",
+            shared_n,
+            f"{shared_n} texts stand in {split} and in {config.file.data.process_split}",
+            f"{split} and {config.file.data.process_split} share no text",
+        )
+    invalid_n = count_invalid_gold(evaluated)
+    yield _counted(  # CHECKLIST 225
+        config,
+        "invalid_gold",
+        invalid_n,
+        f"{invalid_n} samples have gold without a valid polarity; quality metrics leave them out",
+        "all gold polarities are valid",
+    )
+
+
+def _store_splits(config: ExperimentConfig) -> list[Literal["train", "valid", "test"]]:
+    """Return the splits that a store may have been filled from before the evaluation."""
+    block, data = config.file.episodic_memory, config.file.data
+    if block.build is not None:
+        return [block.build.split]
+    if block.initial_store is not None:
+        return [split for split in data.files if split != data.process_split]
+    return []
+
+
+def _counted(config: ExperimentConfig, check: str, found_n: int, problem: str, otherwise: str) -> _Said:
+    if not found_n:
+        return "ok", check, otherwise
+    return ("error" if config.file.run_purpose == "paper" else "warning"), check, problem
+
+
+def _prompt_lines(data: ExperimentData | None) -> Iterator[_Said]:
+    """Metadata reach no prompt: neither what prompts name nor what roles are given is a metadata column."""
+    samples = [one for split in data.splits.values() for one in split] if data else []
+    columns = {"metadata"}.union(*(one.metadata for one in samples))
+    given = _fields_of(role_inputs)
+    if leaked := sorted({"metadata", "gold"} & given):
+        yield "error", "metadata", f"agents are given {leaked[0]}"
+    # A column that is called as a field of ours is not what a prompt means by that name.
+    foreign = columns - given - _fields_of(answers) - _fields_of(absa) - set(RESERVED_KEYS)
+    for role in _ROLES:
+        if named := sorted(foreign & _inputs_named_by(instructions(role))):
+            yield "error", "metadata", f"the prompt of {role} names the metadata column {named[0]!r}"
+            return
+    yield "ok", "metadata", f"{len(_ROLES)} prompts name none of the metadata ({', '.join(sorted(columns))})"
+
+
+def _inputs_named_by(prompt: str) -> set[str]:
+    """Return the inputs a prompt speaks of; quoted words elsewhere are examples."""
+    quoted = {name for line in _INPUT_LINE.findall(prompt) for name in _QUOTED.findall(line)}
+    return quoted.union(_PLACEHOLDER.findall(prompt))
+
+
+def _fields_of(module: ModuleType) -> set[str]:
+    models = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, BaseModel))
+    return {field for model in models if model.__module__ == module.__name__ for field in model.model_fields}
+
+
+def _wording_lines() -> Iterator[_Said]:
+    texts: list[tuple[str, str | None]] = [
+        (f"principle {one.principle_id}", text)
+        for one in load_catalogue()
+        for text in (one.text_en, one.text_ko, one.anti_pattern_en, one.anti_pattern_ko)
+    ]
+    texts += [("warning", text) for text in fixed_texts()]
+    yield from _judge_wording(texts)
+
+
+def _judge_wording(texts: Iterable[tuple[str, str | None]]) -> Iterator[_Said]:
+    looked = [(name, text) for name, text in texts if text]
+    leaking = [name for name, text in looked if find_polarity_word(text) is not None]
+    if leaking:
+        yield "error", "wording", f"{len(leaking)} texts name a label, first {leaking[0]}"
+    else:
+        yield "ok", "wording", f"{len(looked)} texts of catalogue and warnings name no label"
+
+
+def _catalogue_lines() -> Iterator[_Said]:
+    catalogue = load_catalogue()
+    risks = [risk for literal in get_args(PrincipleRisk) for risk in get_args(literal)]
+    keys = list(product(risks, get_args(ActionTaken), get_args(EpisodeType)))
+    found = {catalogue.lookup(*key).principle_id for key in keys}
+    without = [one.principle_id for one in catalogue if one.expects not in get_args(Expects)]
+    if without:
+        yield "error", "catalogue", f"{without[0]} does not say what it expects"
+    else:
+        yield "ok", "catalogue", f"{len(keys)} kinds of episode find one of {len(found)} principles, each with expects"
+
+
+def _store_lines(config: ExperimentConfig, data: ExperimentData | None) -> Iterator[_Said]:
+    block = config.file.episodic_memory
+    initial = config.resolve(block.initial_store) if block.initial_store else None
+    builds = {cell.seed: cell.store for cell in build_cells(config)}
+    starts = {cell.name: builds.get(cell.seed, initial) for cell in evaluated_cells(config)}
+    try:
+        require_stores(config, starts)
+    except EpisodicAbsaError as error:
+        yield "error", "stores", str(error)
+    else:
+        used = sum(cell.needs_store for cell in evaluated_cells(config))
+        yield "ok", "stores", f"{used} cells use a store of their own"
+    if initial is not None:
+        yield from _initial_store_lines(config, initial, data)
+
+
+def _initial_store_lines(config: ExperimentConfig, initial: Path, data: ExperimentData | None) -> Iterator[_Said]:
+    if not initial.is_file():
+        yield "error", "initial_store", f"{initial} does not exist"
+        return
+    report = check_store(initial)
+    if not report.is_sound:
+        yield "error", "initial_store", f"{initial} is not sound; `episodic-absa memory check` tells what is wrong"
+        return
+    with MemoryStore(initial) as store:
+        sources = [entry.provenance.source_id for entry in store.load()]
+    evaluated = {one.sample.uid for one in data.splits[config.file.data.process_split]} if data else set()
+    known_n = sum(source in evaluated for source in sources)
+    yield _counted(
+        config,
+        "initial_store",
+        known_n,
+        f"{known_n} of {len(sources)} episodes come from samples that are evaluated",
+        f"{len(sources)} episodes, none from a sample that is evaluated",
+    )
+
+
+def _paper_lines(config: ExperimentConfig, data: ExperimentData | None) -> Iterator[_Said]:
+    if config.file.data.process_split == "train":
+        yield "error", "paper_split", "data.process_split is train; a paper reports a split that nothing was built from"
+    else:
+        yield "ok", "paper_split", f"{config.file.data.process_split} is evaluated"
+    if data is not None:
+        samples = data.splits[config.file.data.process_split]
+        missing_n = sum(one.gold is None for one in samples)
+        if missing_n:
+            yield "error", "paper_gold", f"{missing_n} of {len(samples)} evaluated samples have no gold"
+        else:
+            yield "ok", "paper_gold", f"all {len(samples)} evaluated samples have gold"
+    yield _answers_line(config)
+
+
+def _answers_line(config: ExperimentConfig) -> _Said:
+    """Whether the answers that a paper rests on can be had again."""
+    backbone = config.file.backbone
+    if backbone.provider == "embedded":
+        return "ok", "paper_answers", "the embedded engine gives every answer again"
+    if backbone.provider == "replay":
+        recording = config.resolve(Path(backbone.recording)) if backbone.recording else None
+        if recording is not None and recording.is_file():
+            return "ok", "paper_answers", f"answers come from {recording.name}"
+        return "error", "paper_answers", "backbone.recording does not name a recording that exists"
+    cache = config.resolve(config.file.cache.path)
+    folder = next(parent for parent in cache.absolute().parents if parent.exists())
+    if cache.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        return "error", "paper_answers", f"answers cannot be kept: cache.path {cache} cannot be written"
+    return "ok", "paper_answers", f"answers are kept in {cache.name}"

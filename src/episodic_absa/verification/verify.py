@@ -1,0 +1,190 @@
+"""`verify`: looks at the files of a cell or a grid, and writes what it finds into integrity.json."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.reading.run_files import CellFiles
+from episodic_absa.runs.reading.verified_files import CELL_MARK, INTEGRITY, cell_hashes, grid_hashes
+from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
+from episodic_absa.schemas.frozen_model import Count, FrozenModel
+from episodic_absa.serialization.csv_text import replace_file
+from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS
+from episodic_absa.verification.checks.metric_checks import GRID_METRIC_CHECKS, METRIC_CHECKS
+from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
+from episodic_absa.verification.checks.result_checks import RESULT_CHECKS, Findings, NotApplicableError
+
+_FILES_SEEN: Final = "files_seen"
+_DETAILS_SHOWN: Final = 3
+_CELL_CHECKS: Final = {**RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
+
+
+class CheckResult(FrozenModel):
+    """What one check found."""
+
+    check: str
+    result: Literal["pass", "fail", "not_applicable"]
+    detail: str
+    """What is wrong, or how much was looked at, or why nothing could be. It quotes no review text."""
+    count: Count
+    """How many things are wrong."""
+    sha256: dict[str, str] | None = None
+    """Of the files that all checks looked at, where the check is `files_seen`: what comes later was not verified."""
+
+
+class Verified(FrozenModel):
+    """The checks of every cell that was looked at, and those of the grid as a whole."""
+
+    cells: dict[str, tuple[CheckResult, ...]]
+    grid: tuple[CheckResult, ...] = ()
+
+    @property
+    def failures(self) -> tuple[tuple[str, CheckResult], ...]:
+        """All failed checks with the name of their cell, "grid" for the grid."""
+        named = [*self.cells.items(), ("grid", self.grid)]
+        return tuple((name, one) for name, results in named for one in results if one.result == "fail")
+
+
+def verify(path: Path) -> Verified:
+    """Verify a cell's directory, or every cell of a grid's directory and the grid; write integrity.json into each."""
+    if not path.is_dir():
+        raise RunDirectoryError(f"{path} is no directory; name a run directory or the directory of a grid", path=path)
+    if _is_cell(path):
+        return Verified(cells={path.resolve().name: _verify_cell(CellFiles(path))})
+    cells = [CellFiles(one) for one in sorted(path.iterdir()) if _is_cell(one) or CELL_MARK in one.name]
+    if not cells:
+        raise RunDirectoryError(
+            f"{path} holds neither {MANIFEST} nor the directories of cells; name a directory that a run wrote",
+            path=path,
+        )
+    seen = _files_seen(grid_hashes(path))
+    verified = {cell.path.name: _verify_cell(cell) for cell in cells}
+    readable = [cell for cell in cells if cell.manifest is not None]
+    grid = (*(_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items()), seen)
+    _write(path, grid)
+    return Verified(cells=verified, grid=grid)
+
+
+def check_never_shown_agree(cells: Sequence[CellFiles]) -> Findings:
+    """Conditions that never show memory have identical final tuples over the uids ok in all of them."""
+    # CHECKLIST 202: C1, C2_silent and C2_eval_only; flags decide, names do not.
+    compared = list(_never_shown_by_seed(cells))
+    if not compared:
+        raise NotApplicableError("no seed has two conditions that never show memory")
+    shared = [group for group in compared if all(cell.known_manifest.answers_shared for cell in group)]
+    if not shared:
+        raise NotApplicableError("the cells of a seed did not share their answers")
+    for first, *others in shared:
+        for uid in sorted(set(first.cards).intersection(*(other.cards for other in others))):
+            differing = [
+                other.path.name for other in others if other.cards[uid].final_tuples != first.cards[uid].final_tuples
+            ]
+            yield f"{uid}: {first.path.name} and {', '.join(differing)} differ" if differing else None
+
+
+def check_seeds_complete(cells: Sequence[CellFiles]) -> Findings:
+    """Every seed was run in every condition."""
+    by_seed: dict[int, set[str]] = {}
+    for cell in cells:
+        if not cell.known_manifest.is_build:
+            by_seed.setdefault(cell.known_manifest.seed, set()).add(cell.known_manifest.condition.name)
+    known = set().union(*by_seed.values())
+    for seed, names in sorted(by_seed.items()):
+        missing = sorted(known - names)
+        yield f"seed {seed} lacks {', '.join(missing)}" if missing else None
+
+
+def check_build_stores(cells: Sequence[CellFiles]) -> Findings:
+    """Every store that began as a copy of its seed's build began as exactly that."""
+    builds = {cell.known_manifest.seed: cell for cell in cells if cell.known_manifest.is_build}
+    for cell in cells:
+        build = builds.get(cell.known_manifest.seed)
+        if build is None or cell.known_manifest.episodic_memory.build_store_sha256 is None:
+            continue
+        same = cell.store.raw[: cell.start_lines] == build.store.raw
+        yield None if same else f"{cell.path.name} did not begin with the store of {build.path.name}"
+
+
+GRID_CHECKS: Final[Mapping[str, Callable[[Sequence[CellFiles]], Findings]]] = {
+    "never_shown_agree": check_never_shown_agree,
+    "seeds_complete": check_seeds_complete,
+    "build_stores": check_build_stores,
+    **GRID_METRIC_CHECKS,
+}
+
+
+def _is_cell(path: Path) -> bool:
+    return path.is_dir() and ((path / MANIFEST).exists() or (path / JOURNAL).exists())
+
+
+def _never_shown_by_seed(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]]:
+    groups: dict[int, list[CellFiles]] = {}
+    for cell in cells:
+        manifest = cell.known_manifest
+        shown = manifest.condition.exposed_to_debate or manifest.condition.exposed_to_stage2
+        if not manifest.is_build and not shown:
+            groups.setdefault(manifest.seed, []).append(cell)
+    return (group for group in groups.values() if len(group) > 1)
+
+
+def read_results(directory: Path) -> tuple[CheckResult, ...]:
+    """Return what `verify` wrote here; nothing where it was not run, or where the file is not what it writes."""
+    try:
+        return _RESULTS.validate_json((directory / INTEGRITY).read_bytes())
+    except (OSError, ValidationError):
+        return ()
+
+
+def seen_hashes(results: Sequence[CheckResult]) -> dict[str, str] | None:
+    """Return the hashes of what was looked at; None where nobody wrote them down."""
+    return next((one.sha256 for one in results if one.check == _FILES_SEEN), None)
+
+
+def _verify_cell(cell: CellFiles) -> tuple[CheckResult, ...]:
+    # Hashed before anything is read: what changes meanwhile is told as a change.
+    seen = _files_seen(cell_hashes(cell.path))
+    readable = _run("manifest", lambda: iter([cell.manifest_problem or None]))
+    results = [readable]
+    if cell.manifest is not None:
+        results += [_run(name, partial(check, cell)) for name, check in _CELL_CHECKS.items()]
+    results.append(seen)
+    _write(cell.path, results)
+    return tuple(results)
+
+
+def _files_seen(hashes: dict[str, str]) -> CheckResult:
+    return CheckResult(check=_FILES_SEEN, result="pass", detail=f"looked at {len(hashes)}", count=0, sha256=hashes)
+
+
+def _run(name: str, look: Callable[[], Findings]) -> CheckResult:
+    """Run one check; what looked at nothing does not pass."""
+    looked, wrong = 0, 0
+    shown: list[str] = []
+    try:
+        for finding in look():
+            looked += 1
+            if finding is not None:
+                wrong += 1
+                if len(shown) < _DETAILS_SHOWN:
+                    shown.append(finding)
+    except NotApplicableError as reason:
+        return CheckResult(check=name, result="not_applicable", detail=str(reason), count=wrong)
+    if wrong:
+        more = f"; and {wrong - len(shown)} more" if wrong > len(shown) else ""
+        return CheckResult(check=name, result="fail", detail="; ".join(shown) + more, count=wrong)
+    if not looked:
+        return CheckResult(check=name, result="not_applicable", detail="nothing to look at", count=wrong)
+    return CheckResult(check=name, result="pass", detail=f"looked at {looked}", count=wrong)
+
+
+def _write(directory: Path, results: Sequence[CheckResult]) -> None:
+    lines = [one.model_dump(mode="json", exclude_none=True) for one in results]
+    replace_file(directory / INTEGRITY, json.dumps(lines, ensure_ascii=False, sort_keys=True, indent=2) + "\n")
+
+
+_RESULTS: Final = TypeAdapter(tuple[CheckResult, ...])
