@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.experiments.exactness.served_model import Served
-from tests.experiments.exactness.small_grid import Remembering, exact_bytes, run_here, write_experiment
+from tests.runs.served_model import Served
+from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.experiment_config import load_experiment
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, STORE
 
-PROGRAM = Path(__file__).parents[1] / "experiments" / "exactness" / "run_grid_process.py"
+PROGRAM = Path(__file__).parents[1] / "runs" / "run_grid_process.py"
 EXPERIMENT = {"conditions": ["C1", "C2", "C2_silent"], "seeds": [1, 2], "shuffle": True, "speculate": True}
 
 

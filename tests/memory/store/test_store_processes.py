@@ -1,0 +1,283 @@
+"""SPEC 8, Store: several processes share one file, its lock and its numbering."""
+
+import copy
+import fcntl
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory import MemoryStore
+from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.serialization.canonical_json import canonical_json
+
+HERE = Path(__file__).parent
+BASE: dict[str, Any] = json.loads((HERE.parent / "episode.json").read_text(encoding="utf-8"))
+
+
+def draft(source_id: str = "s-1") -> dict[str, Any]:
+    episode = copy.deepcopy(BASE)
+    episode["provenance"]["source_id"] = source_id
+    return episode
+
+
+def line(number: int) -> bytes:
+    return canonical_json({**draft(), "episode_id": f"epi_{number:06d}"}).encode() + b"\n"
+
+
+class Writer:
+    """Another process that appends, and then reads and appends on demand."""
+
+    def __init__(self, path: Path, source: str, count: int, *more: str) -> None:
+        self.source = source
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "appender.py"), str(path), "--source", source, "--count", str(count), *more],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.to: IO[bytes] = self.process.stdin
+        self.answers: IO[bytes] = self.process.stdout
+        assert self.answers.readline() == b"ready\n"
+
+    def acknowledged(self) -> list[str]:
+        words = []
+        while (word := self.answers.readline().decode().strip()) not in {"done", ""}:
+            words.append(word)
+        return words
+
+    def ask(self, word: str) -> str:
+        self.to.write(word.encode() + b"\n")
+        self.to.flush()
+        return self.answers.readline().decode().strip()
+
+    def end(self) -> tuple[int, str]:
+        _, err = self.process.communicate(timeout=60)
+        return self.process.returncode, err.decode()
+
+
+def share_one_store(path: Path, each: int) -> None:
+    writers = [Writer(path, f"w-{i}", each, "--talk") for i in range(4)]
+    with MemoryStore(path, keep_last_n=10**6) as reader:
+        last = 0
+        while last < 4 * each and all(w.process.poll() is None for w in writers):
+            seen = len(reader.load())
+            assert seen >= last, "a reader lost what it had seen"
+            last = seen
+            time.sleep(0.05)
+        acknowledged = {w.source: w.acknowledged() for w in writers}
+        lines = path.read_bytes().split(b"\n")
+        assert lines.pop() == b""
+        entries = [EpisodicMemoryEntryV1_1.model_validate_json(text) for text in lines]
+        expected = [(f"epi_{i:06d}", e.provenance.source_id) for i, e in enumerate(entries, 1)]
+        assert len(entries) == 4 * each
+        assert [(e.episode_id, e.provenance.source_id) for e in entries] == expected
+        assert Counter(source for _, source in expected) == {w.source: each for w in writers}
+        for source, ids in acknowledged.items():
+            assert ids == [name for name, owner in expected if owner == source]
+        assert list(reader.load()) == entries
+        assert not path.with_name(path.name + ".torn").exists()
+        for writer in writers:
+            assert json.loads(writer.ask("read")) == [list(pair) for pair in expected]
+
+        inode = path.stat().st_ino
+        compact_store(path, each, lock_timeout_s=30.0)
+        assert path.stat().st_ino != inode
+        kept = expected[-each:]
+        for number, writer in enumerate(writers, 4 * each + 1):
+            assert json.loads(writer.ask("read")) == [list(pair) for pair in kept]
+            assert writer.ask("append") == f"epi_{number:06d}"
+            kept.append((f"epi_{number:06d}", writer.source))
+        for writer in writers:
+            assert json.loads(writer.ask("read")) == [list(pair) for pair in kept]
+            assert writer.end() == (0, "")
+        assert [(e.episode_id, e.provenance.source_id) for e in reader.load()] == kept
+    assert check_store(path).is_sound
+
+
+# CHECKLIST 170, 205, 211
+def test_four_processes_append_to_one_store_and_see_each_other_also_after_a_compaction(tmp_path: Path) -> None:
+    share_one_store(tmp_path / "store.jsonl", each=500)
+
+
+# CHECKLIST 170, 205, 211
+@pytest.mark.torture
+@pytest.mark.parametrize("again", range(3))
+def test_four_processes_append_two_thousand_episodes_each_again_and_again(tmp_path: Path, again: int) -> None:
+    share_one_store(tmp_path / f"store-{again}.jsonl", each=2000)
+
+
+# CHECKLIST 170, 205, 211
+def test_compacting_while_others_append_loses_no_id_and_repeats_none(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    writers = [Writer(path, f"w-{i}", 200, "--talk") for i in range(2)]
+    with MemoryStore(path, keep_last_n=10**6) as reader:
+        highest = 0
+        compactions = 0
+        while highest < 400 and all(w.process.poll() is None for w in writers):
+            loaded = reader.load()
+            if len(loaded):
+                highest = max(highest, int(loaded[-1].episode_id[4:]))
+                compact_store(path, 5, lock_timeout_s=30.0)
+                compactions += 1
+        acknowledged = [name for w in writers for name in w.acknowledged()]
+        assert sorted(acknowledged) == [f"epi_{i:06d}" for i in range(1, 401)]
+        assert compactions > 1
+        assert [w.ask("append") for w in writers] == ["epi_000401", "epi_000402"]
+        assert [e.episode_id for e in reader.load()][-2:] == ["epi_000401", "epi_000402"]
+        for writer in writers:
+            writer.ask("end")
+            assert writer.end() == (0, "")
+
+
+# CHECKLIST 211
+def test_a_held_lock_makes_anothers_append_wait_until_it_is_released(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store:
+        with store.writing():
+            store.append(draft("held"))
+            writer = Writer(path, "waiting", 1, "--talk")
+            time.sleep(0.5)
+            assert writer.process.poll() is None
+            store.append(draft("held"))
+            assert [e.provenance.source_id for e in store.load()] == ["held", "held"]
+            assert path.read_bytes().count(b"\n") == 2
+        assert writer.acknowledged() == ["epi_000003"]
+        assert [e.provenance.source_id for e in store.load()] == ["held", "held", "waiting"]
+        assert store.append(draft()).episode_id == "epi_000004"
+        writer.ask("end")
+        assert writer.end() == (0, "")
+
+
+# CHECKLIST 211
+def test_a_lock_that_stays_held_is_a_clear_store_error_after_the_timeout(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store, store.writing():
+        store.append(draft())
+        before = path.read_bytes()
+        started = time.monotonic()
+        writer = Writer(path, "late", 1, "--lock-timeout-s", "0.4")
+        code, err = writer.end()
+        assert code == 3, err
+        assert time.monotonic() - started >= 0.4
+        assert err.startswith("MemoryStoreError: ")
+        assert str(path) in err
+        assert "lock" in err.lower()
+        assert path.read_bytes() == before
+        assert store.append(draft()).episode_id == "epi_000002"
+
+
+# CHECKLIST 211
+def test_a_second_store_object_of_the_same_process_waits_for_the_lock_too(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store, MemoryStore(path, lock_timeout_s=0.1) as late:
+        with store.writing():
+            store.append(draft())
+            started = time.monotonic()
+            with pytest.raises(MemoryStoreError) as caught:
+                late.append(draft())
+            assert 0.1 <= time.monotonic() - started < 5
+            assert caught.value.path in {path, path.with_name("store.jsonl.lock")}
+            with pytest.raises(MemoryStoreError), late.writing():
+                pytest.fail("two writers hold one lock")
+        assert late.append(draft()).episode_id == "epi_000002"
+
+
+# CHECKLIST 211
+def test_the_lock_is_an_exclusive_flock_on_the_file_beside_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path, lock_timeout_s=0.1) as store:
+        store.append(draft())
+        with open(tmp_path / "store.jsonl.lock", "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with pytest.raises(MemoryStoreError):
+                store.append(draft())
+            assert len(store.load()) == 1
+        with store.writing(), open(tmp_path / "store.jsonl.lock", "a") as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with open(tmp_path / "store.jsonl.lock", "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+# CHECKLIST 211
+def test_the_lock_is_released_when_the_writing_block_fails(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store:
+        with pytest.raises(KeyError), store.writing():
+            raise KeyError
+        with MemoryStore(path, lock_timeout_s=0.5) as other:
+            assert other.append(draft()).episode_id == "epi_000001"
+
+
+# CHECKLIST 211
+def test_compact_and_repair_wait_for_the_lock_like_every_writer(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store, store.writing():
+        store.append(draft())
+        store.append(draft())
+        before = path.read_bytes()
+        with pytest.raises(MemoryStoreError):
+            compact_store(path, 1, lock_timeout_s=0.1)
+        with pytest.raises(MemoryStoreError):
+            repair_store(path, lock_timeout_s=0.1)
+        assert check_store(path).episode_n == 2
+        assert path.read_bytes() == before
+
+
+# CHECKLIST 204, 211
+def test_readers_are_neither_hindered_by_a_held_lock_nor_do_they_truncate(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    path.write_bytes(line(1) + line(2))
+    with MemoryStore(path) as store, store.writing():
+        with open(path, "ab") as file:
+            file.write(line(3)[:200])
+        before = path.read_bytes()
+        started = time.monotonic()
+        reading = "import sys; from episodic_absa.memory import MemoryStore as M; print(len(M(sys.argv[1]).load()))"
+        seen = subprocess.run([sys.executable, "-c", reading, str(path)], capture_output=True, text=True, check=True)
+        assert seen.stdout == "2\n"
+        assert seen.stderr == ""
+        assert time.monotonic() - started < 10
+        assert path.read_bytes() == before
+        assert not (tmp_path / "store.jsonl.torn").exists()
+
+
+# CHECKLIST 211
+def test_a_killed_holder_of_the_lock_does_not_block_the_next_writer(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    holding = (
+        "import sys, time; from episodic_absa.memory import MemoryStore as M\n"
+        "with M(sys.argv[1]).writing(): print('held', flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", holding, str(path)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with MemoryStore(path, lock_timeout_s=0.1) as store:
+            with pytest.raises(MemoryStoreError):
+                store.append(draft())
+            holder.kill()
+            holder.wait()
+            assert store.append(draft()).episode_id == "epi_000001"
+
+
+# CHECKLIST 160, 211
+@pytest.mark.parametrize("numbers", [(7, 9), (1, 2, 3), (1, 2, 3, 4, 5, 6), ()])
+def test_a_reader_reopens_a_store_that_was_replaced_by_another_file(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+    path = tmp_path / "store.jsonl"
+    path.write_bytes(line(1) + line(2) + line(3))
+    with MemoryStore(path) as store:
+        assert len(store.load()) == 3
+        other = tmp_path / "other.jsonl"
+        other.write_bytes(b"".join(map(line, numbers)))
+        other.replace(path)
+        assert [e.episode_id for e in store.load()] == [f"epi_{n:06d}" for n in numbers]
+        assert store.get("epi_000009") == (store.load()[1] if 9 in numbers else None)

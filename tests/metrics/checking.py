@@ -1,0 +1,53 @@
+"""How a computed metric is held against its oracle."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pytest
+from tests.metrics.oracles import Ratio
+
+from episodic_absa.metrics.cell_metrics import compute_cell_metrics
+from episodic_absa.metrics.majority import Majority
+from episodic_absa.metrics.metric_value import MetricValue
+from episodic_absa.schemas.scorecard import Scorecard
+
+ByName = Mapping[str, MetricValue]
+MAJORITY = Majority(polarity="positive", source="train")
+
+
+def by_name(metrics: Iterable[MetricValue]) -> ByName:
+    found = list(metrics)
+    names = [one.metric for one in found]
+    assert len(set(names)) == len(names), "a metric name stands for two values"  # SPEC 14.35
+    return {one.metric: one for one in found}
+
+
+def measured(
+    cards: Sequence[Scorecard], *, majority: Majority | None = MAJORITY, count_backfilled: bool = False
+) -> ByName:
+    return by_name(compute_cell_metrics(cards, majority=majority, count_backfilled=count_backfilled))
+
+
+def one_of(metrics: ByName, *names: str) -> MetricValue:
+    """The metric of whichever of these names is used, where SPEC leaves the name open."""
+    found = [metrics[name] for name in names if name in metrics]
+    assert len(found) == 1, f"expected exactly one of {names} among {sorted(metrics)}"
+    return found[0]
+
+
+def assert_value(found: MetricValue, expected: float | None) -> None:
+    assert found.value == (None if expected is None else pytest.approx(expected, abs=1e-9)), found
+
+
+def assert_ratio(found: MetricValue, expected: Ratio) -> None:
+    """Value, numerator and denominator; on an empty denominator the value is null."""
+    assert_value(found, expected.value)
+    if expected.denominator:
+        assert found.numerator == pytest.approx(expected.numerator, abs=1e-9), found
+        assert found.denominator == expected.denominator, found
+    else:
+        assert not found.denominator, found
+
+
+def assert_count(found: MetricValue, expected: int) -> None:
+    assert found.value == expected, found
+    assert found.denominator is None, found

@@ -1,0 +1,232 @@
+"""SPEC 12, statistics: McNemar on exact_match, Holm over outcome metrics, and what may be claimed.
+
+SPEC leaves open the odds ratio without a discordant uid on one side (it is a/b where both are above 0, and never
+infinite) and the p-value without any discordant uid (null or 1).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from tests.metrics.scorecard_making import cells, final_tuple, gold, ok_card
+
+from episodic_absa.metrics.definitions import definition_of
+from episodic_absa.metrics.statistics import Comparison, McNemar, PairedDifference, claim, compare, holm
+from episodic_absa.schemas.scorecard import Scorecard
+
+FEW = 200
+GOLD = gold(("food", "positive"))
+RIGHT = ok_card(stage1=[final_tuple("food", "positive")], gold_tuples=GOLD)
+WRONG = ok_card(stage1=[final_tuple("food", "negative")], gold_tuples=GOLD)
+
+
+def cell(rights: Sequence[Sequence[bool]]) -> list[Scorecard]:
+    """One row per uid, one flag per seed."""
+    return [
+        (RIGHT if right else WRONG).model_copy(update={"uid": f"u{i}", "seed": seed})
+        for i, row in enumerate(rights)
+        for seed, right in enumerate(row)
+    ]
+
+
+def mcnemar_of(a: Sequence[Sequence[bool]], b: Sequence[Sequence[bool]]) -> McNemar:
+    found = compare("A", cell(a), "B", cell(b), resamples=FEW).mcnemar
+    assert found is not None
+    return found
+
+
+def verdict(row: Sequence[bool]) -> bool | None:
+    """Right in more than half its seeds; exactly half is a tie."""
+    return None if 2 * sum(row) == len(row) else 2 * sum(row) > len(row)
+
+
+rows = st.integers(1, 4).flatmap(
+    lambda n: st.lists(
+        st.tuples(st.lists(st.booleans(), min_size=n, max_size=n), st.lists(st.booleans(), min_size=n, max_size=n)),
+        min_size=1,
+        max_size=8,
+    )
+)
+
+
+# CHECKLIST 200
+@settings(max_examples=40)
+@given(rows)
+def test_mcnemar_takes_the_majority_of_seeds_and_drops_ties(found: list[tuple[list[bool], list[bool]]]) -> None:
+    verdicts = [(verdict(a), verdict(b)) for a, b in found]
+    a_only = sum(a is True and b is False for a, b in verdicts)
+    b_only = sum(a is False and b is True for a, b in verdicts)
+    result = mcnemar_of([a for a, _ in found], [b for _, b in found])
+    assert (result.a_only, result.b_only) == (a_only, b_only)
+    assert result.ties_dropped == sum(a is None or b is None for a, b in verdicts)
+    if a_only + b_only:
+        assert result.p_value == pytest.approx(binomtest(a_only, a_only + b_only, 0.5).pvalue)
+    else:
+        assert result.p_value in (None, 1.0)
+    if a_only and b_only:
+        assert result.odds_ratio == pytest.approx(a_only / b_only)
+    assert result.odds_ratio is None or math.isfinite(result.odds_ratio)
+
+
+# CHECKLIST 200
+def test_mcnemar_is_exact() -> None:
+    result = mcnemar_of([[True]] * 9 + [[False]], [[False]] * 9 + [[True]])
+    assert (result.a_only, result.b_only) == (9, 1)
+    assert result.p_value == pytest.approx(2 * (1 + 10) / 2**10)
+    assert result.odds_ratio == pytest.approx(9)
+
+
+def test_without_gold_mcnemar_tests_nothing() -> None:
+    blind = [ok_card(f"u{i}", stage1=[final_tuple("food")]) for i in range(3)]
+    found = compare("A", blind, "B", blind, resamples=FEW).mcnemar
+    assert found is None or (found.a_only, found.b_only, found.p_value) in {(0, 0, None), (0, 0, 1.0)}
+
+
+def test_a_uid_that_is_missing_on_one_side_is_not_tested() -> None:
+    found = compare("A", cell([[True], [True]]), "B", cell([[False]]), resamples=FEW).mcnemar
+    assert found is not None
+    assert (found.a_only, found.b_only) == (1, 0)
+
+
+# Holm
+
+
+def stepped_down(p_values: Sequence[float]) -> list[float]:
+    """Smallest p times m, next times m - 1, ...; never below an earlier one, never above 1."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, i in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = highest
+    return adjusted
+
+
+# CHECKLIST 200
+@settings(max_examples=60)
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_steps_down(p_values: list[float]) -> None:
+    assert list(holm(p_values)) == pytest.approx(stepped_down(p_values))
+
+
+# CHECKLIST 200
+@pytest.mark.parametrize(
+    ("p_values", "expected"),
+    [
+        ((), ()),
+        ((0.04,), (0.04,)),
+        ((0.01, 0.04, 0.03), (0.03, 0.06, 0.06)),
+        ((0.5, 0.6), (1.0, 1.0)),
+        ((0.02, 0.02), (0.04, 0.04)),
+    ],
+)
+def test_holm_by_table(p_values: tuple[float, ...], expected: tuple[float, ...]) -> None:
+    assert holm(p_values) == pytest.approx(expected)
+
+
+def assert_holm(found: Comparison) -> None:
+    """Holm over the tests of outcome metrics: the paired ones and McNemar's."""
+    outcomes = [one for one in found.metrics if one.kind == "outcome" and one.p_value is not None]
+    tests = [(one.p_value, one.p_holm) for one in outcomes]
+    if found.mcnemar is not None and found.mcnemar.p_value is not None:
+        tests.append((found.mcnemar.p_value, found.mcnemar.p_holm))
+    raw = [p for p, _ in tests if p is not None]
+    assert [adjusted for _, adjusted in tests] == pytest.approx(stepped_down(raw))
+    for one in found.metrics:
+        if one.kind != "outcome" or one.p_value is None:
+            assert one.p_holm is None, one.metric
+
+
+# CHECKLIST 200
+@settings(max_examples=15)
+@given(cells(names=("C2",), min_size=2, max_size=4), cells(names=("C1",), min_size=2, max_size=4))
+def test_holm_covers_the_tests_of_outcome_metrics_and_no_other(a: list[Scorecard], b: list[Scorecard]) -> None:
+    assert_holm(compare("C2", a, "C1", b, resamples=FEW))
+
+
+# CHECKLIST 200
+def test_holm_covers_mcnemar_too() -> None:
+    found = compare("A", cell([[True]] * 6 + [[False]] * 2), "B", cell([[False]] * 6 + [[True]] * 2), resamples=FEW)
+    assert found.mcnemar is not None
+    assert found.mcnemar.p_holm is not None
+    assert_holm(found)
+
+
+def test_the_kind_of_a_paired_metric_is_that_of_the_agreement() -> None:
+    kinds = {one.metric: one.kind for one in compare("A", [RIGHT], "B", [WRONG], resamples=FEW).metrics}
+    process = {"changed", "delta_risk", "outcome_residual_risk", "validator_residual_risk"}
+    efficiency = {"tokens_in", "tokens_out", "calls"}
+    for name, kind in kinds.items():
+        assert kind == ("process" if name in process else "efficiency" if name in efficiency else "outcome"), name
+    assert definition_of("tuple_f1_explicit").kind == "outcome"
+
+
+# Claims
+
+
+def difference(**more: Any) -> PairedDifference:
+    given_fields: dict[str, Any] = {
+        "metric": "tuple_f1_explicit",
+        "kind": "outcome",
+        "n_uids": 30,
+        "n_pairs": 30,
+        "unpaired_a": 0,
+        "unpaired_b": 0,
+        "mean_a": 0.5,
+        "mean_b": 0.4,
+        "difference": 0.1,
+        "ci_low": 0.02,
+        "ci_high": 0.18,
+        "p_value": 0.01,
+        "p_holm": 0.03,
+        "dz": 0.4,
+        "variation": True,
+        "detectable": 0.1,
+        "needed_n": 30,
+        **more,
+    }
+    return PairedDifference(**given_fields)
+
+
+# CHECKLIST 201
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, "significant"),
+        ({"p_holm": 0.05}, "direction"),
+        ({"p_holm": 0.2}, "direction"),
+        ({"p_holm": None}, "direction"),
+        ({"p_value": 0.001, "p_holm": 0.06}, "direction"),
+        ({"ci_low": -0.01}, "none"),
+        ({"ci_low": 0.0}, "none"),
+        ({"ci_low": -0.01, "p_holm": 0.001}, "none"),
+        ({"difference": -0.1, "ci_low": -0.2, "ci_high": -0.01}, "significant"),
+        ({"difference": -0.1, "ci_low": -0.2, "ci_high": 0.0}, "none"),
+        ({"ci_low": None, "ci_high": None}, "none"),
+        ({"difference": None, "ci_low": None, "ci_high": None, "p_value": None, "p_holm": None}, "none"),
+        ({"metric": "changed", "kind": "process", "p_holm": None}, "none"),
+        ({"metric": "calls", "kind": "efficiency", "p_holm": None}, "none"),
+    ],
+)
+def test_a_claim_needs_an_outcome_an_interval_without_zero_and_holm(fields: dict[str, Any], expected: str) -> None:
+    assert claim(difference(**fields)) == expected
+
+
+# CHECKLIST 201
+def test_no_variation_carries_no_claim_of_a_difference_that_is_zero() -> None:
+    still = difference(difference=0.0, ci_low=0.0, ci_high=0.0, p_value=None, p_holm=None, dz=None, variation=False)
+    assert claim(still) == "none"
+
+
+# CHECKLIST 201
+@settings(max_examples=10)
+@given(cells(names=("C2",), min_size=2, max_size=4), cells(names=("C1",), min_size=2, max_size=4))
+def test_no_claim_goes_beyond_its_interval(a: list[Scorecard], b: list[Scorecard]) -> None:
+    for one in compare("C2", a, "C1", b, resamples=FEW).metrics:
+        excludes = one.ci_low is not None and one.ci_high is not None and (one.ci_low > 0 or one.ci_high < 0)
+        said = claim(one)
+        assert said == "none" or (excludes and one.kind == "outcome")
+        assert said != "significant" or (one.p_holm is not None and one.p_holm < 0.05)

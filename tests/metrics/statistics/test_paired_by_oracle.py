@@ -1,0 +1,295 @@
+"""SPEC 12, statistics: pairing, means, intervals, permutation p, effect size.
+
+Tokens carry the numbers: they are the one metric of a sample that a test can set freely. SPEC leaves open whether a
+sample whose partner failed counts as unpaired: here it does, and the failed partner, which has no value, does not.
+"""
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from statistics import fmean, stdev
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.metrics.scorecard_making import cells, error_card, final_tuple, gold, ok_card
+
+from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval, required_n
+from episodic_absa.schemas.scorecard import Scorecard, UsageSums
+
+Key = tuple[str, int]
+BASE = ok_card()
+FAILED = error_card()
+FEW = 200
+"""Resamples where the interval itself is not looked at."""
+
+
+def told(key: Key, tokens: int | None) -> Scorecard:
+    """A sample with that many tokens, or a failed one."""
+    uid, seed = key
+    if tokens is None:
+        return FAILED.model_copy(update={"uid": uid, "seed": seed})
+    return BASE.model_copy(update={"uid": uid, "seed": seed, "usage": UsageSums(calls=10, tokens_in=tokens)})
+
+
+def cards(values: Mapping[Key, int | None]) -> list[Scorecard]:
+    return [told(key, tokens) for key, tokens in values.items()]
+
+
+def of_differences(differences: Sequence[int]) -> tuple[list[Scorecard], list[Scorecard]]:
+    """Two cells of one seed whose tokens differ by these."""
+    a = {(f"u{i}", 1): 1000 + d for i, d in enumerate(differences)}
+    return cards(a), cards(dict.fromkeys(a, 1000))
+
+
+def tokens_of(comparison: Comparison) -> PairedDifference:
+    (found,) = [one for one in comparison.metrics if one.metric == "tokens_in"]
+    return found
+
+
+def compared(differences: Sequence[int], *, resamples: int = 10_000) -> PairedDifference:
+    a, b = of_differences(differences)
+    return tokens_of(compare("A", a, "B", b, resamples=resamples))
+
+
+def by_uid(keys: Sequence[Key], values: Mapping[Key, int | None]) -> dict[str, float]:
+    """Seeds of a uid averaged first."""
+    found: dict[str, list[int]] = {}
+    for key in keys:
+        value = values[key]
+        assert value is not None
+        found.setdefault(key[0], []).append(value)
+    return {uid: fmean(some) for uid, some in found.items()}
+
+
+KEYS = [(f"u{i}", seed) for i in range(4) for seed in (1, 2, 3)]
+some_values = st.dictionaries(st.sampled_from(KEYS), st.one_of(st.integers(0, 9), st.integers(0, 9), st.none()))
+
+
+# CHECKLIST 200
+@settings(max_examples=60)
+@given(some_values, some_values)
+def test_samples_pair_by_uid_and_seed_and_seeds_are_averaged_first(
+    a: dict[Key, int | None], b: dict[Key, int | None]
+) -> None:
+    found = tokens_of(compare("A", cards(a), "B", cards(b), resamples=FEW))
+    in_a = {key for key, value in a.items() if value is not None}
+    in_b = {key for key, value in b.items() if value is not None}
+    paired = sorted(in_a & in_b)
+    assert found.n_pairs == len(paired)
+    assert found.n_uids == len({uid for uid, _ in paired})
+    assert (found.unpaired_a, found.unpaired_b) == (len(in_a - in_b), len(in_b - in_a))
+    if not paired:
+        assert (found.mean_a, found.mean_b, found.difference, found.p_value, found.dz) == (None,) * 5
+        return
+    mean_a, mean_b = by_uid(paired, a), by_uid(paired, b)
+    differences = [mean_a[uid] - mean_b[uid] for uid in mean_a]
+    assert found.mean_a == pytest.approx(fmean(mean_a.values()))
+    assert found.mean_b == pytest.approx(fmean(mean_b.values()))
+    assert found.difference == pytest.approx(fmean(differences))
+    if len(differences) > 1 and stdev(differences) > 1e-9:
+        assert found.variation is True
+        assert found.dz == pytest.approx(fmean(differences) / stdev(differences))
+        assert found.ci_low is not None
+        assert found.ci_high is not None
+        assert found.ci_low - 1e-9 <= fmean(differences) <= found.ci_high + 1e-9
+    else:
+        assert found.variation is False
+
+
+# CHECKLIST 200
+def test_the_order_of_the_cards_is_of_no_consequence() -> None:
+    values_a = {key: (i * 7) % 11 for i, key in enumerate(KEYS)}
+    values_b = {key: (i * 5) % 7 for i, key in enumerate(KEYS)}
+    a, b = cards(values_a), cards(values_b)
+    assert compare("A", a, "B", b, resamples=FEW) == compare("A", a[::-1], "B", b[3:] + b[:3], resamples=FEW)
+
+
+# CHECKLIST 200
+def test_the_same_call_twice_gives_the_same_numbers() -> None:
+    a, b = of_differences([3, -1, 4, 1, -5, 9, 2, 6])
+    assert compare("A", a, "B", b) == compare("A", a, "B", b)
+    assert compare("A", a, "B", b, seed=1) == compare("A", a, "B", b, seed=1)
+
+
+def test_the_other_way_round_the_sign_turns() -> None:
+    a, b = of_differences([3, -1, 4, 1, -5, 9, 2, 6])
+    there, back = tokens_of(compare("A", a, "B", b)), tokens_of(compare("B", b, "A", a))
+    assert there.difference is not None
+    assert back.difference == pytest.approx(-there.difference)
+    assert (there.mean_a, there.mean_b) == (back.mean_b, back.mean_a)
+    assert there.p_value == pytest.approx(back.p_value, abs=0.03)
+
+
+# CHECKLIST 200
+def test_a_comparison_has_every_paired_metric_once_under_both_names() -> None:
+    a, b = of_differences([1, 2])
+    found = compare("C2", a, "C1", b, resamples=FEW)
+    assert (found.a, found.b) == ("C2", "C1")
+    assert tuple(one.metric for one in found.metrics) == tuple(PAIRED_METRICS)
+
+
+# CHECKLIST 200
+@pytest.mark.parametrize("spread", ["even", "skewed"])
+def test_the_interval_agrees_with_a_plain_percentile_bootstrap(spread: str) -> None:
+    rng = np.random.default_rng(3)
+    drawn = rng.normal(20, 100, 40) if spread == "even" else rng.exponential(60, 40) - 40
+    differences = [round(d) for d in drawn]
+    found = compared(differences)
+    sample = np.array(differences, dtype=float)
+    means = rng.choice(sample, size=(20_000, len(sample))).mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    error = 0.15 * sample.std() / math.sqrt(len(sample))
+    assert found.ci_low == pytest.approx(low, abs=error)
+    assert found.ci_high == pytest.approx(high, abs=error)
+
+
+# CHECKLIST 200
+def test_reviews_are_resampled_not_seeds() -> None:
+    """Thirty seeds of two reviews know no more than two reviews do."""
+    a = {(uid, seed): 100 + (10 if uid == "u0" else 0) for uid in ("u0", "u1") for seed in range(30)}
+    found = tokens_of(compare("A", cards(a), "B", cards(dict.fromkeys(a, 100))))
+    assert (found.n_uids, found.n_pairs) == (2, 60)
+    assert found.ci_low == pytest.approx(0.0)
+    assert found.ci_high == pytest.approx(10.0)
+    assert found.p_value == pytest.approx(1.0, abs=0.02)
+
+
+def exact_p(differences: Sequence[int]) -> float:
+    """All sign flips: the share at least as far from 0, in integers, so that ties are ties."""
+    seen = abs(sum(differences))
+    flips = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    return sum(flip >= seen for flip in flips) / len(flips)
+
+
+# CHECKLIST 200
+@settings(max_examples=25)
+@given(st.lists(st.integers(-4, 4), min_size=3, max_size=8).filter(lambda found: len(set(found)) > 1))
+def test_the_permutation_p_is_the_share_of_sign_flips(differences: list[int]) -> None:
+    assert compared(differences).p_value == pytest.approx(exact_p(differences), abs=0.025)
+
+
+# CHECKLIST 200
+def test_the_permutation_p_of_many_reviews_is_near_the_exact_one() -> None:
+    differences = [3, -1, 4, 1, -5, 9, 2, 6, -5, 3, 5, -8, 9, 7]
+    assert compared(differences).p_value == pytest.approx(exact_p(differences), abs=0.02)
+
+
+# CHECKLIST 200
+def test_ten_thousand_resamples_are_the_rule() -> None:
+    for function in (compare, mean_interval):
+        assert inspect.signature(function).parameters["resamples"].default == 10_000
+    a, b = of_differences([3, -1, 4, 1, -5, 9, 2, 6, 17])
+    assert compare("A", a, "B", b) == compare("A", a, "B", b, resamples=10_000)
+
+
+def test_backfills_are_compared_only_if_they_count() -> None:
+    right = ok_card(
+        stage1=[final_tuple("food", "neutral", 0.5, backfilled=True)], gold_tuples=gold(("food", "neutral"))
+    )
+    wrong = ok_card(gold_tuples=gold(("food", "neutral")))
+
+    def gain(*, count_backfilled: bool) -> float | None:
+        found = compare("A", [right], "B", [wrong], resamples=FEW, count_backfilled=count_backfilled)
+        return next(one.difference for one in found.metrics if one.metric == "tuple_f1_explicit")
+
+    assert gain(count_backfilled=False) == 0.0
+    assert gain(count_backfilled=True) == 1.0
+
+
+# CHECKLIST 200
+@pytest.mark.parametrize("thirds", [[1, 1, 2], [1, 2, 3, 1, 1], [2, -1, 1, 1, 2, 1, 1]])
+def test_ties_among_sign_flips_survive_the_averaging_of_seeds(thirds: list[int]) -> None:
+    """Differences of a third are no exact floats; a flip as far from 0 as the data still counts."""
+    a = {(f"u{i}", seed): 10 + (d if seed == 1 else 0) for i, d in enumerate(thirds) for seed in (1, 2, 3)}
+    found = tokens_of(compare("A", cards(a), "B", cards(dict.fromkeys(a, 10))))
+    assert found.difference == pytest.approx(fmean(thirds) / 3)
+    assert found.p_value == pytest.approx(exact_p(thirds), abs=0.025)
+
+
+def test_p_is_never_zero_and_never_above_one() -> None:
+    found = compared(list(range(50, 80)))
+    assert found.p_value is not None
+    assert 0 < found.p_value < 0.01
+
+
+# CHECKLIST 200
+@pytest.mark.parametrize("differences", [[0], [5], [0, 0, 0], [5, 5, 5], [-2] * 10])
+def test_zero_spread_is_no_variation_and_no_nan(differences: list[int]) -> None:
+    found = compared(differences, resamples=FEW)
+    assert found.variation is False
+    assert found.difference == pytest.approx(differences[0])
+    assert found.dz is None
+    assert_finite(found)
+
+
+# CHECKLIST 200
+def test_equal_thirds_have_no_spread_whatever_the_floats_say() -> None:
+    a = {(f"u{i}", seed): 10 + i + (seed == 1) for i in range(6) for seed in (1, 2, 3)}
+    b = {(uid, seed): tokens - (seed == 1) for (uid, seed), tokens in a.items()}
+    found = tokens_of(compare("A", cards(a), "B", cards(b), resamples=FEW))
+    assert found.variation is False
+    assert found.dz is None
+
+
+def assert_finite(found: PairedDifference) -> None:
+    for name, value in found.model_dump().items():
+        assert not isinstance(value, float) or math.isfinite(value), name
+
+
+# CHECKLIST 200
+@settings(max_examples=15)
+@given(cells(names=("C2",), max_size=4), cells(names=("C1",), max_size=4))
+def test_nothing_is_nan_and_every_interval_holds_its_difference(a: list[Scorecard], b: list[Scorecard]) -> None:
+    comparison = compare("C2", a, "C1", b, resamples=FEW)
+    for one in comparison.metrics:
+        assert_finite(one)
+        if one.n_pairs == 0:
+            assert one.difference is None
+            assert one.p_value is None
+        elif one.ci_low is not None and one.ci_high is not None and one.difference is not None:
+            assert one.ci_low - 1e-9 <= one.difference <= one.ci_high + 1e-9
+        if one.p_value is not None:
+            assert 0 <= one.p_value <= 1
+
+
+def test_two_empty_cells_have_nothing_to_compare() -> None:
+    for one in compare("A", [], "B", [], resamples=FEW).metrics:
+        assert (one.n_pairs, one.difference, one.ci_low, one.p_value) == (0, None, None, None)
+
+
+# CHECKLIST 200
+def test_the_interval_of_one_mean_is_seeded_and_holds_the_mean() -> None:
+    values = {f"u{i}": float((i * 37) % 23) for i in range(30)}
+    found = mean_interval(values)
+    assert found is not None
+    assert found == mean_interval(values)
+    low, high = found
+    assert low < fmean(values.values()) < high
+    rng = np.random.default_rng(5)
+    sample = np.array(list(values.values()))
+    expected = np.percentile(rng.choice(sample, size=(20_000, 30)).mean(axis=1), [2.5, 97.5])
+    assert [low, high] == pytest.approx(list(expected), abs=0.15 * sample.std() / math.sqrt(30))
+    assert mean_interval({}) is None
+
+
+@pytest.mark.parametrize(("difference", "sd", "normal"), [(0.5, 1.0, 31.4), (0.1, 0.3, 70.6), (-0.05, 0.4, 502.3)])
+def test_the_reviews_needed_follow_from_effect_and_power(difference: float, sd: float, normal: float) -> None:
+    """((1.96 + 0.84) sd / difference)^2, and a few more where t stands in for the normal."""
+    assert normal <= required_n(difference, sd) <= normal + 4
+
+
+def test_what_a_sample_size_can_see_is_what_it_would_need() -> None:
+    found = compared([round(40 * math.sin(i)) + 10 for i in range(60)])
+    assert found.detectable is not None
+    assert found.dz is not None
+    assert found.difference is not None
+    sd = found.difference / found.dz
+    assert found.detectable == pytest.approx(2.8016 * sd / math.sqrt(60), rel=0.05)
+    assert found.needed_n == pytest.approx(required_n(found.difference, sd), abs=1)

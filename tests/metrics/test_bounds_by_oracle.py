@@ -1,0 +1,201 @@
+"""SPEC 12 and 14.30 over everything a cell reports: nulls, bounds, counts of errors, cost, values of single samples.
+
+SPEC leaves open whether usage also sums failed samples: it is tested on samples that went well.
+"""
+
+import math
+import subprocess
+import sys
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.metrics import oracles
+from tests.metrics.checking import assert_value, measured
+from tests.metrics.oracles import ok
+from tests.metrics.scorecard_making import any_cards, cells, error_card, final_tuple, ok_card
+
+from episodic_absa.metrics.definitions import definition_of
+from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS, sample_value
+from episodic_absa.schemas.scorecard import Scorecard, UsageSums
+
+BOUNDED = ("_rate", "_micro", "exact_match", "self_consistency", "correction_precision", "mapping_coverage")
+EVERY_PAIRED = (
+    "tuple_f1_explicit",
+    "tuple_f1_overall",
+    "tuple_f1_lenient",
+    "tuple_f1_implicit",
+    "tuple_f1_after_rep",
+    "exact_match",
+    "delta_f1",
+    "severe_polarity_error",
+    "polarity_conflict",
+    "unsupported",
+    "aspect_hallucination",
+    "changed",
+    "delta_risk",
+    "outcome_residual_risk",
+    "validator_residual_risk",
+    "tokens_in",
+    "tokens_out",
+    "calls",
+)
+
+
+def is_share(name: str) -> bool:
+    return name.endswith(BOUNDED) or ("f1" in name and "delta" not in name) or "_rate_" in name
+
+
+# CHECKLIST 196
+@settings(max_examples=80)
+@given(cells(), st.booleans())
+def test_no_rate_leaves_zero_to_one_and_nothing_is_nan(cards: list[Scorecard], count_backfilled: bool) -> None:
+    for name, found in measured(cards, count_backfilled=count_backfilled).items():
+        if found.value is not None:
+            assert math.isfinite(found.value)
+            assert not is_share(name) or 0 <= found.value <= 1, name
+        if found.denominator == 0:
+            assert found.value is None, name
+        if found.value is not None and found.denominator and found.numerator is not None and name != "delta_f1":
+            assert found.value == pytest.approx(found.numerator / found.denominator, abs=1e-6), name
+
+
+# CHECKLIST 196
+@pytest.mark.parametrize("cards", [[], [error_card()]])
+def test_without_an_ok_sample_every_share_and_mean_is_null(cards: list[Scorecard]) -> None:
+    for name, found in measured(cards).items():
+        if is_share(name) or "mean" in name or name == "net_gain":
+            assert found.value is None, name
+
+
+# CHECKLIST 196
+def test_without_gold_every_quality_score_is_null() -> None:
+    metrics = measured([ok_card(stage1=[final_tuple("food")])])
+    for name, found in metrics.items():
+        if found.group == "quality" and name != "gold_invalid_n":
+            assert found.value is None, name
+    assert_value(metrics["severe_polarity_error_L3_sample_rate"], None)
+
+
+@settings(max_examples=30)
+@given(cells())
+def test_errors_are_counted_beside_the_samples(cards: list[Scorecard]) -> None:
+    metrics = measured(cards)
+    n = len(ok(cards))
+    assert [metrics[name].value for name in ("n_samples", "n_ok", "n_error")] == [len(cards), n, len(cards) - n]
+
+
+# CHECKLIST 199
+def test_usage_is_what_the_calls_of_the_sample_sum_to() -> None:
+    usage = UsageSums(calls=11, attempts=13, tokens_in=700, tokens_out=40, cost_usd=0.25)
+    metrics = measured([ok_card(usage=usage)])
+    told = [one.value for one in metrics.values() if one.group == "efficiency"]
+    for expected in (11, 13, 700, 40, 0.25):
+        assert expected in told
+
+
+# CHECKLIST 199
+@settings(max_examples=30)
+@given(cells(min_size=1))
+def test_usage_is_told_per_sample_and_in_total(cards: list[Scorecard]) -> None:
+    n = ok(cards)
+    metrics = measured(n)
+    for name in ("calls", "attempts", "tokens_in", "tokens_out", "cost_usd"):
+        values = [getattr(card.usage, name) for card in n]
+        total = None if None in values or not values else sum(values)
+        if n:
+            assert_value(metrics[name], None if total is None else total / len(n))
+            assert_value(metrics[f"{name}_total"], total)
+        else:
+            assert metrics[name].value is None
+
+
+# CHECKLIST 199
+def test_the_cost_is_null_if_a_price_is_unknown() -> None:
+    known, unknown = UsageSums(calls=1, cost_usd=0.25), UsageSums(calls=1)
+    for cards in ([ok_card(usage=unknown)], [ok_card(usage=known), ok_card("u1", usage=unknown)]):
+        costs = [one for name, one in measured(cards).items() if "cost" in name]
+        assert costs
+        assert all(one.value is None for one in costs)
+
+
+@settings(max_examples=30)
+@given(cells(), st.randoms(use_true_random=False))
+def test_the_order_of_the_cards_is_of_no_consequence(cards: list[Scorecard], random: Random) -> None:
+    shuffled = list(cards)
+    random.shuffle(shuffled)
+    first, again = measured(cards), measured(shuffled)
+    assert list(first) == list(again)
+    for name, found in first.items():
+        assert_value(again[name], found.value)
+
+
+def test_the_metrics_of_every_cell_are_the_same_in_the_same_order() -> None:
+    names = list(measured([]))
+    assert names == list(measured([error_card()])) == list(measured([ok_card(stage1=[final_tuple("food")])]))
+
+
+# CHECKLIST 140, 141, 142
+def test_the_groups_stand_in_the_order_of_the_questions() -> None:
+    groups = [one.group for one in measured([ok_card()]).values()]
+    assert list(dict.fromkeys(groups)) == [
+        *("quality", "baseline", "rq1", "rq2", "rq3", "memory", "impact", "efficiency")
+    ]
+    assert groups == sorted(groups, key=groups.index)
+
+
+def test_every_metric_has_a_definition_that_agrees_with_it() -> None:
+    for name, found in measured([ok_card()]).items():
+        definition = definition_of(name)
+        assert (definition.group, definition.kind) == (found.group, found.kind), name
+        assert definition.definition
+        assert definition.definition_ko
+
+
+# Values of single samples
+
+
+@settings(max_examples=100)
+@given(any_cards(condition="C2"), st.booleans())
+def test_the_value_of_a_sample_is_the_metric_of_that_sample(card: Scorecard, count_backfilled: bool) -> None:
+    def told(name: str) -> float | None:
+        return sample_value(name, card, count_backfilled=count_backfilled)
+
+    if card.status == "error":
+        assert all(told(name) is None for name in EVERY_PAIRED)
+        return
+    expected: dict[str, float | None] = {
+        name: oracle(card, count_backfilled=count_backfilled)
+        for name, oracle in oracles.MACRO.items()
+        if name in EVERY_PAIRED
+    }
+    with_gold = oracles.has_valid_gold(card)
+    expected |= {
+        "delta_f1": oracles.delta_f1(card, count_backfilled=count_backfilled),
+        "exact_match": oracles.exact_match([card], count_backfilled=count_backfilled).value,
+        "severe_polarity_error": float(oracles.severe(card, count_backfilled=count_backfilled).numerator > 0)
+        if with_gold
+        else None,
+        "polarity_conflict": oracles.conflict(card.final_tuples, count_backfilled=count_backfilled),
+        "unsupported": oracles.bucket(card, count_backfilled=count_backfilled) == "unsupported",
+        "aspect_hallucination": any(not one.term_in_text for one in card.sentiments_judged),
+        "changed": oracles.changed(card),
+        "delta_risk": oracles.delta_risk(card),
+        "outcome_residual_risk": oracles.residual(card, count_backfilled=count_backfilled),
+        "validator_residual_risk": bool(card.risks_s2),
+        "tokens_in": card.usage.tokens_in,
+        "tokens_out": card.usage.tokens_out,
+        "calls": card.usage.calls,
+    }
+    for name, value in expected.items():
+        assert told(name) == (None if value is None else pytest.approx(float(value), abs=1e-9)), name
+
+
+def test_the_paired_metrics_are_those_agreed_upon() -> None:
+    assert set(PAIRED_METRICS) == set(EVERY_PAIRED)
+
+
+def test_importing_the_metrics_loads_neither_numpy_nor_scipy() -> None:
+    script = "import sys, episodic_absa.metrics; sys.exit(any(m in sys.modules for m in ('numpy', 'scipy')))"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

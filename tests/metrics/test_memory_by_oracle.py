@@ -1,0 +1,215 @@
+"""SPEC 12, memory, impact and growth.
+
+SPEC leaves open whether injection_trigger_<reason>_n counts first reasons or all of them, and what retrieval_hit_k is
+(the mean retrieved_k or the share of samples with a hit): the tests take bounds.
+"""
+
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from tests.metrics import oracles
+from tests.metrics.checking import assert_ratio, assert_value, measured, one_of
+from tests.metrics.oracles import Ratio, ok
+from tests.metrics.scorecard_making import cells, error_card, final_tuple, gold, memory_meta, ok_card, ok_cards
+
+from episodic_absa.metrics.memory_growth import compute_growth
+from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
+from episodic_absa.vocabulary import DebateGateReason, Expects
+
+MEMORY = ("C2", "C2_frozen", "C2_silent")
+REASONS: tuple[DebateGateReason, ...] = ("conflict", "validator", "alignment", "explicit_grounding_failure")
+HIGH, LOW = ScoredRisk(type="IRONY", severity="high"), ScoredRisk(type="IRONY", severity="low")
+UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
+"""Where shrinking takes minutes and a table of small cases says the same."""
+KEYS = (
+    "window_end_sample",
+    "window_size",
+    "memory_mode",
+    "store_size",
+    "store_new_entry_rate",
+    "advisory_presence_rate",
+    "follow_rate",
+    "mean_delta_risk_followed",
+    "mean_delta_risk_ignored",
+    "harm_rate_followed",
+    "harm_rate_ignored",
+    "retrieval_hit_k",
+    "mean_tuple_f1_explicit",
+)
+
+
+# CHECKLIST 196
+@settings(max_examples=60)
+@given(cells())
+def test_every_memory_rate_is_its_sentence(cards: list[Scorecard]) -> None:
+    metrics = measured(cards)
+    for name, expected in oracles.memory_rates(cards).items():
+        assert_ratio(metrics[name], expected)
+
+
+@settings(max_examples=45)
+@given(cells(names=MEMORY))
+def test_injected_characters_and_withheld_advice_are_summed(cards: list[Scorecard]) -> None:
+    metrics = measured(cards)
+    seen = [oracles.memory(card) for card in ok(cards)]
+    chars = one_of(metrics, "mean_prompt_injection_chars", "prompt_injection_chars_mean")
+    assert_value(chars, oracles.mean(one.prompt_injection_chars for one in seen).value)
+    assert_value(metrics["memory_blocked_episode_n"], sum(one.memory_blocked_episode_n for one in seen))
+    assert_value(metrics["memory_blocked_advisory_n"], sum(one.memory_blocked_advisory_n for one in seen))
+
+
+@settings(max_examples=45)
+@given(cells(names=MEMORY))
+def test_triggers_are_counted_over_injected_samples_only(cards: list[Scorecard]) -> None:
+    metrics = measured(cards)
+    shown = [oracles.memory(card) for card in ok(cards) if oracles.memory(card).prompt_injection_chars > 0]
+    either = [oracles.memory(card) for card in ok(cards) if oracles.injected(card)]
+    for reason in REASONS:
+        found = one_of(metrics, f"injection_trigger_{reason}_n", f"injection_trigger_debate_{reason}_n")
+        least = sum(one.injection_trigger_reason == reason for one in shown)
+        assert least <= (found.value or 0) <= sum(reason in one.injection_trigger_reasons for one in either)
+        assert found.denominator is None
+
+
+# CHECKLIST 136, 137, 138, 196, 226
+@settings(max_examples=70, phases=UNSHRUNK)
+@given(cells(names=MEMORY))
+def test_every_impact_metric_is_its_sentence(cards: list[Scorecard]) -> None:
+    metrics = measured(cards)
+    for name, expected in oracles.impact(cards).items():
+        assert_ratio(metrics[name], expected)
+        assert metrics[name].group == "impact"
+
+
+# CHECKLIST 135
+@settings(max_examples=30)
+@given(cells(names=MEMORY))
+def test_impact_and_process_do_not_change_with_gold(cards: list[Scorecard]) -> None:
+    blind = [card.model_copy(update={"gold_tuples": None}) for card in cards]
+    seeing = [card.model_copy(update={"gold_tuples": gold(("food", "negative"))}) for card in cards]
+    without, with_gold = measured(blind, majority=None), measured(seeing, majority=None)
+    impact = [name for name, one in without.items() if one.group in {"impact", "memory"}]
+    assert impact
+    assert [without[name] for name in impact] == [with_gold[name] for name in impact]
+
+
+def advised(expects: Expects | None, *, changes: bool, rises: bool = False, chars: int = 10) -> Scorecard:
+    stage1, stage2 = [final_tuple("food", "positive")], [final_tuple("food", "negative" if changes else "positive")]
+    return ok_card(
+        stage1=stage1,
+        stage2=stage2,
+        adopt=True,
+        risks_s1=[LOW],
+        risks_s2=[HIGH] if rises else [],
+        condition="C2",
+        memory=memory_meta("C2", retrieved_k=1, prompt_injection_chars=chars, advisory_expects=expects),
+    )
+
+
+# CHECKLIST 226
+@pytest.mark.parametrize(
+    ("expects", "changes", "expected"),
+    [
+        ("change", True, Ratio(1, 1)),
+        ("change", False, Ratio(0, 1)),
+        ("hold", True, Ratio(0, 1)),
+        ("hold", False, Ratio(1, 1)),
+        (None, True, Ratio(0, 0)),  # warnings alone are no advisory
+    ],
+)
+def test_advice_is_followed_by_doing_what_it_expects(expects: Expects | None, changes: bool, expected: Ratio) -> None:
+    assert_ratio(measured([advised(expects, changes=changes)])["follow_rate"], expected)
+
+
+# CHECKLIST 137, 138
+def test_delta_risk_is_after_minus_before_and_harm_a_rise() -> None:
+    metrics = measured(
+        [
+            advised("change", changes=True),  # followed: 0 - 1
+            advised("hold", changes=False, rises=True),  # followed: 3 - 1
+            advised("hold", changes=True, rises=True),  # ignored: 3 - 1
+        ]
+    )
+    assert_value(metrics["mean_delta_risk_followed"], 0.5)
+    assert_value(metrics["mean_delta_risk_ignored"], 2.0)
+    assert_ratio(metrics["harm_rate_followed"], Ratio(1, 2))
+    assert_ratio(metrics["harm_rate_ignored"], Ratio(1, 1))
+
+
+def test_advice_that_reached_only_stage2_is_present_too() -> None:
+    memory = memory_meta(
+        "C2",
+        retrieved_k=1,
+        stage2_memory_injected=True,
+        stage2_memory_prompt_injection_chars=9,
+        stage2_memory_gate_reason="neutral_only",
+        stage2_memory_gate_reasons=("neutral_only",),
+        advisory_expects="hold",
+    )
+    metrics = measured([ok_card(condition="C2", memory=memory)])
+    assert_ratio(metrics["memory_injected_rate"], Ratio(1, 1))
+    assert_ratio(metrics["follow_rate"], Ratio(1, 1))
+
+
+# Growth
+
+
+def assert_line(found: Any, window: list[Scorecard], *, count_backfilled: bool = False) -> None:
+    line = found.model_dump()
+    for key, expected in oracles.growth_line(window, count_backfilled=count_backfilled).items():
+        if isinstance(expected, float):
+            assert line[key] == pytest.approx(expected, abs=1e-9), key
+        else:
+            assert line[key] == expected, key
+    ks = [oracles.memory(card).retrieved_k for card in window]
+    assert any(
+        line["retrieval_hit_k"] == pytest.approx(reading)
+        for reading in (sum(ks) / len(ks), sum(k > 0 for k in ks) / len(ks))
+    )
+
+
+@settings(max_examples=45, phases=UNSHRUNK)
+@given(cells(), st.booleans())
+def test_a_short_cell_is_one_window(cards: list[Scorecard], count_backfilled: bool) -> None:
+    lines = compute_growth(cards, count_backfilled=count_backfilled)
+    n = ok(cards)
+    assert len(lines) == (1 if n else 0)
+    for line in lines:
+        assert_line(line, n, count_backfilled=count_backfilled)
+
+
+@settings(max_examples=5, phases=UNSHRUNK)
+@given(
+    st.sampled_from(MEMORY).flatmap(lambda name: st.lists(ok_cards(condition=name), min_size=6, max_size=6)),
+    st.permutations(range(54)),
+)
+def test_the_window_of_fifty_slides_by_one_in_sample_order(some: list[Scorecard], order: list[int]) -> None:
+    cards = [
+        some[(i * i + i // 7) % len(some)].model_copy(update={"uid": f"u{i}", "sample_index": i}) for i in range(54)
+    ]
+    lines = compute_growth([cards[i] for i in order])
+    assert [line.window_end_sample for line in lines] == list(range(49, 54))
+    for i, line in enumerate(lines):
+        assert_line(line, cards[i : i + 50])
+
+
+@pytest.mark.parametrize(("n", "expected"), [(49, 1), (50, 1), (51, 2), (53, 4)])
+def test_the_window_is_fifty_or_all_there_are(n: int, expected: int) -> None:
+    lines = compute_growth([ok_card(f"u{i}", sample_index=i) for i in range(n)])
+    assert len(lines) == expected
+    assert {line.window_size for line in lines} == {min(50, n)}
+
+
+def test_failed_samples_fill_no_window() -> None:
+    cards = [ok_card("u0"), error_card("u1", sample_index=1), ok_card("u2", sample_index=2)]
+    (line,) = compute_growth(cards)
+    assert (line.window_size, line.window_end_sample) == (2, 2)
+
+
+def test_the_keys_of_a_growth_line_stand_in_the_order_of_the_specification() -> None:
+    (line,) = compute_growth([ok_card()])
+    assert tuple(line.model_dump()) == KEYS
+    assert line.mean_tuple_f1_explicit is None
+    assert line.follow_rate is None

@@ -1,0 +1,118 @@
+"""SPEC 12, RQ3: risk, change, overrides, coverage.
+
+SPEC leaves open whether "samples with retrieval" (coverage_rate) are those where retrieval ran or those where it found
+something, and whether "changed with gold" counts samples without explicit gold, which have no delta_f1: both readings
+are accepted.
+"""
+
+from typing import get_args
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.metrics import oracles
+from tests.metrics.checking import assert_count, assert_ratio, assert_value, measured, one_of
+from tests.metrics.oracles import Ratio, ok
+from tests.metrics.scorecard_making import cells, final_tuple, gold, ok_card
+
+from episodic_absa.schemas.scorecard import OverrideScore, Scorecard, StageDelta
+from episodic_absa.vocabulary import AdoptReason, OverrideSkip
+
+SHORT_NAMES = {f"mapping_coverage_{way}": (f"mapping_{way}",) for way in ("direct", "fallback", "none")}
+"""SPEC writes `mapping_coverage, _direct, _fallback, _none`: either name will do."""
+
+
+# CHECKLIST 142, 196
+@settings(max_examples=80)
+@given(cells(), st.booleans())
+def test_every_process_rate_is_its_sentence(cards: list[Scorecard], count_backfilled: bool) -> None:
+    metrics = measured(cards, count_backfilled=count_backfilled)
+    for name, expected in oracles.rq3(cards, count_backfilled=count_backfilled).items():
+        found = one_of(metrics, name, *SHORT_NAMES.get(name, ()))
+        assert_ratio(found, expected)
+        assert (found.group, found.kind) == ("rq3", "process")
+
+
+# CHECKLIST 142
+@settings(max_examples=30)
+@given(cells())
+def test_every_reason_is_counted_even_if_it_never_occurs(cards: list[Scorecard]) -> None:
+    metrics = measured(cards)
+    for skip in get_args(OverrideSkip):
+        expected = sum(oracles.override(card).skip_counts.get(skip, 0) for card in ok(cards))
+        assert_count(metrics[f"override_skip_{skip}_n"], expected)
+    for reason in get_args(AdoptReason):
+        assert_count(metrics[f"adopt_reason_{reason}_n"], sum(oracles.adoption(c).reason == reason for c in ok(cards)))
+
+
+@settings(max_examples=45)
+@given(cells(), st.booleans())
+def test_changes_improve_or_degrade_the_explicit_f1(cards: list[Scorecard], count_backfilled: bool) -> None:
+    metrics = measured(cards, count_backfilled=count_backfilled)
+    changed = [card for card in ok(cards) if oracles.changed(card) and oracles.has_valid_gold(card)]
+    gains = [oracles.delta_f1(card, count_backfilled=count_backfilled) for card in changed]
+    known = [gain for gain in gains if gain is not None]
+    up, down = metrics["changed_improved_rate"], metrics["changed_degraded_rate"]
+    if not changed:
+        assert up.value is None
+        assert down.value is None
+    for found, n in ((up, sum(g > 0 for g in known)), (down, sum(g < 0 for g in known))):
+        denominator = len(changed) if (found.denominator or 0) > len(known) else len(known)
+        assert_ratio(found, Ratio(n, denominator))
+
+
+# CHECKLIST 142
+@settings(max_examples=45)
+@given(cells())
+def test_coverage_is_mapped_tags_over_tags_where_memory_was_asked(cards: list[Scorecard]) -> None:
+    found = measured(cards)["coverage_rate"]
+    mapped = sum(len(card.coverage.risk_tag_to_principle_mapped) for card in ok(cards) if card.coverage)
+    asked = sum(len(oracles.before(card).tags) for card in ok(cards) if oracles.memory(card).retrieval_calls)
+    answered = sum(len(oracles.before(card).tags) for card in ok(cards) if oracles.retrieved(card))
+    assert_ratio(found, Ratio(mapped, asked if found.denominator == asked else answered))
+
+
+def with_override(*, applied_n: int, applied: bool, skips: dict[OverrideSkip, int], adopt: bool) -> Scorecard:
+    return ok_card(
+        adopt=adopt,
+        stage_delta=StageDelta(
+            changed=False,
+            label_changed=False,
+            n_s1_pairs=0,
+            n_final_pairs=0,
+            change_type="none",
+            override_applied=applied,
+            override_gate_applied_n=applied_n,
+        ),
+        override=OverrideScore(success=False, harm=False, skip_counts=skips),
+    )
+
+
+# CHECKLIST 142
+def test_an_apply_decision_that_was_not_adopted_is_rejected_not_skipped() -> None:
+    metrics = measured(
+        [with_override(applied_n=1, applied=False, skips={"max_one_override_per_sample": 2}, adopt=False)]
+    )
+    assert_ratio(metrics["override_ev_rejected_rate"], Ratio(1, 1))
+    assert_ratio(metrics["override_skipped_rate"], Ratio(0, 1))
+    assert_ratio(metrics["override_applied_rate"], Ratio(0, 1))
+    assert_value(metrics["override_success_rate"], None)
+    assert_value(metrics["override_harm_rate"], None)
+    assert_count(metrics["override_skip_max_one_override_per_sample_n"], 2)
+
+
+def test_a_sample_without_a_decision_skips_nothing() -> None:
+    metrics = measured([with_override(applied_n=0, applied=False, skips={}, adopt=False)])
+    assert_value(metrics["override_skipped_rate"], None)
+    assert_value(metrics["override_ev_rejected_rate"], None)
+
+
+def test_a_change_that_helps_improves_and_one_that_hurts_degrades() -> None:
+    good, bad = final_tuple("food", "positive"), final_tuple("food", "negative")
+    right = gold(("food", "positive"))
+    helped = ok_card(stage1=[bad], stage2=[good], adopt=True, gold_tuples=right)
+    hurt = ok_card("u1", stage1=[good], stage2=[bad], adopt=True, gold_tuples=right)
+    kept = ok_card("u2", stage1=[good], gold_tuples=right)
+    metrics = measured([helped, hurt, kept])
+    assert_ratio(metrics["changed_improved_rate"], Ratio(1, 2))
+    assert_ratio(metrics["changed_degraded_rate"], Ratio(1, 2))
+    assert_ratio(metrics["changed_rate"], Ratio(2, 3))

@@ -1,0 +1,141 @@
+"""SPEC 12, RQ2: do the seeds agree?
+
+SPEC leaves open whose RiskIds risk_set_consistency compares: the test takes bounds over Stage1's, Validator2's, before
+and after. Seeds are given in ascending order, so that "seed order" cannot mean two things.
+"""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.metrics import oracles
+from tests.metrics.checking import ByName, assert_ratio, assert_value, by_name, measured
+from tests.metrics.oracles import Ratio
+from tests.metrics.scorecard_making import cells, error_card, final_tuple, grids, ok_card
+
+from episodic_absa.metrics.metric_value import MetricValue
+from episodic_absa.metrics.stability import compute_stability
+from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.vocabulary import SentenceLabel
+
+NAMES = ("tuple_agreement_rate", "self_consistency", "risk_set_consistency", "variance", "flip_flop_rate")
+EXPOSED = ("C2", "C2_frozen")
+NEVER_EXPOSED = ("C1", "C2_silent", "C2_eval_only")
+Grid = dict[int, list[Scorecard]]
+
+
+def rq2(metrics: tuple[MetricValue, ...]) -> ByName:
+    found = by_name(metrics)
+    assert set(NAMES) <= set(found)
+    return {name: found[name] for name in NAMES}
+
+
+def labelled(*labels: SentenceLabel, uid: str = "u0", condition: str = "C1") -> Grid:
+    return {seed: [ok_card(uid, label=label, seed=seed, condition=condition)] for seed, label in enumerate(labels)}
+
+
+# CHECKLIST 141, 196
+@settings(max_examples=70)
+@given(grids(), st.booleans())
+def test_stability_with_a_seeded_backend(grid: Grid, count_backfilled: bool) -> None:
+    found = compute_stability(grid, seed_supported=True, count_backfilled=count_backfilled)
+    metrics = rq2(found.metrics)
+    eligible = oracles.trials(grid)
+    assert found.eligible is bool(eligible)
+    assert found.eligible_uids == len(eligible)
+    for name, expected in oracles.stability(grid, count_backfilled=count_backfilled).items():
+        assert_value(metrics[name], expected.value)
+        if name != "variance":
+            assert_ratio(metrics[name], expected)
+
+
+# CHECKLIST 141
+@settings(max_examples=45)
+@given(grids())
+def test_risk_set_consistency_is_a_share_of_eligible_uids(grid: Grid) -> None:
+    found = rq2(compute_stability(grid, seed_supported=True).metrics)["risk_set_consistency"]
+    eligible = list(oracles.trials(grid).values())
+    if not eligible:
+        assert found.value is None
+        return
+
+    def views(card: Scorecard) -> list[tuple[str, ...]]:
+        stages = [sorted(r.type for r in risks) for risks in (card.risks_s1, card.risks_s2)]
+        sets = [sorted({r.type for r in risks}) for risks in (card.risks_s1, card.risks_s2)]
+        sums = [list(oracles.before(card).tags), list(oracles.after(card).tags)]
+        return [tuple(map(str, one)) for one in (*stages, *sets, *sums)]
+
+    same = [[len(set(view)) == 1 for view in zip(*map(views, cards), strict=True)] for cards in eligible]
+    assert found.denominator == len(eligible)
+    assert sum(all(one) for one in same) <= (found.numerator or 0) <= sum(any(one) for one in same)
+
+
+# CHECKLIST 227
+@settings(max_examples=30)
+@given(grids(names=NEVER_EXPOSED))
+def test_seeds_that_change_nothing_are_one_trial(grid: Grid) -> None:
+    found = compute_stability(grid, seed_supported=False)
+    assert found.eligible is False
+    assert all(one.value is None for one in rq2(found.metrics).values())
+
+
+# CHECKLIST 227
+@settings(max_examples=30)
+@given(grids(names=EXPOSED))
+def test_an_exposed_condition_has_a_trial_per_seed_even_if_the_backend_ignores_seeds(grid: Grid) -> None:
+    seeded = compute_stability(grid, seed_supported=True)
+    unseeded = compute_stability(grid, seed_supported=False)
+    if any(card.status == "ok" for cards in grid.values() for card in cards):
+        assert unseeded.eligible is seeded.eligible
+        assert [one.value for one in unseeded.metrics] == [one.value for one in seeded.metrics]
+
+
+def test_one_trial_is_no_agreement() -> None:
+    found = compute_stability(labelled("positive"), seed_supported=True)
+    assert (found.eligible, found.eligible_uids) == (False, 0)
+    assert all(one.value is None for one in found.metrics)
+    failed = compute_stability({1: [ok_card(seed=1)], 2: [error_card(seed=2)]}, seed_supported=True)
+    assert (failed.eligible, failed.eligible_uids) == (False, 0)
+
+
+def test_no_trial_at_all_is_null() -> None:
+    found = compute_stability({}, seed_supported=True)
+    assert found.eligible is False
+    assert all(one.value is None for one in found.metrics)
+
+
+@pytest.mark.parametrize(
+    ("labels", "variance", "flips"),
+    [
+        (("positive", "positive", "positive"), 0.0, Ratio(0, 2)),
+        (("positive", "negative", "positive"), 1 / 3, Ratio(2, 2)),
+        (("positive", "positive", "negative"), 1 / 3, Ratio(1, 2)),
+        (("positive", "negative", "mixed"), 2 / 3, Ratio(2, 2)),
+        (("positive", "negative"), 0.5, Ratio(1, 1)),
+    ],
+)
+def test_variance_and_flip_flop_by_table(labels: tuple[SentenceLabel, ...], variance: float, flips: Ratio) -> None:
+    metrics = rq2(compute_stability(labelled(*labels), seed_supported=True).metrics)
+    assert_value(metrics["variance"], variance)
+    assert_ratio(metrics["flip_flop_rate"], flips)
+
+
+def test_agreement_needs_equal_pairs_and_consistency_equal_labels() -> None:
+    food, shout = final_tuple("food", "positive", 0.9), final_tuple("FOOD!", "positive", 0.6)
+    same = {1: [ok_card(stage1=[food], seed=1)], 2: [ok_card(stage1=[shout], seed=2, label="mixed")]}
+    metrics = rq2(compute_stability(same, seed_supported=True).metrics)
+    assert_ratio(metrics["tuple_agreement_rate"], Ratio(1, 1))
+    assert_ratio(metrics["self_consistency"], Ratio(0, 1))
+
+
+# CHECKLIST 141
+def test_stability_is_an_outcome() -> None:
+    metrics = rq2(compute_stability(labelled("positive", "negative"), seed_supported=True).metrics)
+    assert {(one.group, one.kind) for one in metrics.values()} == {("rq2", "outcome")}
+
+
+@settings(max_examples=30)
+@given(cells())
+def test_stage_mismatch_is_a_process_metric_over_all_samples(cards: list[Scorecard]) -> None:
+    found = measured(cards)["stage_mismatch_rate"]
+    assert_ratio(found, oracles.share(oracles.ok(cards), lambda c: c.label_s1 != c.label_s2))
+    assert (found.group, found.kind) == ("rq2", "process")

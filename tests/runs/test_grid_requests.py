@@ -1,0 +1,77 @@
+"""SPEC 10, Cache: how many requests a grid sends, and how many at once."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runs.served_model import Served
+from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
+
+from episodic_absa.backends.backend import RepairingBackend, Reply, Request
+from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.run_directory import MANIFEST, TRACES
+
+
+# CHECKLIST 194, 206
+@pytest.mark.parametrize(("share", "times"), [("all", 1), ("condition", 2)])
+def test_equal_prompts_are_one_request_over_all_conditions_that_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: str, times: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-needed")
+    changes: dict[str, Any] = {
+        "experiment": {"conditions": ["C1", "C2_silent"], "concurrency": 5},
+        "episodic_memory": {"build": None},
+        "data": {"limit": 5},
+    }
+    engine = Remembering()
+    offline = load_experiment(write_experiment(tmp_path / "offline", **changes))
+    asyncio.run(run_grid(offline, backend=RepairingBackend(engine)))
+    with Served(engine.texts, delay_s=0.02) as server:
+        backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
+        path = write_experiment(tmp_path / "served", backbone=backbone, cache={"share": share}, **changes)
+        config = load_experiment(path)
+        asyncio.run(run_grid(config))
+        assert server.count == times * len(engine.texts)
+        assert server.most_under_way() <= 5
+    calls = [
+        call
+        for traces in config.out_dir.glob(f"*/{TRACES}")
+        for line in traces.read_text("utf-8").splitlines()
+        for call in json.loads(line)["calls"]
+    ]
+    assert len(calls) == 2 * 5 * 10
+    for manifest in config.out_dir.glob(f"*/{MANIFEST}"):
+        assert json.loads(manifest.read_text())["answers_shared"] is (share == "all")
+
+
+class _Crowd:
+    """Counts the asks under way."""
+
+    def __init__(self) -> None:
+        self._engine = EmbeddedReplier()
+        self.name, self.honours_seed = self._engine.name, False
+        self.under_way = self.most = 0
+
+    async def reply(self, request: Request) -> Reply:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(0.002)
+        self.under_way -= 1
+        return await self._engine.reply(request)
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+
+# CHECKLIST 194
+def test_no_ask_spends_its_time_limit_in_a_long_queue(tmp_path: Path) -> None:
+    crowd = _Crowd()
+    experiment = {"conditions": ["C1", "C2_silent"], "concurrency": 2, "seeds": [1, 2, 3, 4]}
+    path = write_experiment(tmp_path, experiment=experiment, episodic_memory={"build": None}, data={"limit": 8})
+    config = run_here(path, crowd)
+    assert 2 <= crowd.most <= 2 * 2  # concurrency x conditions, however many seeds
+    assert exact_bytes(config.out_dir)

@@ -1,0 +1,110 @@
+"""SPEC 2.10 and 10: what manifest and run_meta tell of a cell, and what they must not claim."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runs.served_model import Served
+from tests.runs.small_grid import Remembering, outputs_of, run_here, write_experiment
+
+from episodic_absa.backends.backend import RepairingBackend
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.run_directory import MANIFEST, RUN_META
+from episodic_absa.runs.source_commit import commit_of
+from episodic_absa.verification.verify import verify
+
+SMALL: dict[str, Any] = {"data": {"limit": 3}}
+STORED: dict[str, Any] = {"conditions_path": "v1_3", "build": {"split": "train", "condition": "C2_silent"}}
+
+
+def told(config: ExperimentConfig, cell: str, name: str = MANIFEST) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads((config.out_dir / cell / name).read_text("utf-8"))
+    return value
+
+
+# CHECKLIST 18
+def test_the_manifest_names_the_store_that_was_used(tmp_path: Path) -> None:
+    config = run_here(write_experiment(tmp_path / "default", **SMALL))
+    paths = {cell: told(config, f"{cell}__seed42")["episodic_memory"]["store_path"] for cell in ("C1", "C2", "build")}
+    assert paths == {"C1": None, "C2": "episodic_store.jsonl", "build": "episodic_store.jsonl"}
+    assert (config.out_dir / "C2__seed42" / "episodic_store.jsonl").exists()
+    assert not (config.out_dir / "C1__seed42" / "episodic_store.jsonl").exists()
+
+    placed = {**STORED, "store_path": "kept/{condition}/{seed}.jsonl"}
+    config = run_here(write_experiment(tmp_path / "chosen", episodic_memory=placed, **SMALL))
+    paths = {cell: told(config, f"{cell}__seed42")["episodic_memory"]["store_path"] for cell in ("C1", "C2", "build")}
+    assert paths == {"C1": None, "C2": "kept/C2/42.jsonl", "build": "episodic_store.jsonl"}
+    assert (tmp_path / "chosen" / "kept" / "C2" / "42.jsonl").exists()
+
+
+# CHECKLIST 131
+def test_run_meta_names_condition_and_memory_mode(tmp_path: Path) -> None:
+    config = run_here(write_experiment(tmp_path, **SMALL))
+    modes = {cell: told(config, f"{cell}__seed42", RUN_META) for cell in ("C1", "C2", "C2_silent")}
+    assert {cell: (meta["condition"], meta["memory_mode"]) for cell, meta in modes.items()} == {
+        "C1": ("C1", "off"),
+        "C2": ("C2", "on"),
+        "C2_silent": ("C2_silent", "silent"),
+    }
+
+
+# CHECKLIST 13
+def test_without_a_memory_block_results_are_those_of_c1(tmp_path: Path) -> None:
+    with_c1 = run_here(write_experiment(tmp_path / "c1", experiment={"conditions": ["C1"]}, **SMALL))
+    path = write_experiment(tmp_path / "none", experiment={"conditions": None}, **SMALL)
+    bare = {key: value for key, value in json.loads(path.read_text()).items() if key != "episodic_memory"}
+    path.write_text(json.dumps(bare), "utf-8")
+    without = run_here(path)
+    assert [one.name for one in without.out_dir.iterdir() if one.is_dir()] == ["C1__seed42"]
+    assert outputs_of(without.out_dir / "C1__seed42") == outputs_of(with_c1.out_dir / "C1__seed42")
+
+
+def test_the_hash_of_an_allowlist_stands_in_the_manifest(tmp_path: Path) -> None:
+    path = write_experiment(tmp_path, pipeline={"stage1": {"allowlist": "data/terms.txt"}}, **SMALL)
+    (tmp_path / "data" / "terms.txt").write_text("음식\n", "utf-8")
+    assert len(told(run_here(path), "C1__seed42")["allowlist_sha256"]) == 64
+
+
+# CHECKLIST 202
+def test_answers_kept_in_memory_only_are_not_called_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-needed")
+    changes = {**SMALL, "experiment": {"conditions": ["C1", "C2_silent"]}, "episodic_memory": {"build": None}}
+    engine = Remembering()
+    offline = load_experiment(write_experiment(tmp_path / "offline", **changes))
+    asyncio.run(run_grid(offline, backend=RepairingBackend(engine)))
+    with Served(engine.texts, delay_s=0.0) as server:
+        backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
+        config = load_experiment(write_experiment(tmp_path / "served", backbone=backbone, **changes))
+        asyncio.run(run_grid(config, use_cache_file=False))
+        # An interruption may lie between: the rest would be asked again, and answered otherwise.
+        manifest = {**told(config, "C1__seed42"), "completed": False}
+        (config.out_dir / "C1__seed42" / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+        asyncio.run(run_grid(config))
+    assert told(config, "C1__seed42")["completed"]
+    assert told(config, "C1__seed42")["answers_shared"] is False
+    assert told(config, "C2_silent__seed42")["answers_shared"] is False
+    (found,) = [one for one in verify(config.out_dir).grid if one.check == "never_shown_agree"]
+    assert found.result == "not_applicable"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_checkout_is_named_by_its_commit_and_whether_it_was_changed(tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        named = ["-c", "user.name=n", "-c", "user.email=e@example.org", *words]
+        return subprocess.run(["git", "-C", tmp_path, *named], capture_output=True, text=True, check=True).stdout  # noqa: S607
+
+    assert commit_of(tmp_path) is None
+    git("init", "-q")
+    assert commit_of(tmp_path) is None  # no commit yet
+    (tmp_path / "file").write_text("1")
+    git("add", "file")
+    git("commit", "-qm", "first")
+    commit = git("rev-parse", "HEAD").strip()
+    assert commit_of(tmp_path) == commit
+    (tmp_path / "file").write_text("2")
+    assert commit_of(tmp_path) == commit + "-dirty"

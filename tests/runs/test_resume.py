@@ -1,0 +1,268 @@
+"""SPEC 10, Commit and resume: whatever was lost or interrupted, the end is the same, or the run is refused."""
+
+import asyncio
+import csv
+import fcntl
+import json
+import logging
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runs.small_grid import (
+    Failing,
+    Scrambled,
+    exact_bytes,
+    outputs_of,
+    run_here,
+    write_experiment,
+)
+
+from episodic_absa.backends.backend import RepairingBackend, Replier, Request
+from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.run_directory import (
+    JOURNAL,
+    MANIFEST,
+    OUTPUTS,
+    OVERRIDE_DEBUG,
+    SCORECARDS,
+    STORE,
+    TRACES,
+)
+from episodic_absa.runs.runner import GridProgress, TooManyFailuresError
+
+FILES = (OUTPUTS, SCORECARDS, TRACES, OVERRIDE_DEBUG, JOURNAL, STORE)
+PACE = {"conditions": ["C2"], "concurrency": 8, "speculate": True}
+
+
+def _run_until(path: Path, commits: int, replier: Replier) -> bool:
+    """Run and cancel after so many commits; return whether it came to its end."""
+
+    async def run() -> bool:
+        seen = 0
+
+        def count(_: GridProgress) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == commits:
+                task.cancel()
+
+        progress = GridProgress(on_change=count)
+        task = asyncio.ensure_future(
+            run_grid(load_experiment(path), progress=progress, backend=RepairingBackend(replier))
+        )
+        await asyncio.wait([task])
+        return not task.cancelled()
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    run_here(write_experiment(folder, experiment=PACE))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("unfinished")
+    assert not _run_until(write_experiment(folder, experiment=PACE), 18, Scrambled(1))
+    assert 8 < len(outputs_of(folder / "results" / "grid" / "C2__seed42")) < 16
+    return folder
+
+
+def _copied(folder: Path, to: Path) -> Path:
+    shutil.copytree(folder, to, dirs_exist_ok=True)
+    return to / "grid.yaml"
+
+
+def _cell(path: Path, name: str = "C2__seed42") -> Path:
+    return path.parent / "results" / "grid" / name
+
+
+# CHECKLIST 192
+def test_a_grid_that_is_interrupted_again_and_again_ends_alike(tmp_path: Path) -> None:
+    expected = exact_bytes(run_here(write_experiment(tmp_path / "whole")).out_dir)
+    path = write_experiment(tmp_path / "pieces", experiment={"speculate": True})
+    chance, runs = random.Random(5), 1
+    while not _run_until(path, chance.randint(1, 20), Scrambled(runs)):
+        runs += 1
+    assert runs > 3
+    assert exact_bytes(path.parent / "results" / "grid") == expected
+
+
+# CHECKLIST 221
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("state", ["finished", "unfinished"])
+@pytest.mark.parametrize("lost", ["a few bytes", "half", "all", "the file"])
+def test_a_file_that_lost_its_tail_is_made_whole(
+    request: pytest.FixtureRequest,
+    finished: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    state: str,
+    lost: str,
+) -> None:
+    path = _copied(request.getfixturevalue(state), tmp_path)
+    damaged = _cell(path) / name
+    size = damaged.stat().st_size
+    assert size > 100
+    if lost == "the file":
+        damaged.unlink()
+    else:
+        os.truncate(damaged, {"a few bytes": size - 3, "half": size // 2, "all": 0}[lost])
+    with caplog.at_level(logging.INFO, "episodic_absa.runs"):
+        run_here(path)
+    assert exact_bytes(path.parent / "results" / "grid") == exact_bytes(finished / "results" / "grid")
+    if state == "finished" or lost != "a few bytes":
+        assert "C2__seed42" in caplog.text
+    manifest = json.loads((_cell(path) / MANIFEST).read_text())
+    assert manifest["completed"] is True
+
+
+# CHECKLIST 221
+def test_a_finished_run_is_left_as_is(finished: Path, tmp_path: Path) -> None:
+    path = _copied(finished, tmp_path)
+    before = {one: (one.stat().st_mtime_ns, one.read_bytes()) for one in _cell(path).iterdir()}
+    run_here(path, Failing(lambda _: True))
+    assert {one: (one.stat().st_mtime_ns, one.read_bytes()) for one in _cell(path).iterdir()} == before
+
+
+# CHECKLIST 144, 192
+def test_another_configuration_is_refused_and_explained(finished: Path, tmp_path: Path) -> None:
+    _copied(finished, tmp_path)
+    path = write_experiment(tmp_path, experiment=PACE, pipeline={"override_profile": "t2"})
+    before = exact_bytes(tmp_path / "results" / "grid")
+    with pytest.raises(RunDirectoryError, match=r"another configuration.*another run_id"):
+        run_here(path)
+    assert exact_bytes(tmp_path / "results" / "grid") == before
+
+
+# CHECKLIST 192, 220
+def test_a_key_outside_the_hash_is_taken_over(unfinished: Path, finished: Path, tmp_path: Path) -> None:
+    _copied(unfinished, tmp_path)
+    path = write_experiment(tmp_path, experiment={**PACE, "concurrency": 2, "speculate": False}, run_purpose="paper")
+    run_here(path)
+    assert exact_bytes(tmp_path / "results" / "grid") == exact_bytes(finished / "results" / "grid")
+    assert json.loads((_cell(path) / MANIFEST).read_text())["run_purpose"] == "paper"
+
+
+# CHECKLIST 221
+@pytest.mark.parametrize("text", ["", "{", "[]", None])
+def test_an_unreadable_manifest_beside_a_journal_is_refused(finished: Path, tmp_path: Path, text: str | None) -> None:
+    path = _copied(finished, tmp_path)
+    manifest = _cell(path) / MANIFEST
+    manifest.unlink() if text is None else manifest.write_text(text)
+    with pytest.raises(RunDirectoryError, match="no readable manifest"):
+        run_here(path)
+
+
+# CHECKLIST 221
+def test_an_unreadable_manifest_beside_an_empty_journal_is_rebuilt(finished: Path, tmp_path: Path) -> None:
+    path = _copied(finished, tmp_path)
+    (_cell(path) / MANIFEST).write_text("{")
+    (_cell(path) / JOURNAL).write_text("")
+    run_here(path)
+    assert exact_bytes(tmp_path / "results" / "grid") == exact_bytes(finished / "results" / "grid")
+
+
+# CHECKLIST 221
+@pytest.mark.parametrize("state", ["finished", "unfinished"])
+def test_changed_gold_is_refused(request: pytest.FixtureRequest, tmp_path: Path, state: str) -> None:
+    path = _copied(request.getfixturevalue(state), tmp_path)
+    gold = tmp_path / "data" / "valid.gold.jsonl"
+    gold.write_text("\n".join(gold.read_text("utf-8").splitlines()[1:]) + "\n", "utf-8")
+    with pytest.raises(RunDirectoryError, match="another gold file"):
+        run_here(path)
+
+
+# CHECKLIST 192
+def test_a_directory_in_use_is_refused(finished: Path, tmp_path: Path) -> None:
+    path = _copied(finished, tmp_path)
+    holder = os.open(_cell(path) / ".lock", os.O_RDWR)
+    try:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        with pytest.raises(RunDirectoryError, match="another process is running"):
+            run_here(path)
+    finally:
+        os.close(holder)
+    run_here(path)
+
+
+def _about(*places: int, role: str) -> Callable[[Request], bool]:
+    """Choose samples by their place, a role of theirs by its name."""
+    texts = {TEXTS[place] for place in places}
+    return lambda request: request.ask.role == role and request.ask.inputs.text in texts
+
+
+def _texts() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        write_experiment(Path(folder))
+        with open(Path(folder) / "data" / "valid.csv", encoding="utf-8", newline="") as file:
+            return [row["text"] for row in csv.DictReader(file)]
+
+
+TEXTS = _texts()
+
+
+# CHECKLIST 193, 222
+@pytest.mark.parametrize(("role", "stage"), [("ate", "stage1"), ("epm", "debate"), ("stage2_validator", "stage2")])
+def test_a_failing_sample_is_recorded_and_the_grid_goes_on(tmp_path: Path, role: str, stage: str) -> None:
+    found = []
+    for number, pace in enumerate(({"concurrency": 1}, {"concurrency": 64, "speculate": True, "speculate_ahead": 50})):
+        engine = EmbeddedReplier() if number == 0 else Scrambled(3)
+        path = write_experiment(tmp_path / str(number), experiment={"conditions": ["C1", "C2"], **pace})
+        run_here(path, Failing(_about(2, 9, role=role), engine))
+        found.append(exact_bytes(path.parent / "results" / "grid"))
+    assert found[0] == found[1]
+    for condition in ("C1", "C2"):
+        cell = _cell(path, f"{condition}__seed42")
+        outputs = outputs_of(cell)
+        assert len(outputs) == len(TEXTS)
+        failed = [one for one in outputs if one["status"] == "error"]
+        assert [one["sample_index"] for one in failed] == [2, 9]
+        assert {json.dumps(one["error"]) for one in failed} == {
+            json.dumps({"stage": stage, "type": "provider_error"}, sort_keys=True)
+        }
+        assert not any(b"SECRET-MESSAGE" in content for content in exact_bytes(cell.parent).values())
+        assert (cell / TRACES).read_text("utf-8").count("SECRET-MESSAGE") == 2
+        cards = [json.loads(line) for line in (cell / SCORECARDS).read_text("utf-8").splitlines()]
+        assert [card["status"] for card in cards].count("error") == 2
+        assert cards[2]["gold_tuples"] is not None
+    sources = [json.loads(line)["provenance"]["source_id"] for line in (cell / STORE).read_text("utf-8").splitlines()]
+    assert not {outputs[2]["uid"], outputs[9]["uid"]} & set(sources)
+
+
+# CHECKLIST 193
+def test_too_many_failures_stop_the_run_which_can_go_on(tmp_path: Path) -> None:
+    fails = _about(1, 4, 5, role="atsa")
+    changes: dict[str, Any] = {"conditions": ["C2"], "concurrency": 4}
+    path = write_experiment(tmp_path, experiment={**changes, "max_failures": 1})
+    with pytest.raises(TooManyFailuresError, match=r"max_failures.*run again"):
+        run_here(path, Failing(fails, Scrambled(2)))
+    assert len(outputs_of(_cell(path))) == 5
+    run_here(path, Failing(_about(5, role="atsa")))
+    outputs = outputs_of(_cell(path))
+    # What was recorded stays; what came later was run with the mended backend.
+    assert [one["sample_index"] for one in outputs if one["status"] == "error"] == [1, 4, 5]
+    whole = write_experiment(tmp_path / "whole", experiment={**changes, "max_failures": 3})
+    run_here(whole, Failing(fails))
+    for name in (OUTPUTS, STORE, OVERRIDE_DEBUG, SCORECARDS):
+        assert (_cell(path) / name).read_bytes() == (_cell(whole) / name).read_bytes()
+
+
+# CHECKLIST 193
+def test_no_failure_at_all_may_be_allowed(tmp_path: Path) -> None:
+    path = write_experiment(tmp_path, experiment={"conditions": ["C1"], "max_failures": 0})
+    with pytest.raises(TooManyFailuresError):
+        run_here(path, Failing(_about(3, role="cj")))

@@ -1,0 +1,209 @@
+"""SPEC 10, Order and Seeds: how fast, from where and in what order samples finish changes no byte of a result."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runs.small_grid import (
+    CONDITIONS,
+    Scrambled,
+    exact_bytes,
+    outputs_of,
+    run_here,
+    write_experiment,
+)
+
+from episodic_absa.agents.memory_view import DirectMemory
+from episodic_absa.agents.supervisor_agent import SupervisorAgent
+from episodic_absa.backends.backend import RepairingBackend
+from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
+from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.grid import ExperimentData, evaluated_cells
+from episodic_absa.runs.run_directory import MANIFEST, OUTPUTS, OVERRIDE_DEBUG, RUN_META, STORE
+from episodic_absa.serialization.canonical_json import canonical_json
+
+PROGRAM = Path(__file__).with_name("run_grid_process.py")
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A grid whose answers come at once, with concurrency 1: the result all others must equal."""
+    folder = tmp_path_factory.mktemp("plain")
+    return run_here(write_experiment(folder, experiment={"concurrency": 1})).out_dir
+
+
+# CHECKLIST 189
+@pytest.mark.parametrize(
+    ("seed", "pace"),
+    [
+        (1, {"concurrency": 1}),
+        (2, {"concurrency": 7}),
+        (3, {"concurrency": 64}),
+        (4, {"concurrency": 64, "speculate": True, "speculate_ahead": 1}),
+        (5, {"concurrency": 64, "speculate": True, "speculate_ahead": 4}),
+        (6, {"concurrency": 64, "speculate": True, "speculate_ahead": 50}),
+        (7, {"concurrency": 7, "speculate": True, "speculate_ahead": 3}),
+        (8, {"concurrency": 1, "speculate": True, "speculate_ahead": 50}),
+    ],
+)
+def test_no_pace_changes_a_byte(plain: Path, tmp_path: Path, seed: int, pace: dict[str, Any]) -> None:
+    config = run_here(write_experiment(tmp_path, experiment=pace), Scrambled(seed))
+    assert exact_bytes(config.out_dir) == exact_bytes(plain)
+
+
+# CHECKLIST 189
+def test_these_grids_would_show_a_wrong_order(plain: Path, tmp_path: Path) -> None:
+    shown = [one for one in outputs_of(plain / "C2__seed42") if one["meta"]["memory"]["prompt_injection_chars"]]
+    assert len(shown) >= 8
+    finals = [[one["final_result"] for one in outputs_of(plain / f"{name}__seed42")] for name in ("C1", "C2")]
+    assert finals[0] != finals[1]
+    pace = {"concurrency": 64, "speculate": True, "speculate_ahead": 50}
+    config = run_here(write_experiment(tmp_path, experiment=pace), Scrambled(9))
+    speculation = json.loads((config.out_dir / "C2__seed42" / RUN_META).read_text())["speculation"]
+    assert speculation["redone_samples"] > 0
+    assert speculation["wasted_calls"] > 0
+
+
+def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """The oracle: a plain loop, one sample at a time, memory read and written at once."""
+    config = load_experiment(config_path)
+    data = ExperimentData(config)
+    supervisor = SupervisorAgent(RepairingBackend(EmbeddedReplier()), config.file.pipeline)
+    for cell in evaluated_cells(config):
+        path = store_folder / f"{cell.name}.jsonl"
+        if cell.needs_store:
+            shutil.copyfile(start, path)
+        outputs, decisions = [], []
+        with MemoryStore(path) as store:
+            memory = EpisodicOrchestrator(cell.condition, store, settings=config.memory_settings())
+            for index, one in enumerate(data.samples_of(cell)):
+                view = DirectMemory(memory, sample_index=index, seed=cell.seed, used_in_eval=True)
+                result = asyncio.run(supervisor.run(one.sample, view, seed=cell.seed))
+                outputs.append(canonical_json({**result.to_output(), "sample_index": index}) + "\n")
+                for made in result.override_decisions:
+                    line = {"uid": one.sample.uid, **made._asdict(), "thresholds": made.thresholds.model_dump()}
+                    decisions.append(canonical_json(line) + "\n")
+        found = {OUTPUTS: "".join(outputs).encode(), OVERRIDE_DEBUG: "".join(decisions).encode()}
+        yield cell.name, {**found, STORE: path.read_bytes()} if path.exists() else found
+
+
+# CHECKLIST 189, 191
+def test_a_plain_loop_over_the_supervisor_gives_the_same(plain: Path, tmp_path: Path) -> None:
+    start = plain / "build__seed42" / STORE
+    compared = 0
+    for name, expected in _one_after_another(plain.parents[1] / "grid.yaml", tmp_path, start):
+        for file, content in expected.items():
+            assert (plain / name / file).read_bytes() == content, (name, file)
+            compared += 1
+    assert compared == 2 * len(CONDITIONS) + 4
+
+
+# CHECKLIST 191
+def test_a_sample_retrieves_only_what_earlier_samples_committed(tmp_path: Path) -> None:
+    pace = {"concurrency": 64, "speculate": True, "speculate_ahead": 50}
+    config = run_here(write_experiment(tmp_path, experiment=pace), Scrambled(10))
+    built = (config.out_dir / "build__seed42" / STORE).read_text("utf-8").splitlines()
+    for condition in CONDITIONS[1:]:
+        known = {json.loads(line)["episode_id"] for line in built}
+        retrieved = set()
+        for output in outputs_of(config.out_dir / f"{condition}__seed42"):
+            ids = set(output["meta"]["memory"]["retrieved_ids"])
+            assert ids <= known
+            retrieved |= ids
+            known |= {output["meta"]["episode_id"]} - {None}
+        assert retrieved
+
+
+# CHECKLIST 189
+def test_a_failure_on_a_wrong_guess_is_no_failure(tmp_path: Path) -> None:
+    recording = tmp_path / "answers.jsonl"
+    alone = {"conditions": ["C2"]}
+    path = write_experiment(tmp_path / "recorded", experiment=alone)
+    expected = exact_bytes(run_here(path, RecordingReplier(EmbeddedReplier(), recording)).out_dir)
+    pace = {**alone, "concurrency": 64, "speculate": True, "speculate_ahead": 50}
+    # The recording holds no prompt that shows the memory of a wrong moment: asking one fails.
+    replier = Scrambled(11, replier=ReplayReplier(recording))
+    config = run_here(write_experiment(tmp_path / "replayed", experiment=pace), replier)
+    assert exact_bytes(config.out_dir) == expected
+    meta = json.loads((config.out_dir / "C2__seed42" / RUN_META).read_text())
+    assert meta["speculation"]["redone_samples"] > 0
+
+
+# CHECKLIST 189
+def test_a_condition_that_stores_nothing_waits_for_nobody(tmp_path: Path) -> None:
+    most = {}
+    for condition in ("C2", "C2_frozen"):
+        replier = Scrambled(12, longest_s=0.02)
+        run_here(write_experiment(tmp_path / condition, experiment={"conditions": [condition]}), replier)
+        most[condition] = replier.most_debating
+    assert most["C2_frozen"] > 5
+
+
+# CHECKLIST 155, 189
+def test_no_working_directory_and_no_hash_seed_changes_a_byte(plain: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    started = []
+    for hash_seed, here in (("0", tmp_path), ("4242", elsewhere)):
+        path = write_experiment(tmp_path / hash_seed)
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        command = [sys.executable, str(PROGRAM), os.path.relpath(path, here)]
+        started.append(
+            (path, subprocess.Popen(command, cwd=here, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        )
+    for path, process in started:
+        out, err = process.communicate(timeout=120)
+        assert out.endswith(b"done\n"), err.decode()
+        assert exact_bytes(path.parent / "results" / "grid") == exact_bytes(plain)
+    assert list(elsewhere.iterdir()) == []
+
+
+# CHECKLIST 189
+def test_a_shuffled_grid_is_as_repeatable(tmp_path: Path) -> None:
+    found = []
+    for number, replier in enumerate((None, Scrambled(13))):
+        changes = {"shuffle": True, "seeds": [1, 2], "conditions": ["C2"], "concurrency": 1 + 63 * number}
+        found.append(
+            exact_bytes(run_here(write_experiment(tmp_path / str(number), experiment=changes), replier).out_dir)
+        )
+    assert found[0] == found[1]
+    orders = [
+        [json.loads(line)["uid"] for line in found[0][f"C2__seed{seed}/{OUTPUTS}"].splitlines()] for seed in (1, 2)
+    ]
+    assert orders[0] != orders[1]
+    assert sorted(orders[0]) == sorted(orders[1])
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _keys(inner)
+
+
+# CHECKLIST 190
+def test_no_clock_and_no_cache_hit_stands_outside_traces_and_run_meta(plain: Path) -> None:
+    told = {
+        key
+        for content in exact_bytes(plain).values()
+        for line in content.splitlines()
+        for key in _keys(json.loads(line))
+    }
+    for manifest in plain.glob(f"*/{MANIFEST}"):
+        told |= set(_keys(json.loads(manifest.read_text("utf-8"))))
+    for journal in plain.glob("*/journal.jsonl"):
+        told |= {key for line in journal.read_text().splitlines() for key in _keys(json.loads(line))}
+    marks = ("latency", "cached", "cache_hit", "started", "ended", "timestamp", "time", "seconds", "date", "host")
+    assert {key for key in told if any(mark in key.lower().split("_") for mark in marks)} <= {"timeout_s"}
