@@ -46,14 +46,13 @@ class Analyzer:
             create_backend(backbone_from(backend, base_url=base_url)) if isinstance(backend, str) else backend
         )
         self._store = MemoryStore(store)
-        # The prompt's limits belong to the pipeline; the memory obeys the same ones.
-        settings = (memory or EpisodicMemorySettings()).model_copy(
-            update={
-                "memory_prompt_injection_chars_cap": pipeline.memory_prompt_injection_chars_cap,
-                "memory_visible_to": pipeline.debate.memory_visible_to,
-            }
+        self._memory = EpisodicOrchestrator(
+            load_condition(condition, conditions),
+            self._store,
+            settings=memory,
+            chars_cap=pipeline.memory_prompt_injection_chars_cap,
+            visible_to=pipeline.debate.memory_visible_to,
         )
-        self._memory = EpisodicOrchestrator(load_condition(condition, conditions), self._store, settings=settings)
         self._supervisor = SupervisorAgent(self._backend, pipeline, allowlist=load_allowlist(pipeline.stage1.allowlist))
         self._loop = _LoopThread()
 

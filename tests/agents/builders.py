@@ -244,9 +244,21 @@ class ScriptedBackend:
         return next(ask for ask in self.asks if ask.role == role)
 
 
-def memory_of(store: Path, condition: str = "C1", *, source: str = "v1_3", **settings: Any) -> DirectMemory:
+def memory_of(
+    store: Path,
+    condition: str = "C1",
+    *,
+    source: str = "v1_3",
+    pipeline: PipelineSettings | None = None,
+    **settings: Any,
+) -> DirectMemory:
+    pipeline = pipeline or PipelineSettings()
     orchestrator = EpisodicOrchestrator(
-        load_condition(condition, source), MemoryStore(store), settings=EpisodicMemorySettings(**settings)
+        load_condition(condition, source),
+        MemoryStore(store),
+        settings=EpisodicMemorySettings(**settings),
+        chars_cap=pipeline.memory_prompt_injection_chars_cap,
+        visible_to=pipeline.debate.memory_visible_to,
     )
     return DirectMemory(orchestrator)
 
@@ -265,7 +277,7 @@ def run_sample(
 ) -> SampleResult:
     agent = SupervisorAgent(backend, settings, debate_slot_name=slot_name)
     sample = Sample(uid=uid, text=text, language_code=language_code)
-    return asyncio.run(agent.run(sample, memory_of(store, condition, **(memory or {}))))
+    return asyncio.run(agent.run(sample, memory_of(store, condition, pipeline=settings, **(memory or {}))))
 
 
 def filled_store(store: Path, text: str = TEXT) -> Path:

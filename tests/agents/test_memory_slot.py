@@ -210,7 +210,6 @@ def test_a_cap_too_small_injects_nothing_anywhere(tmp_path: Path, cap: int) -> N
         backend,
         store,
         condition="C2",
-        memory={"memory_prompt_injection_chars_cap": cap},
         settings=PipelineSettings(memory_prompt_injection_chars_cap=cap),
     )
     assert slots(backend) == {}
@@ -232,7 +231,6 @@ def test_the_slot_is_shown_only_to_the_named_calls_and_recorded_from_the_prompt(
         backend,
         store,
         condition="C2",
-        memory={"memory_visible_to": visible},
         settings=PipelineSettings(debate=DebateSettings(memory_visible_to=visible)),
     )
     holding = [role for role, name in slots(backend).items() if name == DEBATE]
@@ -255,7 +253,6 @@ def test_a_slot_that_no_debate_call_may_see_counts_no_injected_characters(tmp_pa
         backend,
         store,
         condition="C2",
-        memory={"memory_visible_to": ()},
         settings=PipelineSettings(debate=DebateSettings(memory_visible_to=())),
     )
     assert not any(DEBATE in ask.prompt.user for ask in backend.asks)
@@ -271,7 +268,6 @@ def test_an_advisory_that_no_call_saw_is_not_recorded_as_injected(tmp_path: Path
         backend,
         store,
         condition="C2",
-        memory={"memory_visible_to": ()},
         settings=PipelineSettings(enable_stage2=False, debate=DebateSettings(memory_visible_to=())),
     )
     assert slots(backend) == {}

@@ -1,7 +1,7 @@
 """SPEC 5, 8 and 9: what the orchestrator reads, shows, records and stores under each condition."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from episodic_absa.memory import (
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
+from episodic_absa.memory.episodic_orchestrator import ALL_DEBATE_CALLS
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,
@@ -41,7 +42,7 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
-from episodic_absa.vocabulary import Polarity, RiskId, Severity, Split
+from episodic_absa.vocabulary import DebateCall, Polarity, RiskId, Severity, Split
 
 CONDITIONS = ["C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"]
 RETRIEVING = CONDITIONS[1:]
@@ -73,10 +74,23 @@ def stage1_of(
 
 
 @contextmanager
-def orchestrator(path: Path, name: str = "C2", *, version: str = "v1_3", **more: Any) -> Iterator[EpisodicOrchestrator]:
+def orchestrator(
+    path: Path,
+    name: str = "C2",
+    *,
+    version: str = "v1_3",
+    chars_cap: int | None = None,
+    visible_to: Sequence[DebateCall] = ALL_DEBATE_CALLS,
+    **more: Any,
+) -> Iterator[EpisodicOrchestrator]:
     with MemoryStore(path) as store:
-        settings = EpisodicMemorySettings(**more)
-        yield EpisodicOrchestrator(load_condition(name, version), store, settings=settings)
+        yield EpisodicOrchestrator(
+            load_condition(name, version),
+            store,
+            settings=EpisodicMemorySettings(**more),
+            chars_cap=chars_cap,
+            visible_to=visible_to,
+        )
 
 
 def read(
@@ -224,7 +238,7 @@ def test_an_alias_is_recorded_under_its_target(filled: Path) -> None:
 
 # CHECKLIST 175
 def test_the_access_policy_names_the_calls_that_may_see_the_slot(filled: Path) -> None:
-    with orchestrator(filled, memory_visible_to=("epm", "judge")) as memory:
+    with orchestrator(filled, visible_to=("epm", "judge")) as memory:
         assert read(memory).meta.memory_access_policy == {"debate": ("epm", "judge")}
 
 
@@ -302,7 +316,7 @@ def test_another_topk_is_refused(topk: int) -> None:
 # CHECKLIST 50
 @pytest.mark.parametrize("topk", [0, 4])
 def test_the_settings_refuse_another_topk_too(tmp_path: Path, topk: int) -> None:
-    with pytest.raises(ConfigError), orchestrator(tmp_path / "store.jsonl", topk=topk) as memory:
+    with pytest.raises(ValidationError), orchestrator(tmp_path / "store.jsonl", topk=topk) as memory:
         read(memory)
 
 
@@ -462,9 +476,10 @@ def test_where_injection_is_masked_no_advisory_is_built_that_could_be_dropped_or
 # Injection per condition
 
 
-def injected(memory: EpisodicOrchestrator, stage1: Stage1Result) -> tuple[dict[str, Any], dict[str, Any], MemoryMeta]:
+def injected(
+    memory: EpisodicOrchestrator, stage1: Stage1Result, cap: int | None = None
+) -> tuple[dict[str, Any], dict[str, Any], MemoryMeta]:
     answer = read(memory, stage1)
-    cap = memory.settings.memory_prompt_injection_chars_cap
     signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
     debate = injection_for(
         DEBATE_SLOT,
@@ -538,8 +553,8 @@ def test_with_an_empty_store_an_exposed_sample_keeps_the_prompt_of_the_first_con
 # CHECKLIST 174
 @pytest.mark.parametrize("cap", [0, 20, 700, 1000, 5000])
 def test_the_cap_of_the_settings_holds_in_both_slots(filled: Path, cap: int) -> None:
-    with orchestrator(filled, memory_prompt_injection_chars_cap=cap) as memory:
-        debate, stage2, meta = injected(memory, stage1_of(NEG, term="service"))
+    with orchestrator(filled, chars_cap=cap) as memory:
+        debate, stage2, meta = injected(memory, stage1_of(NEG, term="service"), cap)
     assert meta.prompt_injection_chars <= cap
     assert meta.prompt_injection_chars == meta.stage2_memory_prompt_injection_chars
     assert debate.get("DEBATE_CONTEXT__MEMORY") == stage2.get("STAGE2_REVIEW_CONTEXT__MEMORY")

@@ -1,9 +1,9 @@
 """The facade of the memory: one read before the debate, one write after the moderator."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from episodic_absa.language import norm_key
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
@@ -14,6 +14,7 @@ from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
 from episodic_absa.memory.episodes.selective_storage import storage_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
+from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
 from episodic_absa.memory.store.memory_store import MemoryStore
@@ -33,10 +34,21 @@ from episodic_absa.vocabulary import DangerousAdvice, DebateCall, FirewallMode, 
 ALL_DEBATE_CALLS: Final[tuple[DebateCall, ...]] = ("epm", "tan", "cj", "judge")
 
 
-class EpisodicMemorySettings(FrozenModel):
-    """How the memory behaves within its condition."""
+_KEYS_OF_THE_PIPELINE: Final = {
+    "memory_prompt_injection_chars_cap": "PipelineSettings(memory_prompt_injection_chars_cap=...)",
+    "memory_visible_to": "PipelineSettings(debate=DebateSettings(memory_visible_to=...))",
+}
+"""Keys that are easily taken for the memory's, and where they belong."""
 
-    topk: int = 3
+
+class EpisodicMemorySettings(FrozenModel):
+    """How the memory retrieves, advises and stores within its condition.
+
+    What a prompt shows of the memory is a setting of the pipeline: see `PipelineSettings`.
+    """
+
+    topk: Annotated[int, Field(strict=True, ge=1, le=MAX_TOPK)] = MAX_TOPK
+    """The most episodes that one sample retrieves."""
     require_same_language: Flag = True
     require_structure_overlap: Flag = True
     use_lexical: Flag | None = None
@@ -45,8 +57,15 @@ class EpisodicMemorySettings(FrozenModel):
     """None: as the conditions file says."""
     firewall: FirewallMode = "drop"
     selective_storage: Flag = True
-    memory_prompt_injection_chars_cap: Annotated[int, Field(strict=True, ge=0)] | None = None
-    memory_visible_to: tuple[DebateCall, ...] = ALL_DEBATE_CALLS
+    """Whether only episodes that pass a storage gate are kept."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_keys_of_the_pipeline(cls, given: Any) -> Any:
+        for key, home in _KEYS_OF_THE_PIPELINE.items():
+            if isinstance(given, Mapping) and key in given:
+                raise ValueError(f"{key} is a setting of the pipeline, not of the memory; give {home}")
+        return given
 
 
 class SlotAnswer(NamedTuple):
@@ -67,6 +86,8 @@ class EpisodicOrchestrator:
         *,
         settings: EpisodicMemorySettings | None = None,
         catalogue: PrincipleCatalogue | None = None,
+        chars_cap: int | None = None,
+        visible_to: Sequence[DebateCall] = ALL_DEBATE_CALLS,
     ) -> None:
         settings = settings or EpisodicMemorySettings()
         self.condition = condition
@@ -84,8 +105,9 @@ class EpisodicOrchestrator:
         )
         self._advisories = AdvisoryBuilder(self.catalogue)
         self._firewall = LabelFirewall(settings.firewall)
-        self._injection = InjectionController(topk=settings.topk, chars_cap=settings.memory_prompt_injection_chars_cap)
+        self._injection = InjectionController(topk=settings.topk, chars_cap=chars_cap)
         self._episodes = EpisodeBuilder(self.catalogue)
+        self._visible_to = tuple(visible_to)
 
     def get_slot_payload_for_current_sample(
         self,
@@ -206,7 +228,7 @@ class EpisodicOrchestrator:
             retrieved_ids=tuple(episode.episode_id for episode in episodes or ()),
             exposed_to_debate=condition.exposed_to_debate,
             exposed_to_stage2=condition.exposed_to_stage2,
-            memory_access_policy={"debate": self.settings.memory_visible_to},
+            memory_access_policy={"debate": self._visible_to},
             **counts,
         )
         return SlotAnswer(slot, condition.memory_mode, meta)

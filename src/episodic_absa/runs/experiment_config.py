@@ -194,7 +194,7 @@ class ExperimentConfig(BaseModel):
 
     def memory_settings(self) -> EpisodicMemorySettings:
         """Return how the memory behaves within its condition."""
-        block, pipeline = self.file.episodic_memory, self.file.pipeline
+        block = self.file.episodic_memory
         return EpisodicMemorySettings(
             topk=block.topk,
             require_same_language=block.require_same_language,
@@ -203,8 +203,6 @@ class ExperimentConfig(BaseModel):
             dangerous_advice=block.dangerous_advice,
             firewall=block.firewall,
             selective_storage=block.selective_storage,
-            memory_prompt_injection_chars_cap=pipeline.memory_prompt_injection_chars_cap,
-            memory_visible_to=pipeline.debate.memory_visible_to,
         )
 
 

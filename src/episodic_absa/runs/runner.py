@@ -249,7 +249,13 @@ class _CellRun:
             forget_verification(cell.path)
             directory.write_json(MANIFEST, self._manifest)
             started = datetime.now(UTC)
-            orchestrator = EpisodicOrchestrator(cell.condition, store, settings=config.memory_settings())
+            orchestrator = EpisodicOrchestrator(
+                cell.condition,
+                store,
+                settings=config.memory_settings(),
+                chars_cap=config.file.pipeline.memory_prompt_injection_chars_cap,
+                visible_to=config.file.pipeline.debate.memory_visible_to,
+            )
             experiment = config.file.experiment
             ordered = OrderedRun(
                 self._grid.supervisor,
