@@ -84,7 +84,7 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
             shutil.copyfile(start, path)
         outputs, decisions = [], []
         with MemoryStore(path) as store:
-            memory = EpisodicOrchestrator(cell.condition, store, settings=config.memory_settings())
+            memory = EpisodicOrchestrator(cell.condition, store, settings=config.file.episodic_memory)
             for index, one in enumerate(data.samples_of(cell)):
                 view = DirectMemory(memory, sample_index=index, seed=cell.seed, used_in_eval=True)
                 result = asyncio.run(supervisor.run(one.sample, view, seed=cell.seed))

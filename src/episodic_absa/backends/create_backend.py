@@ -2,39 +2,29 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, get_args
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 
 from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Replier
 from episodic_absa.backends.cache.response_cache import CachingReplier, ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm.llm_replier import LlmReplier
-from episodic_absa.backends.llm.llm_settings import LlmSettings
+from episodic_absa.backends.llm.llm_settings import LlmSettings, ModelName, RequestSettings, Seconds
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import ConfigError
-from episodic_absa.schemas.frozen_model import FrozenModel
 
 Provider = Literal["embedded", "openai", "anthropic", "google", "replay"]
 EMBEDDED_MODEL: Final = "rules-1"
-_Seconds = Annotated[float, Field(gt=0)]
 
 
-class BackboneSettings(FrozenModel):
+class BackboneSettings(RequestSettings):
     """What answers, and how it is asked."""
 
     provider: Provider = "embedded"
-    model: str = EMBEDDED_MODEL
-    base_url: str | None = None
-    temperature: Annotated[float, Field(ge=0)] | None = 0.0
-    """None: the server's own default, for models that take no other."""
-    max_tokens: Annotated[int, Field(ge=1)] = 1024
-    output: Literal["auto", "json_schema", "prompted"] = "auto"
-    timeout_s: _Seconds = 60.0
-    """One request."""
-    total_timeout_s: _Seconds = 300.0
+    model: ModelName = EMBEDDED_MODEL
+    total_timeout_s: Seconds = 300.0
     """One call with all attempts and retries."""
-    retry_base_s: Annotated[float, Field(ge=0)] = 2.0
     recording: Path | None = None
     """What replay answers from."""
     record: Path | None = None
@@ -49,6 +39,10 @@ class BackboneSettings(FrozenModel):
         if self.provider not in ("embedded", "replay") and self.model == EMBEDDED_MODEL:
             raise ValueError(f"provider {self.provider} needs a model")
         return self
+
+    def llm_settings(self) -> LlmSettings:
+        """Return what a connection to this model needs. Only for providers that are models behind an address."""
+        return LlmSettings.model_validate(self.model_dump(include=set(LlmSettings.model_fields)))
 
 
 def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings:
@@ -122,15 +116,4 @@ def _replier(backbone: BackboneSettings) -> Replier:
     if backbone.provider == "replay":
         assert backbone.recording is not None  # noqa: S101 - the settings see to it
         return ReplayReplier(backbone.recording)
-    return LlmReplier(
-        LlmSettings(
-            provider=backbone.provider,
-            model=backbone.model,
-            base_url=backbone.base_url,
-            temperature=backbone.temperature,
-            max_tokens=backbone.max_tokens,
-            output=backbone.output,
-            timeout_s=backbone.timeout_s,
-            retry_base_s=backbone.retry_base_s,
-        )
-    )
+    return LlmReplier(backbone.llm_settings())

@@ -38,7 +38,7 @@ _KEYS_OF_THE_PIPELINE: Final = {
     "memory_prompt_injection_chars_cap": "PipelineSettings(memory_prompt_injection_chars_cap=...)",
     "memory_visible_to": "PipelineSettings(debate=DebateSettings(memory_visible_to=...))",
 }
-"""Keys that are easily taken for the memory's, and where they belong."""
+"""Keys that a caller may look for in the memory's settings, and where they stand."""
 
 
 class EpisodicMemorySettings(FrozenModel):
@@ -64,7 +64,9 @@ class EpisodicMemorySettings(FrozenModel):
     def _refuse_keys_of_the_pipeline(cls, given: Any) -> Any:
         for key, home in _KEYS_OF_THE_PIPELINE.items():
             if isinstance(given, Mapping) and key in given:
-                raise ValueError(f"{key} is a setting of the pipeline, not of the memory; give {home}")
+                raise ValueError(
+                    f"{key} is a setting of the pipeline: set it in the pipeline block, in Python with {home}"
+                )
         return given
 
 

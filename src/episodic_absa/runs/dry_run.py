@@ -17,7 +17,6 @@ from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm.llm_connection import open_connection
-from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, MissingExtraError
@@ -259,9 +258,8 @@ async def _price(backbone: BackboneSettings, load: Load) -> tuple[_Price | None,
     """Return the price of a token and, if there is none, why."""
     if backbone.provider == "embedded" or backbone.provider == "replay":
         return _Price(0.0, 0.0), ""
-    settings = LlmSettings(provider=backbone.provider, model=backbone.model, base_url=backbone.base_url)
     try:
-        connection = open_connection(settings)
+        connection = open_connection(backbone.llm_settings())
     except (ConfigError, MissingExtraError) as error:
         return None, str(error)
     try:

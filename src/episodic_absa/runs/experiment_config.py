@@ -17,7 +17,6 @@ from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.yaml_file import read_yaml_file
-from episodic_absa.vocabulary import DangerousAdvice, FirewallMode
 
 ProcessSplit = Literal["train", "valid", "test"]
 DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
@@ -75,8 +74,8 @@ class BuildSettings(FrozenModel):
     condition: str = "C2_silent"
 
 
-class EpisodicMemoryBlock(FrozenModel):
-    """The memory of an experiment."""
+class StoreSettings(FrozenModel):
+    """Which condition an experiment runs, and where its store lies and begins."""
 
     condition: str | None = None
     conditions_path: str | None = None
@@ -86,20 +85,18 @@ class EpisodicMemoryBlock(FrozenModel):
     initial_store: Path | None = None
     build: BuildSettings | None = None
     allow_empty_store: Flag = False
-    topk: Annotated[int, Field(strict=True, ge=1, le=3)] = 3
-    require_same_language: Flag = True
-    require_structure_overlap: Flag = True
-    use_lexical: Flag | None = None
-    dangerous_advice: DangerousAdvice | None = None
-    firewall: FirewallMode = "drop"
-    selective_storage: Flag = True
-    keep_last_n: _AtLeastOne = DEFAULT_KEEP_LAST_N
 
     @model_validator(mode="after")
     def _one_beginning(self) -> Self:
         if self.build is not None and self.initial_store is not None:
             raise ValueError("give either build or initial_store: a store has one beginning")
         return self
+
+
+class EpisodicMemoryBlock(EpisodicMemorySettings, StoreSettings):
+    """The memory of an experiment: its store, and the memory's own settings."""
+
+    keep_last_n: _AtLeastOne = DEFAULT_KEEP_LAST_N
 
 
 class ExperimentSettings(FrozenModel):
@@ -190,19 +187,6 @@ class ExperimentConfig(BaseModel):
         return tuple(
             (self.conditions_file.resolve(a).name, self.conditions_file.resolve(b).name)
             for a, b in self.file.experiment.comparisons
-        )
-
-    def memory_settings(self) -> EpisodicMemorySettings:
-        """Return how the memory behaves within its condition."""
-        block = self.file.episodic_memory
-        return EpisodicMemorySettings(
-            topk=block.topk,
-            require_same_language=block.require_same_language,
-            require_structure_overlap=block.require_structure_overlap,
-            use_lexical=block.use_lexical,
-            dangerous_advice=block.dangerous_advice,
-            firewall=block.firewall,
-            selective_storage=block.selective_storage,
         )
 
 

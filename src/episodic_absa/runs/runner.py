@@ -252,7 +252,7 @@ class _CellRun:
             orchestrator = EpisodicOrchestrator(
                 cell.condition,
                 store,
-                settings=config.memory_settings(),
+                settings=config.file.episodic_memory,
                 chars_cap=config.file.pipeline.memory_prompt_injection_chars_cap,
                 visible_to=config.file.pipeline.debate.memory_visible_to,
             )
