@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from episodic_absa.analyzer import Analyzer, analyze
     from episodic_absa.conditions import load_condition, load_conditions
     from episodic_absa.errors import ConfigError, EpisodicAbsaError, LeakageError, MemoryStoreError
     from episodic_absa.memory import (
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
         SignatureBuilder,
         load_catalogue,
     )
-    from episodic_absa.pipeline import Analyzer, analyze
 
 __all__ = [
     "Analyzer",
@@ -46,7 +46,7 @@ _HOME = {
         "SignatureBuilder",
         "load_catalogue",
     ),
-    "pipeline": ("Analyzer", "analyze"),
+    "analyzer": ("Analyzer", "analyze"),
 }
 
 # A library stays silent unless its user configures logging.

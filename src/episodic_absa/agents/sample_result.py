@@ -24,7 +24,7 @@ from episodic_absa.schemas.run import MemoryMeta, StoreDecision
 from episodic_absa.vocabulary import Language
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SampleResult:
     """One analysed sample. It knows no gold."""
 
@@ -50,6 +50,11 @@ class SampleResult:
     store: StoreDecision
     polarity_counts: PolarityCounts
     calls: tuple[CallRecord, ...]
+
+    def __repr__(self) -> str:
+        final = self.final_result
+        pairs = ", ".join(f"{pair.aspect_term or '(implicit)'} {pair.polarity}" for pair in final.final_tuples)
+        return f"SampleResult({final.label}: {pairs or 'no aspects'})"
 
     def to_output(self) -> dict[str, Any]:
         """Return the line of outputs.jsonl, without a sample index: the runner gives one."""

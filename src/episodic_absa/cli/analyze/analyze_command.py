@@ -52,11 +52,11 @@ def analyze(
 
     Put -- before a review that begins with a dash. The exit code is 1 if some of several reviews failed.
     """
+    from episodic_absa.analyzer import Analyzer, make_sample
     from episodic_absa.backends.create_backend import backbone_from, create_backend
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run
     from episodic_absa.cli.analyze.review_input import as_unicode, read_reviews
     from episodic_absa.conditions import load_condition
-    from episodic_absa.pipeline import Analyzer, make_sample
 
     if explain and as_json:
         raise ConfigError("--explain is for people and --json for programs; choose one", key="explain")

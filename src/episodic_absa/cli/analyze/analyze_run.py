@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.analyzer import Analyzer
 from episodic_absa.cli.analyze.analysis_view import analysis_view, embedded_note
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
 from episodic_absa.cli.analyze.explanation_view import explanation_view
 from episodic_absa.cli.output import print_json, show, show_error
 from episodic_absa.errors import BackendError, ContractError, LeakageError
-from episodic_absa.pipeline import Analyzer
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.vocabulary import ErrorType
 

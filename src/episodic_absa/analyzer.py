@@ -1,0 +1,187 @@
+"""Analyses single reviews: the synchronous entry for scripts and notebooks."""
+
+import uuid
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from episodic_absa.agents.memory_view import DirectMemory
+from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.backends.backend import Backend
+from episodic_absa.backends.create_backend import BackboneSettings, backbone_from, create_backend
+from episodic_absa.conditions import load_condition
+from episodic_absa.errors import ConfigError
+from episodic_absa.loop_thread import LoopThread
+from episodic_absa.memory import EpisodicMemorySettings
+from episodic_absa.pipeline import build_pipeline
+from episodic_absa.schemas.absa import Sample
+
+DEFAULT_STORE: Final = Path("memory") / "episodic_store.jsonl"
+DEFAULT_CONDITION: Final = "C1"
+
+
+class Analyzer:
+    """A pipeline that analyses one review after another, in a script or inside a running event loop.
+
+    Args:
+        backend: what answers: `embedded`, `openai:MODEL`, `anthropic:MODEL`, `google:MODEL` or `replay:FILE`;
+            BackboneSettings for every option; or a Backend of your own, which `close` closes.
+        base_url: the address of the server, for a backend that is given as `PROVIDER:MODEL`.
+        condition: the name of a condition. C1, the default, uses no memory.
+        conditions: where the name is defined: None (the default version), `v1_1`, `v1_2`, `v1_3` or a path.
+        store: the file of the memory. A condition without memory neither opens nor creates it.
+        pipeline: the switches of the pipeline.
+        memory: the settings of the memory.
+        seed: is passed to models that honour one.
+
+    Raises:
+        ConfigError: the backend or the condition is unknown, or two arguments contradict each other.
+
+    Example:
+        >>> from episodic_absa import Analyzer
+        >>> with Analyzer() as analyzer:
+        ...     result = analyzer.analyze("The battery lasts long, but the screen is too dark.")
+        >>> result
+        SampleResult(mixed: battery positive, screen negative)
+    """
+
+    def __init__(
+        self,
+        *,
+        backend: str | BackboneSettings | Backend = "embedded",
+        base_url: str | None = None,
+        condition: str = DEFAULT_CONDITION,
+        conditions: str | Path | None = None,
+        store: str | Path = DEFAULT_STORE,
+        pipeline: PipelineSettings | None = None,
+        memory: EpisodicMemorySettings | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._seed = seed
+        self._analyzed_n = 0
+        flags = load_condition(condition, conditions)
+        self._pipeline = build_pipeline(
+            backend=_backend_of(backend, base_url), condition=flags, store=store, settings=pipeline, memory=memory
+        )
+        self._loop = LoopThread(owner="Analyzer")
+
+    def analyze(
+        self, text: str, *, language_code: str | None = None, uid: str | None = None, domain_id: str = "unknown"
+    ) -> SampleResult:
+        """Return the analysis of one review.
+
+        Args:
+            text: the review.
+            language_code: `ko`, `en` or another code; None detects the language.
+            uid: names the review in the memory and in the result; by default a new random one.
+            domain_id: is kept with the result.
+
+        Raises:
+            ConfigError: the text is empty.
+            BackendError: the backend gave no usable answer.
+            MemoryStoreError: the store cannot be read or written.
+            LeakageError: the memory was about to store review text.
+        """
+        sample = make_sample(text, language_code=language_code, uid=uid, domain_id=domain_id)
+        memory = DirectMemory(self._pipeline.memory, sample_index=self._analyzed_n, seed=self._seed)
+        self._analyzed_n += 1
+        return self._loop.run(self._pipeline.supervisor.run(sample, memory, seed=self._seed))
+
+    def close(self) -> None:
+        """Close the backend, the store and the background thread. A second call does nothing."""
+        if self._loop.is_closed:
+            return
+        try:
+            self._loop.cancel_all()
+            self._loop.run(self._pipeline.close())
+        finally:
+            self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Analyzer({self._pipeline.backend.name}, condition {self._pipeline.memory.condition.name})"
+
+
+def analyze(
+    text: str,
+    *,
+    language_code: str | None = None,
+    uid: str | None = None,
+    domain_id: str = "unknown",
+    backend: str | BackboneSettings | Backend = "embedded",
+    base_url: str | None = None,
+    condition: str = DEFAULT_CONDITION,
+    conditions: str | Path | None = None,
+    store: str | Path = DEFAULT_STORE,
+    pipeline: PipelineSettings | None = None,
+    memory: EpisodicMemorySettings | None = None,
+    seed: int = 0,
+) -> SampleResult:
+    """Return the analysis of one review. For many reviews an `Analyzer` is quicker.
+
+    Args:
+        text: the review.
+        language_code: `ko`, `en` or another code; None detects the language.
+        uid: names the review in the memory and in the result; by default a new random one.
+        domain_id: is kept with the result.
+        backend: what answers, as for `Analyzer`.
+        base_url: the address of the server, as for `Analyzer`.
+        condition: the name of a condition. C1, the default, uses no memory.
+        conditions: where the name is defined, as for `Analyzer`.
+        store: the file of the memory.
+        pipeline: the switches of the pipeline.
+        memory: the settings of the memory.
+        seed: is passed to models that honour one.
+
+    Raises:
+        ConfigError: the text is empty, or a setting cannot be obeyed.
+        BackendError: the backend gave no usable answer.
+
+    Example:
+        >>> from episodic_absa import analyze
+        >>> analyze("서비스는 친절했지만 음식은 별로였어")
+        SampleResult(mixed: 서비스 positive, 음식 negative)
+    """
+    with Analyzer(
+        backend=backend,
+        base_url=base_url,
+        condition=condition,
+        conditions=conditions,
+        store=store,
+        pipeline=pipeline,
+        memory=memory,
+        seed=seed,
+    ) as analyzer:
+        return analyzer.analyze(text, language_code=language_code, uid=uid, domain_id=domain_id)
+
+
+def make_sample(
+    text: str, *, language_code: str | None = None, uid: str | None = None, domain_id: str = "unknown"
+) -> Sample:
+    """Return the sample of a text that comes from no dataset.
+
+    Raises:
+        ConfigError: the text is empty.
+    """
+    if not text.strip():
+        raise ConfigError("the review is empty; give some text to analyse", key="text")
+    return Sample(uid=uid or f"analyze-{uuid.uuid4()}", text=text, language_code=language_code, domain_id=domain_id)
+
+
+def _backend_of(backend: str | BackboneSettings | Backend, base_url: str | None) -> Backend:
+    if isinstance(backend, str):
+        return create_backend(backbone_from(backend, base_url=base_url))
+    if base_url is not None:
+        raise ConfigError(
+            "base_url belongs to a backend that is given as PROVIDER:MODEL; set it in BackboneSettings instead",
+            key="base_url",
+        )
+    return create_backend(backend) if isinstance(backend, BackboneSettings) else backend

@@ -1,0 +1,35 @@
+"""Builds the pipeline that an experiment file describes."""
+
+from pathlib import Path
+
+from episodic_absa.backends.backend import Backend
+from episodic_absa.pipeline import Pipeline, build_pipeline
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.schemas.run import Condition
+
+
+def build_experiment_pipeline(
+    config: ExperimentConfig, *, backend: Backend, condition: Condition, store: Path
+) -> Pipeline:
+    """Return the pipeline of one condition.
+
+    Args:
+        config: the experiment.
+        backend: answers every call; pipelines of other conditions may share it.
+        condition: one of the experiment, or another one to measure with.
+        store: the file of the condition's memory.
+
+    Raises:
+        ConfigError: the allowlist cannot be read.
+    """
+    file = config.file
+    return build_pipeline(
+        backend=backend,
+        condition=condition,
+        store=store,
+        settings=file.pipeline,
+        memory=file.episodic_memory,
+        debate_slot_name=file.io.slot_memory_name,
+        keep_last_n=file.episodic_memory.keep_last_n,
+        root=config.root,
+    )
