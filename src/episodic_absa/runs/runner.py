@@ -11,14 +11,13 @@ from typing import Any, Final
 
 from episodic_absa.agents.asking import prompt_versions
 from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError, RunDirectoryError
-from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
-from episodic_absa.pipeline import load_allowlist
+from episodic_absa.memory import EpisodicOrchestrator
 from episodic_absa.runs.case_traces import Tracer
 from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.runs.grid import (
     Cell,
     ExperimentData,
@@ -182,14 +181,6 @@ class _Grid:
         self.data = data
         self.backend = backend
         self.progress = progress
-        pipeline = config.file.pipeline
-        allowlist = pipeline.stage1.allowlist
-        self.supervisor = SupervisorAgent(
-            backend,
-            pipeline,
-            debate_slot_name=config.file.io.slot_memory_name,
-            allowlist=load_allowlist(config.resolve(allowlist) if allowlist else None),
-        )
 
     async def run_seed(self, seed: int, build: Cell | None, starts: dict[str, Path | None]) -> None:
         """Build the seed's store first, then run its cells side by side."""
@@ -224,8 +215,14 @@ class _CellRun:
     async def run(self) -> None:
         """Run what is left of the cell."""
         config, cell = self._grid.config, self._cell
+        pipeline = build_experiment_pipeline(
+            config,
+            backend=self._grid.backend,
+            condition=cell.condition,
+            store=cell.store or cell.path / "no_store",
+        )
+        orchestrator, store = pipeline.memory, pipeline.store
         directory = RunDirectory(cell.path, store=cell.store)
-        store = MemoryStore(cell.store or cell.path / "no_store", keep_last_n=config.file.episodic_memory.keep_last_n)
         try:
             self._refuse_foreign(directory)
             resumed = directory.resume(len(self._labelled))
@@ -249,16 +246,9 @@ class _CellRun:
             forget_verification(cell.path)
             directory.write_json(MANIFEST, self._manifest)
             started = datetime.now(UTC)
-            orchestrator = EpisodicOrchestrator(
-                cell.condition,
-                store,
-                settings=config.file.episodic_memory,
-                chars_cap=config.file.pipeline.memory_prompt_injection_chars_cap,
-                visible_to=config.file.pipeline.debate.memory_visible_to,
-            )
             experiment = config.file.experiment
             ordered = OrderedRun(
-                self._grid.supervisor,
+                pipeline.supervisor,
                 orchestrator,
                 [one.sample for one in self._labelled],
                 lambda index, outcome: self._commit(directory, orchestrator, index, outcome),
