@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from episodic_absa.runs import dry_run
-from episodic_absa.runs.dry_run import RunEstimate, estimate_run, estimate_tokens
+from episodic_absa.runs.dry_run import RunEstimate, estimate_run
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.sample_loads import estimate_tokens
 
 REVIEWS = (
     "It's not that the room was dirty, it just hadn't seen a vacuum in a while.",
