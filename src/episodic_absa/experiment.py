@@ -1,23 +1,138 @@
-"""Runs an experiment from its configuration to the tables it leaves behind."""
+"""Runs an experiment from its configuration to the report, and gives its results to Python."""
 
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import FinishedRun, load_run
+from episodic_absa.analysis.compared_runs import load_sides
+from episodic_absa.analysis.finished_run import FinishedRun
+from episodic_absa.analysis.paired_comparison import compare_sides
 from episodic_absa.backends.backend import Backend
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.loop_thread import LoopThread
+from episodic_absa.metrics.statistics import Comparison
+from episodic_absa.reports.run_report import REPORT
+from episodic_absa.reports.written_results import WrittenResults, write_results
+from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
 from episodic_absa.runs.runner import GridProgress, run_cells
 
 
 class GridOutcome(NamedTuple):
-    """A grid whose cells have all ended."""
+    """A grid whose cells have all ended, and what was written about it."""
 
     progress: GridProgress
+    results: WrittenResults
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What one condition with one seed came to."""
+
+    condition: str
+    seed: int
+    samples: int
+    """Failed ones included."""
+    failed: int
+    path: Path = field(repr=False)
+    metrics: Mapping[str, float | None] = field(repr=False)
+    """Every metric of docs/metrics.md by its name; None on an empty denominator."""
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """The results of an experiment, as `run_experiment` returns them.
+
+    Example:
+        >>> from episodic_absa import run_experiment
+        >>> run = run_experiment("experiments/quickstart.yaml")
+        >>> run
+        Run(quickstart: C1, C2, C2_silent, C2_eval_only, C2_frozen; 3 seeds)
+        >>> run.path.name, run.report().name
+        ('quickstart', 'report.html')
+        >>> run.cells[0]
+        CellResult(condition='C1', seed=42, samples=60, failed=0)
+        >>> difference = run.compare("C2", "C1").of("tuple_f1_explicit")
+        >>> difference.low <= difference.mean <= difference.high
+        True
+    """
+
     finished: FinishedRun
-    """All cells as they ended."""
-    derived: tuple[Path, ...]
-    """The tables that were written."""
+    """Everything that the tables and the report are made of."""
+
+    @property
+    def path(self) -> Path:
+        """The directory of the run."""
+        return self.finished.root
+
+    @cached_property
+    def cells(self) -> tuple[CellResult, ...]:
+        """The results of every condition with every seed, in the order of the experiment."""
+        return tuple(_cell_result(cell) for cells in self.finished.by_condition.values() for cell in cells)
+
+    def compare(self, a: str, b: str, *, seed: int | None = None) -> Comparison:
+        """Return the paired comparison A minus B over all seeds, as `episodic-absa compare` computes it.
+
+        Args:
+            a: the name of a condition of this run.
+            b: the name of another one.
+            seed: seeds the resampling, not the run; None for the fixed one.
+
+        Raises:
+            RunDirectoryError: the run has no such condition, or the two have no sample in common.
+        """
+        return compare_sides(*load_sides([self.path, Path(a), Path(b)]), seed=seed)
+
+    def report(self) -> Path:
+        """Return the path of report.html; it is written anew only if it is missing."""
+        path = self.path / REPORT
+        return path if path.is_file() else write_results(self.path).report
+
+    def __repr__(self) -> str:
+        seed_n = len({cell.seed for cell in self.cells})
+        seeds = f"{seed_n} seed{'' if seed_n == 1 else 's'}"
+        return f"Run({self.path.name}: {', '.join(self.finished.by_condition)}; {seeds})"
+
+
+def run_experiment(
+    experiment: str | Path | ExperimentConfig,
+    *,
+    use_cache_file: bool = True,
+    backend: Backend | None = None,
+    progress: Callable[[GridProgress], None] | None = None,
+) -> Run:
+    """Run every cell that is not finished, write tables and report, and return the results.
+
+    What is on disk is continued, never repeated: a finished experiment is only read. Works in a script and inside a
+    running event loop, as in a notebook.
+
+    Args:
+        experiment: the path of an experiment file, or an experiment that `load_experiment` returned.
+        use_cache_file: False keeps answers in memory only.
+        backend: answers instead of the one that the experiment names; it is closed at the end.
+        progress: is called with the state of the grid whenever a sample is done.
+
+    Raises:
+        ConfigError: the experiment file cannot be obeyed.
+        DatasetError: a data or gold file cannot become samples.
+        RunDirectoryError: the directory belongs to another experiment, or more samples failed than
+            `experiment.max_failures` allows. After the cause is fixed the same call goes on.
+
+    Example:
+        >>> from episodic_absa import run_experiment
+        >>> run = run_experiment("experiments/quickstart.yaml")
+        >>> len(run.cells)
+        15
+        >>> sorted({cell.condition for cell in run.cells})
+        ['C1', 'C2', 'C2_eval_only', 'C2_frozen', 'C2_silent']
+    """
+    config = experiment if isinstance(experiment, ExperimentConfig) else load_experiment(Path(experiment))
+    state = GridProgress() if progress is None else GridProgress(on_change=progress)
+    with LoopThread(owner="run_experiment") as loop:
+        outcome = loop.run(run_grid(config, progress=state, use_cache_file=use_cache_file, backend=backend))
+    return Run(outcome.results.finished)
 
 
 async def run_grid(
@@ -26,15 +141,39 @@ async def run_grid(
     progress: GridProgress | None = None,
     use_cache_file: bool = True,
     backend: Backend | None = None,
+    tell: Tell = tell_nobody,
 ) -> GridOutcome:
-    """Run every cell that is not finished, then derive the tables.
+    """Run every cell that is not finished, then write the tables and the reports.
 
     Args:
         config: what to run.
         progress: kept up to date while it runs.
         use_cache_file: False keeps answers in memory only.
         backend: answers instead of the one the config names; it is closed at the end.
+        tell: is told every step after the last sample.
     """
     progress = await run_cells(config, progress=progress, use_cache_file=use_cache_file, backend=backend)
-    finished = load_run(config.out_dir)
-    return GridOutcome(progress, finished, derive_tables(finished))
+    return GridOutcome(progress, write_results(config.out_dir, tell=_unless_cancelled(tell)))
+
+
+def _unless_cancelled(tell: Tell) -> Tell:
+    """Return `tell` for work that never awaits: it ends the work at the next step after an interrupt."""
+    task = asyncio.current_task()
+
+    def tell_or_stop(step: str) -> None:
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError
+        tell(step)
+
+    return tell_or_stop
+
+
+def _cell_result(cell: FinishedCell) -> CellResult:
+    return CellResult(
+        condition=cell.condition,
+        seed=cell.manifest.seed,
+        samples=len(cell.cards),
+        failed=sum(card.status == "error" for card in cell.cards),
+        path=cell.path,
+        metrics={metric.metric: metric.value for metric in cell.metrics},
+    )

@@ -3,7 +3,8 @@
 import asyncio
 import threading
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 ResultT = TypeVar("ResultT")
 
@@ -47,6 +48,17 @@ class LoopThread:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.cancel_all()
+        finally:
+            self.close()
 
 
 async def _cancel_others() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.analysis.changed_samples import CHANGED_SAMPLES, find_changed_samples, write_changed_samples
-from episodic_absa.analysis.comparability import incomparabilities, require_pairs
+from episodic_absa.analysis.comparability import incomparabilities
 from episodic_absa.analysis.compared_runs import Side, load_sides
+from episodic_absa.analysis.paired_comparison import compare_sides, count_backfilled_on_both
 from episodic_absa.cli.compare.comparison_view import ComparedRuns, comparison_view
 from episodic_absa.cli.output import print_json, show
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.metrics.statistics import RESAMPLES, SEED, claim_sentence, required_n
-from episodic_absa.metrics.statistics import compare as compare_cards
 
 _FOLDER: Final = "comparisons"
 
@@ -24,13 +24,8 @@ def compare_runs(
 ) -> None:
     """Compare, write changed_samples.csv, and print what was found; also where the file cannot be written."""
     a, b = load_sides(places)
-    require_pairs(a, b)
-    # One rule for both sides: where only one experiment counts backfills, they count on neither.
-    count_backfilled = a.count_backfilled and b.count_backfilled
-    comparison = compare_cards(
-        a.name, a.cards, b.name, b.cards, count_backfilled=count_backfilled, seed=SEED if seed is None else seed
-    )
-    changed = find_changed_samples(a.cards, b.cards, count_backfilled=count_backfilled)
+    comparison = compare_sides(a, b, seed=seed)
+    changed = find_changed_samples(a.cards, b.cards, count_backfilled=count_backfilled_on_both(a, b))
     primary = comparison.metrics[0]
     folder = out or _default_folder(a, b)
     path, problem = None, None

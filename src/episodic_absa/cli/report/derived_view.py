@@ -1,4 +1,4 @@
-"""Names the files that were derived from a run."""
+"""Shows which files were derived from a run."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`episodic-absa report`: what it takes. What it derives is in `experiments`, imported when it runs."""
+"""`episodic-absa report`: its arguments. The work is done by `write_results`, imported when the command runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,16 +20,14 @@ def report(
 
     Asks no model and rewrites none of the run's own files: metrics come from scorecards.jsonl and manifest.json.
     """
-    from episodic_absa.analysis.derived_files import derive_tables
-    from episodic_absa.analysis.finished_run import load_run
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.cli.report.derived_view import derived_json, derived_view
     from episodic_absa.cli.step_progress import show_steps
-    from episodic_absa.reports.run_report import write_pages
+    from episodic_absa.reports.written_results import write_results
 
     with show_steps("report") as tell:
-        run = load_run(directory, tell)
-        written = [*derive_tables(run, tell), *write_pages(run, with_text=not no_text, tell=tell)]
+        results = write_results(directory, with_text=not no_text, tell=tell)
+    written = (*results.tables, *results.pages)
     if as_json:
         print_json(derived_json(directory, written))
     else:

@@ -1,4 +1,4 @@
-"""`episodic-absa run`: what it takes. What it does is in `run_experiment`, imported when it runs."""
+"""`episodic-absa run`: its arguments. The work is done in `run_work`, imported when the command runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,9 +32,9 @@ def run(
 
     The exit code is 1 if it stopped because too many samples failed, 130 after Ctrl-C.
     """
-    from episodic_absa.cli.run.run_work import Invocation, run_experiment, show_dry_run
+    from episodic_absa.cli.run.run_work import Invocation, run_and_show, show_dry_run
 
     invocation = Invocation(config, limit=limit, no_cache=no_cache, as_json=as_json)
-    exit_code = show_dry_run(invocation) if dry_run else run_experiment(invocation)
+    exit_code = show_dry_run(invocation) if dry_run else run_and_show(invocation)
     if exit_code:
         raise typer.Exit(exit_code)

@@ -1,16 +1,16 @@
-"""The work of `run`: load, run with progress, summarise; and what is said when it is stopped or fails."""
+"""The work of `run`: shows the progress and the summary, and says what happens next if the run stops."""
 
 import asyncio
 import shlex
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.summary import load_summary
 from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.report.derived_view import derived_line
@@ -19,9 +19,10 @@ from episodic_absa.cli.run.run_progress import TellStopping, show_progress
 from episodic_absa.cli.run.run_summary import summary_json, summary_view
 from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.experiment import GridOutcome, run_grid
-from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
+from episodic_absa.reports.run_report import REPORT
 from episodic_absa.runs.dry_run import estimate_run
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.reading.finished_cells import Tell
 from episodic_absa.runs.runner import GridProgress, TooManyFailuresError
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
@@ -46,13 +47,13 @@ class Invocation:
         return shlex.join(words)
 
     def load(self) -> ExperimentConfig:
-        """Read the experiment, with the limit in force."""
+        """Return the experiment, with the limit in force."""
         config = load_experiment(self.config)
         return config if self.limit is None else with_limit(config, self.limit)
 
 
 def with_limit(config: ExperimentConfig, limit: int) -> ExperimentConfig:
-    """Return the experiment on its first samples: it has a run_id of its own, so it meets no other in a directory."""
+    """Return the experiment on its first samples. It has a run_id, and so a directory, of its own."""
     file = config.file
     data = file.data.model_copy(update={"limit": limit})
     return config.model_copy(
@@ -60,14 +61,14 @@ def with_limit(config: ExperimentConfig, limit: int) -> ExperimentConfig:
     )
 
 
-def run_experiment(invocation: Invocation) -> int:
+def run_and_show(invocation: Invocation) -> int:
     """Run what is left, print the summary, and return the exit code."""
     config = invocation.load()
     progress = GridProgress()
     try:
-        with show_progress(config, progress) as tell_stopping:
-            grid = run_grid(config, progress=progress, use_cache_file=not invocation.no_cache)
-            outcome = asyncio.run(_interruptible(grid, tell_stopping))
+        with _show_run(config, progress) as display:
+            grid = run_grid(config, progress=progress, use_cache_file=not invocation.no_cache, tell=display.tell_step)
+            outcome = asyncio.run(_interruptible(grid, display.tell_stopping))
     except KeyboardInterrupt:
         _say(f"stopped; {_kept(progress)}")
         _say(f"resume with: {invocation.command}")
@@ -77,30 +78,26 @@ def run_experiment(invocation: Invocation) -> int:
         _say(f"the reasons stand in {shown_path(error.path)}/traces.jsonl; {_kept(progress)}")
         _say(f"resume with: {invocation.command}")
         return _EXIT_TOO_MANY_FAILURES
-    was_finished = all(cell.resumed == cell.total for cell in progress.cells.values())
-    if was_finished:
-        _say(f"{config.file.run_id} was finished before; nothing was run")
-    finished = outcome.finished
-    _write_pages(finished)
-    summary = load_summary(config, finished.cells)
-    if invocation.as_json:
-        print_json(summary_json(config, summary, progress.requests(), was_finished=was_finished))
-    else:
-        show(summary_view(config, summary, progress.requests(), has_comparisons=bool(finished.comparisons)))
-        # Not laid out: a path that a narrow terminal breaks must still be one to copy.
-        sys.stdout.write(f"\nresults  {printable(shown_path(config.out_dir))}\n")
-        sys.stdout.write(f"tables   {derived_line(config.out_dir, outcome.derived)}\n")
-        sys.stdout.write(f"report   {printable(shown_path(config.out_dir / REPORT))}\n")
+    _show_outcome(invocation, config, outcome)
     return 0
 
 
-def _write_pages(finished: FinishedRun) -> None:
-    """Write the reports. What somebody took review text out of gets none back by a run."""
-    without_text = is_without_text(finished.root)
-    if without_text:
-        _say(f"{REPORT} stays without review text; with it: episodic-absa report {shown_path(finished.root)}")
-    with show_steps("report") as tell:
-        write_pages(finished, with_text=not without_text, tell=tell)
+def _show_outcome(invocation: Invocation, config: ExperimentConfig, outcome: GridOutcome) -> None:
+    progress, results = outcome
+    was_finished = all(cell.resumed == cell.total for cell in progress.cells.values())
+    if was_finished:
+        _say(f"{config.file.run_id} was finished before; nothing was run")
+    if not results.has_text:
+        _say(f"{REPORT} stays without review text; with it: episodic-absa report {shown_path(config.out_dir)}")
+    summary = load_summary(config, results.finished.cells)
+    if invocation.as_json:
+        print_json(summary_json(config, summary, progress.requests(), was_finished=was_finished))
+        return
+    show(summary_view(config, summary, progress.requests(), has_comparisons=bool(results.finished.comparisons)))
+    # Plain lines: a narrow terminal must not break a path that is to be copied.
+    sys.stdout.write(f"\nresults  {printable(shown_path(config.out_dir))}\n")
+    sys.stdout.write(f"tables   {derived_line(config.out_dir, results.tables)}\n")
+    sys.stdout.write(f"report   {printable(shown_path(results.report))}\n")
 
 
 def show_dry_run(invocation: Invocation) -> int:
@@ -114,8 +111,31 @@ def show_dry_run(invocation: Invocation) -> int:
     return 0
 
 
+class _Display(NamedTuple):
+    """What a run calls while it is shown."""
+
+    tell_stopping: TellStopping
+    tell_step: Tell
+
+
+@contextmanager
+def _show_run(config: ExperimentConfig, progress: GridProgress) -> Iterator[_Display]:
+    """Show the samples while cells run; from the first step on, show the steps of tables and report instead."""
+    with ExitStack() as shown:
+        tell_stopping = shown.enter_context(show_progress(config, progress))
+        step_views: list[Tell] = []
+
+        def tell_step(step: str) -> None:
+            if not step_views:
+                shown.close()
+                step_views.append(shown.enter_context(show_steps("report")))
+            step_views[0](step)
+
+        yield _Display(tell_stopping, tell_step)
+
+
 async def _interruptible(grid: Coroutine[Any, Any, GridOutcome], tell_stopping: TellStopping) -> GridOutcome:
-    """Run the grid; an interrupt is acknowledged at once, though what runs may need a moment to end."""
+    """Run the grid. An interrupt is acknowledged at once; the grid may need a moment to end."""
     cancel_grid = signal.getsignal(signal.SIGINT)
 
     def stop(number: int, frame: FrameType | None) -> None:

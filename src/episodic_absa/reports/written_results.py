@@ -1,0 +1,43 @@
+"""Writes what follows from the files of a run: every table and every report.html. Asks no model."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from episodic_absa.analysis.derived_files import derive_tables
+from episodic_absa.analysis.finished_run import FinishedRun, load_run
+from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
+from episodic_absa.runs.reading.finished_cells import Tell, tell_nobody
+
+
+class WrittenResults(NamedTuple):
+    """What was read from a run directory, and what was written to it."""
+
+    finished: FinishedRun
+    tables: tuple[Path, ...]
+    pages: tuple[Path, ...]
+    has_text: bool
+    """Whether the pages show review text."""
+
+    @property
+    def report(self) -> Path:
+        """The report of the whole directory."""
+        return self.finished.root / REPORT
+
+
+def write_results(root: Path, *, with_text: bool | None = None, tell: Tell = tell_nobody) -> WrittenResults:
+    """Write the tables and reports of a cell, or of a grid and all its cells.
+
+    Args:
+        root: the directory of one cell or of a grid.
+        with_text: whether the reports show review text. None leaves it out if a report that lies here was made
+            without it, so that a run never restores review text to a report made with `--no-text`.
+        tell: is told what is being done.
+
+    Raises:
+        RunDirectoryError: no run wrote this directory, or a file in it cannot be read or written.
+    """
+    finished = load_run(root, tell)
+    tables = derive_tables(finished, tell)
+    has_text = not is_without_text(root) if with_text is None else with_text
+    pages = write_pages(finished, with_text=has_text, tell=tell)
+    return WrittenResults(finished, tables, tuple(pages), has_text)
