@@ -3,12 +3,24 @@
 import logging
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from episodic_absa.agents.sample_result import SampleResult
+    from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer, analyze
+    from episodic_absa.backends.backend import Backend
+    from episodic_absa.backends.create_backend import BackboneSettings
     from episodic_absa.conditions import load_condition, load_conditions
-    from episodic_absa.errors import ConfigError, EpisodicAbsaError, LeakageError, MemoryStoreError
+    from episodic_absa.errors import (
+        BackendError,
+        ConfigError,
+        DatasetError,
+        EpisodicAbsaError,
+        LeakageError,
+        MemoryStoreError,
+    )
+    from episodic_absa.experiment import Run, run_experiment
     from episodic_absa.memory import (
         EpisodicMemorySettings,
         EpisodicOrchestrator,
@@ -17,47 +29,75 @@ if TYPE_CHECKING:
         SignatureBuilder,
         load_catalogue,
     )
+    from episodic_absa.schemas.absa import Sample
+    from episodic_absa.schemas.run import Condition
 
 __all__ = [
     "Analyzer",
+    "BackboneSettings",
+    "Backend",
+    "BackendError",
+    "Condition",
     "ConfigError",
+    "DatasetError",
     "EpisodicAbsaError",
     "EpisodicMemorySettings",
     "EpisodicOrchestrator",
     "LeakageError",
     "MemoryStore",
     "MemoryStoreError",
+    "PipelineSettings",
     "Retriever",
+    "Run",
+    "Sample",
+    "SampleResult",
     "SignatureBuilder",
     "analyze",
     "load_catalogue",
     "load_condition",
     "load_conditions",
+    "run_experiment",
 ]
 
-_HOME = {
-    "conditions": ("load_condition", "load_conditions"),
-    "errors": ("ConfigError", "EpisodicAbsaError", "LeakageError", "MemoryStoreError"),
-    "memory": (
-        "EpisodicMemorySettings",
-        "EpisodicOrchestrator",
-        "MemoryStore",
-        "Retriever",
-        "SignatureBuilder",
-        "load_catalogue",
-    ),
-    "analyzer": ("Analyzer", "analyze"),
+_HOMES: Final = {
+    "Analyzer": "analyzer",
+    "BackboneSettings": "backends.create_backend",
+    "Backend": "backends.backend",
+    "BackendError": "errors",
+    "Condition": "schemas.run",
+    "ConfigError": "errors",
+    "DatasetError": "errors",
+    "EpisodicAbsaError": "errors",
+    "EpisodicMemorySettings": "memory",
+    "EpisodicOrchestrator": "memory",
+    "LeakageError": "errors",
+    "MemoryStore": "memory",
+    "MemoryStoreError": "errors",
+    "PipelineSettings": "agents.settings",
+    "Retriever": "memory",
+    "Run": "experiment",
+    "Sample": "schemas.absa",
+    "SampleResult": "agents.sample_result",
+    "SignatureBuilder": "memory",
+    "analyze": "analyzer",
+    "load_catalogue": "memory",
+    "load_condition": "conditions",
+    "load_conditions": "conditions",
+    "run_experiment": "experiment",
 }
 
 # A library stays silent unless its user configures logging.
 logging.getLogger("episodic_absa").addHandler(logging.NullHandler())
 
 
-# Names are looked up on first use, so that the command line does not load every model to print its help.
+# Names are imported on first use: the command line prints its help without loading any model.
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return version("episodic-absa")
-    for module, names in _HOME.items():
-        if name in names:
-            return getattr(import_module(f"episodic_absa.{module}"), name)
+    if name in _HOMES:
+        return getattr(import_module(f"episodic_absa.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'episodic_absa' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -18,11 +18,29 @@ from typing import Literal
 
 
 class EpisodicAbsaError(Exception):
-    """Root of everything this package raises on purpose."""
+    """The base of every error that this package raises on purpose.
+
+    Example:
+        >>> from episodic_absa import EpisodicAbsaError, analyze
+        >>> try:
+        ...     analyze("   ")
+        ... except EpisodicAbsaError as error:
+        ...     print(error)
+        the review is empty; give some text to analyse
+    """
 
 
 class ConfigError(EpisodicAbsaError):
-    """A configuration or conditions file that cannot be obeyed."""
+    """A setting, a configuration or a conditions file cannot be obeyed; `path` and `key` say where.
+
+    Example:
+        >>> from episodic_absa import ConfigError, load_condition
+        >>> try:
+        ...     load_condition("C9")
+        ... except ConfigError as error:
+        ...     print(error.key)
+        episodic_memory.condition
+    """
 
     def __init__(self, message: str, *, path: Path | None = None, key: str | None = None) -> None:
         super().__init__(message)
@@ -31,7 +49,18 @@ class ConfigError(EpisodicAbsaError):
 
 
 class DatasetError(EpisodicAbsaError):
-    """A data or gold file, or a row of it, that cannot become samples."""
+    """A data or gold file, or a row of it, cannot become samples; `path` and `line` say where.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from episodic_absa import DatasetError
+        >>> from episodic_absa.datasets.dataset_loading import load_split
+        >>> try:
+        ...     load_split(Path("missing.csv"), "csv", "valid")
+        ... except DatasetError as error:
+        ...     print(error)
+        cannot read missing.csv: No such file or directory
+    """
 
     def __init__(self, message: str, *, path: Path | None = None, line: int | None = None) -> None:
         super().__init__(message)
@@ -49,7 +78,18 @@ class MissingExtraError(EpisodicAbsaError, ImportError):
 
 
 class BackendError(EpisodicAbsaError):
-    """A model that gave no usable answer."""
+    """A model gave no usable answer; `backend` names it.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from episodic_absa import BackendError, analyze
+        >>> _ = Path("empty.jsonl").write_text("")
+        >>> try:
+        ...     analyze("The screen is too dark.", backend="replay:empty.jsonl")
+        ... except BackendError as error:
+        ...     print(error.backend)
+        replay:empty.jsonl
+    """
 
     def __init__(self, message: str, *, backend: str) -> None:
         super().__init__(message)
@@ -81,7 +121,18 @@ class BackendResponseError(BackendError):
 
 
 class MemoryStoreError(EpisodicAbsaError):
-    """A store that cannot be read or written safely."""
+    r"""A store cannot be read or written safely; `path` and `line` say where.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from episodic_absa import MemoryStore, MemoryStoreError
+        >>> _ = Path("damaged.jsonl").write_text("not an episode\n")
+        >>> try:
+        ...     MemoryStore("damaged.jsonl").load()
+        ... except MemoryStoreError as error:
+        ...     print(error.line)
+        1
+    """
 
     def __init__(self, message: str, *, path: Path | None = None, line: int | None = None) -> None:
         super().__init__(message)
@@ -90,7 +141,16 @@ class MemoryStoreError(EpisodicAbsaError):
 
 
 class LeakageError(EpisodicAbsaError):
-    """A label word, a forbidden key or review text in something to be stored or shown."""
+    """Something to be stored or shown holds a label word, a forbidden key or review text; `field` says where.
+
+    Example:
+        >>> from episodic_absa import LeakageError, MemoryStore
+        >>> try:
+        ...     MemoryStore("store.jsonl").append({"gold_label": "positive"})
+        ... except LeakageError as error:
+        ...     print(error)
+        an episode must not hold the key gold_label
+    """
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message)

@@ -53,10 +53,12 @@ class Run:
         >>> run.path.name, run.report().name
         ('quickstart', 'report.html')
         >>> run.cells[0]
-        CellResult(condition='C1', seed=42, samples=60, failed=0)
-        >>> difference = run.compare("C2", "C1").of("tuple_f1_explicit")
-        >>> difference.low <= difference.mean <= difference.high
+        CellResult(condition='C1', seed=42, samples=..., failed=0)
+        >>> "tuple_f1_explicit" in run.cells[0].metrics
         True
+        >>> comparison = run.compare("C2", "C1")
+        >>> comparison.a, comparison.b, comparison.of("tuple_f1_explicit").kind
+        ('C2', 'C1', 'outcome')
     """
 
     finished: FinishedRun

@@ -26,7 +26,18 @@ from episodic_absa.vocabulary import Language
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SampleResult:
-    """One analysed sample. It knows no gold."""
+    """One analysed sample: the final tuples, and every step that led to them. It knows no gold.
+
+    Example:
+        >>> from episodic_absa import analyze
+        >>> result = analyze("The room was clean, but the breakfast was cold.")
+        >>> result
+        SampleResult(mixed: room positive, breakfast negative)
+        >>> [(pair.aspect_term, pair.polarity) for pair in result.final_result.final_tuples]
+        [('room', 'positive'), ('breakfast', 'negative')]
+        >>> result.moderator.selected_stage, len(result.calls)
+        ('stage1', 10)
+    """
 
     sample: Sample
     language: Language

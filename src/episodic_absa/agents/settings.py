@@ -1,4 +1,4 @@
-"""How the pipeline is switched. Every key has an effect; none of them concerns memory conditions."""
+"""The switches of the pipeline. Every key has an effect. What the memory does is decided by the condition."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +37,7 @@ OVERRIDE_PROFILES: Final[Mapping[OverrideProfile, OverrideThresholds]] = {
 
 
 class DebateOverride(FrozenModel):
-    """Single thresholds that beat the profile."""
+    """Thresholds that replace those of the profile; None keeps the profile's value."""
 
     min_total: _Weight | None = None
     min_margin: _Weight | None = None
@@ -50,8 +50,9 @@ class Stage1Settings(FrozenModel):
     """The first analysis."""
 
     independent: Flag = False
-    """Every Stage1 agent sees the text alone."""
+    """Whether every Stage1 agent sees the text alone."""
     span_repair: Flag = True
+    """Whether a term that the text does not hold is moved to the place in the text that it means."""
     allowlist: Path | None = None
     """A file with one short term per line that counts as a target beside the built-in ones."""
 
@@ -62,6 +63,7 @@ class DebateSettings(FrozenModel):
     rounds: Annotated[int, Field(ge=1, le=3)] = 1
     order: tuple[Speaker, ...] = ("epm", "tan", "cj")
     memory_visible_to: tuple[DebateCall, ...] = ("epm", "tan", "cj", "judge")
+    """The calls whose prompt may hold the memory slot."""
 
     @model_validator(mode="after")
     def _names_once(self) -> Self:
@@ -74,21 +76,34 @@ class DebateSettings(FrozenModel):
 
 
 class PipelineSettings(FrozenModel):
-    """The whole pipeline."""
+    """The switches of the whole pipeline.
+
+    Raises:
+        ValidationError: a value is out of range, or a key is unknown.
+
+    Example:
+        >>> from episodic_absa import PipelineSettings, analyze
+        >>> result = analyze("The screen is too dark.", pipeline=PipelineSettings(enable_debate=False))
+        >>> result.debate is None
+        True
+    """
 
     enable_stage2: Flag = True
     enable_validator: Flag = True
     enable_debate: Flag = True
     enable_debate_override: Flag = True
     override_profile: OverrideProfile = "t0"
+    """From t0, which needs most agreement before a polarity is changed, to t2, which needs least."""
     debate_override: DebateOverride = DebateOverride()
     ev_weights: tuple[_Weight, _Weight, _Weight, _Weight] = (0.4, 0.3, 0.2, 0.1)
+    """The weights of the four parts of the evidence score."""
     stage1: Stage1Settings = Stage1Settings()
     debate: DebateSettings = DebateSettings()
     memory_prompt_injection_chars_cap: Annotated[int, Field(strict=True, ge=0)] | None = None
+    """The most characters of memory in a prompt. None: no limit. 0: no memory in any prompt."""
 
     @property
     def thresholds(self) -> OverrideThresholds:
-        """The profile with its single keys replaced."""
+        """The thresholds in force: those of the profile, replaced where `debate_override` gives a value."""
         profile = OVERRIDE_PROFILES[self.override_profile]
         return profile.model_copy(update=self.debate_override.model_dump(exclude_none=True))

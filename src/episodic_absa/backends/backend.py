@@ -120,7 +120,17 @@ class Replier(Protocol):
 
 
 class Backend(Protocol):
-    """Answers one question with one typed value."""
+    """Answers one question with one typed value. A class with these members is a backend; it inherits nothing.
+
+    `examples/custom_backend.py` shows the short way: a Replier of your own inside a `RepairingBackend`.
+
+    Example:
+        >>> from episodic_absa import Backend, BackboneSettings
+        >>> from episodic_absa.backends.create_backend import create_backend
+        >>> backend: Backend = create_backend(BackboneSettings())
+        >>> backend.name
+        'embedded:rules-1'
+    """
 
     name: str
 

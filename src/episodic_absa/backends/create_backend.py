@@ -19,7 +19,18 @@ EMBEDDED_MODEL: Final = "rules-1"
 
 
 class BackboneSettings(RequestSettings):
-    """What answers, and how it is asked."""
+    """What answers, and how it is asked.
+
+    Raises:
+        ValidationError: a value is out of range, a key is unknown, or two keys contradict each other.
+
+    Example:
+        >>> from episodic_absa import Analyzer, BackboneSettings
+        >>> backbone = BackboneSettings(provider="openai", model="qwen2.5:7b", base_url="ollama", max_tokens=512)
+        >>> with Analyzer(backend=backbone) as analyzer:
+        ...     analyzer
+        Analyzer(openai:qwen2.5:7b, condition C1)
+    """
 
     provider: Provider = "embedded"
     model: ModelName = EMBEDDED_MODEL

@@ -58,12 +58,38 @@ class ConditionsFile:
 
 
 def load_condition(name: str, source: str | Path | None = None) -> Condition:
-    """Load one condition by name or alias from a shipped version or a file."""
+    """Return one condition by its name or alias.
+
+    Args:
+        name: the name, such as C1 or C2.
+        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, or the path of a conditions file.
+
+    Raises:
+        ConfigError: the file cannot be read, or there is no such condition; the message lists all names.
+
+    Example:
+        >>> from episodic_absa import load_condition
+        >>> condition = load_condition("C2_silent")
+        >>> condition.store_write, condition.exposed_to_debate
+        (True, False)
+    """
     return load_conditions(source).resolve(name)
 
 
 def load_conditions(source: str | Path | None = None) -> ConditionsFile:
-    """Load a conditions file: None (the default version), `v1_1`, `v1_2`, `v1_3`, or a path."""
+    """Return all conditions of a file.
+
+    Args:
+        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, or the path of a conditions file.
+
+    Raises:
+        ConfigError: the file cannot be read, or a flag in it is missing, unknown or contradicts another.
+
+    Example:
+        >>> from episodic_absa import load_conditions
+        >>> list(load_conditions("v1_3").conditions)
+        ['C1', 'C2', 'C2_silent', 'C2_eval_only', 'C2_frozen']
+    """
     path = _locate(source)
     try:
         content = path.read_bytes()

@@ -45,6 +45,14 @@ class EpisodicMemorySettings(FrozenModel):
     """How the memory retrieves, advises and stores within its condition.
 
     What a prompt shows of the memory is a setting of the pipeline: see `PipelineSettings`.
+
+    Raises:
+        ValidationError: a value is out of range, or a key is unknown or belongs to another model.
+
+    Example:
+        >>> from episodic_absa import Analyzer, EpisodicMemorySettings
+        >>> analyzer = Analyzer(condition="C2", memory=EpisodicMemorySettings(topk=1, selective_storage=False))
+        >>> analyzer.close()
     """
 
     topk: Annotated[int, Field(strict=True, ge=1, le=MAX_TOPK)] = MAX_TOPK
@@ -79,7 +87,26 @@ class SlotAnswer(NamedTuple):
 
 
 class EpisodicOrchestrator:
-    """Reads and writes the store as its condition's flags allow. It offers a slot; it never shows it."""
+    """Reads and writes the store as its condition's flags allow. It offers a slot; it never shows it.
+
+    Args:
+        condition: the flags that decide what is read, shown and written.
+        store: where the episodes are.
+        settings: how the memory retrieves, advises and stores.
+        catalogue: the principles that advice is made of; by default the shipped ones.
+        chars_cap: the most characters that a slot may have in a prompt; None for no limit.
+        visible_to: the debate calls that may see the slot. They are recorded with every sample.
+
+    Example:
+        >>> from episodic_absa import EpisodicOrchestrator, MemoryStore, load_condition
+        >>> from episodic_absa.schemas.absa import Stage1Ate, Stage1Atsa, ValidatorOutput
+        >>> memory = EpisodicOrchestrator(load_condition("C2"), MemoryStore("new_store.jsonl"))
+        >>> slot, memory_mode, meta = memory.get_slot_payload_for_current_sample(
+        ...     "The screen is not dark.", Stage1Ate(), Stage1Atsa(), ValidatorOutput(), "en", sample_id="r1"
+        ... )
+        >>> memory_mode, meta.retrieval_calls, slot["retrieved"]
+        ('on', 1, [])
+    """
 
     def __init__(
         self,

@@ -12,7 +12,14 @@ _MEDIUM_BELOW: Final = 200
 
 
 class SignatureBuilder:
-    """Reads structures off a text with the shared lexicon."""
+    """Reads structures off a text with the shared lexicon.
+
+    Example:
+        >>> from episodic_absa import SignatureBuilder
+        >>> signature = SignatureBuilder().build("The battery lasts long, but the screen is too dark.", "en", 2)
+        >>> signature.detected_structure, signature.contrast_marker, signature.length_bucket
+        (('contrast',), 'but', 'medium')
+    """
 
     def build(self, raw_text: str, language: str | None, num_aspects: int) -> InputSignatureV1_1:
         """Build the signature of a text in which Stage1 kept `num_aspects` aspects."""

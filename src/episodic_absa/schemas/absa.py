@@ -31,7 +31,17 @@ ChangeId = Annotated[str, Field(pattern=r"^chg_[0-9]{3}$")]
 
 
 class Sample(FrozenModel):
-    """One text to analyse. It can carry neither gold nor metadata."""
+    """One text to analyse. It can carry neither gold nor metadata.
+
+    Raises:
+        ValidationError: the uid or the text is empty, or a key is unknown.
+
+    Example:
+        >>> from episodic_absa import Sample
+        >>> sample = Sample(uid="r1", text="The screen is too dark.", language_code="en")
+        >>> sample.domain_id
+        'unknown'
+    """
 
     uid: Annotated[str, Field(min_length=1)]
     text: Annotated[str, Field(min_length=1)]

@@ -19,7 +19,14 @@ from episodic_absa.vocabulary import (
 
 
 class Condition(FrozenModel):
-    """A condition is its flags; the name is for people and file names."""
+    """A condition is its flags; the name is for people and file names.
+
+    Example:
+        >>> from episodic_absa import Condition, load_condition
+        >>> condition: Condition = load_condition("C1")
+        >>> condition.memory_mode, condition.retrieval_execute, condition.store_write
+        ('off', False, False)
+    """
 
     name: Annotated[str, Field(min_length=1)]
     memory_mode: MemoryMode

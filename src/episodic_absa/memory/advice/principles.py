@@ -143,7 +143,19 @@ class PrincipleCatalogue:
 
 
 def load_catalogue(path: Path | None = None) -> PrincipleCatalogue:
-    """Load a catalogue from a file, or the shipped one (read once per process)."""
+    """Return the catalogue of a file, or the shipped one (read once per process).
+
+    Args:
+        path: a YAML file with principles; None for the shipped catalogue.
+
+    Raises:
+        ConfigError: the file cannot be read, or an entry in it is not a principle.
+
+    Example:
+        >>> from episodic_absa import load_catalogue
+        >>> load_catalogue().get("P-NEG-01").text_en
+        'Find the predicate that the negating word governs and judge only what lies inside that scope.'
+    """
     return _shipped_catalogue() if path is None else _read_catalogue(path)
 
 

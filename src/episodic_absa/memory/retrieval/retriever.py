@@ -40,7 +40,25 @@ class Likeness:
 
 
 class Retriever:
-    """Chooses at most `topk` episodes; exact, and as fast on a million episodes as on a thousand."""
+    """Chooses at most `topk` episodes; exact, and as fast on a million episodes as on a thousand.
+
+    Args:
+        topk: the most episodes to return, 1 to 3.
+        require_same_language: whether an episode of another language is left out.
+        require_structure_overlap: whether an episode without a structure in common is left out.
+        use_lexical: whether the risks that episodes and query name count too.
+
+    Raises:
+        ConfigError: `topk` is not 1, 2 or 3.
+
+    Example:
+        >>> from episodic_absa import MemoryStore, Retriever, SignatureBuilder, analyze
+        >>> result = analyze("The bed was soft, but the wall was thin.", condition="C2", store="beds.jsonl")
+        >>> signature = SignatureBuilder().build("The screen is bright, but the battery is weak.", "en", 2)
+        >>> with MemoryStore("beds.jsonl") as store:
+        ...     [episode.episode_id for episode in Retriever(topk=1).retrieve(store.load(), signature)]
+        ['epi_000001']
+    """
 
     def __init__(
         self,

@@ -39,7 +39,26 @@ logger = logging.getLogger("episodic_absa.memory")
 
 
 class MemoryStore:
-    """The episodes of one JSONL file. Nothing is opened before it is needed; nothing is created before an append."""
+    """The episodes of one JSONL file. Nothing is opened before it is needed; nothing is created before an append.
+
+    Args:
+        path: the file.
+        keep_last_n: how many of the newest episodes stay in use. The file keeps all of them.
+        catalogue: the principles that episodes may name; by default the shipped ones.
+        lock_timeout_s: how long an append waits for another writer.
+        open_file: opens the file for appending; tests put a failing disk here.
+
+    Raises:
+        ConfigError: `keep_last_n` is below 1.
+        MemoryStoreError: the file cannot be read or written safely.
+
+    Example:
+        >>> from episodic_absa import MemoryStore, analyze
+        >>> result = analyze("The room was clean, but the breakfast was cold.", condition="C2", store="memory.jsonl")
+        >>> with MemoryStore("memory.jsonl") as store:
+        ...     [episode.episode_id for episode in store.load()]
+        ['epi_000001']
+    """
 
     def __init__(
         self,
