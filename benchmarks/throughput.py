@@ -26,10 +26,10 @@ from recorded_model import prompt_key, review_key
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.experiment import run_grid
 from episodic_absa.runs.dry_run import estimate_run
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, RUN_META, SCORECARDS, STORE, TRACES
+from episodic_absa.runs.runner import run_cells
 
 LATEST = Path(__file__).with_name("latest.json")
 DATA = Path(__file__).resolve().parents[1] / "experiments" / "data"
@@ -121,7 +121,7 @@ def serving(recording: Path, latency_s: float) -> Iterator[str]:
 def measure(config: ExperimentConfig) -> Measured:
     """Run a grid against its server and count."""
     started, start, cpu = time.time(), time.perf_counter(), time.process_time()
-    asyncio.run(run_grid(config))
+    asyncio.run(run_cells(config))
     wall_s, cpu_s = time.perf_counter() - start, time.process_time() - cpu
     with urllib.request.urlopen(f"{config.file.backbone.base_url}/stats") as answer:  # noqa: S310 - loopback
         stats = json.load(answer)
@@ -172,7 +172,7 @@ def compare(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     write_data(folder, options.samples)
     engine = RememberingReplier()
     offline = write_config(folder, "offline", None, concurrency=options.concurrency)
-    asyncio.run(run_grid(offline, backend=RepairingBackend(engine)))
+    asyncio.run(run_cells(offline, backend=RepairingBackend(engine)))
     recording = folder / "recording.json"
     recording.write_text(json.dumps(engine.texts), "utf-8")
     latency, concurrency = options.latency, options.concurrency

@@ -1,4 +1,4 @@
-"""A model of your own behind the seam: it gets two texts and gives back one. All the rest stays as it is."""
+"""Connects a model of your own: it gets two texts and returns one. Everything else stays as it is."""
 
 import json
 from typing import Any
@@ -10,29 +10,29 @@ JUDGED = {"battery": "positive", "screen": "negative"}
 
 
 class MyReplier:
-    """One request, one text. A text that does not fit is asked for again, with the error, up to three times."""
+    """Answers one request with one text. A text that does not fit is asked for again, up to three times."""
 
     name = "mine:toy"
     honours_seed = False
 
     async def reply(self, request: Request) -> Reply:
-        """Ask the model; a real one would be awaited with these two texts."""
+        """Return the model's text; a real model would be awaited here."""
         return Reply(my_model(request.ask.role, request.ask.prompt.system, request.user_text))
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing: this model holds no connection."""
 
 
 def my_model(role: str, system: str, user: str) -> str:
-    """Stand for any model. This one knows two words; a real one reads in `system` what JSON its role answers."""
-    seen = [term for term in JUDGED if term in json.loads(user)["text"]]
+    """Answer like any model. This one knows two words; a real one reads in `system` which JSON to answer."""
+    terms = [term for term in JUDGED if term in json.loads(user)["text"]]
     answers: dict[str, Any] = {
-        "ate": {"aspects": [{"aspect_term": term} for term in seen]},
-        "atsa": {"sentiments": [{"aspect_term": term, "polarity": JUDGED[term]} for term in seen]},
+        "ate": {"aspects": [{"aspect_term": term} for term in terms]},
+        "atsa": {"sentiments": [{"aspect_term": term, "polarity": JUDGED[term]} for term in terms]},
         "judge": {"rationale": f"{len(system)} characters of instructions"},
     }
-    for critic in ("validator", "stage2_validator"):
-        answers[critic] = {"consistency_score": 1.0}
+    for validator in ("validator", "stage2_validator"):
+        answers[validator] = {"consistency_score": 1.0}
     for speaker in ("epm", "tan", "cj"):
         answers[speaker] = {"proposed_edits": []}
     return json.dumps(answers.get(role, {"reviews": []}))
@@ -40,6 +40,6 @@ def my_model(role: str, system: str, user: str) -> str:
 
 with Analyzer(backend=RepairingBackend(MyReplier())) as analyzer:
     result = analyzer.analyze("The battery lasts long, but the screen is too dark.")
-for item in result.final_result.final_tuples:
-    print(item.aspect_term, item.polarity, sep="\t")
+for pair in result.final_result.final_tuples:
+    print(pair.aspect_term, pair.polarity, sep="\t")
 print(f"{len(result.calls)} calls to {result.calls[0].model}")

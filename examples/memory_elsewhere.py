@@ -1,4 +1,4 @@
-"""The memory alone, inside somebody else's agent loop: one read before deciding, one write after."""
+"""Uses the memory alone, in an agent loop of your own: one read before a decision, one write after it."""
 
 import sys
 
@@ -15,7 +15,7 @@ REVIEWS = [
 
 
 def my_agent(term: str, context: dict[str, object]) -> absa.SentimentItem:
-    """Stand for any model of yours; this one takes a second look only when memory advises it."""
+    """Answer like any model. This one looks again only if the memory advises it."""
     if DEBATE_SLOT.name in context:
         return absa.SentimentItem(aspect_term=term, polarity="negative", confidence=0.8)
     return absa.SentimentItem(aspect_term=term, polarity="positive", confidence=0.6)
@@ -25,15 +25,15 @@ memory = EpisodicOrchestrator(load_condition("C2"), MemoryStore(*sys.argv[1:] or
 for uid, text, term in REVIEWS:
     ate = absa.Stage1Ate(aspects=(absa.AspectItem(aspect_term=term),))
     atsa = absa.Stage1Atsa(sentiments=(my_agent(term, {}),))
-    critic = absa.ValidatorOutput(structural_risks=(absa.StructuralRisk(id="r1", type="CONTRAST_SCOPE"),))
-    slot, _, meta = memory.get_slot_payload_for_current_sample(text, ate, atsa, critic, None, sample_id=uid)
-    gate = should_inject_advisory_with_reason(gate_signals(ate, atsa, critic))
+    validator = absa.ValidatorOutput(structural_risks=(absa.StructuralRisk(id="r1", type="CONTRAST_SCOPE"),))
+    slot, _, meta = memory.get_slot_payload_for_current_sample(text, ate, atsa, validator, None, sample_id=uid)
+    gate = should_inject_advisory_with_reason(gate_signals(ate, atsa, validator))
     shown = injection_for(DEBATE_SLOT, slot, meta, gate, catalogue=memory.catalogue)
     final = my_agent(term, shown.into({"text": text}))
     outcome = absa.ReviewOutcome(aspects=ate.aspects, sentiments=(final,))
     verdict = absa.ModeratorSummary(label="positive", selected_stage="stage1", adopt_reason="low_signal")
     if final != atsa.sentiments[0]:
         verdict = absa.ModeratorSummary(label="negative", selected_stage="stage2", adopt_reason="risk_resolved")
-    stage1 = absa.Stage1Result(ate=ate, atsa=atsa, validator=critic)
+    stage1 = absa.Stage1Result(ate=ate, atsa=atsa, validator=validator)
     memory.append_episode_if_needed(text, uid, stage1, outcome, verdict, language_code=None)
     print(uid, final.polarity, *(advisory["message"] for advisory in slot["retrieved"]), sep=" | ")

@@ -5,7 +5,6 @@ import csv
 import doctest
 import inspect
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,8 @@ import yaml
 
 import episodic_absa
 from episodic_absa import ConfigError, Run, run_experiment
+from episodic_absa.experiment import run_grid
+from episodic_absa.runs.experiment_config import load_experiment
 from episodic_absa.serialization.canonical_json import canonical_json
 
 SHIPPED = Path(__file__).resolve().parents[1] / "experiments"
@@ -115,8 +116,8 @@ def test_an_experiment_runs_inside_a_running_event_loop(folder: Path) -> None:
 
 
 def test_a_run_compares_as_the_command_does(run: Run) -> None:
-    command = [sys.executable, "-m", "episodic_absa", "compare", run.path, "C2", "C1", "--json"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ)).stdout
+    command = [sys.executable, "-m", "episodic_absa", "compare", str(run.path), "C2", "C1", "--json"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     expected = json.loads(canonical_json(run.compare("C2", "C1")))
     assert {key: json.loads(printed)[key] for key in expected} == expected
 
@@ -146,6 +147,24 @@ def test_progress_is_told_after_every_sample(tmp_path: Path) -> None:
     )
     assert done[-1] == KEPT_SAMPLES * (len(run.cells) + 1)
     assert len(set(done)) == done[-1] + 1
+
+
+def test_an_interrupt_ends_the_report_at_its_next_step(run: Run) -> None:
+    steps: list[str] = []
+
+    async def interrupted() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+
+        def tell(step: str) -> None:
+            steps.append(step)
+            task.cancel()
+
+        await run_grid(load_experiment(run.path.parents[1] / "experiments" / "quickstart.yaml"), tell=tell)
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(interrupted())
+    assert len(steps) == 1
 
 
 def test_a_base_url_that_would_be_ignored_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""An experiment as written in YAML: every key has an effect, unknown ones and contradictions are refused by name."""
+"""An experiment as written in YAML. Every key has an effect; unknown and contradictory keys are refused by name."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,14 +49,14 @@ class DataSettings(FrozenModel):
 
 
 class EvalSettings(FrozenModel):
-    """What the result is scored against. Only the scorer reads it."""
+    """The gold that results are scored against. Only the scorer reads it."""
 
     gold_jsonl: Path | None = None
     count_backfilled: Flag = False
 
 
 class IoSettings(FrozenModel):
-    """Names in prompts."""
+    """Names that prompts use."""
 
     slot_memory_name: Annotated[str, Field(min_length=1, pattern=r"^\S+$")] = DEBATE_SLOT.name
 
@@ -68,7 +68,7 @@ class IoSettings(FrozenModel):
 
 
 class BuildSettings(FrozenModel):
-    """A store filled once per seed before the evaluation."""
+    """A store that is filled once per seed before the evaluation."""
 
     split: ProcessSplit = "train"
     condition: str = "C2_silent"
@@ -121,7 +121,7 @@ class ExperimentSettings(FrozenModel):
 
 
 class CacheSettings(FrozenModel):
-    """Where answers are kept."""
+    """Where answers are kept, and which cells share them."""
 
     path: Path = Path(".episodic_absa") / "cache.sqlite"
     share: Literal["all", "condition"] = "all"
@@ -148,7 +148,8 @@ class ExperimentFile(FrozenModel):
     def _run_id_names_a_directory(self) -> Self:
         if "__" in self.run_id:
             raise ValueError('run_id must not hold "__": it separates condition and seed in directory names')
-        if self.run_id in ("", ".", "..") or any(not one.isprintable() or one in " /\\" for one in self.run_id):
+        unfit = [character for character in self.run_id if not character.isprintable() or character in " /\\"]
+        if self.run_id in ("", ".", "..") or unfit:
             raise ValueError(f"run_id {self.run_id!r} cannot name a directory: give a name without spaces, / and \\")
         return self
 
@@ -166,7 +167,7 @@ class ExperimentConfig(BaseModel):
 
     @property
     def root(self) -> Path:
-        """Relative paths resolve against the folder of the config file, never the working directory."""
+        """The folder of the config file: relative paths start from it, never from the working directory."""
         return self.path.parent
 
     def resolve(self, path: Path) -> Path:
@@ -180,7 +181,7 @@ class ExperimentConfig(BaseModel):
 
     @property
     def comparisons(self) -> tuple[tuple[str, str], ...]:
-        """The pairs to compare, by the names conditions are reported under."""
+        """The pairs of conditions to compare, by the names that results use."""
         run = {condition.name for condition in self.conditions}
         if self.file.experiment.comparisons is None:
             return tuple(pair for pair in DEFAULT_COMPARISONS if run.issuperset(pair))
@@ -191,7 +192,11 @@ class ExperimentConfig(BaseModel):
 
 
 def load_experiment(path: Path) -> ExperimentConfig:
-    """Read and check a config file; nothing is run and no data is read."""
+    """Return the checked experiment of a file. Nothing is run and no data is read.
+
+    Raises:
+        ConfigError: the file cannot be read, or a key in it is unknown, missing, out of range or contradicts another.
+    """
     path = path.resolve()
     document = read_yaml_file(path)
     if not isinstance(document, dict):
@@ -226,7 +231,7 @@ def _conditions_source(source: str | None, root: Path) -> str | Path | None:
 
 
 def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
-    """Yield what the keys, each fine by itself, cannot mean together."""
+    """Yield what is wrong with keys that are valid alone but not together, and the key to change."""
     file, block = config.file, config.file.episodic_memory
     if file.data.file_of(file.data.process_split) is None:
         yield (
@@ -235,7 +240,7 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
         )
     writers = [condition for condition in config.conditions if condition.store_write]
     cells = len(writers) * len(file.experiment.seeds)
-    if block.store_path is not None and cells > 1 and not all(one in block.store_path for one in _PLACEHOLDERS):
+    if block.store_path is not None and cells > 1 and not all(name in block.store_path for name in _PLACEHOLDERS):
         yield (
             f"{cells} cells would write one store: episodic_memory.store_path must hold {{condition}} and {{seed}}",
             "episodic_memory.store_path",
@@ -281,10 +286,10 @@ def _config_error(error: ValidationError, path: Path) -> ConfigError:
 
 
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:
-    """Return the keys a block knows."""
+    """Return the keys that a block may have."""
     model: Any = ExperimentFile
     for part in place:
         annotation = model.model_fields[str(part)].annotation
         options = [annotation, *get_args(annotation)]
-        model = next(one for one in options if isinstance(one, type) and issubclass(one, BaseModel))
+        model = next(option for option in options if isinstance(option, type) and issubclass(option, BaseModel))
     return list(model.model_fields)

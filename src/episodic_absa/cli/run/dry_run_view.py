@@ -1,4 +1,4 @@
-"""What `run --dry-run` prints: the size of the grid, and calls, tokens and cost in three columns."""
+"""Shows the estimate of `run --dry-run`: the size of the grid, and calls, tokens and cost in three columns."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -62,14 +62,14 @@ def _bounds(estimate: RunEstimate) -> Table:
     for title in ("lower", "estimate", "upper"):
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "estimate" else "")
     rows: list[tuple[str, Callable[[Bound], str]]] = [
-        ("calls sent", lambda one: f"{one.sent:,}"),
-        ("calls shared", lambda one: f"{one.shared:,}"),
-        ("tokens in", lambda one: short_number(one.tokens_in)),
-        ("tokens out", lambda one: short_number(one.tokens_out)),
-        ("cost", lambda one: money_text(one.cost_usd)),
+        ("calls sent", lambda bound: f"{bound.sent:,}"),
+        ("calls shared", lambda bound: f"{bound.shared:,}"),
+        ("tokens in", lambda bound: short_number(bound.tokens_in)),
+        ("tokens out", lambda bound: short_number(bound.tokens_out)),
+        ("cost", lambda bound: money_text(bound.cost_usd)),
     ]
-    for name, told in rows:
-        table.add_row(name, *(told(one) for one in (estimate.lower, estimate.estimate, estimate.upper)))
+    for name, text_of in rows:
+        table.add_row(name, *(text_of(bound) for bound in (estimate.lower, estimate.estimate, estimate.upper)))
     return table
 
 

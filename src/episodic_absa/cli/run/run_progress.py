@@ -1,4 +1,4 @@
-"""How far a grid is, on stderr: a live table on a terminal; elsewhere plain lines, now and then and at cell ends."""
+"""Shows the progress of a grid on stderr: a live table on a terminal, elsewhere plain lines from time to time."""
 
 import logging
 import os
@@ -23,22 +23,22 @@ from episodic_absa.runs.runner import CellProgress, GridProgress
 _REFRESH_PER_SECOND: Final = 8
 _FIRST_MINUTE_S: Final = 60.0
 _SECONDS_BETWEEN_LINES: Final = (5.0, 30.0)
-"""In the first minute, and later: a night's log should stay readable."""
+"""In the first minute, and later: the log of a long run stays readable."""
 _BAR_WIDTH: Final = 8
 
 
 TellStopping = Callable[[], None]
-"""To be called from a signal handler when the run is asked to stop: that may take a few seconds."""
+"""A signal handler calls it when the run is asked to stop, which may take a few seconds."""
 
 
 def show_progress(config: ExperimentConfig, progress: GridProgress) -> AbstractContextManager[TellStopping]:
-    """Show progress as long as the context lasts."""
-    # Not rich's own guess: FORCE_COLOR makes it take a pipe for a terminal.
+    """Show progress while the context lasts."""
+    # rich's own check is not used: FORCE_COLOR makes it treat a pipe as a terminal.
     return _live(config, progress) if sys.stderr.isatty() else _plain(progress)
 
 
 class Pace:
-    """How fast samples get done, and how long the rest may take."""
+    """The speed of a run, and how long the rest takes."""
 
     def __init__(self, progress: GridProgress) -> None:
         self._progress = progress
@@ -46,11 +46,11 @@ class Pace:
 
     @property
     def elapsed_s(self) -> float:
-        """Since this invocation began."""
+        """Seconds since this invocation began."""
         return time.monotonic() - self._start
 
     def left_s(self) -> float | None:
-        """Return how long the rest takes at the speed so far; None before anything is done."""
+        """Return how long the rest takes at the speed so far; None before the first sample is done."""
         cells = list(self._progress.cells.values())
         done_n = sum(cell.done - cell.resumed for cell in cells)
         left_n = sum(cell.total - cell.done for cell in cells)
@@ -58,14 +58,14 @@ class Pace:
 
 
 def clock_text(seconds: float) -> str:
-    """Render 75 as 1:15 and 3700 as 1:01:40."""
+    """Return 75 as 1:15 and 3700 as 1:01:40."""
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
 
 
 def request_parts(progress: GridProgress) -> list[str]:
-    """Return what was sent, as far as anything has to be sent at all."""
+    """Return the counts of requests; nothing if no request was sent or answered from the cache."""
     counts = progress.requests()
     if not counts.sent_n and not counts.cached_n:
         return []
@@ -81,43 +81,43 @@ def request_parts(progress: GridProgress) -> list[str]:
 
 @contextmanager
 def _plain(progress: GridProgress) -> Iterator[TellStopping]:
-    pace, told, ended = Pace(progress), set[str](), threading.Event()
+    pace, written, ended = Pace(progress), set[str](), threading.Event()
 
     def write(line: str) -> None:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
-    def tell_of_cells(grid: GridProgress) -> None:
+    def write_cell_lines(grid: GridProgress) -> None:
         for cell in grid.cells.values():
             if cell.resumed == cell.total:
                 continue  # finished by an earlier invocation
             for line in (resumed_line(cell), ended_line(cell)):
-                if line and line not in told:
-                    told.add(line)
+                if line and line not in written:
+                    written.add(line)
                     write(line)
 
-    def tell_now_and_then() -> None:
+    def write_grid_lines() -> None:
         while not ended.wait(_SECONDS_BETWEEN_LINES[pace.elapsed_s > _FIRST_MINUTE_S]):
             if progress.cells:
                 write(grid_line(progress, pace))
 
-    progress.on_change = tell_of_cells
-    teller = threading.Thread(target=tell_now_and_then, name="run-progress", daemon=True)
-    teller.start()
+    progress.on_change = write_cell_lines
+    writer = threading.Thread(target=write_grid_lines, name="run-progress", daemon=True)
+    writer.start()
     try:
         yield _write_stopping
     finally:
         ended.set()
-        teller.join()
+        writer.join()
 
 
 def resumed_line(cell: CellProgress) -> str:
-    """Tell where a cell goes on, "" if it begins."""
+    """Return the line of a cell that is resumed, "" if it starts from its first sample."""
     return f"{cell.name}: resumed, {cell.resumed} of {cell.total} samples were done" if cell.resumed else ""
 
 
 def ended_line(cell: CellProgress) -> str:
-    """Tell of a cell that has ended, "" if it has not."""
+    """Return the line of a cell that has ended, "" if it has not."""
     if cell.done < cell.total:
         return ""
     parts = [f"{cell.total - cell.resumed} samples", f"{cell.failed} failed"]
@@ -128,7 +128,7 @@ def ended_line(cell: CellProgress) -> str:
 
 
 def grid_line(progress: GridProgress, pace: Pace) -> str:
-    """Tell of the whole grid in one line."""
+    """Return the state of the whole grid in one line."""
     cells = list(progress.cells.values())
     done_n, total, ended_n = _sums(cells)
     parts = [
@@ -154,7 +154,9 @@ def _live(config: ExperimentConfig, progress: GridProgress) -> Iterator[TellStop
         transient=True,
         redirect_stdout=False,
     )
-    handlers = [one for one in logging.getLogger("episodic_absa").handlers if isinstance(one, logging.StreamHandler)]
+    handlers = [
+        handler for handler in logging.getLogger("episodic_absa").handlers if isinstance(handler, logging.StreamHandler)
+    ]
     plain = sys.stderr
     with live:
         for handler in handlers:
@@ -232,7 +234,7 @@ def _total(progress: GridProgress, pace: Pace) -> Group:
 
 
 def _write_stopping() -> None:
-    # Not through sys.stderr: the signal may have come in the middle of a write to it.
+    # sys.stderr is not used: the signal may arrive in the middle of a write to it.
     os.write(sys.stderr.fileno(), b"stopping ...\n")
 
 

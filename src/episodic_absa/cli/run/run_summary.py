@@ -1,4 +1,4 @@
-"""What `run` prints at its end: a row per condition, means over seeds."""
+"""Shows the summary at the end of `run`: a row per condition, means over seeds."""
 
 from typing import Any, Final
 
@@ -27,8 +27,8 @@ def summary_json(
         "run_id": config.file.run_id,
         "results": str(config.out_dir.resolve()),
         "was_finished": was_finished,
-        "conditions": [one.model_dump(mode="json") for one in summary.conditions],
-        "cells": [one.model_dump(mode="json") for one in summary.cells],
+        "conditions": [condition.model_dump(mode="json") for condition in summary.conditions],
+        "cells": [cell.model_dump(mode="json") for cell in summary.cells],
         "baseline_majority": summary.baseline.model_dump(mode="json") if summary.baseline else None,
         "this_invocation": {
             "sent": requests.sent_n,
@@ -45,9 +45,9 @@ def summary_view(
 ) -> ConsoleRenderable:
     """Lay the summary out: what was run, the table, and how to read it."""
     backbone, seeds = config.file.backbone, config.file.experiment.seeds
-    several = f"mean of {len(seeds)} seeds" if len(seeds) > 1 else f"seed {seeds[0]}"
+    shown_seeds = f"mean of {len(seeds)} seeds" if len(seeds) > 1 else f"seed {seeds[0]}"
     head = Text.assemble(
-        (printable(config.file.run_id), "bold"), f"  {backbone.provider}:{backbone.model}  ", (several, "dim")
+        (printable(config.file.run_id), "bold"), f"  {backbone.provider}:{backbone.model}  ", (shown_seeds, "dim")
     )
     table = FirstThatFits(
         lambda: _table(summary, padding=1),
@@ -65,25 +65,25 @@ def _table(summary: GridSummary, *, padding: int, baseline: str = BASELINE) -> T
     table.add_column("condition", vertical="bottom", overflow="fold")
     for title in ("samples", "failed", "memory\nshown", "changed", "stored", _SCORE_TITLE, "calls", "tokens", "cost"):
         table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
-    for one in summary.conditions:
-        table.add_row(*_row(one), style="dim" if one.condition == BUILD else None)
+    for condition in summary.conditions:
+        table.add_row(*_row(condition), style="dim" if condition.condition == BUILD else None)
     if summary.baseline is not None:
         table.add_row(baseline, *[""] * 5, _score_text(summary.baseline.tuple_f1_explicit), style="dim")
     return table
 
 
-def _row(one: ConditionSummary) -> list[Text]:
+def _row(summary: ConditionSummary) -> list[Text]:
     return [
-        Text(printable(one.condition), style="bold"),
-        Text(mean_text(one.samples)),
-        Text(mean_text(one.failed), style="bold red" if one.failed else ""),
-        Text(mean_text(one.memory_shown)),
-        Text(mean_text(one.changed)),
-        Text(mean_text(one.stored)),
-        Text(_score_text(one.tuple_f1_explicit)),
-        Text(short_number(one.calls)),
-        Text(short_number(one.tokens_in + one.tokens_out)),
-        Text(money_text(one.cost_usd)),
+        Text(printable(summary.condition), style="bold"),
+        Text(mean_text(summary.samples)),
+        Text(mean_text(summary.failed), style="bold red" if summary.failed else ""),
+        Text(mean_text(summary.memory_shown)),
+        Text(mean_text(summary.changed)),
+        Text(mean_text(summary.stored)),
+        Text(_score_text(summary.tuple_f1_explicit)),
+        Text(short_number(summary.calls)),
+        Text(short_number(summary.tokens_in + summary.tokens_out)),
+        Text(money_text(summary.cost_usd)),
     ]
 
 
@@ -93,7 +93,7 @@ def _score_text(score: float | None) -> str:
 
 def _notes(summary: GridSummary, requests: RequestCounts, *, has_comparisons: bool) -> list[Text]:
     notes = ["changed: final tuples that differ from those of Stage1. stored: new episodes."]
-    if any(one.tuple_f1_explicit is not None for one in summary.conditions):
+    if any(condition.tuple_f1_explicit is not None for condition in summary.conditions):
         place = "comparisons.csv has the intervals" if has_comparisons else "report.html has its interval"
         notes.append(f"tuple_f1_explicit: mean F1 over explicit (term, polarity) pairs; {place}.")
     if summary.baseline is not None:
