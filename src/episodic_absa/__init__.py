@@ -2,7 +2,6 @@
 
 import logging
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ logging.getLogger("episodic_absa").addHandler(logging.NullHandler())
 # Names are imported on first use: the command line prints its help without loading any model.
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return version("episodic-absa")
+        return import_module("importlib.metadata").version("episodic-absa")
     if name in _HOMES:
         return getattr(import_module(f"episodic_absa.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'episodic_absa' has no attribute {name!r}")
