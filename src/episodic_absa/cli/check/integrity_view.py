@@ -43,7 +43,7 @@ def verified_view(verified: Verified) -> ConsoleRenderable:
     verdict = (
         Text(f"{_count(len(failures), 'check')} failed; integrity.json in each directory lists every check", "red")
         if failures
-        else Text("every check passed; integrity.json in each directory lists them", "green")
+        else Text("no check failed; integrity.json in each directory lists all of them", "green")
     )
     return Group(table, verdict)
 
