@@ -40,7 +40,7 @@ def test_the_table_is_readable_without_colour_in_80_columns(cli: Cli) -> None:
     assert load_conditions().sha256[:12] in shown
 
 
-def test_a_file_of_ones_own_is_shown(cli: Cli, tmp_path: Path) -> None:
+def test_the_file_of_a_user_is_shown(cli: Cli, tmp_path: Path) -> None:
     mine = tmp_path / "mine.yaml"
     text = load_conditions("v1_1").path.read_text(encoding="utf-8")
     mine.write_text(text.replace("C2_silent", "quiet"), encoding="utf-8")
@@ -60,7 +60,7 @@ def test_a_contradiction_is_one_line_on_stderr(cli: Cli, tmp_path: Path) -> None
     assert done.stderr.count("\n") == 1
 
 
-def test_a_missing_file_is_told_with_the_choices(cli: Cli) -> None:
+def test_the_error_for_a_missing_file_lists_the_shipped_versions(cli: Cli) -> None:
     done = cli("conditions", "v9_9")
     assert done.returncode == 2
     assert "v1_1, v1_2, v1_3" in done.stderr

@@ -28,7 +28,7 @@ def test_a_missing_store_is_named_and_nothing_is_created(cli: Cli, tmp_path: Pat
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_directory_is_no_store(cli: Cli, tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_directory_is_not_a_store(cli: Cli, tmp_path: Path, command: tuple[str, ...]) -> None:
     done = cli("memory", *command, "--store", tmp_path)
     assert done.returncode == 2
     assert "is not a file" in done.stderr
@@ -51,7 +51,7 @@ def test_the_default_store_lies_below_the_working_directory(cli: Cli, make_store
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_an_unreadable_store_is_told_in_one_line(cli: Cli, make_store: MakeStore) -> None:
+def test_an_unreadable_store_is_an_error_without_a_traceback(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=1)
     store.chmod(0)
     for command in COMMANDS:
@@ -78,7 +78,7 @@ def test_an_output_without_korean_shows_escapes_instead_of_failing(cli: Cli, mak
     assert cli("memory", "show", 1, "--store", store, env={"PYTHONIOENCODING": "ascii"}).returncode == 0
 
 
-def test_a_reader_that_leaves_early_is_no_traceback(make_store: MakeStore) -> None:
+def test_a_reader_that_leaves_early_causes_no_traceback(make_store: MakeStore) -> None:
     store = make_store(plain=1)
     line = store.read_bytes()
     store.write_bytes(b"".join(line.replace(b"epi_000001", b"epi_%06d" % n) for n in range(1, 1001)))
@@ -96,7 +96,7 @@ def test_a_reader_that_leaves_early_is_no_traceback(make_store: MakeStore) -> No
             assert process.wait(timeout=60) == 1
 
 
-def test_a_reader_that_never_reads_is_no_traceback(make_store: MakeStore) -> None:
+def test_a_reader_that_never_reads_causes_no_traceback(make_store: MakeStore) -> None:
     readable, writable = os.pipe()
     os.close(readable)
     done = subprocess.run(
@@ -130,7 +130,7 @@ def test_an_interrupt_ends_quietly(make_store: MakeStore) -> None:
     assert (process.returncode, out, rest) == (130, b"", b"")
 
 
-def test_verbose_says_what_is_read_on_stderr_only(cli: Cli, make_store: MakeStore) -> None:
+def test_verbose_reports_the_file_on_stderr_only(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=1)
     loud, quiet = (cli(*options, "memory", "list", "--store", store) for options in (["--verbose"], []))
     assert loud.stderr == f"info: reading {store}\n"

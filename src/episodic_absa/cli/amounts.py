@@ -1,4 +1,4 @@
-"""Numbers and money as they are shown in tables and progress lines."""
+"""Numbers and money as tables and progress lines show them."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ _LEAST_SHOWN: Final = 0.0001
 
 
 def short_number(number: float) -> str:
-    """Render 9,999 as it is and 1,234,567 as 1.2M."""
+    """Return a short form of a number: 9,999 in full, 1,234,567 as 1.2M."""
     if number < _EXACT_BELOW:
         return f"{number:,.0f}"
     amount, unit = number / 1000, 0
@@ -19,12 +19,12 @@ def short_number(number: float) -> str:
 
 
 def mean_text(mean: float) -> str:
-    """Render a mean of counts: whole where it is whole."""
+    """Return a mean of counts, with one decimal unless it is whole."""
     return f"{mean:,.0f}" if mean == round(mean) else f"{mean:,.1f}"
 
 
 def money_text(dollars: float | None) -> str:
-    """Render a price; small ones keep two digits that say something."""
+    """Return a price; below ten cents it keeps two significant digits."""
     if dollars is None:
         return "unknown"
     if not dollars:

@@ -1,7 +1,7 @@
-"""The commands, and what becomes of errors, warnings and interrupts.
+"""The commands of `episodic-absa`, and how errors, warnings and interrupts end them.
 
-Commands import what they need when they run: `--help` must not wait for pydantic, rich tables or the lexicon.
-That is why they may import this package's own modules too.
+A command imports the modules it needs when it runs, so that `--help` does not wait for pydantic, rich tables or the
+lexicon. Nowhere else do functions import modules of this package.
 """
 
 import io
@@ -46,7 +46,7 @@ def main() -> None:
     """Run the command line. Errors become one line on stderr; only a bug shows a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal without Korean shows escapes; it does not end in a UnicodeEncodeError.
+            # A terminal that cannot encode Korean shows escapes instead of a UnicodeEncodeError.
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
@@ -56,7 +56,7 @@ def main() -> None:
     except EpisodicAbsaError as error:
         _fail(str(error))
     except BrokenPipeError:
-        # Whoever read us has gone. What is still buffered must not be tried again when the interpreter ends.
+        # The reader of the pipe has gone. The interpreter must not flush the rest into it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_BROKEN_PIPE)
     except OSError as error:
@@ -65,8 +65,8 @@ def main() -> None:
         sys.exit(EXIT_INTERRUPTED)
 
 
-def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
-    if asked:
+def _show_version(is_asked: bool) -> None:  # noqa: FBT001 - typer passes it by position
+    if is_asked:
         from importlib.metadata import version
 
         typer.echo(f"episodic-absa {version('episodic-absa')}")
@@ -80,16 +80,16 @@ def _root(
         bool,
         typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version),
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what is being done, on stderr.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report each step on stderr.")] = False,
 ) -> None:
-    """Analyse reviews aspect by aspect, and look into the episodic memory that advises the analysis."""
+    """Analyse the sentiment of reviews aspect by aspect, with an episodic memory, and measure what it adds."""
     _configure_logging(logging.INFO if verbose else logging.WARNING)
 
 
 @app.command()
 def conditions(
     source: Annotated[
-        str, typer.Argument(metavar="[FILE|v1_1|v1_2|v1_3]", help="A shipped version or a file of your own.")
+        str, typer.Argument(metavar="[FILE|v1_1|v1_2|v1_3]", help="A version of the package, or your own YAML file.")
     ] = "v1_2",
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -110,13 +110,13 @@ def _configure_logging(level: int) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_PlainLines())
     logger = logging.getLogger("episodic_absa")
-    # Set, not added: a second call within one process must not say everything twice.
+    # Set, not added: a second call in the same process must not print every message twice.
     logger.handlers = [handler]
     logger.setLevel(level)
 
 
 class _PlainLines(logging.Formatter):
-    """Writes `warning: ...` and nothing else."""
+    """Formats a record as `warning: message`."""
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{record.levelname.lower()}: {record.getMessage()}"

@@ -1,4 +1,4 @@
-"""The flag table of `conditions`: readable with and without colour."""
+"""The output of `conditions`: a table of flags that reads well with and without colour."""
 
 from typing import Any
 
@@ -31,11 +31,11 @@ def conditions_json(conditions_file: ConditionsFile) -> dict[str, Any]:
 
 
 def conditions_view(conditions_file: ConditionsFile) -> ConsoleRenderable:
-    """Lay the file out: its head, a row per condition, its aliases."""
+    """Lay out a conditions file: its head, a row per condition, its aliases."""
     parts: list[ConsoleRenderable] = [_head(conditions_file), Text(), _flags(conditions_file)]
     if conditions_file.aliases:
-        told = ", ".join(f"{alias} = {target}" for alias, target in conditions_file.aliases.items())
-        parts += [Text(), Text.assemble(("aliases  ", "cyan"), printable(told))]
+        aliases = ", ".join(f"{alias} = {target}" for alias, target in conditions_file.aliases.items())
+        parts += [Text(), Text.assemble(("aliases  ", "cyan"), printable(aliases))]
     return Group(*parts)
 
 
@@ -54,7 +54,7 @@ def _flags(conditions_file: ConditionsFile) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     table.add_column("condition", vertical="bottom", no_wrap=True)
     for flag in FLAG_NAMES:
-        # Broken at its last underscore a name is still itself, and the table fits 80 columns.
+        # Names are broken at their last underscore, so that the table fits 80 columns.
         head, _, tail = flag.rpartition("_")
         table.add_column(f"{head}_\n{tail}", justify="left" if flag == "memory_mode" else "center")
     for name, condition in conditions_file.conditions.items():

@@ -1,4 +1,4 @@
-"""Where output goes: styled for a terminal, plain and as wide as needed for a pipe, JSON for programs."""
+"""Prints to stdout and stderr: styled on a terminal, plain and unwrapped in a pipe, JSON for programs."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from rich.text import Text
 from episodic_absa.serialization.canonical_json import canonical_json
 
 PAGE_WIDTH: Final = 100
-"""Running text is not set wider than this."""
+"""The widest line of running text, in columns."""
 _PIPE_WIDTH: Final = 10_000
 
 
@@ -24,12 +24,12 @@ def show(renderable: ConsoleRenderable) -> None:
         console.print(renderable)
         return
     if "COLUMNS" not in os.environ:
-        # A pipe has no width: one record stays on one line and no id is cut.
+        # A pipe has no width: a record stays on one line and no id is cut.
         console.width = _PIPE_WIDTH
     with console.capture() as captured:
         console.print(renderable)
     for line in captured.get().splitlines():
-        # Rich fills lines up to their width; what reads a pipe has no use for that.
+        # Rich pads lines with spaces up to their width.
         sys.stdout.write(line.rstrip() + "\n")
 
 
@@ -39,33 +39,33 @@ def print_json(value: Any) -> None:
 
 
 def show_error(message: str) -> None:
-    """Print `error: ...` to stderr, on one line however narrow the terminal is."""
+    """Print `error: ...` to stderr as one line, even on a narrow terminal."""
     line = Text.assemble(("error: ", "bold red"), (printable(message), "red"))
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
 
 
 def printable(string: str) -> str:
-    """Replace what could steer a terminal: terms and source ids come from a file that anyone may have written."""
+    """Replace control characters: terms and source ids come from files that anyone may have written."""
     return "".join(character if character.isprintable() else "\ufffd" for character in string)
 
 
 class FirstThatFits:
-    """Shows the first of several layouts that the terminal is wide enough for, else the last."""
+    """Shows the first of several layouts that fits the width of the terminal, or the last one if none fits."""
 
     def __init__(self, *layouts: Callable[[], ConsoleRenderable]) -> None:
         self._layouts = layouts
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         unlimited = options.update(width=_PIPE_WIDTH)
-        for make in self._layouts:
-            layout = make()
+        for build_layout in self._layouts:
+            layout = build_layout()
             if Measurement.get(console, unlimited, layout).maximum <= options.max_width:
                 break
         yield layout
 
 
 def shown_path(path: Path) -> str:
-    """Return a path as short as it can be told from here."""
+    """Return a path relative to the working directory if it lies below it."""
     plain = os.path.normpath(path)
     relative = os.path.relpath(plain)
     return plain if relative.startswith("..") else relative

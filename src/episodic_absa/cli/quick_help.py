@@ -1,4 +1,4 @@
-"""A command group whose `--help` costs nothing where it is not asked for."""
+"""A command group whose `--help` does not import pydantic."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from typer.core import TyperGroup, TyperOption
 
 
 class QuickHelpGroup(TyperGroup):
-    """Spares `memory --help` the import of pydantic, with which typer would turn the None of an unused flag to None."""
+    """A group without the conversion of unused flags, for which typer would import pydantic."""
 
     def get_help_option(self, ctx: Any) -> TyperOption | None:
         """Return the help option with a default that needs no conversion."""

@@ -1,4 +1,4 @@
-"""What a longer piece of work is at, on stderr: a spinner on a terminal, elsewhere a plain line now and then."""
+"""The current step of longer work, on stderr: a spinner on a terminal, otherwise a plain line every few seconds."""
 
 import sys
 import threading
@@ -12,23 +12,23 @@ from rich.text import Text
 from episodic_absa.cli.output import printable
 
 _QUIET_S: Final = 1.0
-"""Who waits no longer than this at a terminal is told nothing."""
+"""Work that takes no longer than this shows no spinner."""
 _SECONDS_BETWEEN_LINES: Final = 3.0
-"""A log has no use for the steps of short work."""
+"""Shorter work writes nothing to a log."""
 _REFRESH_S: Final = 0.2
 
 
 @contextmanager
-def show_steps(what: str) -> Iterator[Callable[[str], None]]:
-    """Show the steps that are told, as long as the context lasts."""
+def show_steps(title: str) -> Iterator[Callable[[str], None]]:
+    """Show the current step until the context ends; call the function it yields to name the next step."""
     ended = threading.Event()
     step = [""]
 
-    def tell(words: str) -> None:
+    def name_step(words: str) -> None:
         step[0] = words
 
     def line() -> str:
-        return f"{what}: {printable(step[0])} ...".replace(":  ", ": ")
+        return f"{title}: {printable(step[0])} ...".replace(":  ", ": ")
 
     def write_lines() -> None:
         while not ended.wait(_SECONDS_BETWEEN_LINES):
@@ -42,11 +42,11 @@ def show_steps(what: str) -> Iterator[Callable[[str], None]]:
             while not ended.wait(_REFRESH_S):
                 status.update(Text(line()))
 
-    # Not rich's own guess: FORCE_COLOR makes it take a pipe for a terminal.
-    teller = threading.Thread(target=spin if sys.stderr.isatty() else write_lines, name="step-progress", daemon=True)
-    teller.start()
+    # Rich would take a pipe for a terminal if FORCE_COLOR is set.
+    display = threading.Thread(target=spin if sys.stderr.isatty() else write_lines, name="step-progress", daemon=True)
+    display.start()
     try:
-        yield tell
+        yield name_step
     finally:
         ended.set()
-        teller.join()
+        display.join()

@@ -77,7 +77,7 @@ def test_an_english_review_and_an_implicit_opinion_follow(pages: subprocess.Comp
     assert any(row[:3] == ["(implicit)", "-", "negative"] for row in rows)
 
 
-def test_nothing_in_a_review_steers_the_terminal(pages: subprocess.CompletedProcess[str]) -> None:
+def test_a_review_cannot_control_the_terminal(pages: subprocess.CompletedProcess[str]) -> None:
     assert not set("\x1b\x07\t\u202e") & set(pages.stdout)
     assert "[bold red]great[/] food" in pages.stdout
     assert "👨‍👩‍👧 [link=x]y[/link]" in pages.stdout
@@ -85,7 +85,7 @@ def test_nothing_in_a_review_steers_the_terminal(pages: subprocess.CompletedProc
     assert max(map(cell_len, pages.stdout.splitlines())) <= 80
 
 
-def test_the_embedded_engine_says_once_that_it_is_no_model(pages: subprocess.CompletedProcess[str]) -> None:
+def test_the_page_says_once_that_no_model_answered(pages: subprocess.CompletedProcess[str]) -> None:
     assert pages.stdout.endswith(f"\n{NOTE}\n")
     assert pages.stdout.count(NOTE) == 1
 
@@ -125,7 +125,7 @@ def test_standard_input_holds_one_review_per_line(tmp_path: Path) -> None:
     assert {one["meta"]["language_code"] for one in lines} == {"other"}
 
 
-def test_colour_only_where_it_is_wanted(tmp_path: Path) -> None:
+def test_colour_appears_only_if_it_is_wanted(tmp_path: Path) -> None:
     coloured = run_analyze(tmp_path, "good food", FORCE_COLOR="1", COLUMNS="80").stdout
     plain = run_analyze(tmp_path, "good food", FORCE_COLOR="1", NO_COLOR="1", COLUMNS="80").stdout
     assert "\x1b[32m+ positive" in coloured
@@ -218,7 +218,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
 ]
 
 
-def test_what_cannot_be_done_is_told_in_one_line(tmp_path: Path) -> None:
+def test_every_refusal_is_an_error_of_one_line(tmp_path: Path) -> None:
     (tmp_path / "latin1.txt").write_bytes("good\ncaf\xe9\n".encode("latin-1"))
     # One process for all: each would spend its time on imports.
     told = _in_one_process(tmp_path, [arguments for arguments, _ in REFUSED])

@@ -154,7 +154,7 @@ def test_cells_conditions_and_grids_can_be_named_and_give_the_same_bytes_twice(c
     assert json.loads(by_place)["metrics"][0]["n_pairs"] == 2 * cells["metrics"][0]["n_pairs"]
 
 
-def test_the_same_condition_of_two_grids_is_told_apart_by_their_names(compare: Compare, grid: Path) -> None:
+def test_the_same_condition_of_two_grids_is_named_after_its_grid(compare: Compare, grid: Path) -> None:
     other = shutil.copytree(grid, grid.parent / "other")
     for cell in other.glob("*__seed*"):
         change_manifest(cell, lambda manifest: manifest.update(run_id="other"))
@@ -166,7 +166,7 @@ def test_the_same_condition_of_two_grids_is_told_apart_by_their_names(compare: C
     assert json.loads(compare(grid / "C1", other, "--json").stdout)["b"] == "C2"
 
 
-def test_changed_samples_are_listed_with_what_each_side_said(compare: Compare, grid: Path, tmp_path: Path) -> None:
+def test_changed_samples_are_listed_with_the_pairs_of_each_side(compare: Compare, grid: Path, tmp_path: Path) -> None:
     change_cards(grid / "C2__seed1", lambda cards: give_gold_answers(cards[:1]) + cards[1:])
     change_cards(grid / "C2__seed2", lambda cards: [{**cards[0], "final_tuples": []}, *cards[1:]])
     done = compare(grid, "C2", "C2_silent", "--out", tmp_path / "new" / "folder", "--json")
@@ -215,16 +215,16 @@ def test_sides_that_are_not_comparable_are_warned_about_and_compared(compare: Co
     assert json.loads(compare(grid / "C2", grid / "C1__seed1", "--json").stdout)["warnings"] == warnings
 
 
-def test_without_gold_nothing_is_said_about_quality(compare: Compare, grid: Path) -> None:
+def test_without_gold_no_claim_is_made_about_quality(compare: Compare, grid: Path) -> None:
     for cell in grid.glob("*__seed*"):
         change_cards(cell, lambda cards: [{**card, "gold_tuples": None} for card in cards])
     done = compare(grid, "C2", "C1")
     assert done.returncode == 0
-    assert done.stdout.startswith("Without gold nothing can be said about quality")
+    assert done.stdout.startswith("Without gold, nothing can be said about quality")
     assert "tuple_f1" not in done.stdout
 
 
-def test_how_many_reviews_a_difference_needs_can_be_asked(compare: Compare, grid: Path) -> None:
+def test_detect_shows_how_many_reviews_a_difference_needs(compare: Compare, grid: Path) -> None:
     change_cards(grid / "C2__seed1", give_gold_answers)
     told = json.loads(compare(grid, "C2", "C1", "--detect", "0.05", "--json").stdout)
     assert told["detect"] == 0.05
@@ -255,7 +255,7 @@ def test_the_table_fits_a_terminal(compare: Compare, grid: Path, columns: str) -
         (("{grid}/..", "{grid}/C1"), "holds no cell of a run; name a directory that a run wrote"),
     ],
 )
-def test_what_cannot_be_compared_is_one_line_that_says_what_to_do(
+def test_the_error_for_what_cannot_be_compared_says_what_to_do_in_one_line(
     compare: Compare, grid: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     done = compare(*(argument.format(grid=grid) for argument in arguments))
@@ -282,13 +282,13 @@ def test_a_condition_may_be_named_by_its_alias(compare: Compare, grid: Path) -> 
     assert json.loads(compare(grid, "C2", "C3", "--json").stdout)["b"] == "C2_silent"
 
 
-def test_a_run_compared_with_itself_is_told_so(compare: Compare, grid: Path) -> None:
+def test_a_run_compared_with_itself_causes_a_warning(compare: Compare, grid: Path) -> None:
     assert "warning: C1 is compared with itself" in compare(grid, "C1", "C1").stdout
     assert "warning: C1__seed1 is compared" in compare(grid / "C1__seed1", grid / "C1__seed1").stdout
     assert "warning: on both sides: C1__seed1;" in compare(grid / "C1", grid / "C1__seed1").stdout
 
 
-def test_the_result_is_told_even_if_the_file_cannot_be_written(compare: Compare, grid: Path, tmp_path: Path) -> None:
+def test_the_result_is_printed_even_if_the_file_cannot_be_written(compare: Compare, grid: Path, tmp_path: Path) -> None:
     (grid / "comparisons").write_text("in the way", "utf-8")
     done = compare(grid, "C2", "C1")
     assert done.returncode == 2
@@ -305,7 +305,7 @@ def test_samples_that_all_failed_leave_nothing_to_compare(compare: Compare, grid
         change_cards(cell, lambda cards: [{**card, "status": "error"} for card in cards])
     done = compare(grid, "C2", "C1")
     assert done.returncode == 0
-    assert done.stdout.startswith("No sample ended well on both sides")
+    assert done.stdout.startswith("No sample succeeded on both sides")
     assert "metric" not in done.stdout
 
 
@@ -340,7 +340,7 @@ def test_names_made_of_symbols_have_folders_of_their_own(compare: Compare, grid:
         *(("one", "two", "--detect", one) for one in ("0", "1e-300", "2", "inf", "nan", "-1")),
     ],
 )
-def test_bad_usage_is_told(compare: Compare, arguments: tuple[str, ...]) -> None:
+def test_bad_usage_prints_the_usage(compare: Compare, arguments: tuple[str, ...]) -> None:
     done = compare(*arguments)
     assert done.returncode == 2
     assert "Usage: " in done.stderr

@@ -23,7 +23,7 @@ def test_episodes_are_listed_newest_first(cli: Cli, make_store: MakeStore) -> No
     assert ids(done.stdout) == ["epi_000003", "epi_000002", "epi_000001"]
 
 
-def test_twenty_are_shown_unless_told_otherwise(cli: Cli, make_store: MakeStore) -> None:
+def test_twenty_episodes_are_shown_by_default(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=22)
     shown = cli("memory", "list", "--store", store).stdout
     assert len(ids(shown)) == 20
@@ -32,7 +32,7 @@ def test_twenty_are_shown_unless_told_otherwise(cli: Cli, make_store: MakeStore)
     assert ids(cli("memory", "list", "--store", store, "--limit", 1).stdout) == ["epi_000022"]
 
 
-def test_a_row_tells_the_whole_case(cli: Cli, make_store: MakeStore, make_episode: MakeEpisode) -> None:
+def test_a_row_shows_the_whole_case(cli: Cli, make_store: MakeStore, make_episode: MakeEpisode) -> None:
     store = make_store(make_episode(structures=("negation", "contrast"), before=3, after=1, source_id="nsmc-00042"))
     row = cli("memory", "list", "--store", store).stdout.splitlines()[-1]
     assert re.split(r"\s{2,}", row) == [
@@ -51,7 +51,7 @@ def test_a_row_tells_the_whole_case(cli: Cli, make_store: MakeStore, make_episod
     ("before", "after", "told"),
     [(3, 0, "NEGATION_SCOPE 3 ↘ none"), (0, 2, "none ↗ NEGATION_SCOPE 2"), (2, 2, "NEGATION_SCOPE 2 → 2")],
 )
-def test_the_arrow_tells_without_colour_where_the_risk_went(
+def test_the_arrow_shows_the_change_of_risk_without_colour(
     cli: Cli, make_store: MakeStore, make_episode: MakeEpisode, before: int, after: int, told: str
 ) -> None:
     outcome = "success" if after < before else "harm" if after > before else "neutral"
@@ -69,7 +69,7 @@ def test_the_arrow_tells_without_colour_where_the_risk_went(
         ("--language", "other", []),
     ],
 )
-def test_filters_leave_the_others_out(
+def test_filters_leave_out_other_episodes(
     cli: Cli, make_store: MakeStore, make_episode: MakeEpisode, option: str, value: str, expected: list[str]
 ) -> None:
     store = make_store(
@@ -96,7 +96,7 @@ def test_json_is_the_line_of_the_store(cli: Cli, make_store: MakeStore) -> None:
     assert json.loads(lines[0])["episode_id"] == "epi_000003"
 
 
-def test_an_empty_store_is_no_error(cli: Cli, tmp_path: Path) -> None:
+def test_an_empty_store_is_not_an_error(cli: Cli, tmp_path: Path) -> None:
     store = tmp_path / "empty.jsonl"
     store.touch()
     done = cli("memory", "list", "--store", store)

@@ -37,7 +37,7 @@ def test_the_check_lists_bad_lines_and_remarks_and_names_the_repair(cli: Cli, ma
     assert store.read_bytes() == before
 
 
-def test_the_check_tells_programs_the_same(cli: Cli, make_store: MakeStore) -> None:
+def test_the_check_prints_the_same_as_json(cli: Cli, make_store: MakeStore) -> None:
     done = cli("memory", "check", "--store", damaged(make_store(plain=3)), "--json")
     assert done.returncode == 1
     told = json.loads(done.stdout)
@@ -46,6 +46,16 @@ def test_the_check_tells_programs_the_same(cli: Cli, make_store: MakeStore) -> N
     assert [remark["line"] for remark in told["remarks"]] == [3]
     assert (told["episode_n"], told["torn_bytes"]) == (3, 6)
     assert told["repair_command"].startswith("episodic-absa memory repair")
+
+
+def test_a_file_that_is_not_a_store_is_questioned_before_a_repair_is_named(cli: Cli, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Notes\n\nNothing that a store would hold.\n", encoding="utf-8")
+    assert "No line is an episode: check the path." in cli("memory", "check", "--store", notes).stdout
+    for command in (("list",), ("stats",), ("compact",)):
+        done = cli("memory", *command, "--store", notes)
+        assert done.returncode == 2
+        assert "The file holds no episode: check the path." in done.stderr
 
 
 def test_a_store_with_many_bad_lines_is_not_listed_in_full(cli: Cli, make_store: MakeStore) -> None:
@@ -98,7 +108,7 @@ def test_a_sound_store_is_left_as_it_is_by_a_repair(cli: Cli, make_store: MakeSt
     assert store.read_bytes() == before
 
 
-def test_the_repair_tells_programs_where_the_lines_are(cli: Cli, make_store: MakeStore) -> None:
+def test_the_repair_prints_as_json_where_the_lines_are(cli: Cli, make_store: MakeStore) -> None:
     store = damaged(make_store(plain=3))
     told = json.loads(cli("memory", "repair", "--store", store, "--json").stdout)
     assert told["rejected_path"] == f"{store}.rejected.jsonl"
@@ -114,7 +124,7 @@ def test_compacting_keeps_the_newest_with_their_ids(cli: Cli, make_store: MakeSt
     assert [episode.episode_id for episode in MemoryStore(store).load()] == ["epi_000004", "epi_000005"]
 
 
-def test_compacting_tells_programs_what_it_did(cli: Cli, make_store: MakeStore) -> None:
+def test_compacting_prints_its_outcome_as_json(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=5)
     size = store.stat().st_size
     told = json.loads(cli("memory", "compact", "--store", store, "--keep", 2, "--json").stdout)

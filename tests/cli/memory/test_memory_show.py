@@ -21,7 +21,7 @@ def test_an_id_may_be_written_short(cli: Cli, make_store: MakeStore, written: st
     assert json.loads(done.stdout)["episode_id"] == "epi_000002"
 
 
-def test_the_page_tells_case_change_principle_and_source(
+def test_the_page_shows_case_change_principle_and_source(
     cli: Cli, make_store: MakeStore, make_episode: MakeEpisode
 ) -> None:
     store = make_store(make_episode(structures=("contrast",), risk="CONTRAST_SCOPE", marker="하지만", source_id="n-7"))
@@ -53,19 +53,19 @@ def test_a_principle_that_left_the_catalogue_is_shown_as_stored(cli: Cli, make_s
     assert "the present catalogue has no such principle" in shown
 
 
-def test_an_unknown_id_is_told_and_exits_with_one(cli: Cli, make_store: MakeStore) -> None:
+def test_an_unknown_id_is_an_error_with_exit_code_one(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=2)
     done = cli("memory", "show", "epi_000099", "--store", store)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.startswith(f"error: there is no epi_000099 in {store}")
+    assert done.stderr.startswith(f"error: there is no epi_000099 in {store}; `episodic-absa memory list --store ")
 
 
 @pytest.mark.parametrize("written", ["twelve", "epi_", "１２", "9" * 20])
-def test_what_is_no_id_is_bad_usage(cli: Cli, make_store: MakeStore, written: str) -> None:
+def test_a_malformed_id_is_bad_usage(cli: Cli, make_store: MakeStore, written: str) -> None:
     done = cli("memory", "show", written, "--store", make_store(plain=1))
     assert done.returncode == 2
-    assert "no episode id" in done.stderr
+    assert "not an episode id" in done.stderr
 
 
 def test_an_id_is_not_found_inside_a_longer_one(cli: Cli, make_store: MakeStore) -> None:

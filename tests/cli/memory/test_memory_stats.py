@@ -18,7 +18,7 @@ def stats(cli: Cli, store: Path) -> dict[str, Any]:
     return told
 
 
-def test_episodes_are_counted_by_all_that_tells_them_apart(
+def test_episodes_are_counted_by_language_outcome_action_risk_and_principle(
     cli: Cli, make_store: MakeStore, make_episode: MakeEpisode
 ) -> None:
     store = make_store(

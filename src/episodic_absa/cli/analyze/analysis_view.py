@@ -1,4 +1,4 @@
-"""The page of `analyze`: a review, what it says of which aspect, and the label of the whole."""
+"""The page of `analyze`: the review, a table of its aspects, and its label."""
 
 from typing import Final
 
@@ -15,20 +15,20 @@ from episodic_absa.language import norm, read_polarity
 from episodic_absa.schemas.absa import FinalTuple
 
 _SIGN: Final = {"positive": "+", "negative": "-", "neutral": "○", "mixed": "±"}
-"""Readable without colour."""
+"""A sign per label, so that the table reads without colour."""
 _STYLE: Final = {"positive": "green", "negative": "red", "neutral": "yellow", "mixed": "magenta"}
 _EVIDENCE_CELLS: Final = 40
 BACKFILLED: Final = "(backfilled: not judged)"
 _JOINERS: Final = frozenset("\u200c\u200d")
-"""They hold an emoji together and steer nothing."""
+"""Characters that join emoji. They are kept, since they do not control a terminal."""
 
 
 def analysis_view(result: SampleResult, *, number: int | None = None) -> ConsoleRenderable:
-    """Lay one review out.
+    """Lay out one review.
 
     Args:
-        result: of the review.
-        number: its place, where there are several.
+        result: the result of the review.
+        number: the number of the review if there are several.
     """
     return Constrain(Group(*analysis_parts(result, number=number), Text()), PAGE_WIDTH)
 
@@ -39,12 +39,12 @@ def analysis_parts(result: SampleResult, *, number: int | None) -> list[Renderab
 
 
 def embedded_note() -> Text:
-    """Say that no model answered."""
+    """Return the note that rules answered, not a model."""
     return Text("embedded engine (rules and weights, no LLM); --backend openai:MODEL uses one", style="dim")
 
 
 def shown_text(string: str) -> str:
-    """Make text from anywhere safe for a terminal: on one line, nothing that steers, emoji whole."""
+    """Return text on one line, without control characters, and with its emoji intact."""
     return "".join(
         " " if character.isspace() else character if character in _JOINERS else printable(character)
         for character in string
@@ -52,12 +52,12 @@ def shown_text(string: str) -> str:
 
 
 def aspect_text(term: str) -> Text:
-    """Render a term, or that there is none."""
+    """Return an aspect term, or `(implicit)` if it is empty."""
     return Text(shown_text(term), style="bold") if term else Text("(implicit)", style="italic")
 
 
 def polarity_text(polarity: str | None) -> Text:
-    """Render a polarity or label with its sign; what a speaker misspelt stays as it is."""
+    """Return a polarity or label with its sign; a misspelt one is shown as written."""
     if polarity is None:
         return Text("? missing", style="dim")
     sign = f"{_SIGN[polarity]} " if polarity in _SIGN else ""
@@ -65,19 +65,20 @@ def polarity_text(polarity: str | None) -> Text:
 
 
 def evidence_of(item: FinalTuple, result: SampleResult) -> str:
-    """Return the words a final tuple rests on, "" if nobody quoted any.
+    """Return the words that support a final tuple, "" if no agent quoted any.
 
-    A Stage1 judgement that stands quotes its own. What Stage2 or the debate changed rests on what the judge quotes for
-    the aspect, else a speaker for this polarity, else on what Stage1 read differently.
+    If Stage1 gave the aspect this polarity, the words are Stage1's. Otherwise they are the judge's for the aspect, or
+    a speaker's for this polarity, or those of Stage1's other polarity, in this order.
     """
-    same_aspect = [one for one in result.stage1.atsa.sentiments if norm(one.aspect_term) == norm(item.aspect_term)]
-    agreeing = [one for one in same_aspect if one.polarity == item.polarity]
-    # The tuple is made of the most confident of several equal judgements.
-    for judgement in sorted(agreeing, key=lambda one: -one.confidence):
-        if judgement.evidence:
-            return judgement.evidence
-    quoted = list(_quoted_in_debate(item, result))
-    return next(filter(None, [*quoted, *(one.evidence for one in same_aspect)]), "")
+    term = norm(item.aspect_term)
+    same_aspect = [sentiment for sentiment in result.stage1.atsa.sentiments if norm(sentiment.aspect_term) == term]
+    agreeing = [sentiment for sentiment in same_aspect if sentiment.polarity == item.polarity]
+    # The tuple comes from the most confident of several equal sentiments.
+    for sentiment in sorted(agreeing, key=lambda sentiment: -sentiment.confidence):
+        if sentiment.evidence:
+            return sentiment.evidence
+    quoted = _quoted_in_debate(item, result)
+    return next(filter(None, [*quoted, *(sentiment.evidence for sentiment in same_aspect)]), "")
 
 
 def _quoted_in_debate(item: FinalTuple, result: SampleResult) -> list[str]:
@@ -89,12 +90,12 @@ def _quoted_in_debate(item: FinalTuple, result: SampleResult) -> list[str]:
         edit.evidence or ""
         for turn in result.debate.turns
         for edit in turn.proposed_edits
-        if norm(edit.target.aspect_ref) == term and _speaks_for(edit.value or edit.target.polarity, item)
+        if norm(edit.target.aspect_ref) == term and _is_polarity_of(item, edit.value or edit.target.polarity)
     ]
     return [*judge, *speakers]
 
 
-def _speaks_for(polarity: str | None, item: FinalTuple) -> bool:
+def _is_polarity_of(item: FinalTuple, polarity: str | None) -> bool:
     return read_polarity(polarity).polarity == item.polarity
 
 

@@ -1,4 +1,4 @@
-"""How far `analyze` is, on stderr: a live line on a terminal; elsewhere a plain line now and then, if it takes long."""
+"""The progress of `analyze`, on stderr: a live line on a terminal, otherwise a plain line every half minute."""
 
 import sys
 import time
@@ -14,14 +14,14 @@ _SECONDS_BETWEEN_LINES: Final = 30.0
 
 
 class AnalyzeProgress:
-    """Counts finished reviews."""
+    """Counts finished reviews and shows the count."""
 
     def __init__(self, total: int, *, seconds_between_lines: float = _SECONDS_BETWEEN_LINES) -> None:
         self._total = total
         self._seconds_between_lines = seconds_between_lines
         self._done = 0
         self._last_line = time.monotonic()
-        # Not rich's own guess: FORCE_COLOR makes it take a pipe for a terminal.
+        # Rich would take a pipe for a terminal if FORCE_COLOR is set.
         self._live = _live_line(total) if sys.stderr.isatty() else None
 
     def __enter__(self) -> Self:
@@ -37,7 +37,7 @@ class AnalyzeProgress:
 
     @contextmanager
     def after_one_more(self) -> Iterator[None]:
-        """Count one review and clear the line while it is printed, for both may share a terminal."""
+        """Count one review, and clear the line while its page is printed: both may share a terminal."""
         self._done += 1
         if self._live is not None:
             self._live.stop()

@@ -1,4 +1,4 @@
-"""The walk of `analyze` from review to review. One that fails does not stop the others."""
+"""Analyses reviews one after the other and prints each. A review that fails does not stop the others."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,29 +7,29 @@ from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.analyzer import Analyzer
 from episodic_absa.cli.analyze.analysis_view import analysis_view, embedded_note
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
-from episodic_absa.cli.analyze.explanation_view import explanation_view
+from episodic_absa.cli.analyze.explanation.explanation_view import explanation_view
 from episodic_absa.cli.output import print_json, show, show_error
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.vocabulary import ErrorType
 
 ReviewError = BackendError | ContractError | LeakageError
-"""What concerns one review only; any other error ends the command."""
+"""Errors that concern one review only; any other error ends the command."""
 
 
 class Output(Protocol):
-    """What becomes of each review on stdout."""
+    """How each review is printed to stdout."""
 
     def result(self, index: int, result: SampleResult) -> None:
         """Print an analysed review."""
         ...
 
     def failure(self, index: int, sample: Sample, error: ReviewError) -> None:
-        """Print one that failed; stderr is told anyway."""
+        """Print a review that failed; its error also goes to stderr."""
         ...
 
     def end(self) -> None:
-        """Print what comes last, if any review was analysed."""
+        """Print the last line, if any review was analysed."""
         ...
 
 
@@ -37,20 +37,20 @@ class JsonLines:
     """One JSON object per review, failed ones included."""
 
     def result(self, index: int, result: SampleResult) -> None:
-        """Print the line that a run would write, with the text."""
+        """Print the output line of a run, with the text."""
         print_json({**result.to_output(), "sample_index": index, "text": result.sample.text})
 
     def failure(self, index: int, sample: Sample, error: ReviewError) -> None:
-        """Print the error in its place."""
-        told = {"type": error_type(error), "message": str(error)}
-        print_json({"sample_index": index, "uid": sample.uid, "status": "error", "error": told, "text": sample.text})
+        """Print a line with the error instead of the result."""
+        cause = {"type": error_type(error), "message": str(error)}
+        print_json({"sample_index": index, "uid": sample.uid, "status": "error", "error": cause, "text": sample.text})
 
     def end(self) -> None:
         """Print nothing."""
 
 
 class Pages:
-    """One page per review; of a failed one only stderr tells."""
+    """One page per review; a failed one appears on stderr only."""
 
     def __init__(self, total: int, *, explain: bool, with_embedded_note: bool) -> None:
         self._total = total
@@ -66,15 +66,16 @@ class Pages:
         """Print nothing."""
 
     def end(self) -> None:
-        """Say who answered, lest rules be taken for a model."""
+        """Print the note about the embedded engine, so that nobody takes its rules for a model."""
         if self._with_embedded_note:
             show(embedded_note())
 
 
 def run(analyzer: Analyzer, samples: Sequence[Sample], output: Output) -> int:
-    """Analyse one sample after the other, print each at once, and return how many failed.
+    """Analyse the samples in order, print each at once, and return how many failed.
 
-    The error of a single review is raised: there is nothing to go on with.
+    Raises:
+        EpisodicAbsaError: the only sample failed, or an error that does not concern one review.
     """
     total, failed_n = len(samples), 0
     with AnalyzeProgress(total) as progress:
@@ -97,7 +98,7 @@ def run(analyzer: Analyzer, samples: Sequence[Sample], output: Output) -> int:
 
 
 def error_type(error: ReviewError) -> ErrorType:
-    """Name an error as the outputs of a run do."""
+    """Return the error's type as the outputs of a run name it."""
     if isinstance(error, ContractError):
         return "contract_error"
     if isinstance(error, LeakageError):

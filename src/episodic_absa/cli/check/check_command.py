@@ -1,4 +1,4 @@
-"""`episodic-absa check` and `verify`: what they take. What they look at is in `experiments`, imported when they run."""
+"""The arguments of `episodic-absa check` and `verify`. The checks themselves are in `verification`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,50 +7,48 @@ import typer
 
 EXIT_FOUND_ERRORS = 1
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 def check(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The experiment, a YAML file.")],
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The YAML file of an experiment.")],
     *,
     as_json: AsJson = False,
 ) -> None:
     """Check an experiment before it runs.
 
-    Asks no model and writes nothing. The exit code is 1 if there are errors, 2 if the file cannot be used at all.
+    Calls no model and writes nothing. The exit code is 1 if there are errors, 2 if the file cannot be read.
     """
     from episodic_absa.cli.check.integrity_view import preflight_view
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.verification.preflight import check_experiment
 
-    found = check_experiment(config)
+    preflight = check_experiment(config)
     if as_json:
-        print_json({**found.model_dump(mode="json"), "has_errors": found.has_errors})
+        print_json({**preflight.model_dump(mode="json"), "has_errors": preflight.has_errors})
     else:
-        show(preflight_view(found))
-    if found.has_errors:
+        show(preflight_view(preflight))
+    if preflight.has_errors:
         raise typer.Exit(EXIT_FOUND_ERRORS)
 
 
 def verify(
-    directory: Annotated[
-        Path, typer.Argument(metavar="RUN_DIR", help="The directory of one cell, or of a whole grid.")
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a cell or of a grid.")],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Verify a finished run: files in step, nothing leaked, memory shown only where it may be.
+    """Verify a finished run: files agree, nothing leaked, memory shown only where allowed.
 
-    Writes integrity.json into every directory it looks at. The exit code is 1 if a check fails.
+    Writes integrity.json into every directory it checks. The exit code is 1 if a check fails.
     """
     from episodic_absa.cli.check.integrity_view import verified_view
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.verification.verify import verify as verify_directory
 
-    found = verify_directory(directory)
+    verified = verify_directory(directory)
     if as_json:
-        print_json({**found.model_dump(mode="json"), "is_sound": not found.failures})
+        print_json({**verified.model_dump(mode="json"), "is_sound": not verified.failures})
     else:
-        show(verified_view(found))
-    if found.failures:
+        show(verified_view(verified))
+    if verified.failures:
         raise typer.Exit(EXIT_FOUND_ERRORS)

@@ -1,4 +1,4 @@
-"""What `check` and `verify` tell."""
+"""The output of `check` and `verify`."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,40 +15,41 @@ from episodic_absa.verification.verify import CheckResult, Verified
 _LEVEL_STYLES: Final = {"ok": "green", "warning": "yellow", "error": "bold red"}
 
 
-def preflight_view(found: Preflight) -> ConsoleRenderable:
-    """List what was looked at, and say whether the experiment can be run."""
+def preflight_view(preflight: Preflight) -> ConsoleRenderable:
+    """Lay out every check, and whether the experiment can be run."""
     table = Table.grid(padding=(0, 2))
-    for line in found.lines:
+    for line in preflight.lines:
         table.add_row(Text(line.level, _LEVEL_STYLES[line.level]), line.check, Text(printable(line.message)))
-    levels = Counter(line.level for line in found.lines)
+    levels = Counter(line.level for line in preflight.lines)
+    experiment = f"{preflight.run_id} ({preflight.run_purpose})"
     verdict = (
-        Text(f"{found.run_id} ({found.run_purpose}) has {_count(levels['error'], 'error')}: mend before a run", "red")
-        if found.has_errors
-        else Text(f"{found.run_id} ({found.run_purpose}) can be run; {_count(levels['warning'], 'warning')}", "green")
+        Text(f"{experiment} has {_count(levels['error'], 'error')}; fix the file and run the check again", "red")
+        if preflight.has_errors
+        else Text(f"{experiment} can be run; {_count(levels['warning'], 'warning')}", "green")
     )
     return Group(table, verdict)
 
 
-def verified_view(found: Verified) -> ConsoleRenderable:
-    """Give every cell a line, every failure one more, and a verdict."""
+def verified_view(verified: Verified) -> ConsoleRenderable:
+    """Lay out a line per cell, a line per failed check, and the verdict."""
     table = Table.grid(padding=(0, 2))
-    named = [*found.cells.items(), *([("grid", found.grid)] if found.grid else [])]
-    for name, results in named:
-        failed = [one for one in results if one.result == "fail"]
+    places = [*verified.cells.items(), *([("grid", verified.grid)] if verified.grid else [])]
+    for name, results in places:
+        failed = [check for check in results if check.result == "fail"]
         table.add_row(Text("fail", "bold red") if failed else Text("ok", "green"), name, _summary(results))
-        for one in failed:
-            table.add_row("", Text(one.check, "red"), Text(printable(one.detail)))
-    failures = found.failures
+        for failure in failed:
+            table.add_row("", Text(failure.check, "red"), Text(printable(failure.detail)))
+    failures = verified.failures
     verdict = (
-        Text(f"{_count(len(failures), 'check')} failed; integrity.json in each directory tells all", "red")
+        Text(f"{_count(len(failures), 'check')} failed; integrity.json in each directory lists every check", "red")
         if failures
-        else Text("everything that was looked at holds; integrity.json in each directory tells what", "green")
+        else Text("no check failed; integrity.json in each directory lists all of them", "green")
     )
     return Group(table, verdict)
 
 
 def _summary(results: Sequence[CheckResult]) -> str:
-    counts = Counter(one.result for one in results)
+    counts = Counter(check.result for check in results)
     return f"{counts['pass']} passed, {counts['fail']} failed, {counts['not_applicable']} not applicable"
 
 

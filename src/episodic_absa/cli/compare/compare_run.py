@@ -1,4 +1,4 @@
-"""What `compare` does: load two sides, compare them, list what changed, tell it."""
+"""Runs `compare`: loads two sides, compares them, writes changed_samples.csv, and prints the result."""
 
 import hashlib
 import re
@@ -22,7 +22,11 @@ _FOLDER: Final = "comparisons"
 def compare_runs(
     places: Sequence[Path], *, detect: float | None, out: Path | None, seed: int | None, as_json: bool
 ) -> None:
-    """Compare, write changed_samples.csv, and print what was found; also where the file cannot be written."""
+    """Compare two sides, write changed_samples.csv, and print the comparison.
+
+    Raises:
+        RunDirectoryError: a side cannot be read, or the file cannot be written. Then the comparison is printed first.
+    """
     a, b = load_sides(places)
     comparison = compare_sides(a, b, seed=seed)
     changed = find_changed_samples(a.cards, b.cards, count_backfilled=count_backfilled_on_both(a, b))
@@ -33,19 +37,19 @@ def compare_runs(
         path = write_changed_samples(folder, changed)
     except OSError as error:
         problem = error
-    found = ComparedRuns(
+    compared = ComparedRuns(
         comparison=comparison,
         warnings=incomparabilities(a, b),
         has_gold=any(card.gold_tuples is not None for card in (*a.cards, *b.cards)),
-        changed=Counter(one.status for one in changed),
+        changed=Counter(sample.status for sample in changed),
         changed_path=path,
         detect=detect,
         detect_n=required_n(detect, primary.sd) if detect is not None and primary.sd is not None else None,
     )
     if as_json:
-        print_json({**_json(found), "seed": SEED if seed is None else seed, "resamples": RESAMPLES})
+        print_json({**_json(compared), "seed": SEED if seed is None else seed, "resamples": RESAMPLES})
     else:
-        show(comparison_view(found))
+        show(comparison_view(compared))
     if problem is not None:
         target = folder / CHANGED_SAMPLES
         raise RunDirectoryError(
@@ -53,16 +57,16 @@ def compare_runs(
         ) from problem
 
 
-def _json(found: ComparedRuns) -> dict[str, Any]:
-    comparison = found.comparison
+def _json(compared: ComparedRuns) -> dict[str, Any]:
+    comparison = compared.comparison
     return {
         **comparison.model_dump(mode="json"),
         "sentence": claim_sentence(comparison.a, comparison.b, comparison.metrics[0]),
         "sentence_ko": claim_sentence(comparison.a, comparison.b, comparison.metrics[0], "ko"),
-        "warnings": list(found.warnings),
-        "changed": {status: found.changed[status] for status in ("better", "worse", "different")},
-        "changed_samples": None if found.changed_path is None else str(found.changed_path.resolve()),
-        **({} if found.detect is None else {"detect": found.detect, "detect_n": found.detect_n}),
+        "warnings": list(compared.warnings),
+        "changed": {status: compared.changed[status] for status in ("better", "worse", "different")},
+        "changed_samples": None if compared.changed_path is None else str(compared.changed_path.resolve()),
+        **({} if compared.detect is None else {"detect": compared.detect, "detect_n": compared.detect_n}),
     }
 
 
@@ -72,7 +76,7 @@ def _default_folder(a: Side, b: Side) -> Path:
 
 
 def _folder_name(name: str) -> str:
-    """Return a name for a folder; where more than slashes had to go, a hash tells it from others."""
+    """Return a folder name; a hash keeps names apart that lose more than slashes."""
     plain = re.sub(r"[^\w.-]+", "_", name).strip("_")
     if plain == name.replace("/", "_").strip("_") and plain not in ("", ".", ".."):
         return plain

@@ -1,4 +1,4 @@
-"""The page of `memory show`: one episode, from the case to what it taught."""
+"""The page of `memory show`: one episode in full."""
 
 from collections.abc import Iterable
 
@@ -24,7 +24,7 @@ from episodic_absa.schemas.memory_v1_1 import CorrectionV1_1, EpisodicMemoryEntr
 
 
 def episode_page(episode: EpisodicMemoryEntryV1_1) -> ConsoleRenderable:
-    """Lay one episode out in panels."""
+    """Lay out one episode in panels."""
     head = Text.assemble(
         (episode.episode_id, "bold"),
         "  ",
@@ -108,8 +108,8 @@ def _evaluation(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
 
 def _failed(episode: EpisodicMemoryEntryV1_1) -> Text:
     has_failed = failed(episode)
-    told = yes_no(has_failed, alarm=True)
-    return told.append("  (OPFB: advice that leads there is withheld)", style="dim") if has_failed else told
+    answer = yes_no(has_failed, alarm=True)
+    return answer.append("  (OPFB withholds advice that led to this failure)", style="dim") if has_failed else answer
 
 
 def _conflict(resolved: bool | None) -> Text:  # noqa: FBT001 - three-valued, as stored

@@ -1,8 +1,8 @@
-"""The table of `memory list`: one line per episode where there is room, else a few."""
+"""The table of `memory list`: one line per episode on a wide terminal, several on a narrow one."""
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from rich import box
 from rich.console import ConsoleRenderable, Group
@@ -17,43 +17,26 @@ from episodic_absa.cli.memory.episode_words import (
     risk_text,
 )
 from episodic_absa.cli.output import FirstThatFits, printable
+from episodic_absa.memory.store.newest_episodes import EpisodeFilter
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
-from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 _SOURCE_WIDTHS: Final = (40, 24, 18, 14, 10)
-"""Tried in turn; a longer source is folded."""
-
-
-class EpisodeFilter(NamedTuple):
-    """Which episodes are wanted; None is any."""
-
-    language: Language | None = None
-    episode_type: EpisodeType | None = None
-    risk: RiskId | None = None
-
-    def admits(self, episode: EpisodicMemoryEntryV1_1) -> bool:
-        """Whether the episode passes every filter."""
-        evaluation = episode.evaluation
-        return (
-            self.language in (None, episode.input_signature.language)
-            and self.episode_type in (None, episode.episode_type)
-            and (self.risk is None or self.risk in (*evaluation.risk_before.tags, *evaluation.risk_after.tags))
-        )
+"""Tried in this order; a longer source is folded."""
 
 
 def episode_table(
     episodes: Sequence[EpisodicMemoryEntryV1_1], wanted: EpisodeFilter, *, has_older: bool
 ) -> ConsoleRenderable:
-    """Lay out episodes as they come.
+    """Lay out episodes in the order given.
 
     Args:
-        episodes: what to show.
-        wanted: what was asked for; named where nothing was found.
-        has_older: whether the store goes on behind the last of them.
+        episodes: the episodes to show.
+        wanted: the filter of the user, which is named if no episode matches it.
+        has_older: whether the store holds episodes older than the last one shown.
     """
     if not episodes:
-        asked = ", ".join(value for value in wanted if value)
-        return Text(f"No episode matches {asked}." if asked else "The store is empty.", style="dim")
+        filters = ", ".join(value for value in wanted if value)
+        return Text(f"No episode matches {filters}." if filters else "The store is empty.", style="dim")
     table = FirstThatFits(
         partial(_one_line_each, episodes),
         partial(_one_line_each, episodes, lists_broken=True),
@@ -100,7 +83,7 @@ def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, source_width
 
 
 def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Group:
-    """Set episodes as running text, for terminals too narrow for a table."""
+    """Return the episodes as running text, for terminals too narrow for a table."""
     return Group(
         *(
             Text.assemble(
@@ -119,7 +102,7 @@ def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Group:
 def _table(*headers: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     for header in headers:
-        # Only sources have no bound on their length; they are folded, never cut.
+        # Only sources have no bound on their length: they are folded, never cut.
         table.add_column(header, no_wrap=not header.endswith("source"), overflow="fold")
     return table
 

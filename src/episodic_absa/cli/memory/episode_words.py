@@ -1,4 +1,4 @@
-"""How the words of an episode look on a terminal. Colour only repeats what the words and arrows say."""
+"""The words of an episode, styled for a terminal. Colour only repeats what the words and arrows say."""
 
 from typing import Final
 
@@ -12,41 +12,41 @@ POLARITY_STYLE: Final[dict[Polarity, str]] = {"positive": "green", "negative": "
 
 
 def outcome_text(outcome: EpisodeType) -> Text:
-    """Render success, harm or neutral."""
+    """Return success, harm or neutral in its colour."""
     return Text(outcome, style=OUTCOME_STYLE[outcome])
 
 
 def risk_text(risk: RiskVectorV1_1) -> Text:
-    """Render kinds of risk and their summed severity."""
+    """Return the kinds of risk and their summed severity."""
     if not risk.tags and not risk.severity_sum:
         return Text("none", style="dim")
     return Text.assemble(f"{', '.join(risk.tags) or 'unnamed'} ", (str(risk.severity_sum), "bold"))
 
 
 def risk_change_text(evaluation: EvaluationV1_1, *, lists_broken: bool = False) -> Text:
-    """Render risk before and after; kinds that stay the same are named once.
+    """Return the risk before and after; kinds that stay the same are named once.
 
     Args:
-        evaluation: of an episode.
-        lists_broken: whether each kind of risk stands on a line of its own.
+        evaluation: the evaluation of an episode.
+        lists_broken: whether each kind of risk gets its own line.
     """
     before, after = evaluation.risk_before, evaluation.risk_after
     if after == before and not before.tags:
         return risk_text(before)
-    told_after = Text(str(after.severity_sum), style="bold") if after.tags == before.tags else risk_text(after)
-    names_others = bool(after.tags) and bool(before.tags) and after.tags != before.tags
-    separator = "\n" if lists_broken and names_others else " "
-    change = Text.assemble(risk_text(before), separator, arrow_text(evaluation), " ", told_after)
+    risk_after = Text(str(after.severity_sum), style="bold") if after.tags == before.tags else risk_text(after)
+    kinds_differ = bool(after.tags) and bool(before.tags) and after.tags != before.tags
+    separator = "\n" if lists_broken and kinds_differ else " "
+    change = Text.assemble(risk_text(before), separator, arrow_text(evaluation), " ", risk_after)
     return broken_at_commas(change) if lists_broken else change
 
 
 def broken_at_commas(text: Text) -> Text:
-    """Set each item of a list on a line of its own."""
+    """Return the text with a line break after each comma."""
     return Text(",\n").join(text.split(", "))
 
 
 def arrow_text(evaluation: EvaluationV1_1) -> Text:
-    """Render an arrow that falls, rises or stays level with the risk."""
+    """Return an arrow that falls, rises or stays level with the risk."""
     change = evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum
     if change < 0:
         return Text("↘", style="bold green")
@@ -54,7 +54,7 @@ def arrow_text(evaluation: EvaluationV1_1) -> Text:
 
 
 def yes_no(flag: bool | None, *, alarm: bool = False) -> Text:  # noqa: FBT001 - the flag is the subject
-    """Render a flag; `alarm` marks a yes that is bad news."""
+    """Return yes, no or not applicable; `alarm` colours a yes that is bad news."""
     if flag is None:
         return Text("not applicable", style="dim")
     if flag:

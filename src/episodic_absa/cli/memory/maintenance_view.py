@@ -1,4 +1,4 @@
-"""What `memory check`, `repair` and `compact` tell."""
+"""The output of `memory check`, `repair` and `compact`."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,16 +9,16 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_absa.cli.memory.stats_view import size_text
-from episodic_absa.cli.memory.store_file import repair_command
 from episodic_absa.cli.output import printable
-from episodic_absa.memory.store.memory_store import rejected_path, torn_path
+from episodic_absa.memory.store.bad_line import rejected_path, repair_command
+from episodic_absa.memory.store.memory_store import torn_path
 from episodic_absa.memory.store.store_maintenance import Compacted, Finding, Repaired, StoreReport
 
 _FINDINGS_SHOWN: Final = 20
 
 
 def check_json(report: StoreReport, store: Path) -> dict[str, Any]:
-    """Return a report as a JSON value; `repair_command` is null where none is needed."""
+    """Return a report as a JSON value; `repair_command` is null if the store is sound."""
     return {
         "is_sound": report.is_sound,
         "episode_n": report.episode_n,
@@ -30,7 +30,7 @@ def check_json(report: StoreReport, store: Path) -> dict[str, Any]:
 
 
 def check_view(report: StoreReport, store: Path) -> ConsoleRenderable:
-    """Lay a report out, ending in the command to run if there is one."""
+    """Lay out a report; if the store needs a repair, the command comes last."""
     parts: list[ConsoleRenderable] = [_verdict(report, store)]
     parts += _listed("bad", report.bad_lines, "red")
     parts += _listed("remark", report.remarks, "yellow")
@@ -38,16 +38,18 @@ def check_view(report: StoreReport, store: Path) -> ConsoleRenderable:
         parts.append(
             Text(
                 f"The file ends in {_count(report.torn_bytes, 'byte')} of an unfinished line (a writer was killed). "
-                f"Readers ignore it; the next append or a repair moves it to {torn_path(store).name}."
+                f"Readers ignore them; the next append or a repair moves them to {torn_path(store).name}."
             )
         )
     if not report.is_sound:
-        parts.append(Text.assemble("\nTo mend it: ", (repair_command(store), "bold")))
+        # A user who names the wrong file must not be sent straight to a command that empties it.
+        hint = "To repair it: " if report.episode_n else "No line is an episode: check the path. If it is a store: "
+        parts.append(Text.assemble(f"\n{hint}", (repair_command(store), "bold")))
     return Group(*parts)
 
 
 def repair_json(repaired: Repaired, store: Path) -> dict[str, Any]:
-    """Return what was done as a JSON value; the paths are null where nothing was moved there."""
+    """Return the outcome of a repair as a JSON value; a path is null if nothing was moved there."""
     return {
         "kept_n": repaired.kept_n,
         "rejected": _json_of(repaired.rejected),
@@ -58,7 +60,7 @@ def repair_json(repaired: Repaired, store: Path) -> dict[str, Any]:
 
 
 def repair_view(repaired: Repaired, store: Path) -> ConsoleRenderable:
-    """Say what was moved, where to, and what stayed."""
+    """Lay out the outcome of a repair: what was moved, where to, and what was kept."""
     kept = _count(repaired.kept_n, "episode")
     if not repaired.rejected and not repaired.torn_bytes:
         return Text.assemble(("✓ nothing to repair", "bold green"), f": {kept} in {printable(str(store))}, all sound")
@@ -76,12 +78,12 @@ def repair_view(repaired: Repaired, store: Path) -> ConsoleRenderable:
 
 
 def compact_json(compacted: Compacted) -> dict[str, Any]:
-    """Return what was done as a JSON value."""
+    """Return the outcome of a compaction as a JSON value."""
     return compacted._asdict()
 
 
 def compact_view(compacted: Compacted, store: Path) -> ConsoleRenderable:
-    """Say what stayed, what went, and how much smaller the file is."""
+    """Lay out the outcome of a compaction: episodes kept and dropped, bytes before and after."""
     return Text.assemble(
         ("✓ compacted", "bold green"),
         f" {printable(str(store))}: {_count(compacted.kept_n, 'episode')} kept, {compacted.dropped_n:,} dropped, "

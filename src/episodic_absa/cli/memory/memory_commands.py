@@ -1,6 +1,7 @@
-"""`episodic-absa memory ...`: what each command takes. What it shows is built elsewhere, imported when it runs."""
+"""The arguments of the `episodic-absa memory` commands. A command imports the modules it needs when it runs."""
 
 import logging
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 EXIT_NOT_SOUND = EXIT_NOT_FOUND = 1
 
 Store = Annotated[Path, typer.Option("--store", metavar="PATH", help="The store file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 DEFAULT_STORE = Path("memory/episodic_store.jsonl")
 
 logger = logging.getLogger("episodic_absa.cli")
@@ -21,7 +22,7 @@ memory_app = typer.Typer(
     cls=QuickHelpGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Look into an episode store, check it, mend it.",
+    help="Show, check and repair an episode store.",
 )
 
 
@@ -29,51 +30,54 @@ memory_app = typer.Typer(
 def list_episodes(
     *,
     store: Store = DEFAULT_STORE,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="Show at most so many.")] = 20,
-    language: Annotated[Language | None, typer.Option(help="Only this language.")] = None,
-    episode_type: Annotated[EpisodeType | None, typer.Option("--type", help="Only this outcome.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="Show at most N episodes.")] = 20,
+    language: Annotated[Language | None, typer.Option(help="Show only this language.")] = None,
+    episode_type: Annotated[EpisodeType | None, typer.Option("--type", help="Show only this outcome.")] = None,
     risk: Annotated[
         RiskId | None,
-        typer.Option(metavar="RISKID", case_sensitive=False, help="Only with this risk, before or after."),
+        typer.Option(metavar="RISKID", case_sensitive=False, help="Show only this risk, before or after."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List episodes, newest first."""
     from itertools import islice
 
-    from episodic_absa.cli.memory.episode_table import EpisodeFilter, episode_table
-    from episodic_absa.cli.memory.store_file import existing_store, newest_first
+    from episodic_absa.cli.memory.episode_table import episode_table
+    from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
+    from episodic_absa.memory.store.newest_episodes import EpisodeFilter, newest_episodes
 
     wanted = EpisodeFilter(language, episode_type, risk)
-    episodes = newest_first(existing_store(store))
-    found = islice(filter(wanted.admits, episodes), limit)
+    episodes = newest_episodes(existing_store(store))
+    shown = islice(filter(wanted.admits, episodes), limit)
     if as_json:
-        for episode in found:
+        for episode in shown:
             print_json(episode)
     else:
-        show(episode_table(list(found), wanted, has_older=next(episodes, None) is not None))
+        show(episode_table(list(shown), wanted, has_older=next(episodes, None) is not None))
 
 
 @memory_app.command("show")
 def show_episode(
-    episode_id: Annotated[str, typer.Argument(metavar="ID", help="epi_000012, or just 12.")],
+    episode_id: Annotated[str, typer.Argument(metavar="ID", help="The episode: epi_000012, or 12 for short.")],
     *,
     store: Store = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
     """Show one episode in full.
 
-    With the principle it taught, in English and Korean.
+    The page includes its principle in English and Korean.
     """
     from episodic_absa.cli.memory.episode_page import episode_page
-    from episodic_absa.cli.memory.store_file import existing_store, find_episode
+    from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show, show_error
+    from episodic_absa.memory.store.newest_episodes import find_episode
 
     number = _episode_number(episode_id)
     episode = find_episode(existing_store(store), number)
     if episode is None:
-        show_error(f"there is no epi_{number:06d} in {store}; `episodic-absa memory list --store {store}` shows it")
+        command = f"episodic-absa memory list --store {shlex.quote(str(store))}"
+        show_error(f"there is no epi_{number:06d} in {store}; `{command}` lists the ids it holds")
         raise typer.Exit(EXIT_NOT_FOUND)
     if as_json:
         print_json(episode)
@@ -85,11 +89,11 @@ def show_episode(
 def show_stats(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Count episodes by language, outcome, action, risk and principle."""
     from episodic_absa.cli.memory.stats_view import stats_json, stats_view
-    from episodic_absa.cli.memory.store_file import existing_store
-    from episodic_absa.cli.memory.store_stats import compute_store_stats
+    from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
+    from episodic_absa.memory.store.store_statistics import compute_store_statistics
 
-    stats = compute_store_stats(existing_store(store))
+    stats = compute_store_statistics(existing_store(store))
     if as_json:
         print_json({"store": str(store), **stats_json(stats)})
     else:
@@ -98,12 +102,12 @@ def show_stats(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None
 
 @memory_app.command("check")
 def check(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Read every line and say what is wrong with it.
+    """Check every line of a store and list the bad ones.
 
     Changes nothing. The exit code is 1 if the store needs a repair.
     """
     from episodic_absa.cli.memory.maintenance_view import check_json, check_view
-    from episodic_absa.cli.memory.store_file import existing_store
+    from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.memory.store.store_maintenance import check_store
 
@@ -118,17 +122,17 @@ def check(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
 
 @memory_app.command("repair")
 def repair(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Move bad lines out of the store, into a file beside it.
+    """Move bad lines out of a store, into a file beside it.
 
-    An unfinished end, left by a writer that was killed, is moved too. Nothing is lost.
+    The unfinished last line of a killed writer is moved too. Nothing is deleted.
     """
     from episodic_absa.cli.memory.maintenance_view import repair_json, repair_view
-    from episodic_absa.cli.memory.store_file import existing_store
+    from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.memory.store.store_maintenance import repair_store
 
     path = existing_store(store)
-    logger.info("repairing; waits while another writer holds the lock")
+    logger.info("repairing %s; waits while another writer holds the lock", path)
     repaired = repair_store(path)
     if as_json:
         print_json({"store": str(store), **repair_json(repaired, store)})
@@ -140,20 +144,20 @@ def repair(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
 def compact(
     *,
     store: Store = DEFAULT_STORE,
-    keep: Annotated[int, typer.Option("--keep", metavar="N", min=1, help="Keep the newest so many.")] = 5000,
+    keep: Annotated[int, typer.Option("--keep", metavar="N", min=1, help="Keep the newest N episodes.")] = 5000,
     as_json: AsJson = False,
 ) -> None:
-    """Rewrite the store with its newest episodes only.
+    """Rewrite a store with its newest episodes only.
 
-    Ids stay as they are. The older episodes are gone for good.
+    Ids do not change. The older episodes are deleted for good.
     """
     from episodic_absa.cli.memory.maintenance_view import compact_json, compact_view
-    from episodic_absa.cli.memory.store_file import existing_store
+    from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.memory.store.store_maintenance import compact_store
 
     path = existing_store(store)
-    logger.info("compacting; waits while another writer holds the lock")
+    logger.info("compacting %s; waits while another writer holds the lock", path)
     compacted = compact_store(path, keep)
     if as_json:
         print_json({"store": str(store), **compact_json(compacted)})
@@ -164,5 +168,5 @@ def compact(
 def _episode_number(episode_id: str) -> int:
     digits = episode_id.removeprefix("epi_")
     if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
-        raise typer.BadParameter(f"{episode_id!r} is no episode id; write epi_000012 or 12", param_hint="ID")
+        raise typer.BadParameter(f"{episode_id!r} is not an episode id; write epi_000012 or 12", param_hint="ID")
     return int(digits)

@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_absa.cli.memory.episode_words import OUTCOME_STYLE
-from episodic_absa.cli.memory.store_stats import StoreStats
 from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, rejected_path, torn_path
+from episodic_absa.memory.store.bad_line import rejected_path
+from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, torn_path
+from episodic_absa.memory.store.store_statistics import StoreStatistics
 
 _TOP_PRINCIPLES: Final = 6
 _BAR_WIDTH: Final = 7
@@ -22,14 +23,14 @@ _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _UNITS: Final = ("bytes", "KiB", "MiB", "GiB")
 
 
-def stats_json(stats: StoreStats) -> dict[str, Any]:
+def stats_json(stats: StoreStatistics) -> dict[str, Any]:
     """Return the counts as a JSON value."""
     share = stats.failed_n / stats.live_n if stats.live_n else None
     return {**asdict(stats), "failed_share": share, "keep_last_n": DEFAULT_KEEP_LAST_N}
 
 
-def stats_view(stats: StoreStats, store: Path) -> ConsoleRenderable:
-    """Lay the counts out, in two columns where there is room."""
+def stats_view(stats: StoreStatistics, store: Path) -> ConsoleRenderable:
+    """Lay out the counts, in two columns if the terminal is wide enough."""
     head = _head(stats, store)
     if not stats.live_n:
         return head
@@ -55,7 +56,7 @@ def size_text(size: int) -> str:
     return f"{amount:,.1f} {_UNITS[unit]}" if unit else f"{size:,} {_UNITS[0]}"
 
 
-def _head(stats: StoreStats, store: Path) -> Table:
+def _head(stats: StoreStatistics, store: Path) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
@@ -71,12 +72,12 @@ def _head(stats: StoreStats, store: Path) -> Table:
         failed = Text(f"{stats.failed_n:,} of {stats.live_n:,} ({_percent(stats.failed_n, stats.live_n)})")
         failed.append("  past failures that OPFB guards against", style="dim")
         table.add_row("failed", failed)
-    for name, remark in _conditions_of_the_files(stats, store):
+    for name, remark in _file_remarks(stats, store):
         table.add_row(name, remark)
     return table
 
 
-def _conditions_of_the_files(stats: StoreStats, store: Path) -> Iterable[tuple[str, Text]]:
+def _file_remarks(stats: StoreStatistics, store: Path) -> Iterable[tuple[str, Text]]:
     held = stats.lock == "held"
     yield "writer", Text("a run or command is writing now", style="yellow") if held else Text("none", style="dim")
     if stats.torn_bytes:
@@ -96,7 +97,7 @@ def _conditions_of_the_files(stats: StoreStats, store: Path) -> Iterable[tuple[s
         yield "set aside", Text(f"unfinished lines in {torn_path(store).name}", style="yellow")
 
 
-def _principles(stats: StoreStats) -> Table:
+def _principles(stats: StoreStatistics) -> Table:
     top = dict(list(stats.by_principle.items())[:_TOP_PRINCIPLES])
     others = len(stats.by_principle) - len(top)
     table = _bars(
@@ -117,7 +118,7 @@ def _bars(
     styles: Mapping[Any, str] | None = None,
     after: Mapping[str, int] | None = None,
 ) -> Table:
-    """Make one block: a line per name with its count, its share (or its count after), and a bar."""
+    """Return a block with a line per name: its count, its share (or its count after), and a bar."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     table.add_column(title, no_wrap=True, min_width=width)
     table.add_column("n", justify="right", min_width=3)
@@ -132,7 +133,7 @@ def _bars(
 
 
 def _bar(count: int, total: int, style: str) -> Text:
-    # Rounded up: what occurs at all is seen.
+    # Rounded up, so that the smallest count still shows a bar.
     eighths = -(-count * _BAR_WIDTH * 8 // total)
     return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), style=style)
 
@@ -142,10 +143,10 @@ def _percent(count: int, total: int) -> str:
 
 
 def _stacked(blocks: Iterable[Table]) -> Table:
-    """Set blocks one below the other with a blank line between."""
+    """Return the blocks in one column, with a blank line between two of them."""
     column = Table.grid()
-    for place, block in enumerate(blocks):
-        if place:
+    for index, block in enumerate(blocks):
+        if index:
             column.add_row("")
         column.add_row(block)
     return column

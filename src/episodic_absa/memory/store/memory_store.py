@@ -23,6 +23,7 @@ from episodic_absa.errors import ConfigError, MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
+from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
 from episodic_absa.memory.store.store_lock import StoreLock
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1, SnapshotV1_1
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -431,23 +432,12 @@ class _Tail:
             raise self._bad_line(number, reasons_of(error)) from error
 
     def _bad_line(self, number: int, reason: str) -> MemoryStoreError:
-        return MemoryStoreError(
-            f"{self._path}, line {number}: {reason}. "
-            f"Run `episodic-absa memory repair --store {self._path}`: "
-            f"it moves such lines to {rejected_path(self._path).name} and loses no other",
-            path=self._path,
-            line=number,
-        )
+        return bad_line_error(self._path, number, reason)
 
 
 def torn_path(store: Path) -> Path:
     """Where unfinished lines are set aside."""
     return store.with_name(store.name + ".torn")
-
-
-def rejected_path(store: Path) -> Path:
-    """Where a repair puts bad lines."""
-    return store.with_name(store.name + ".rejected.jsonl")
 
 
 def highest_rejected_id(store: Path) -> int:

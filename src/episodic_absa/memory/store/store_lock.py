@@ -7,12 +7,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from episodic_absa.errors import MemoryStoreError
 
 _FIRST_WAIT_S: Final = 0.0002
 _LONGEST_WAIT_S: Final = 0.01
+
+LockState = Literal["none", "free", "held"]
+"""none: nobody has written to the store yet. The lock file of a finished writer stays, and is free."""
 
 
 class StoreLock:
@@ -114,3 +117,18 @@ class StoreLock:
                     path=self._store_path,
                 ) from error
         return self._descriptor
+
+
+def lock_state(store_path: Path) -> LockState:
+    """Return whether a writer holds the lock of a store now. Creates no lock file."""
+    try:
+        descriptor = os.open(store_path.with_name(store_path.name + ".lock"), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return "none"
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return "held"
+    finally:
+        os.close(descriptor)
+    return "free"

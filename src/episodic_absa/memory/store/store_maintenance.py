@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory.advice.principles import load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_open_vocabulary
+from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
 from episodic_absa.memory.store.memory_store import (
     DEFAULT_LOCK_TIMEOUT_S,
     MAX_EPISODE_NUMBER,
     reasons_of,
-    rejected_path,
     torn_path,
 )
 from episodic_absa.memory.store.store_lock import StoreLock
@@ -117,11 +117,7 @@ def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAU
         bad = _bad_lines(lines)
         if bad:
             number, reason = min(bad.items())
-            raise MemoryStoreError(
-                f"{path}, line {number}: {reason}. Run `episodic-absa memory repair --store {path}` first",
-                path=path,
-                line=number,
-            )
+            raise bad_line_error(path, number, reason)
         if torn_bytes:
             _append_all(torn_path(path), [path.read_bytes()[-torn_bytes:]])
         kept = lines[-keep_last_n:]

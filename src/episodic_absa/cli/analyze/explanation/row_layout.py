@@ -1,4 +1,4 @@
-"""What the sections of `analyze --explain` are made of."""
+"""Rows, lists and quotations: the pieces that every section of `analyze --explain` is laid out with."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -13,18 +13,18 @@ from episodic_absa.cli.analyze.analysis_view import polarity_text, shown_text
 from episodic_absa.schemas.absa import Span, StructuralRisk, Validator2Output, ValidatorOutput
 
 Row = tuple[str, RenderableType]
-"""A name and what stands beside it."""
+"""A name and its value, as one row of a section."""
 _NAME_WIDTH: Final = 12
 _SHORT_CELLS: Final = 24
-"""A column no wider than this is not broken."""
+"""A column up to this width is not wrapped."""
 _LEAST_CELLS: Final = 16
-"""A column that is broken wants this much."""
+"""A wrapped column gets at least this width."""
 _SEVERITY_STYLE: Final = {"low": "dim", "mid": "yellow", "high": "red"}
 
 
 def risk_list(risks: Iterable[StructuralRisk], text: str) -> RenderableType:
-    """List risks with the words they cover."""
-    return listed(
+    """Return a list of risks with the words they cover."""
+    return row_list(
         (
             Text(risk.id, style="dim"),
             Text(risk.type),
@@ -35,8 +35,8 @@ def risk_list(risks: Iterable[StructuralRisk], text: str) -> RenderableType:
     )
 
 
-def critic_text(validator: ValidatorOutput) -> Text:
-    """Say what a critic makes of the whole."""
+def validator_text(validator: ValidatorOutput) -> Text:
+    """Return the label that a validator suggests, its confidence, and the consistency it sees."""
     consistency = validator.consistency_score
     if isinstance(validator, Validator2Output):
         consistency = validator.final_consistency_score
@@ -46,7 +46,7 @@ def critic_text(validator: ValidatorOutput) -> Text:
 
 
 def span_text(span: Span | None, text: str) -> Text:
-    """Quote what a span covers, and say where it stands; empty without a span."""
+    """Return the quoted words of a span and its offsets; empty without a span."""
     if span is None:
         return Text("")
     covered = shown_text(text[span.start : span.end])
@@ -54,27 +54,27 @@ def span_text(span: Span | None, text: str) -> Text:
 
 
 def place_text(span: Span | None) -> Text:
-    """Say where a span stands."""
+    """Return the offsets of a span; empty without a span."""
     return Text(f"{span.start}:{span.end}" if span else "", style="dim")
 
 
 def number_text(value: float) -> Text:
-    """Render a confidence."""
+    """Return a confidence with two decimals."""
     return Text(f"{value:.2f}")
 
 
 def plain_text(string: str) -> Text:
-    """Render what a model or a person wrote."""
+    """Return words of a model or a person, safe for a terminal."""
     return Text(shown_text(string))
 
 
 def joined(*texts: Text) -> Text:
-    """Join what is not empty."""
+    """Return the texts that are not empty, with two spaces between them."""
     return Text("  ").join(text for text in texts if text)
 
 
 def quotation(evidence: str, text: str) -> Text:
-    """Quote evidence; what is not in the text is no evidence, and that is said."""
+    """Return the quoted evidence, marked if it is not a substring of the review."""
     if not evidence:
         return Text("no evidence", style="dim")
     quoted = Text(f"“{shown_text(evidence)}”", style="cyan")
@@ -82,7 +82,7 @@ def quotation(evidence: str, text: str) -> Text:
 
 
 def section(title: str, rows: Iterable[Row]) -> list[RenderableType]:
-    """Set rows below a rule that bears the title."""
+    """Return a titled rule with the rows below it."""
     fields = Table.grid(padding=(0, 1, 0, 0))
     fields.add_column(style="cyan", no_wrap=True, min_width=_NAME_WIDTH)
     fields.add_column(overflow="fold", ratio=1)
@@ -92,14 +92,14 @@ def section(title: str, rows: Iterable[Row]) -> list[RenderableType]:
     return [Text(), rule, Padding(fields, (0, 0, 0, 2))]
 
 
-def listed(rows: Iterable[tuple[Text, ...]], *, nothing: str = "none") -> RenderableType:
-    """Set rows one below the other, their cells in line; the last cell is the one that may be long."""
-    told = list(rows)
-    return _InLine(told) if told else Text(nothing, style="dim")
+def row_list(rows: Iterable[tuple[Text, ...]], *, nothing: str = "none") -> RenderableType:
+    """Return rows with aligned cells, or `nothing` if there are none. Only the last cell of a row may be long."""
+    filled = list(rows)
+    return _AlignedRows(filled) if filled else Text(nothing, style="dim")
 
 
-class _InLine:
-    """Cells below each other where there is room, else each row as running text: nothing is cut off."""
+class _AlignedRows:
+    """Shows rows as a table if the terminal is wide enough, else each row as running text. Nothing is cut off."""
 
     def __init__(self, rows: Sequence[tuple[Text, ...]]) -> None:
         self._rows = rows
@@ -107,8 +107,10 @@ class _InLine:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         widths = [max(cell.cell_len for cell in column) for column in zip(*self._rows, strict=True)]
         short = [width <= _SHORT_CELLS for width in widths[:-1]]
-        in_line = sum(width if is_short else _LEAST_CELLS for width, is_short in zip(widths[:-1], short, strict=True))
-        if in_line + 2 * len(short) + min(widths[-1], _LEAST_CELLS) > options.max_width:
+        least_width = sum(
+            width if is_short else _LEAST_CELLS for width, is_short in zip(widths[:-1], short, strict=True)
+        )
+        if least_width + 2 * len(short) + min(widths[-1], _LEAST_CELLS) > options.max_width:
             yield from (joined(*row) for row in self._rows)
             return
         table = Table.grid(padding=(0, 2, 0, 0))

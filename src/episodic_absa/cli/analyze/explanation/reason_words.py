@@ -1,4 +1,4 @@
-"""Reason codes in words, for people. The codes themselves stay what programs and papers quote."""
+"""The words for each reason code. `--explain` shows both, since programs and papers quote the codes."""
 
 from typing import Final, Literal
 
@@ -13,30 +13,30 @@ INJECTION_SKIP_WORDS: Final[dict[InjectionSkip, str]] = {
     "char_cap": "it does not fit the character cap",
 }
 ADOPT_WORDS: Final[dict[AdoptReason, str]] = {
-    "risk_resolved": "a change was applied and the critic finds less risk",
+    "risk_resolved": "a change was applied and the validator finds less risk",
     "debate_action": "the debate made or backed a change",
     "grounding_improved": "an aspect is named where none was",
     "conflict_blocked": "the changes would leave an aspect with two polarities",
-    "low_signal": "nothing speaks strongly enough for a change",
+    "low_signal": "no signal for a change is strong enough",
     "ev_below_threshold": "the evidence value is too low",
 }
 STORE_SKIP_WORDS: Final[dict[Literal["", "store_write_disabled", "no_gate_passed"], str]] = {
     "": "",
-    "store_write_disabled": "the condition writes nothing",
+    "store_write_disabled": "the condition stores nothing",
     "no_gate_passed": "neither risky, nor useful, nor new",
 }
 MODERATOR_RULE_WORDS: Final[dict[ModeratorRule, str]] = {
     "Z": "nothing judged",
     "B": "base stage",
     "M": "mixed",
-    "C": "critic",
+    "C": "validator",
     "A": "agreement",
     "D": "disagreement",
     "E": "judge",
 }
 _OVERRIDE_WORDS: Final[dict[OverrideSkip | Literal[""], str]] = {
     "": "",
-    "max_one_override_per_sample": "one is applied already",
+    "max_one_override_per_sample": "another override is applied already",
     "neutral_only": "no hint for + or -",
     "no_evidence_span": "the judge cites no evidence",
     "evidence_span_not_in_text": "the cited evidence is not in the text",
@@ -45,11 +45,11 @@ _OVERRIDE_WORDS: Final[dict[OverrideSkip | Literal[""], str]] = {
     "action_ambiguity": "margin {decision.margin:g} < {limits.min_margin:g}",
     "l3_conservative": "an L3 risk covers the aspect",
     "implicit_soft_only": "the opinion is implicit",
-    "already_confident": "has that polarity already",
+    "already_confident": "the aspect has that polarity already",
 }
 
 
 def override_words(decision: OverrideDecision) -> str:
-    """Say why an override was not applied, with the numbers that decided."""
+    """Return why an override was not applied, with the numbers that decided it."""
     weight = max(decision.pos, decision.neg)
     return _OVERRIDE_WORDS[decision.reason].format(decision=decision, limits=decision.thresholds, weight=weight)

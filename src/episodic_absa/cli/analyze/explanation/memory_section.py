@@ -1,4 +1,4 @@
-"""The memory's section of `analyze --explain`: what was found, what of it was shown to whom, and why not more."""
+"""The section "Memory": the episodes retrieved, the advice made of them, who saw it, and what was withheld."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,13 +7,13 @@ from rich.text import Text
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import shown_text
-from episodic_absa.cli.analyze.explanation_parts import Row
-from episodic_absa.cli.analyze.reason_words import INJECTION_SKIP_WORDS
+from episodic_absa.cli.analyze.explanation.reason_words import INJECTION_SKIP_WORDS
+from episodic_absa.cli.analyze.explanation.row_layout import Row
 from episodic_absa.vocabulary import InjectionSkip
 
 
 def memory_rows(result: SampleResult) -> Iterable[Row]:
-    """Tell what the memory found and what became of it."""
+    """Yield what the memory retrieved, and which of it each stage saw."""
     memory = result.memory
     stages = (("debate", memory.exposed_to_debate), ("stage2", memory.exposed_to_stage2))
     exposed = " and ".join(stage for stage, is_exposed in stages if is_exposed) or "nobody"
@@ -26,13 +26,13 @@ def memory_rows(result: SampleResult) -> Iterable[Row]:
     )
     yield "retrieved", _retrieved(result)
     yield from _withheld(result)
-    calls = ", ".join(memory.memory_debate_slot_present_for)
+    readers = ", ".join(memory.memory_debate_slot_present_for)
     yield (
         "debate gate",
         _gate(
             memory.injection_trigger_reasons,
             memory.injection_skip_reason,
-            f"shown to {calls} ({memory.prompt_injection_chars} characters)",
+            f"shown to {readers} ({memory.prompt_injection_chars} characters)",
         ),
     )
     yield (
@@ -56,26 +56,26 @@ def memory_rows(result: SampleResult) -> Iterable[Row]:
 
 def _retrieved(result: SampleResult) -> Text:
     if not result.memory.retrieval_calls:
-        return Text("nothing was looked up", style="dim")
+        return Text("the condition retrieves nothing", style="dim")
     if not result.memory.retrieved_ids:
         return Text("no similar episode", style="dim")
-    found = Text(", ".join(result.memory.retrieved_ids))
+    episode_ids = Text(", ".join(result.memory.retrieved_ids))
     if result.memory_bundle["meta"]["masked_injection"]:
-        found.append("  (masked: none becomes advice)", style="dim")
-    return found
+        episode_ids.append("  (masked: none becomes advice)", style="dim")
+    return episode_ids
 
 
 def _withheld(result: SampleResult) -> Iterable[Row]:
     memory = result.memory
     if memory.memory_blocked_advisory_n:
-        failures = f"{memory.memory_blocked_episode_n} of the retrieved failed"
+        failures = f"{memory.memory_blocked_episode_n} of the retrieved episodes failed"
         yield "withheld", Text(f"{memory.memory_blocked_advisory_n} ({memory.memory_block_reason}; {failures})")
     if memory.memory_demoted_advisory_n:
         yield "demoted", Text(str(memory.memory_demoted_advisory_n))
     if memory.memory_dangerous_current_n:
         yield "dangerous", Text(f"{memory.memory_dangerous_current_n} past failures concern an aspect of this review")
     if memory.firewall_dropped_n:
-        yield "firewall", Text(f"{memory.firewall_dropped_n} left out: they named a label or an aspect")
+        yield "firewall", Text(f"{memory.firewall_dropped_n} left out, because they name a label or an aspect")
 
 
 def _gate(reasons: Sequence[str], skip: InjectionSkip, shown: str) -> Text:
@@ -92,5 +92,5 @@ def _advisory(advisory: dict[str, Any], *, unseen: bool) -> Text:
         f"relevance {advisory['relevance_score']:.2f}, "
         f"{evidence['principle_id']} from {', '.join(evidence['source_episode_ids'])}"
     )
-    told = Text.assemble("(shown to nobody) " if unseen else "", shown_text(head), style="dim")
-    return Text.assemble(told, "\n", shown_text(advisory["message"]))
+    first_line = Text.assemble("(shown to nobody) " if unseen else "", shown_text(head), style="dim")
+    return Text.assemble(first_line, "\n", shown_text(advisory["message"]))

@@ -1,44 +1,22 @@
-"""The page of `analyze --explain`: every stage of one review, in the order it happened, with its reasons."""
+"""The sections "Adoption", "Moderator", "Store" and "Calls": the decisions after Stage2, and what they cost."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rich.console import ConsoleRenderable, Group
-from rich.constrain import Constrain
 from rich.text import Text
 
 from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.cli.analyze.analysis_view import analysis_parts, polarity_text
-from episodic_absa.cli.analyze.explanation_parts import Row, listed, plain_text, section
-from episodic_absa.cli.analyze.memory_section import memory_rows
-from episodic_absa.cli.analyze.reason_words import ADOPT_WORDS, MODERATOR_RULE_WORDS, STORE_SKIP_WORDS
-from episodic_absa.cli.analyze.stage_sections import debate_rows, patch_rows, stage1_rows, stage2_rows
-from episodic_absa.cli.output import PAGE_WIDTH
+from episodic_absa.cli.analyze.analysis_view import polarity_text
+from episodic_absa.cli.analyze.explanation.reason_words import ADOPT_WORDS, MODERATOR_RULE_WORDS, STORE_SKIP_WORDS
+from episodic_absa.cli.analyze.explanation.row_layout import Row, plain_text, row_list
 from episodic_absa.vocabulary import ModeratorRule
 
 
-def explanation_view(result: SampleResult, *, number: int | None = None) -> ConsoleRenderable:
-    """Lay one review out: its result first, then how it came about."""
-    parts = [
-        *analysis_parts(result, number=number),
-        *section("Stage1", stage1_rows(result)),
-        *section("Memory", memory_rows(result)),
-        *section("Debate", debate_rows(result)),
-        *section("Stage2", stage2_rows(result)),
-        *section("Patch and override", patch_rows(result)),
-        *section("Adoption", _adoption(result)),
-        *section("Moderator", _moderator(result)),
-        *section("Store", _store(result)),
-        *section("Calls", _calls(result)),
-        Text(),
-    ]
-    return Constrain(Group(*parts), PAGE_WIDTH)
-
-
-def _adoption(result: SampleResult) -> Iterable[Row]:
+def adoption_rows(result: SampleResult) -> Iterable[Row]:
+    """Yield whether Stage2 was adopted, and the evidence value that decided it."""
     adoption, parts = result.adoption, result.adoption.components
-    decided = Text("Stage2 adopted", style="green") if adoption.adopt else Text("Stage1 stands", style="yellow")
-    yield "decision", Text.assemble(decided, f": {adoption.reason}", (f" ({ADOPT_WORDS[adoption.reason]})", "dim"))
+    decision = Text("Stage2 adopted", style="green") if adoption.adopt else Text("Stage1 stands", style="yellow")
+    yield "decision", Text.assemble(decision, f": {adoption.reason}", (f" ({ADOPT_WORDS[adoption.reason]})", "dim"))
     yield (
         "evidence",
         Text(
@@ -49,11 +27,12 @@ def _adoption(result: SampleResult) -> Iterable[Row]:
     )
 
 
-def _moderator(result: SampleResult) -> Iterable[Row]:
+def moderator_rows(result: SampleResult) -> Iterable[Row]:
+    """Yield the label with its source, and the rules that applied."""
     moderator, flags = result.moderator, result.moderator.arbiter_flags
     source = f"  {moderator.confidence:.2f}, from {moderator.label_source}; tuples of {moderator.selected_stage}"
     yield "label", Text.assemble(polarity_text(moderator.final_label), source)
-    yield "rules", listed(_rules(moderator.applied_rules, moderator.rationale))
+    yield "rules", row_list(_rules(moderator.applied_rules, moderator.rationale))
     if flags.drop_guard:
         yield "drop guard", Text(f"Stage1 leads by {flags.confidence_margin_used:.2f}")
     if flags.rule_e_block_reason:
@@ -69,25 +48,27 @@ def _rules(rules: Sequence[ModeratorRule], rationale: str) -> Iterable[tuple[Tex
         yield Text(rule, style="bold"), Text(MODERATOR_RULE_WORDS[rule]), plain_text(reason.removeprefix(f"{rule}: "))
 
 
-def _store(result: SampleResult) -> Iterable[Row]:
+def store_rows(result: SampleResult) -> Iterable[Row]:
+    """Yield whether the sample became an episode, and why."""
     store = result.store
     if store.store_decision == "stored":
-        told = Text.assemble(("stored", "green"), f" as {store.episode_id} ({', '.join(store.store_reason_tags)})")
+        decision = Text.assemble(("stored", "green"), f" as {store.episode_id} ({', '.join(store.store_reason_tags)})")
     else:
         reason = store.store_skip_reason
-        told = Text.assemble(f"skipped: {reason}", (f" ({STORE_SKIP_WORDS[reason]})", "dim"))
-    yield "episode", told
+        decision = Text.assemble(f"skipped: {reason}", (f" ({STORE_SKIP_WORDS[reason]})", "dim"))
+    yield "episode", decision
 
 
-def _calls(result: SampleResult) -> Iterable[Row]:
+def call_rows(result: SampleResult) -> Iterable[Row]:
+    """Yield the model, its calls and attempts, tokens, cost and time."""
     calls = result.calls
     stages = Counter(call.stage for call in calls)
-    counted = ", ".join(f"{stage} {n}" for stage, n in stages.items())
+    per_stage = ", ".join(f"{stage} {call_n}" for stage, call_n in stages.items())
     yield "model", plain_text(", ".join(dict.fromkeys(call.model for call in calls)))
     yield (
         "calls",
         Text(
-            f"{len(calls)} ({counted}), {sum(call.attempts for call in calls)} attempts, "
+            f"{len(calls)} ({per_stage}), {sum(call.attempts for call in calls)} attempts, "
             f"{sum(call.cached for call in calls)} cached"
         ),
     )

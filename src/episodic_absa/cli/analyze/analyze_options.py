@@ -1,0 +1,42 @@
+"""Turns options of `analyze` into objects, and refuses those that do not go together."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from episodic_absa.backends.backend import Backend
+from episodic_absa.backends.create_backend import backbone_from, create_backend
+from episodic_absa.errors import ConfigError
+from episodic_absa.schemas.run import Condition
+
+
+class MadeBackend(NamedTuple):
+    """A backend, and whether it is the embedded engine."""
+
+    backend: Backend
+    is_embedded: bool
+
+
+def make_backend(name: str, *, base_url: str | None, record: Path | None) -> MadeBackend:
+    """Return the backend that `--backend`, `--base-url` and `--record` name.
+
+    Raises:
+        ConfigError: the name is unknown, or a base URL is given for a backend without a server.
+    """
+    backbone = backbone_from(name, base_url=base_url)
+    if base_url is not None and backbone.provider in ("embedded", "replay"):
+        raise ConfigError(f"--base-url is for backends with a server; {backbone.provider} has none", key="base_url")
+    backend = create_backend(backbone.model_copy(update={"record": record}))
+    return MadeBackend(backend, is_embedded=backbone.provider == "embedded")
+
+
+def require_store_use(store: Path | None, condition: Condition) -> None:
+    """Refuse a `--store` that is a directory, or that the condition neither reads nor writes."""
+    if store is None:
+        return
+    if store.is_dir():
+        raise ConfigError(f"{store} is a directory; a store is one .jsonl file, name it with --store", key="store")
+    if not condition.retrieval_execute and not condition.store_write:
+        raise ConfigError(
+            f"{condition.name} neither reads nor writes a store; choose another --condition or leave --store out",
+            key="store",
+        )

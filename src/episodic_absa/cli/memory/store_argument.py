@@ -1,0 +1,26 @@
+"""The store that `--store` names: it must exist, and reading it creates nothing."""
+
+import logging
+from pathlib import Path
+
+from episodic_absa.errors import MemoryStoreError
+
+logger = logging.getLogger("episodic_absa.cli")
+
+
+def existing_store(path: Path) -> Path:
+    """Return the resolved path of a store.
+
+    Raises:
+        MemoryStoreError: there is no file at the path.
+    """
+    resolved = path.resolve()
+    if not resolved.exists():
+        raise MemoryStoreError(
+            f"there is no store at {path}; name one with --store PATH (the first stored episode creates it)",
+            path=path,
+        )
+    if not resolved.is_file():
+        raise MemoryStoreError(f"{path} is not a file; a store is one .jsonl file, name it with --store", path=path)
+    logger.info("reading %s", resolved)
+    return resolved

@@ -1,0 +1,118 @@
+"""Reads a store file from its end: the newest episodes of a million cost no more than those of a hundred."""
+
+import mmap
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import ValidationError
+
+from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.store.bad_line import bad_line_error
+from episodic_absa.memory.store.memory_store import reasons_of
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.vocabulary import EpisodeType, Language, RiskId
+
+_CHUNK: Final = 1 << 20
+
+
+class EpisodeFilter(NamedTuple):
+    """Which episodes are wanted; None admits any value."""
+
+    language: Language | None = None
+    episode_type: EpisodeType | None = None
+    risk: RiskId | None = None
+    """Among the risks before or after the decision."""
+
+    def admits(self, episode: EpisodicMemoryEntryV1_1) -> bool:
+        """Return whether the episode passes every filter."""
+        evaluation = episode.evaluation
+        return (
+            self.language in (None, episode.input_signature.language)
+            and self.episode_type in (None, episode.episode_type)
+            and (self.risk is None or self.risk in (*evaluation.risk_before.tags, *evaluation.risk_after.tags))
+        )
+
+
+def newest_episodes(path: Path) -> Iterator[EpisodicMemoryEntryV1_1]:
+    """Yield the episodes of a store file, newest first. Only the part of the file that is consumed is read.
+
+    Raises:
+        MemoryStoreError: a line is no episode, or its id is not higher than that of the line before it.
+    """
+    newer: EpisodicMemoryEntryV1_1 | None = None
+    for offset, line in _lines_backwards(path):
+        episode = _parsed(path, offset, line)
+        if newer and _number(newer) <= _number(episode):
+            reason = f"{newer.episode_id} does not come after {episode.episode_id}"
+            raise _bad_line_at(path, offset + len(line) + 1, reason)
+        yield episode
+        newer = episode
+
+
+def oldest_episode(path: Path) -> EpisodicMemoryEntryV1_1 | None:
+    """Return the first episode of a store file, None if the file has no finished line."""
+    with open(path, "rb") as file:
+        line = file.readline()
+    return _parsed(path, 0, line) if line.endswith(b"\n") else None
+
+
+def find_episode(path: Path, number: int) -> EpisodicMemoryEntryV1_1 | None:
+    """Return the episode with that number, without parsing the others."""
+    # Unescaped quotes cannot stand inside a JSON string, so a match is the key itself.
+    id_pattern = re.compile(rb'"episode_id":\s*"epi_0*%d"' % number)
+    with open(path, "rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            return None
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            match = id_pattern.search(content)
+            end = content.find(b"\n", match.end()) if match else -1
+            if not match or end < 0:
+                return None
+            start = content.rfind(b"\n", 0, match.start()) + 1
+            return _parsed(path, start, content[start:end])
+
+
+def _lines_backwards(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield whole lines with their offsets, the last one first; an unfinished end is not a line."""
+    with open(path, "rb") as file:
+        start = file.seek(0, os.SEEK_END)
+        pending, behind_last_line = b"", True
+        while start:
+            length = min(_CHUNK, start)
+            start = file.seek(start - length)
+            pending, *lines = (file.read(length) + pending).split(b"\n")
+            offset = start + len(pending) + sum(len(line) + 1 for line in lines) + 1
+            for line in reversed(lines):
+                offset -= len(line) + 1
+                if not behind_last_line:
+                    yield offset, line
+                behind_last_line = False
+        if not behind_last_line:
+            yield 0, pending
+
+
+def _parsed(path: Path, offset: int, line: bytes) -> EpisodicMemoryEntryV1_1:
+    try:
+        return EpisodicMemoryEntryV1_1.model_validate_json(line)
+    except ValidationError as error:
+        raise _bad_line_at(path, offset, reasons_of(error)) from error
+
+
+def _number(episode: EpisodicMemoryEntryV1_1) -> int:
+    return int(episode.episode_id[4:])
+
+
+def _bad_line_at(path: Path, offset: int, reason: str) -> MemoryStoreError:
+    return bad_line_error(path, _lines_before(path, offset) + 1, reason)
+
+
+def _lines_before(path: Path, offset: int) -> int:
+    line_n = 0
+    with open(path, "rb") as file:
+        while offset and (chunk := file.read(min(_CHUNK, offset))):
+            line_n += chunk.count(b"\n")
+            offset -= len(chunk)
+    return line_n
