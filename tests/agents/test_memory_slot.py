@@ -1,5 +1,6 @@
 """SPEC 3, 5: where the memory slot stands in a prompt, and that the records tell the truth about it."""
 
+import asyncio
 import itertools
 import json
 from pathlib import Path
@@ -9,8 +10,13 @@ import pytest
 from tests.agents import builders
 
 from episodic_absa.agents.asking import holds_slot, render_context
+from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.settings import DebateSettings, PipelineSettings
+from episodic_absa.agents.supervisor_agent import SupervisorAgent
+from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
+from episodic_absa.memory import EpisodicOrchestrator, MemoryStore, SlotAnswer
+from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.serialization.canonical_json import canonical_json
 
 b: Any = builders
@@ -56,6 +62,54 @@ def test_an_exposed_condition_shows_the_bundle_to_debate_and_stage2_as_last_key(
     assert {call.agent for call in result.calls if call.memory_slot_present} == set(expected)
     assert result.memory.injection_skip_reason == ""
     assert result.memory.retrieved_ids == ("epi_000001",)
+
+
+class FullSlot(DirectMemory):
+    """A memory that offers a full slot to every sample, whatever the condition says."""
+
+    async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
+        answer = await super().read(sample, stage1)
+        with MemoryStore(self.teacher) as store:
+            offered = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), store)
+            slot = (await DirectMemory(offered).read(sample, stage1)).slot
+        assert slot["retrieved"]
+        return answer._replace(slot=slot)
+
+    teacher: Path
+
+
+# CHECKLIST 108
+@pytest.mark.parametrize("condition", [*UNSEEN, *SEEN])
+@pytest.mark.parametrize("answers", [b.PLAIN_ANSWERS, b.RISKY_ANSWERS], ids=["gates closed", "gates open"])
+def test_the_supervisor_alone_decides_whether_an_offered_slot_is_merged(
+    tmp_path: Path, condition: str, answers: dict[str, Any]
+) -> None:
+    store = b.filled_store(tmp_path / "store.jsonl")
+    backend = b.ScriptedBackend(answers)
+    orchestrator = EpisodicOrchestrator(load_condition(condition, "v1_3"), MemoryStore(tmp_path / "own.jsonl"))
+    memory = FullSlot(orchestrator)
+    memory.teacher = store
+    result = asyncio.run(SupervisorAgent(backend).run(Sample(uid="u1", text=b.TEXT), memory))
+    merged = condition in SEEN and answers is b.RISKY_ANSWERS
+    assert set(slots(backend)) == ({*DEBATE_ROLES, *STAGE2_ROLES} if merged else set())
+    assert bool(result.memory.prompt_injection_chars) is result.memory.stage2_memory_injected is merged
+
+
+# CHECKLIST 108
+def test_the_orchestrator_offers_the_slot_and_leaves_the_gates_to_the_supervisor(tmp_path: Path) -> None:
+    store = b.filled_store(tmp_path / "store.jsonl")
+    closed = b.run_sample(b.ScriptedBackend(), store, condition="C2_frozen")
+    assert closed.memory.injection_skip_reason == closed.memory.stage2_injection_skip_reason == "gate_closed"
+    assert len(closed.memory_bundle["retrieved"]) == 1
+    with MemoryStore(store) as opened:
+        memory = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), opened)
+        stage1 = closed.stage1
+        offered = memory.get_slot_payload_for_current_sample(
+            b.TEXT, stage1.ate, stage1.atsa, stage1.validator, None, sample_id="u1"
+        )
+    assert offered.slot == closed.memory_bundle
+    assert offered.meta.prompt_injection_chars == offered.meta.stage2_memory_prompt_injection_chars == 0
+    assert (offered.meta.injection_skip_reason, offered.meta.advisory_injection_gated) == ("", False)
 
 
 # CHECKLIST 134

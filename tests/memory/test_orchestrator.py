@@ -175,7 +175,7 @@ def test_a_condition_retrieves_once_or_never(filled: Path, name: str) -> None:
     assert slot["meta"]["retrieval_executed"] is retrieving
 
 
-# CHECKLIST 104, 105, 130
+# CHECKLIST 104, 105
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_masked_conditions_retrieve_and_show_nothing(filled: Path, name: str) -> None:
     with orchestrator(filled, name) as memory:
@@ -485,7 +485,7 @@ def injected(memory: EpisodicOrchestrator, stage1: Stage1Result) -> tuple[dict[s
     return debate.into({"text": "t"}), stage2.into({"text": "t"}), stage2.meta
 
 
-# CHECKLIST 5, 108, 109, 111, 117, 118, 122, 125, 129
+# CHECKLIST 5, 109, 111, 117, 118, 122, 125, 129
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_only_exposed_conditions_put_memory_into_a_context(filled: Path, name: str) -> None:
     with orchestrator(filled, name) as memory:
@@ -636,6 +636,30 @@ def test_the_stored_language_is_the_effective_one(tmp_path: Path, code: str | No
     assert entry is not None
     assert entry.input_signature.language == language
     assert entry.input_signature.num_aspects == 1
+
+
+# CHECKLIST 41, 55
+def test_the_stored_signature_is_that_of_the_text_and_of_the_kept_aspects(tmp_path: Path) -> None:
+    text = "The food was not fine, but the service was quick and the staff was kind to everybody."
+    aspects = tuple(AspectItem(aspect_term=term) for term in ("food", "service", "staff"))
+    sentiments = (
+        SentimentItem(aspect_term="food", polarity="negative"),
+        SentimentItem(aspect_term="", polarity="positive"),
+    )
+    validator = ValidatorOutput(structural_risks=risks(NEG))
+    stage1 = Stage1Result(ate=Stage1Ate(aspects=aspects), atsa=Stage1Atsa(sentiments=sentiments), validator=validator)
+    with orchestrator(tmp_path / "store.jsonl") as memory:
+        write(memory, "u1", stage1, text=text, language="en-GB")
+    (line,) = (tmp_path / "store.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["input_signature"] == {
+        "schema_version": "1.1",
+        "language": "en",
+        "detected_structure": ["negation", "contrast"],
+        "contrast_marker": "but",
+        "has_negation": True,
+        "num_aspects": 3,
+        "length_bucket": "medium",
+    }
 
 
 # CHECKLIST 161
