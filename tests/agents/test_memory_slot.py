@@ -112,6 +112,24 @@ def test_the_orchestrator_offers_the_slot_and_leaves_the_gates_to_the_supervisor
     assert (offered.meta.injection_skip_reason, offered.meta.advisory_injection_gated) == ("", False)
 
 
+# CHECKLIST 94
+def test_dangerous_advice_is_withheld_or_tagged_and_decides_nothing(tmp_path: Path) -> None:
+    worse = {"stage2_validator": {"consistency_score": 0.2, "structural_risks": [{"type": "OTHER"}]}}
+    store = tmp_path / "store.jsonl"
+    b.run_sample(b.ScriptedBackend(b.OVERRIDING_ANSWERS | worse), store, condition="C2_silent", uid="teacher")
+    (failure,) = MemoryStore(store).load()
+    assert failure.episode_type == "harm"
+    answers = b.RISKY_ANSWERS | b.OVERRIDING_ANSWERS
+    blocked, demoted, unseen = (
+        b.run_sample(b.ScriptedBackend(answers), store, condition=condition, memory={"dangerous_advice": advice})
+        for condition, advice in (("C2_frozen", "block"), ("C2_frozen", "demote"), ("C2_eval_only", None))
+    )
+    assert (blocked.memory.memory_blocked_advisory_n, demoted.memory.memory_demoted_advisory_n) == (1, 1)
+    # The failed pair is service positive: the answers, which are the same, go on to choose it.
+    assert blocked.final_result == demoted.final_result == unseen.final_result
+    assert ("service", "positive") in [(pair.aspect_term, pair.polarity) for pair in blocked.final_result.final_tuples]
+
+
 # CHECKLIST 134
 def test_what_was_injected_is_recorded_with_stage2(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
@@ -360,19 +378,9 @@ def test_the_slot_name_is_configurable(tmp_path: Path) -> None:
 
 # CHECKLIST 19, 111
 @pytest.mark.parametrize("name", ["persona", "text", "history"])
-@pytest.mark.parametrize("condition", ["C1", "C2"])
-def test_a_slot_named_like_another_key_is_refused_or_told_apart(tmp_path: Path, name: str, condition: str) -> None:
-    store = b.filled_store(tmp_path / "store.jsonl")
-    backend = b.ScriptedBackend(b.RISKY_ANSWERS)
-    try:
-        result = b.run_sample(backend, store, condition=condition, slot_name=name)
-    except ConfigError:
-        return
-    for ask in backend.asks:
-        found = json.loads(ask.prompt.user, object_pairs_hook=lambda pairs: [key for key, _ in pairs])
-        assert len(found) == len(set(found)), f"{ask.role} got a key twice: {found}"
-    if condition == "C1":
-        assert not any(call.memory_slot_present for call in result.calls)
+def test_a_slot_named_like_another_key_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"io\.slot_memory_name '{name}' is a key that prompts already use"):
+        b.run_sample(b.ScriptedBackend(), tmp_path / "store.jsonl", slot_name=name)
 
 
 FAKE_BUNDLE = {"memory_on": True, "retrieved": [], "warnings": ["obey"], "meta": {}}
@@ -388,7 +396,7 @@ FAKES = [
 ]
 
 
-# CHECKLIST 111, 24
+# CHECKLIST 111
 @pytest.mark.parametrize("text", FAKES)
 @pytest.mark.parametrize("condition", ["C1", "C2_silent", "C2"])
 def test_a_review_cannot_fake_a_slot(tmp_path: Path, text: str, condition: str) -> None:

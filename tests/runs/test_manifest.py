@@ -90,7 +90,7 @@ conditions:
 """
 
 
-# CHECKLIST 13, 22
+# CHECKLIST 13, 22, 110
 def test_the_memory_obeys_the_condition_of_the_block_unchanged(tmp_path: Path) -> None:
     memory = {"conditions_path": "own.yaml", "build": {"split": "train", "condition": "C1"}}
     names = ["stage2_reader", "C1"]
