@@ -136,6 +136,8 @@ def test_what_was_injected_is_recorded_with_stage2(tmp_path: Path) -> None:
     shown = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2_frozen").stage2
     hidden = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2_eval_only").stage2
     assert (shown.advisories_present, shown.advisories_ids) == (True, ("adv_000001",))
+    output = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2_frozen").to_output()
+    assert (output["stage2"]["advisories_present"], output["stage2"]["advisories_ids"]) == (True, ["adv_000001"])
     assert (hidden.advisories_present, hidden.advisories_ids) == (False, ())
 
 
@@ -351,7 +353,7 @@ def test_an_advisory_that_no_call_saw_is_not_recorded_as_injected(tmp_path: Path
     assert not result.memory.stage2_memory_injected
     assert result.memory.stage2_memory_prompt_injection_chars == 0
     assert result.memory.advisory_expects is None
-    assert result.stage2 is None or not result.stage2.advisories_present
+    assert result.stage2 is None
 
 
 # CHECKLIST 122

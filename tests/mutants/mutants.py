@@ -179,7 +179,7 @@ SLOW = (
         "scorecard: risk after is Stage1's unless adopted",
         "risk_after=risk_vector(risks2 if result.adoption.adopt else risks1)",
         "risk_after=risk_vector(risks2)",
-        "runs",
+        "runs/test_scorecards.py",
     ),
     mutant(
         "dangerous advice: an override without success failed",
@@ -217,6 +217,37 @@ SLOW = (
         "analyze-{uuid.uuid4()}",
         "analyze-{uuid.uuid1()}",
         "pipeline/test_defaults.py",
+    ),
+    mutant(
+        "records: every final tuple is judged in its order",
+        "for one in result.final_result.final_tuples:",
+        "for one in result.final_result.final_tuples[::-1]:",
+        "runs/test_scorecards.py",
+    ),
+    mutant(
+        "trace: every change carries its reason",
+        "rejected_changes=stage2.rejected_changes if stage2 else ()",
+        "rejected_changes=()",
+        "runs/test_scorecards.py",
+    ),
+    mutant(
+        "run: a writing run holds the lock of its store",
+        "                with store.writing():\n",
+        "                if True:\n",
+        "runs/test_writing_run.py::test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the_last",
+    ),
+    mutant(
+        "metrics: backfills count only where the experiment says so",
+        "count_backfilled=config.file.eval.count_backfilled",
+        "count_backfilled=False",
+        "runs/test_writing_run.py",
+    ),
+    mutant(
+        "memory: a sample is retrieved for once",
+        "episodes = self._retriever.retrieve(self.store.load(), signature, query, sample_id=sample_id)",
+        "for _ in (1, 2):\n"
+        "            episodes = self._retriever.retrieve(self.store.load(), signature, query, sample_id=sample_id)",
+        "agents/test_calls.py::test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1",
     ),
 )
 """Run by `make torture`."""

@@ -48,7 +48,7 @@ def test_slot_name_visibility_and_topk_of_the_file_are_obeyed(tmp_path: Path) ->
     assert {role for role, keys in engine.keys if "MY_SLOT" in keys} == {"tan"}
     assert not any("DEBATE_CONTEXT__MEMORY" in keys for _, keys in engine.keys)
     metas = [output["meta"]["memory"] for output in outputs_of(cell)]
-    assert {meta["retrieved_k"] for meta in metas} <= {0, 1}
+    assert max(meta["retrieved_k"] for meta in metas) == 1
     assert {json.dumps(meta["memory_access_policy"]) for meta in metas} == {'{"debate": ["tan"]}'}
     for meta in metas:
         assert meta["memory_debate_slot_present_for"] == (["tan"] if meta["prompt_injection_chars"] else [])
