@@ -220,8 +220,8 @@ SLOW = (
     ),
     mutant(
         "records: every final tuple is judged in its order",
-        "for one in result.final_result.final_tuples:",
-        "for one in result.final_result.final_tuples[::-1]:",
+        " in result.final_result.final_tuples:",
+        " in result.final_result.final_tuples[::-1]:",
         "runs/test_scorecards.py",
     ),
     mutant(
@@ -238,8 +238,8 @@ SLOW = (
     ),
     mutant(
         "metrics: backfills count only where the experiment says so",
-        "count_backfilled=config.file.eval.count_backfilled",
-        "count_backfilled=False",
+        "return self.manifest.config.eval.count_backfilled",
+        "return False",
         "runs/test_writing_run.py",
     ),
     mutant(
@@ -248,6 +248,12 @@ SLOW = (
         "for _ in (1, 2):\n"
         "            episodes = self._retriever.retrieve(self.store.load(), signature, query, sample_id=sample_id)",
         "agents/test_calls.py::test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1",
+    ),
+    mutant(
+        "data: a uid stands once over all splits",
+        "        require_unique_uids({self.paths",
+        "        dict({self.paths",
+        "verification/test_check.py::test_a_uid_in_two_splits_is_an_error",
     ),
 )
 """Run by `make torture`."""
