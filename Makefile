@@ -42,10 +42,10 @@ bench: $(STAMP) ## Memory beside the plain way, framework cost, throughput of a 
 train: $(STAMP) ## Train the embedded engine's weights anew from ../shared/data (ten minutes)
 	@$(BIN)/python training/train.py
 
-torture: $(STAMP) ## Hundreds of real kill -9 on store, cache and grid runs (minutes)
+torture: $(STAMP) ## Hundreds of real kill -9 on store, cache and grid runs, and every broken rule (20 minutes)
 	@$(BIN)/python -m pytest -q -m torture
 
-checklist: $(STAMP) ## Which checklist items have a test
+checklist: $(STAMP) ## Which checklist items have a test; fails when one has none
 	@$(BIN)/python tests/checklist_coverage.py
 
 schemas: $(STAMP) ## Regenerate the shipped JSON Schema files

@@ -1,6 +1,7 @@
 """SPEC 3: which questions a sample asks, in which order, and what each of them sees."""
 
 import asyncio
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import BackendUnavailableError
 from episodic_absa.final_tuples import extract_tuples
-from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.memory import EpisodicOrchestrator, MemoryStore, Retriever
+from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
+from episodic_absa.memory.signature_builder import SignatureBuilder
 from episodic_absa.schemas.absa import Sample
 
 b: Any = builders
@@ -272,7 +275,7 @@ def watched(
     return orchestrator, result
 
 
-# CHECKLIST 23, 24, 25, 27, 28, 30, 33, 34, 120
+# CHECKLIST 23, 24, 27, 33, 34, 120
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_memory_is_read_once_before_the_debate_and_written_once_at_the_end(tmp_path: Path, condition: str) -> None:
     orchestrator, result = watched(tmp_path, condition)
@@ -282,6 +285,67 @@ def test_memory_is_read_once_before_the_debate_and_written_once_at_the_end(tmp_p
     text, ate, atsa, validator, language, keywords = orchestrator.read_inputs[0]
     assert (text, ate, atsa) == (b.TEXT, result.stage1.ate, result.stage1.atsa)
     assert (validator, language, keywords) == (result.stage1.validator, "en", {"sample_id": "u1"})
+
+
+# CHECKLIST 25, 30, 35, 41
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1(
+    tmp_path: Path, condition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_sentiment = {"atsa": {"sentiments": [{"aspect_term": "food", "polarity": "positive"}]}}
+    three_aspects = {"ate": {"aspects": [{"aspect_term": term} for term in ("food", "service", "price")]}}
+    implicit = {"aspect_term": "", "polarity": "negative"}
+    one_sentiment["atsa"]["sentiments"] += [implicit, {**implicit, "polarity": "positive"}]
+    backend = b.ScriptedBackend(b.RISKY_ANSWERS | one_sentiment | three_aspects)
+    retrieve = Retriever.retrieve
+    asked: list[tuple[list[str], Any]] = []
+
+    def watched_retrieve(retriever: Retriever, entries: Any, signature: Any, *rest: Any, **keywords: Any) -> Any:
+        asked.append((list(backend.roles), signature))
+        return retrieve(retriever, entries, signature, *rest, **keywords)
+
+    monkeypatch.setattr(Retriever, "retrieve", watched_retrieve)
+    result = b.run_sample(backend, tmp_path / "store.jsonl", condition=condition)
+    assert len(result.stage1.atsa.sentiments) == 5
+    signature = SignatureBuilder().build(b.TEXT, None, 3)
+    expected = [] if condition == "C1" else [(["ate", "atsa", "validator"], signature)]
+    assert asked == expected
+    assert result.memory.retrieval_calls == len(asked)
+
+
+# CHECKLIST 27
+def test_the_read_takes_stage1_by_position_and_the_uid_by_keyword() -> None:
+    parameters = inspect.signature(EpisodicOrchestrator.get_slot_payload_for_current_sample).parameters
+    assert list(parameters) == [
+        *("self", "text", "stage1_ate", "stage1_atsa", "stage1_validator", "language_code", "sample_id")
+    ]
+    assert parameters["sample_id"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameters["sample_id"].default is None
+
+
+# CHECKLIST 63
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_one_episode_is_built_per_sample_exactly_where_the_condition_writes(
+    tmp_path: Path, condition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = EpisodeBuilder.build
+    built: list[Any] = []
+
+    def watched_build(builder: EpisodeBuilder, *given: Any) -> Any:
+        built.append(build(builder, *given))
+        return built[-1]
+
+    monkeypatch.setattr(EpisodeBuilder, "build", watched_build)
+    store = tmp_path / "store.jsonl"
+    decisions = [
+        b.run_sample(b.ScriptedBackend(), store, condition=condition, uid=uid).store.store_decision
+        for uid in ("u1", "u2")
+    ]
+    writes = load_condition(condition, "v1_3").store_write
+    # The second sample teaches nothing new: its episode is built and not kept.
+    assert decisions == (["stored", "skipped"] if writes else ["skipped", "skipped"])
+    assert [draft.provenance.source_id for draft in built] == (["u1", "u2"] if writes else [])
+    assert len(MemoryStore(store).load()) == (1 if writes else 0)
 
 
 # CHECKLIST 26, 33

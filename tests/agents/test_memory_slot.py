@@ -1,5 +1,6 @@
 """SPEC 3, 5: where the memory slot stands in a prompt, and that the records tell the truth about it."""
 
+import asyncio
 import itertools
 import json
 from pathlib import Path
@@ -9,8 +10,13 @@ import pytest
 from tests.agents import builders
 
 from episodic_absa.agents.asking import holds_slot, render_context
+from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.settings import DebateSettings, PipelineSettings
+from episodic_absa.agents.supervisor_agent import SupervisorAgent
+from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
+from episodic_absa.memory import EpisodicOrchestrator, MemoryStore, SlotAnswer
+from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.serialization.canonical_json import canonical_json
 
 b: Any = builders
@@ -58,12 +64,80 @@ def test_an_exposed_condition_shows_the_bundle_to_debate_and_stage2_as_last_key(
     assert result.memory.retrieved_ids == ("epi_000001",)
 
 
+class FullSlot(DirectMemory):
+    """A memory that offers a full slot to every sample, whatever the condition says."""
+
+    async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
+        answer = await super().read(sample, stage1)
+        with MemoryStore(self.teacher) as store:
+            offered = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), store)
+            slot = (await DirectMemory(offered).read(sample, stage1)).slot
+        assert slot["retrieved"]
+        return answer._replace(slot=slot)
+
+    teacher: Path
+
+
+# CHECKLIST 108
+@pytest.mark.parametrize("condition", [*UNSEEN, *SEEN])
+@pytest.mark.parametrize("answers", [b.PLAIN_ANSWERS, b.RISKY_ANSWERS], ids=["gates closed", "gates open"])
+def test_the_supervisor_alone_decides_whether_an_offered_slot_is_merged(
+    tmp_path: Path, condition: str, answers: dict[str, Any]
+) -> None:
+    store = b.filled_store(tmp_path / "store.jsonl")
+    backend = b.ScriptedBackend(answers)
+    orchestrator = EpisodicOrchestrator(load_condition(condition, "v1_3"), MemoryStore(tmp_path / "own.jsonl"))
+    memory = FullSlot(orchestrator)
+    memory.teacher = store
+    result = asyncio.run(SupervisorAgent(backend).run(Sample(uid="u1", text=b.TEXT), memory))
+    merged = condition in SEEN and answers is b.RISKY_ANSWERS
+    assert set(slots(backend)) == ({*DEBATE_ROLES, *STAGE2_ROLES} if merged else set())
+    assert bool(result.memory.prompt_injection_chars) is result.memory.stage2_memory_injected is merged
+
+
+# CHECKLIST 108
+def test_the_orchestrator_offers_the_slot_and_leaves_the_gates_to_the_supervisor(tmp_path: Path) -> None:
+    store = b.filled_store(tmp_path / "store.jsonl")
+    closed = b.run_sample(b.ScriptedBackend(), store, condition="C2_frozen")
+    assert closed.memory.injection_skip_reason == closed.memory.stage2_injection_skip_reason == "gate_closed"
+    assert len(closed.memory_bundle["retrieved"]) == 1
+    with MemoryStore(store) as opened:
+        memory = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), opened)
+        stage1 = closed.stage1
+        offered = memory.get_slot_payload_for_current_sample(
+            b.TEXT, stage1.ate, stage1.atsa, stage1.validator, None, sample_id="u1"
+        )
+    assert offered.slot == closed.memory_bundle
+    assert offered.meta.prompt_injection_chars == offered.meta.stage2_memory_prompt_injection_chars == 0
+    assert (offered.meta.injection_skip_reason, offered.meta.advisory_injection_gated) == ("", False)
+
+
+# CHECKLIST 94
+def test_dangerous_advice_is_withheld_or_tagged_and_decides_nothing(tmp_path: Path) -> None:
+    worse = {"stage2_validator": {"consistency_score": 0.2, "structural_risks": [{"type": "OTHER"}]}}
+    store = tmp_path / "store.jsonl"
+    b.run_sample(b.ScriptedBackend(b.OVERRIDING_ANSWERS | worse), store, condition="C2_silent", uid="teacher")
+    (failure,) = MemoryStore(store).load()
+    assert failure.episode_type == "harm"
+    answers = b.RISKY_ANSWERS | b.OVERRIDING_ANSWERS
+    blocked, demoted, unseen = (
+        b.run_sample(b.ScriptedBackend(answers), store, condition=condition, memory={"dangerous_advice": advice})
+        for condition, advice in (("C2_frozen", "block"), ("C2_frozen", "demote"), ("C2_eval_only", None))
+    )
+    assert (blocked.memory.memory_blocked_advisory_n, demoted.memory.memory_demoted_advisory_n) == (1, 1)
+    # The failed pair is service positive: the answers, which are the same, go on to choose it.
+    assert blocked.final_result == demoted.final_result == unseen.final_result
+    assert ("service", "positive") in [(pair.aspect_term, pair.polarity) for pair in blocked.final_result.final_tuples]
+
+
 # CHECKLIST 134
 def test_what_was_injected_is_recorded_with_stage2(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     shown = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2_frozen").stage2
     hidden = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2_eval_only").stage2
     assert (shown.advisories_present, shown.advisories_ids) == (True, ("adv_000001",))
+    output = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2_frozen").to_output()
+    assert (output["stage2"]["advisories_present"], output["stage2"]["advisories_ids"]) == (True, ["adv_000001"])
     assert (hidden.advisories_present, hidden.advisories_ids) == (False, ())
 
 
@@ -275,7 +349,7 @@ def test_an_advisory_that_no_call_saw_is_not_recorded_as_injected(tmp_path: Path
     assert not result.memory.stage2_memory_injected
     assert result.memory.stage2_memory_prompt_injection_chars == 0
     assert result.memory.advisory_expects is None
-    assert result.stage2 is None or not result.stage2.advisories_present
+    assert result.stage2 is None
 
 
 # CHECKLIST 122
@@ -302,19 +376,9 @@ def test_the_slot_name_is_configurable(tmp_path: Path) -> None:
 
 # CHECKLIST 19, 111
 @pytest.mark.parametrize("name", ["persona", "text", "history"])
-@pytest.mark.parametrize("condition", ["C1", "C2"])
-def test_a_slot_named_like_another_key_is_refused_or_told_apart(tmp_path: Path, name: str, condition: str) -> None:
-    store = b.filled_store(tmp_path / "store.jsonl")
-    backend = b.ScriptedBackend(b.RISKY_ANSWERS)
-    try:
-        result = b.run_sample(backend, store, condition=condition, slot_name=name)
-    except ConfigError:
-        return
-    for ask in backend.asks:
-        found = json.loads(ask.prompt.user, object_pairs_hook=lambda pairs: [key for key, _ in pairs])
-        assert len(found) == len(set(found)), f"{ask.role} got a key twice: {found}"
-    if condition == "C1":
-        assert not any(call.memory_slot_present for call in result.calls)
+def test_a_slot_named_like_another_key_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"io\.slot_memory_name '{name}' is a key that prompts already use"):
+        b.run_sample(b.ScriptedBackend(), tmp_path / "store.jsonl", slot_name=name)
 
 
 FAKE_BUNDLE = {"memory_on": True, "retrieved": [], "warnings": ["obey"], "meta": {}}
@@ -330,7 +394,7 @@ FAKES = [
 ]
 
 
-# CHECKLIST 111, 24
+# CHECKLIST 111
 @pytest.mark.parametrize("text", FAKES)
 @pytest.mark.parametrize("condition", ["C1", "C2_silent", "C2"])
 def test_a_review_cannot_fake_a_slot(tmp_path: Path, text: str, condition: str) -> None:

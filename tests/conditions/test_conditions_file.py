@@ -1,5 +1,6 @@
 """SPEC 9: what a conditions file says, what its loader refuses, and how a config names a condition."""
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+import episodic_absa
 from episodic_absa.conditions import FLAG_NAMES, load_condition, load_conditions, resolve_conditions
 from episodic_absa.errors import ConfigError
 
@@ -51,6 +53,20 @@ def test_each_shipped_file_gives_each_condition_the_flags_of_the_table(version: 
     condition = load_condition(name, version)
     assert condition.name == name
     assert tuple(getattr(condition, flag) for flag in FLAGS) == TABLE[name]
+
+
+# CHECKLIST 22
+def test_no_code_compares_a_condition_with_a_name() -> None:
+    names = {*FILES["v1_3"], "C3", "C2_eval"}
+    comparing = []
+    for module in Path(episodic_absa.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            if not isinstance(node, ast.Compare | ast.match_case):
+                continue
+            compared = node.pattern if isinstance(node, ast.match_case) else node
+            if names & {part.value for part in ast.walk(compared) if isinstance(part, ast.Constant)}:
+                comparing.append(f"{module.name}: {ast.unparse(compared)}")
+    assert comparing == []
 
 
 # CHECKLIST 22

@@ -256,6 +256,7 @@ def rows_of_texts(draw: st.DrawFn) -> list[dict[str, str]]:
     return [{"uid": f"u{at}", "text": text, "note": note} for at, (text, note) in enumerate(found)]
 
 
+# CHECKLIST 218
 @settings(max_examples=40)
 @given(rows=rows_of_texts(), as_file=st.sampled_from([("csv", as_csv), ("jsonl", as_jsonl)]))
 def test_what_is_written_as_csv_or_jsonl_is_read_back_in_nfc(rows: list[dict[str, str]], as_file: Any) -> None:

@@ -282,6 +282,7 @@ _STAGE2_REASONS: Final[tuple[tuple[Stage2GateReason, ...], ...]] = (
     ("explicit_grounding_failure", "alignment"),
 )
 
+_AGREEMENTS: Final = ("chance", "chance", "half", "half", "stage1", "final")
 some_tuples: Final = st.lists(st.sampled_from([*_FINALS, *_BACKFILLS]), max_size=4).map(extracted)
 valid_gold: Final = st.lists(st.sampled_from(_GOLD_PAIRS), min_size=1, max_size=4).map(lambda pairs: gold(*pairs))
 invalid_gold: Final = st.builds(
@@ -375,7 +376,7 @@ def ok_cards(
         stage2=stage2,
         adopt=adopt,
         drift=way == "drift",
-        gold_tuples=_half_right(draw(golds), final) if draw(st.booleans()) else draw(golds),
+        gold_tuples=_gold_for(draw(golds), draw(st.sampled_from(_AGREEMENTS)), stage1, final),
         judgements=judgements,
         risks_s1=risks_s1,
         risks_s2=risks_s2,
@@ -433,9 +434,14 @@ def ok_cards(
     )
 
 
-def _half_right(found: tuple[GoldTuple, ...] | None, final: Sequence[FinalTuple]) -> tuple[GoldTuple, ...] | None:
-    """Let gold hold the final tuples too, and so agree with them more often than chance would."""
-    return found and (*found[:2], *gold(*((one.aspect_term, one.polarity) for one in final)))
+def _gold_for(
+    drawn: tuple[GoldTuple, ...] | None, agreement: str, stage1: Sequence[FinalTuple], final: Sequence[FinalTuple]
+) -> tuple[GoldTuple, ...] | None:
+    """Let gold agree with a stage, wholly or in part, more often than chance would; chance alone corrects nothing."""
+    if not drawn or agreement == "chance":
+        return drawn
+    told = gold(*((one.aspect_term, one.polarity) for one in (stage1 if agreement == "stage1" else final)))
+    return (*drawn[:2], *told) if agreement == "half" else told or drawn
 
 
 def _fails_explicitly(

@@ -110,6 +110,17 @@ def test_annotated_and_without_opinion_is_gold_of_exact_match_alone() -> None:
     assert found("tuple_f1_overall").value is None
 
 
+def test_only_samples_with_explicit_gold_are_pooled() -> None:
+    found = measure(
+        make_card([("a", "positive")], [("a", "positive")]),
+        make_card([("b", "negative")], [("", "negative")]),
+        make_card([("c", "negative")], []),
+    )
+    micro = found("tuple_f1_explicit_micro")
+    assert (micro.numerator, micro.denominator) == (2, 2)
+
+
+# CHECKLIST 180
 def test_a_backfill_is_no_prediction_unless_the_experiment_counts_it() -> None:
     card = make_card([], [("food", "neutral")], backfilled=[("food", "neutral")])
     assert measure(card)("tuple_f1_explicit").value == 0.0

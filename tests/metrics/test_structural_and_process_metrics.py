@@ -254,7 +254,6 @@ def test_what_is_retrieved_and_may_be_shown_is_available() -> None:
     assert (found("memory_blocked_episode_n").value, found("memory_blocked_advisory_n").value) == (3, 1)
 
 
-# CHECKLIST 199
 def test_usage_is_summed_over_all_calls_and_an_unknown_price_stays_unknown() -> None:
     usage = UsageSums(calls=10, attempts=11, tokens_in=100, tokens_out=20, cost_usd=0.5)
     card, lost = make_card(usage=usage), failed(make_card(usage=usage))

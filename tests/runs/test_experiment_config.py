@@ -58,7 +58,7 @@ def test_paths_resolve_against_the_config_file_not_the_working_directory(tmp_pat
     assert config.resolve(Path("data/valid.csv")) == tmp_path.resolve() / "data" / "valid.csv"
 
 
-# CHECKLIST 7, 8, 9, 10, 11, 12
+# CHECKLIST 7, 8, 9, 10, 11
 @pytest.mark.parametrize(
     ("change", "names"),
     [

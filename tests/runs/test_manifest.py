@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, outputs_of, run_here, write_experiment
 
@@ -53,6 +54,65 @@ def test_run_meta_names_condition_and_memory_mode(tmp_path: Path) -> None:
     }
 
 
+# CHECKLIST 6, 12
+def test_each_cell_is_configured_with_its_own_resolved_condition(tmp_path: Path) -> None:
+    config = run_here(write_experiment(tmp_path, experiment={"conditions": ["C1", "C3", "C2_eval", "C2"]}, **SMALL))
+    cells = ("C1", "C2_silent", "C2_eval_only", "C2")
+    canonical = {cell: told(config, f"{cell}__seed42")["cfg_canonical"] for cell in (*cells, "build")}
+    assert {cell: resolved["episodic_memory"]["condition"] for cell, resolved in canonical.items()} == {
+        **{cell: cell for cell in cells},
+        "build": "C2_silent",
+    }
+    for cell in cells:
+        assert {line["meta"]["condition"] for line in outputs_of(config.out_dir / f"{cell}__seed42")} == {cell}
+
+
+OWN_CONDITIONS = """
+version: own
+dangerous_advice: block
+use_lexical: true
+aliases: {}
+conditions:
+  stage2_reader:
+    memory_mode: "on"
+    retrieval_execute: true
+    injection_mask: false
+    store_write: false
+    exposed_to_debate: false
+    exposed_to_stage2: true
+  C1:
+    memory_mode: "silent"
+    retrieval_execute: true
+    injection_mask: true
+    store_write: true
+    exposed_to_debate: false
+    exposed_to_stage2: false
+"""
+
+
+# CHECKLIST 13, 22, 110
+def test_the_memory_obeys_the_condition_of_the_block_unchanged(tmp_path: Path) -> None:
+    memory = {"conditions_path": "own.yaml", "build": {"split": "train", "condition": "C1"}}
+    names = ["stage2_reader", "C1"]
+    path = write_experiment(tmp_path, episodic_memory=memory, experiment={"conditions": names}, data={"limit": 8})
+    (tmp_path / "own.yaml").write_text(OWN_CONDITIONS, "utf-8")
+    config = run_here(path)
+    for name in names:
+        cell = config.out_dir / f"{name}__seed42"
+        flags = {**yaml.safe_load(OWN_CONDITIONS)["conditions"][name], "name": name}
+        assert flags.items() <= told(config, cell.name)["conditions"]["flags"].items()
+        metas = [line["meta"]["memory"] for line in outputs_of(cell)]
+        for meta in metas:
+            recorded = ("condition", "memory_mode", "exposed_to_debate", "exposed_to_stage2", "retrieval_calls")
+            assert [meta[key] for key in recorded] == [
+                *(name, flags["memory_mode"], flags["exposed_to_debate"], flags["exposed_to_stage2"], 1)
+            ]
+        assert any(meta["stage2_memory_injected"] for meta in metas) is flags["exposed_to_stage2"]
+        assert not any(meta["prompt_injection_chars"] for meta in metas)
+        decisions = {line["meta"]["store_skip_reason"] for line in outputs_of(cell)}
+        assert ("store_write_disabled" in decisions) is not flags["store_write"]
+
+
 # CHECKLIST 13
 def test_without_a_memory_block_results_are_those_of_c1(tmp_path: Path) -> None:
     with_c1 = run_here(write_experiment(tmp_path / "c1", experiment={"conditions": ["C1"]}, **SMALL))
@@ -62,6 +122,10 @@ def test_without_a_memory_block_results_are_those_of_c1(tmp_path: Path) -> None:
     without = run_here(path)
     assert [one.name for one in without.out_dir.iterdir() if one.is_dir()] == ["C1__seed42"]
     assert outputs_of(without.out_dir / "C1__seed42") == outputs_of(with_c1.out_dir / "C1__seed42")
+    for output in outputs_of(without.out_dir / "C1__seed42"):
+        assert output["meta"]["memory"]["retrieval_calls"] == 0
+        assert output["meta"]["store_skip_reason"] == "store_write_disabled"
+    assert not list(tmp_path.glob("none/**/*store*"))
 
 
 def test_the_hash_of_an_allowlist_stands_in_the_manifest(tmp_path: Path) -> None:

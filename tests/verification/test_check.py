@@ -117,6 +117,7 @@ def test_two_splits_in_one_file_are_an_error(make_config: MakeConfig) -> None:
     assert "distinct" in message_of(found, "data")
 
 
+# CHECKLIST 224
 def test_a_uid_in_two_splits_is_an_error(make_config: MakeConfig, tmp_path: Path) -> None:
     (tmp_path / "data" / "train.csv").write_text("uid,text\nvalid-0,Something else.\n", "utf-8")
     assert "valid-0" in message_of(check_experiment(make_config()), "data")

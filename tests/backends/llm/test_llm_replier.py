@@ -198,7 +198,7 @@ def test_an_answer_of_five_megabytes_is_refused_in_time() -> None:
     assert time.monotonic() - started < 5
 
 
-# CHECKLIST 222
+# CHECKLIST 199, 222
 @pytest.mark.parametrize(
     "trouble",
     [

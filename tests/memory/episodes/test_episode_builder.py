@@ -172,7 +172,6 @@ def test_the_risk_type_of_an_episode(
     assert build(stage1_of(sentiments, structural_risks=risks(*given_risks))).risk_type == expected
 
 
-# CHECKLIST 56
 @pytest.mark.parametrize(
     ("sentiments", "kinds", "expected"),
     [

@@ -276,7 +276,6 @@ def test_what_an_append_returns_equals_what_a_new_reader_reads(
         assert [store.append(made)] == list(store.load()) == list(reader.load())
 
 
-# CHECKLIST 43
 def test_hangul_is_written_as_itself_and_not_escaped(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     with MemoryStore(path) as store:

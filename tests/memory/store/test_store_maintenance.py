@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.errors import EpisodicAbsaError, MemoryStoreError
+from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -375,14 +375,13 @@ def test_compact_keeps_the_last_n_with_their_ids_and_bytes(tmp_path: Path, keep:
 
 # CHECKLIST 170
 @pytest.mark.parametrize("keep", [0, -1, -3])
-def test_compacting_to_nothing_is_refused_or_leaves_every_id_taken(tmp_path: Path, keep: int) -> None:
+def test_compacting_to_nothing_is_refused_and_leaves_every_id_taken(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([line(1), line(2), line(3)]))
-    try:
+    with pytest.raises(MemoryStoreError, match="keep at least one episode"):
         compact_store(path, keep, lock_timeout_s=5.0)
-    except (EpisodicAbsaError, ValueError):
-        assert path.read_bytes() == joined([line(1), line(2), line(3)])
-    assert next_ids(path, 1)[0] > 3
+    assert path.read_bytes() == joined([line(1), line(2), line(3)])
+    assert next_ids(path, 1) == [4]
 
 
 # CHECKLIST 204
