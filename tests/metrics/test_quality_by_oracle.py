@@ -25,7 +25,7 @@ from tests.metrics.scorecard_making import (
 )
 
 from episodic_absa.language.normalisation import norm
-from episodic_absa.metrics.majority import Majority
+from episodic_absa.metrics.majority_baseline import Majority
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.scorecard import Scorecard

@@ -6,10 +6,10 @@ import pytest
 from tests.metrics.card_making import NO_POLARITY, Pairs, failed, make_card, make_gold, make_tuple, make_tuples
 
 from episodic_absa.metrics import Majority, MetricValue, compute_cell_metrics
-from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES
-from episodic_absa.metrics.one_sample.samples import Pairs as SetOfPairs
-from episodic_absa.metrics.one_sample.samples import valid_gold
-from episodic_absa.metrics.one_sample.term_similarity import count_similar_pairs, similarity
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs as SetOfPairs
+from episodic_absa.metrics.per_sample.gold_and_predictions import valid_gold
+from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
+from episodic_absa.metrics.per_sample.term_similarity import count_similar_pairs, similarity
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.scorecard import Scorecard
 

@@ -5,8 +5,8 @@ from math import fsum
 from typing import Final
 
 from episodic_absa.metrics.memory_use import split_by_following
-from episodic_absa.metrics.one_sample.per_sample import delta_risk, sample_value
-from episodic_absa.metrics.one_sample.samples import ended_well
+from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
+from episodic_absa.metrics.per_sample.sample_values import delta_risk, sample_value
 from episodic_absa.schemas.frozen_model import Count, FrozenModel, Score
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import MemoryMode
@@ -37,7 +37,7 @@ class GrowthLine(FrozenModel):
 
 def compute_growth(cards: Sequence[Scorecard], *, count_backfilled: bool = False) -> tuple[GrowthLine, ...]:
     """Slide a window of min(50, N) samples, one sample at a time, over those that ended well."""
-    ok = ended_well(cards)
+    ok = successful_cards(cards)
     if not ok:
         return ()
     size = min(WINDOW, len(ok))

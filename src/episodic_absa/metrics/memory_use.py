@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.per_sample import delta_risk, was_changed
+from episodic_absa.metrics.per_sample.sample_values import delta_risk, was_changed
 from episodic_absa.metrics.ratios import count, mean, rate
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.scorecard import Scorecard
@@ -30,7 +30,7 @@ def was_advised(card: Scorecard) -> bool:
     return was_injected(card) and card.memory is not None and card.memory.advisory_expects is not None
 
 
-def has_followed(card: Scorecard) -> bool:
+def followed_advice(card: Scorecard) -> bool:
     """Whether the sample did what the top injected advisory expects: change its tuples, or hold them."""
     if card.memory is None or not was_advised(card):
         return False
@@ -41,7 +41,8 @@ def split_by_following(cards: Sequence[Scorecard]) -> Followed:
     """Tell samples that followed advice from those that were shown some and did not."""
     present = [card for card in cards if was_advised(card)]
     return Followed(
-        tuple(card for card in present if has_followed(card)), tuple(card for card in present if not has_followed(card))
+        tuple(card for card in present if followed_advice(card)),
+        tuple(card for card in present if not followed_advice(card)),
     )
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.samples import predictions
+from episodic_absa.metrics.per_sample.gold_and_predictions import predictions
 from episodic_absa.metrics.ratios import mean, rate, unknown
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.scorecard import Scorecard

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics import (
     PairedDifference,
-    claim,
+    claim_label,
     claim_sentence,
+    claim_strength,
     find_unsupported_claims,
     power_sentence,
-    verdict,
 )
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 
@@ -71,7 +71,7 @@ def test_a_claim_needs_an_interval_without_0_a_test_that_rejects_and_an_outcome(
     difference: PairedDifference, expected: str
 ) -> None:
     # CHECKLIST 201
-    assert claim(difference) == expected
+    assert claim_strength(difference) == expected
 
 
 def test_sentences_in_english() -> None:
@@ -120,9 +120,11 @@ def test_no_sentence_claims_more_than_its_numbers(
         assert find_unsupported_claims(sentence) == ()
         assert find_unsupported_claims(power_sentence(difference, language)) == ()
         has_word = any(word in sentence for word in ("better", "worse", "우수", "나쁩"))
-        assert has_word == (claim(difference) != "none")
-        assert ("significant" in sentence or "유의" in sentence) == (claim(difference) == "significant")
-        assert bool(verdict(difference, language)) == (claim(difference) != "none" or difference.kind == "process")
+        assert has_word == (claim_strength(difference) != "none")
+        assert ("significant" in sentence or "유의" in sentence) == (claim_strength(difference) == "significant")
+        assert bool(claim_label(difference, language)) == (
+            claim_strength(difference) != "none" or difference.kind == "process"
+        )
 
 
 @pytest.mark.parametrize(
@@ -197,12 +199,12 @@ def test_four_changed_reviews_of_two_hundred_are_no_ground_for_a_claim() -> None
     assert interval is not None
     assert interval[0] > 0
     assert p_value == 0.125
-    assert claim(made(*interval, p_value=p_value)) == "none"
+    assert claim_strength(made(*interval, p_value=p_value)) == "none"
 
 
 def test_the_verdict_of_a_table_names_the_side() -> None:
     shown = {
-        (metric, low): verdict(made(low, low + 0.02, metric=metric), "en")
+        (metric, low): claim_label(made(low, low + 0.02, metric=metric), "en")
         for metric, low in product(("exact_match", "unsupported"), (0.01, -0.03))
     }
     assert shown == {

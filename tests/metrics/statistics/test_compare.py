@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.metrics.statistics.card_making import f1, make_card, make_cards
 
 from episodic_absa.errors import ContractError
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
-from episodic_absa.metrics.statistics import Comparison, claim, compare, holm
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
+from episodic_absa.metrics.statistics import Comparison, claim_strength, compare, holm
 from episodic_absa.schemas.scorecard import Scorecard
 
 F1 = "tuple_f1_explicit"
@@ -125,14 +125,14 @@ def test_equal_runs_have_no_variation_and_no_nan() -> None:
         assert not one.variation
         assert one.difference in (0.0, None)
         assert {one.ci_low, one.ci_high, one.p_value, one.p_holm, one.dz, one.detectable, one.needed_n} == {None}
-        assert claim(one) == "none"
+        assert claim_strength(one) == "none"
     assert "NaN" not in comparison.model_dump_json()
 
 
 def test_a_difference_that_is_the_same_everywhere_has_no_variation_either() -> None:
     one = compared(make_cards([4] * 9), make_cards([2] * 9)).of(F1)
     assert one.difference == pytest.approx(f1(4) - f1(2))
-    assert (one.variation, one.ci_low, one.p_value, one.dz, claim(one)) == (False, None, None, None, "none")
+    assert (one.variation, one.ci_low, one.p_value, one.dz, claim_strength(one)) == (False, None, None, None, "none")
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -154,7 +154,7 @@ def test_the_tests_of_outcome_metrics_are_corrected_together_and_those_of_others
     assert [*(one.p_holm for one in outcome), comparison.mcnemar.p_holm] == list(expected)
     tokens = comparison.of("tokens_in")
     assert tokens.p_value is not None
-    assert (tokens.kind, tokens.p_holm, claim(tokens)) == ("efficiency", None, "none")
+    assert (tokens.kind, tokens.p_holm, claim_strength(tokens)) == ("efficiency", None, "none")
 
 
 def test_the_same_sample_twice_is_refused_by_name() -> None:

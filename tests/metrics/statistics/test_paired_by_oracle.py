@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.scorecard_making import cells, error_card, final_tuple, gold, ok_card
 
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval, required_n
 from episodic_absa.schemas.scorecard import Scorecard, UsageSums
 

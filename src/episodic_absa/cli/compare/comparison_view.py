@@ -18,8 +18,8 @@ from episodic_absa.metrics.statistics import (
     PROCESS_LABEL,
     Comparison,
     PairedDifference,
-    claim,
     claim_sentence,
+    claim_strength,
     excludes_zero,
     power_sentence,
 )
@@ -93,7 +93,7 @@ def _table(comparison: Comparison, *, padding: int, with_means: bool) -> Table:
         if rows:
             table.add_row(Text(title, style="italic dim"))
         for one in rows:
-            table.add_row(*_cells(one, with_means=with_means), style="bold" if claim(one) != "none" else None)
+            table.add_row(*_cells(one, with_means=with_means), style="bold" if claim_strength(one) != "none" else None)
     return table
 
 
@@ -125,7 +125,7 @@ def _notes(found: ComparedRuns) -> Iterator[str]:
         "Holm p: corrected for all outcome tests of this pair. dz: mean over standard deviation of the differences. "
         "n: reviews, their seeds averaged."
     )
-    if any(excludes_zero(one) and claim(one) == "none" for one in comparison.metrics if one.kind == "outcome"):
+    if any(excludes_zero(one) and claim_strength(one) == "none" for one in comparison.metrics if one.kind == "outcome"):
         yield "Where an interval excludes 0 and p is not below .05, too few reviews differ to trust the interval alone."
     if matched is not None:
         counts = f"reviews that are exactly right only under A {matched.a_only:,}, only under B {matched.b_only:,}"

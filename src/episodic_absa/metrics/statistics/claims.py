@@ -36,7 +36,7 @@ def excludes_zero(difference: PairedDifference) -> bool:
     return low is not None and high is not None and (low > 0 or high < 0)
 
 
-def claim(difference: PairedDifference) -> Claim:
+def claim_strength(difference: PairedDifference) -> Claim:
     """Return which words a difference carries: none, better and worse, or significantly so."""
     if difference.kind != "outcome" or not definition_of(difference.metric).better or not excludes_zero(difference):
         return "none"
@@ -50,13 +50,13 @@ def claim_sentence(a: str, b: str, difference: PairedDifference, language: Claim
     return (_korean if language == "ko" else _english)(a, b, difference)
 
 
-def verdict(difference: PairedDifference, language: ClaimLanguage = "en") -> str:
+def claim_label(difference: PairedDifference, language: ClaimLanguage = "en") -> str:
     """Return what a table writes beside the interval of A minus B; empty where there is nothing to say."""
     if difference.kind == "process":
         return PROCESS_LABEL[language]
     if not difference.variation:
         return NO_VARIATION[language] if difference.n_uids > 1 else ""
-    strength = claim(difference)
+    strength = claim_strength(difference)
     return "" if strength == "none" else _VERDICTS[language][strength][_favours_a(difference)]
 
 
@@ -79,7 +79,7 @@ def _english(a: str, b: str, one: PairedDifference) -> str:
     if one.ci_low is None or one.ci_high is None:
         return f"{start}: {signed(one.difference)} over {_reviews(one.n_uids)}, {_why_untested_en(one)}."
     found = f"{signed(one.difference)}, 95 % CI {interval_text(one.ci_low, one.ci_high)}, {_reviews(one.n_uids)}"
-    strength = claim(one)
+    strength = claim_strength(one)
     if strength != "none":
         word = "better" if _favours_a(one) else "worse"
         how = "significantly " if strength == "significant" else ""
@@ -111,7 +111,7 @@ def _korean(a: str, b: str, one: PairedDifference) -> str:
         return f"{start}: {signed(one.difference)}, 리뷰 {one.n_uids:,}건, {why}."
     interval = interval_text(one.ci_low, one.ci_high)
     found = f"{signed(one.difference)}, 95 % 신뢰구간 {interval}, 리뷰 {one.n_uids:,}건"
-    strength = claim(one)
+    strength = claim_strength(one)
     if strength != "none":
         word = "우수합니다" if _favours_a(one) else "나쁩니다"
         how = "유의하게 " if strength == "significant" else ""

@@ -6,7 +6,7 @@ from typing import Final
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.metric_value import MetricKind
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, bootstrap_intervals
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar, mcnemar

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from episodic_absa.errors import ContractError
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS, sample_values
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_values
 from episodic_absa.schemas.scorecard import Scorecard
 
 SampleKey = tuple[str, int]

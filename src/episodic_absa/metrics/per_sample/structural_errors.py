@@ -3,8 +3,8 @@
 from typing import Final, Literal, NamedTuple, get_args
 
 from episodic_absa.final_tuples import pairs
-from episodic_absa.metrics.one_sample.pair_scores import explicit
-from episodic_absa.metrics.one_sample.samples import Pairs, Tuples, predictions
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples, predictions
+from episodic_absa.metrics.per_sample.pair_scores import explicit
 from episodic_absa.schemas.scorecard import JudgedSentiment, Scorecard
 
 Bucket = Literal["explicit", "implicit", "explicit_failure", "unsupported"]
@@ -25,7 +25,7 @@ def has_conflict(tuples: Tuples) -> bool:
     return len({term for term, _ in found}) < len(found)
 
 
-def polarity_errors(tuples: Tuples, gold: Pairs) -> PolarityErrors:
+def count_polarity_errors(tuples: Tuples, gold: Pairs) -> PolarityErrors:
     """Count predictions that name a gold term and turn its polarity round."""
     terms = {term for term, _ in explicit(gold)}
     about = [pair for pair in pairs(tuples) if pair[0] in terms]

@@ -15,7 +15,7 @@ Pairs = frozenset[Pair]
 Tuples = tuple[FinalTuple, ...]
 
 
-def ended_well(cards: Iterable[Scorecard]) -> tuple[Scorecard, ...]:
+def successful_cards(cards: Iterable[Scorecard]) -> tuple[Scorecard, ...]:
     """Return the N samples that metrics are shares of, in sample order whatever order they come in."""
     return tuple(
         sorted((card for card in cards if card.status == "ok"), key=lambda card: (card.sample_index, card.uid))

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from episodic_absa.final_tuples import pairs, representatives
-from episodic_absa.metrics.one_sample.samples import Pairs, Tuples
-from episodic_absa.metrics.one_sample.term_similarity import count_similar_pairs
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples
+from episodic_absa.metrics.per_sample.term_similarity import count_similar_pairs
 
 PairScore = Callable[[Tuples, Pairs], float | None]
 

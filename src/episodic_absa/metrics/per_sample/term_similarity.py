@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import sqrt
 from typing import Final
 
-from episodic_absa.metrics.one_sample.samples import Pair, Pairs
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pair, Pairs
 
 SIMILARITY_NAME: Final = "character 2- and 3-gram cosine"
 """Stands beside every value that depends on it: another similarity gives another number."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES, score_explicit
-from episodic_absa.metrics.one_sample.samples import Pairs, predictions, valid_gold
-from episodic_absa.metrics.one_sample.structural_errors import (
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, predictions, valid_gold
+from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES, score_explicit
+from episodic_absa.metrics.per_sample.structural_errors import (
     bucket_of,
+    count_polarity_errors,
     has_conflict,
     has_hallucination,
     has_residual_risk,
-    polarity_errors,
 )
 from episodic_absa.schemas.scorecard import Scorecard
 
@@ -76,7 +76,7 @@ def _pair_score(metric: str) -> "_WithGold":
 
 
 def _severe(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float:  # noqa: FBT001 - one signature for all
-    return float(polarity_errors(predictions(card, count_backfilled=count_backfilled), gold).wrong > 0)
+    return float(count_polarity_errors(predictions(card, count_backfilled=count_backfilled), gold).wrong > 0)
 
 
 _WithGold = Callable[[Scorecard, Pairs, bool], float | None]

@@ -6,13 +6,13 @@ from typing import Literal, get_args
 
 from episodic_absa.final_tuples import representatives
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.samples import predictions, valid_gold
-from episodic_absa.metrics.one_sample.structural_errors import (
+from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, valid_gold
+from episodic_absa.metrics.per_sample.structural_errors import (
     BUCKETS,
     bucket_of,
+    count_polarity_errors,
     has_conflict,
     has_hallucination,
-    polarity_errors,
 )
 from episodic_absa.metrics.ratios import count, rate
 from episodic_absa.schemas.scorecard import Scorecard
@@ -43,7 +43,7 @@ def _polarity(
 ) -> Iterator[MetricValue]:
     suffix = "_s1" if stage == "stage1" else ""
     told = [(predictions(card, stage, count_backfilled=count_backfilled), valid_gold(card)) for card in cards]
-    errors = [polarity_errors(tuples, gold) for tuples, gold in told if gold is not None]
+    errors = [count_polarity_errors(tuples, gold) for tuples, gold in told if gold is not None]
     wrong = sum(one.wrong for one in errors)
     yield count(f"severe_polarity_error_L3_count{suffix}", wrong)
     yield rate(f"severe_polarity_error_L3_rate{suffix}", wrong, sum(one.about_gold for one in errors))

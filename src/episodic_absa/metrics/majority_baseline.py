@@ -5,9 +5,9 @@ from typing import Literal
 
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES
-from episodic_absa.metrics.one_sample.samples import Tuples, valid_gold
-from episodic_absa.metrics.quality import MICRO, Answered, score_all
+from episodic_absa.metrics.per_sample.gold_and_predictions import Tuples, valid_gold
+from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
+from episodic_absa.metrics.quality import MICRO, TuplesWithGold, compute_pair_metrics
 from episodic_absa.metrics.ratios import unknown
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.frozen_model import FrozenModel
@@ -35,11 +35,11 @@ def compute_baseline(cards: Sequence[Scorecard], majority: Majority | None) -> I
             yield unknown(metric, note="no gold to take a majority from")
         return
     answered = [
-        Answered(baseline_tuples(card, majority.polarity), gold)
+        TuplesWithGold(baseline_tuples(card, majority.polarity), gold)
         for card in cards
         if (gold := valid_gold(card)) is not None
     ]
-    for one in score_all(answered, prefix=prefix, note=majority.note):
+    for one in compute_pair_metrics(answered, prefix=prefix, note=majority.note):
         if one.metric == f"{prefix}tuple_f1_explicit":
             yield one.model_copy(update={"metric": BASELINE})
         yield one
