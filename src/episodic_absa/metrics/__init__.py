@@ -1,4 +1,4 @@
-"""Every metric of a run, as pure functions over its scorecards; nothing here reads a file of a run."""
+"""Metrics of a run: pure functions over scorecards. Nothing in this package reads the files of a run."""
 
 from episodic_absa.metrics.cell_metrics import compute_cell_metrics
 from episodic_absa.metrics.definitions import MetricDefinition, all_definitions, definition_of

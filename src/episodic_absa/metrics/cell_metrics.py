@@ -1,4 +1,4 @@
-"""Every metric of one cell, always the same ones in the same order."""
+"""All metrics of one cell. Every cell has the same metrics in the same order."""
 
 from collections.abc import Sequence
 
@@ -17,15 +17,17 @@ from episodic_absa.schemas.scorecard import Scorecard
 def compute_cell_metrics(
     cards: Sequence[Scorecard], *, majority: Majority | None, count_backfilled: bool = False
 ) -> tuple[MetricValue, ...]:
-    """Compute the metrics of one condition with one seed; what needs several seeds is in `stability`.
+    """Return the metrics of one cell (one condition with one seed), in the order of the tables.
+
+    A metric with an empty denominator has the value None. `compute_stability` compares the seeds of a condition.
 
     Args:
         cards: the scorecards of the cell, failed samples included.
         majority: the polarity of the baseline, from the manifest; None without gold.
-        count_backfilled: whether a backfill counts as a prediction.
+        count_backfilled: whether a backfilled tuple counts as a prediction.
     """
     ok = successful_cards(cards)
-    found = (
+    values = (
         *compute_quality(ok, count_backfilled=count_backfilled),
         *compute_baseline(ok, majority),
         *compute_structural_errors(ok, count_backfilled=count_backfilled),
@@ -34,5 +36,5 @@ def compute_cell_metrics(
         *compute_impact(ok),
         *compute_efficiency(cards),
     )
-    by_name = {one.metric: one for one in found}
-    return tuple(by_name[metric] for metric, known in all_definitions().items() if known.scope == "cell")
+    by_name = {value.metric: value for value in values}
+    return tuple(by_name[metric] for metric, definition in all_definitions().items() if definition.scope == "cell")

@@ -1,4 +1,4 @@
-"""How many samples there were, and what they took: sums over all calls of a sample. Latency is the traces' to tell."""
+"""Sample counts, calls, tokens and cost. Latency is not here: it stands in the traces."""
 
 from collections.abc import Iterator, Sequence
 from math import fsum
@@ -13,7 +13,10 @@ _UNKNOWN_PRICE = "a price is not known"
 
 
 def compute_efficiency(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
-    """Yield counts and usage of all samples: means over those that ended well, totals with the failed ones."""
+    """Yield sample counts and usage.
+
+    Means are over successful samples; totals include failed ones. The cost is None if any price is unknown.
+    """
     ok = successful_cards(cards)
     yield count("n_samples", len(cards))
     yield count("n_ok", len(ok))

@@ -1,4 +1,4 @@
-"""The baseline that every table shows: Stage1's terms, all with the majority polarity."""
+"""The majority baseline: every Stage1 term gets the majority polarity."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -16,41 +16,47 @@ from episodic_absa.vocabulary import Polarity
 
 
 class Majority(FrozenModel):
-    """The most frequent polarity of gold, and whose gold; as the manifest names it."""
+    """The most frequent gold polarity, as the manifest records it."""
 
     polarity: Polarity
     source: Literal["train", "evaluation"]
+    """The split whose gold was counted."""
 
     @property
     def note(self) -> str:
-        """What stands beside every value of the baseline."""
+        """The note of every baseline value."""
         return f"majority: {self.polarity}, from {self.source} gold"
 
 
 def compute_baseline(cards: Sequence[Scorecard], majority: Majority | None) -> Iterator[MetricValue]:
-    """Yield the quality metrics of the baseline on samples that ended well; the first one is its headline."""
+    """Yield the quality metrics of the baseline, `baseline_majority` (its explicit F1) first.
+
+    Args:
+        cards: the scorecards of successful samples.
+        majority: the polarity that every term gets; without it every value is None.
+    """
     prefix = f"{BASELINE}_"
     if majority is None:
-        for metric in (BASELINE, *(f"{prefix}{one}" for one in (*PAIR_SCORES, MICRO))):
+        for metric in (BASELINE, *(f"{prefix}{name}" for name in (*PAIR_SCORES, MICRO))):
             yield unknown(metric, note="no gold to take a majority from")
         return
-    answered = [
+    samples = [
         TuplesWithGold(baseline_tuples(card, majority.polarity), gold)
         for card in cards
         if (gold := valid_gold(card)) is not None
     ]
-    for one in compute_pair_metrics(answered, prefix=prefix, note=majority.note):
-        if one.metric == f"{prefix}tuple_f1_explicit":
-            yield one.model_copy(update={"metric": BASELINE})
-        yield one
+    for value in compute_pair_metrics(samples, prefix=prefix, note=majority.note):
+        if value.metric == f"{prefix}tuple_f1_explicit":
+            yield value.model_copy(update={"metric": BASELINE})
+        yield value
 
 
 def baseline_tuples(card: Scorecard, polarity: Polarity) -> Tuples:
-    """Give every term that Stage1 kept the one polarity.
+    """Return one explicit tuple per term that Stage1 kept, all with this polarity.
 
-    Terms nobody judged are kept terms, too: their backfills stand among the tuples of Stage1 and name them.
+    A term without a judgement counts: Stage1 backfills a tuple for it.
     """
-    terms = dict.fromkeys(one.aspect_term for one in card.stage1_tuples if one.aspect_term)
+    terms = dict.fromkeys(stage1.aspect_term for stage1 in card.stage1_tuples if stage1.aspect_term)
     return tuple(
         FinalTuple(aspect_term=term, polarity=polarity, confidence=0.5, grounding="explicit") for term in terms
     )

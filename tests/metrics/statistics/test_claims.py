@@ -81,11 +81,11 @@ def test_sentences_in_english() -> None:
     )
     assert claim_sentence("C2", "C1", made(metric="severe_polarity_error")) == (
         "C2 is worse than C1 in severe_polarity_error: +0.030, 95 % CI [+0.010, +0.050], 72 reviews, p = 0.010, "
-        "Holm p = 0.200; with all outcome tests of this pair counted it is not confirmed."
+        "Holm p = 0.200; the Holm correction over the outcome tests of this pair does not confirm it."
     )
     assert claim_sentence("C2", "C1", made(-0.01, 0.05, p_value=0.3)) == (
         "tuple_f1_explicit, C2 minus C1: +0.020, 95 % CI [-0.010, +0.050], 72 reviews, p = 0.300, Holm p = 0.200; "
-        "the interval holds 0, so the data fit no difference as well."
+        "the interval includes 0, so the data are consistent with no difference."
     )
     assert claim_sentence("C2", "C1", made(None, None, p_value=None, p_holm=None)) == (
         "tuple_f1_explicit, C2 minus C1: 0 over 72 reviews, no variation."
@@ -93,19 +93,26 @@ def test_sentences_in_english() -> None:
     assert claim_sentence("C2", "C1", made(metric="changed")).endswith("; process, not outcome.")
     assert power_sentence(made()) == (
         "72 reviews can show a difference in tuple_f1_explicit of 0.040 or more with 80 % power; "
-        "the observed one would need about 130."
+        "the observed difference needs about 130 reviews."
     )
 
 
 def test_sentences_in_korean() -> None:
     assert claim_sentence("C2", "C1", made(p_holm=0.012), "ko") == (
-        "C2 쪽이 C1보다 tuple_f1_explicit 기준으로 유의하게 우수합니다: "
-        "+0.030, 95 % 신뢰구간 [+0.010, +0.050], 리뷰 72건, p = 0.010, Holm p = 0.012."
+        "C2 쪽이 C1보다 tuple_f1_explicit 기준으로 유의하게 우수합니다"
+        "(+0.030, 95 % 신뢰구간 [+0.010, +0.050], 리뷰 72건, p = 0.010, Holm p = 0.012)."
     )
     assert claim_sentence("C2", "C1", made(), "ko").endswith(
-        "Holm p = 0.200; 이 쌍의 결과 지표 검정을 모두 고려하면 확증되지는 않음."
+        "Holm p = 0.200). 이 쌍의 결과 지표 검정에 Holm 보정을 하면 확인되지 않습니다."
     )
-    assert claim_sentence("C2", "C1", made(None, None, p_value=None, p_holm=None), "ko").endswith("변동 없음.")
+    assert claim_sentence("C2", "C1", made(-0.01, 0.05, p_value=0.3), "ko") == (
+        "tuple_f1_explicit의 차이(C2 − C1)는 +0.020입니다"
+        "(95 % 신뢰구간 [-0.010, +0.050], 리뷰 72건, p = 0.300, Holm p = 0.200). "
+        "신뢰구간이 0을 포함하므로 차이가 없다는 가설과 모순되지 않습니다."
+    )
+    assert claim_sentence("C2", "C1", made(None, None, p_value=None, p_holm=None), "ko").endswith(
+        "0입니다. 차이에 변동이 없습니다."
+    )
     assert "130건" in power_sentence(made(), "ko")
 
 

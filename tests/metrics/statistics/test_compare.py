@@ -158,7 +158,7 @@ def test_the_tests_of_outcome_metrics_are_corrected_together_and_those_of_others
 
 
 def test_the_same_sample_twice_is_refused_by_name() -> None:
-    with pytest.raises(ContractError, match="side one holds sample r1 of seed 1 twice"):
+    with pytest.raises(ContractError, match="side one has sample r1 with seed 1 twice"):
         compare("side one", [make_card("r1"), make_card("r1")], "B", [make_card("r1")])
 
 

@@ -1,1 +1,1 @@
-"""What is computed from one scorecard alone."""
+"""Values that need one scorecard only."""

@@ -1,84 +1,85 @@
-"""How well the tuples of one sample meet its gold. None: the sample takes no part in the metric's mean."""
+"""Scores of one sample's tuples against its gold. A score of None keeps the sample out of the metric's mean."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from episodic_absa.final_tuples import pairs, representatives
+from episodic_absa.final_tuples import pairs as pairs_of
+from episodic_absa.final_tuples import representatives
 from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples
 from episodic_absa.metrics.per_sample.term_similarity import count_similar_pairs
 
 PairScore = Callable[[Tuples, Pairs], float | None]
 
 
-def explicit(found: Pairs) -> Pairs:
-    """Keep the pairs that name a term."""
-    return frozenset(pair for pair in found if pair[0])
+def explicit(pairs: Pairs) -> Pairs:
+    """Return the pairs with a term."""
+    return frozenset(pair for pair in pairs if pair[0])
 
 
-def implicit(found: Pairs) -> Pairs:
-    """Keep the pairs without a term."""
-    return frozenset(pair for pair in found if not pair[0])
+def implicit(pairs: Pairs) -> Pairs:
+    """Return the pairs without a term."""
+    return frozenset(pair for pair in pairs if not pair[0])
 
 
 def score_explicit(tuples: Tuples, gold: Pairs) -> float | None:
-    """F1 over explicit pairs alone."""
-    found, meant = explicit(pairs(tuples)), explicit(gold)
-    return _f1(len(found & meant), found, meant)
+    """Return F1 over explicit pairs; None without explicit gold."""
+    predicted, expected = explicit(pairs_of(tuples)), explicit(gold)
+    return _f1(len(predicted & expected), predicted, expected)
 
 
 def score_overall(tuples: Tuples, gold: Pairs) -> float | None:
-    """F1 over explicit and implicit pairs together."""
-    found = pairs(tuples)
-    return _f1(len(found & gold), found, gold)
+    """Return F1 over explicit and implicit pairs together; None without gold pairs."""
+    predicted = pairs_of(tuples)
+    return _f1(len(predicted & gold), predicted, gold)
 
 
 def score_implicit(tuples: Tuples, gold: Pairs) -> float | None:
-    """F1 over implicit pairs alone: an empty term with the gold's polarity."""
-    found, meant = implicit(pairs(tuples)), implicit(gold)
-    return _f1(len(found & meant), found, meant)
+    """Return F1 over implicit pairs; None without implicit gold."""
+    predicted, expected = implicit(pairs_of(tuples)), implicit(gold)
+    return _f1(len(predicted & expected), predicted, expected)
 
 
 def score_lenient(tuples: Tuples, gold: Pairs) -> float | None:
-    """F1 where an implicit gold pair may also meet one prediction of its polarity that nothing else met."""
-    found = pairs(tuples)
-    hit_n = len(found & gold)
-    free = [polarity for _, polarity in found - gold]
-    # A set holds at most one implicit pair per polarity, so which of the free predictions it takes is no matter.
-    hit_n += sum(polarity in free for _, polarity in implicit(gold) - found)
-    return _f1(hit_n, found, gold)
+    """Return F1 where an implicit gold pair may match any unmatched prediction of its polarity."""
+    predicted = pairs_of(tuples)
+    hit_n = len(predicted & gold)
+    unmatched = [polarity for _, polarity in predicted - gold]
+    # Gold has at most one implicit pair per polarity, so two gold pairs never compete for the same prediction.
+    hit_n += sum(polarity in unmatched for _, polarity in implicit(gold) - predicted)
+    return _f1(hit_n, predicted, gold)
 
 
 def score_after_representative(tuples: Tuples, gold: Pairs) -> float | None:
-    """F1 as overall, with one tuple per predicted aspect."""
+    """Return `score_overall` with one representative tuple per predicted aspect."""
     return score_overall(tuple(representatives(tuples).values()), gold)
 
 
 def score_precision_explicit(tuples: Tuples, gold: Pairs) -> float | None:
-    """Share of explicit predictions that are gold; with gold and no prediction 0."""
-    found, meant = explicit(pairs(tuples)), explicit(gold)
-    return (len(found & meant) / len(found) if found else 0.0) if meant else None
+    """Return the share of explicit predictions that are gold: 0 without a prediction, None without explicit gold."""
+    predicted, expected = explicit(pairs_of(tuples)), explicit(gold)
+    return (len(predicted & expected) / len(predicted) if predicted else 0.0) if expected else None
 
 
 def score_recall_explicit(tuples: Tuples, gold: Pairs) -> float | None:
-    """Share of explicit gold that was predicted."""
-    meant = explicit(gold)
-    return len(explicit(pairs(tuples)) & meant) / len(meant) if meant else None
+    """Return the share of explicit gold that was predicted; None without explicit gold."""
+    expected = explicit(gold)
+    return len(explicit(pairs_of(tuples)) & expected) / len(expected) if expected else None
 
 
 def score_exact(tuples: Tuples, gold: Pairs) -> float | None:
-    """1 if exactly the gold pairs were predicted; annotated and without opinion is gold, too."""
-    return float(pairs(tuples) == gold)
+    """Return 1 if the predicted pairs equal the gold pairs, else 0; empty gold is gold without an opinion."""
+    return float(pairs_of(tuples) == gold)
 
 
 def score_implicit_missed(tuples: Tuples, gold: Pairs) -> float | None:
-    """1 if there is implicit gold and no implicit prediction."""
-    return float(not implicit(pairs(tuples))) if implicit(gold) else None
+    """Return 1 if no implicit pair was predicted, else 0; None without implicit gold."""
+    return float(not implicit(pairs_of(tuples))) if implicit(gold) else None
 
 
 def score_generalized(tuples: Tuples, gold: Pairs) -> float | None:
-    """F1 as overall, where nearly equal terms count as equal."""
-    found = pairs(tuples)
-    return _f1(count_similar_pairs(found, gold), found, gold) if gold else None
+    """Return `score_overall` where similar terms count as equal."""
+    predicted = pairs_of(tuples)
+    return _f1(count_similar_pairs(predicted, gold), predicted, gold) if gold else None
 
 
 PAIR_SCORES: Final[Mapping[str, PairScore]] = {
@@ -93,8 +94,8 @@ PAIR_SCORES: Final[Mapping[str, PairScore]] = {
     "implicit_invalid_pred_rate": score_implicit_missed,
     "generalized_f1@0.95": score_generalized,
 }
-"""The quality metrics that are the mean of a score per sample."""
+"""The quality metrics that are means of a score per sample."""
 
 
-def _f1(hit_n: int, found: Pairs, gold: Pairs) -> float | None:
-    return 2 * hit_n / (len(found) + len(gold)) if gold else None
+def _f1(hit_n: int, predicted: Pairs, gold: Pairs) -> float | None:
+    return 2 * hit_n / (len(predicted) + len(gold)) if gold else None

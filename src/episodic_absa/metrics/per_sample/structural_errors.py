@@ -1,4 +1,4 @@
-"""What is wrong with the tuples of one sample, and where its first one stands in the text (RQ1)."""
+"""Structural errors of one sample (RQ1): conflicts, wrong polarities, ungrounded and unsupported tuples."""
 
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -12,37 +12,38 @@ BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
 
 
 class PolarityErrors(NamedTuple):
-    """Explicit predictions about terms that gold names."""
+    """Counts of explicit predictions whose term is a gold term."""
 
     wrong: int
-    """Those whose polarity is none of the term's gold polarities."""
+    """Predictions whose polarity is none of the term's gold polarities."""
     about_gold: int
+    """All predictions about gold terms."""
 
 
 def has_conflict(tuples: Tuples) -> bool:
-    """Whether one of the aspects holds two or more polarities; whether a backfill counts is decided before."""
-    found = pairs(tuples)
-    return len({term for term, _ in found}) < len(found)
+    """Return whether an aspect has two or more polarities. The caller decides whether `tuples` includes backfills."""
+    predicted = pairs(tuples)
+    return len({term for term, _ in predicted}) < len(predicted)
 
 
 def count_polarity_errors(tuples: Tuples, gold: Pairs) -> PolarityErrors:
-    """Count predictions that name a gold term and turn its polarity round."""
+    """Count the predictions about gold terms, and those of them with a wrong polarity."""
     terms = {term for term, _ in explicit(gold)}
-    about = [pair for pair in pairs(tuples) if pair[0] in terms]
-    return PolarityErrors(sum(pair not in gold for pair in about), len(about))
+    about_gold = [pair for pair in pairs(tuples) if pair[0] in terms]
+    return PolarityErrors(sum(pair not in gold for pair in about_gold), len(about_gold))
 
 
 def judged_predictions(card: Scorecard, *, count_backfilled: bool) -> tuple[JudgedSentiment, ...]:
-    """Return how the predicted final tuples stand in the text, in order."""
+    """Return the grounding judgement of each predicted final tuple, in order."""
     if count_backfilled:
         return card.sentiments_judged
-    # One entry per final tuple in order: that is how an entry's backfill flag is found.
+    # sentiments_judged has one entry per final tuple, in the same order; only the tuple has the backfill flag.
     judged = zip(card.final_tuples, card.sentiments_judged, strict=False)
-    return tuple(one for of, one in judged if not of.is_backfilled)
+    return tuple(judgement for final, judgement in judged if not final.is_backfilled)
 
 
 def bucket_of(card: Scorecard, *, count_backfilled: bool) -> Bucket:
-    """Put a sample into the one bucket of its first predicted tuple."""
+    """Return the grounding bucket of a sample: that of its first predicted tuple."""
     has_label = card.moderator is not None and card.moderator.applied_rules != ("Z",)
     judged = judged_predictions(card, count_backfilled=count_backfilled)
     if not judged:
@@ -56,7 +57,7 @@ def bucket_of(card: Scorecard, *, count_backfilled: bool) -> Bucket:
 
 
 def has_residual_risk(card: Scorecard, *, count_backfilled: bool) -> bool:
-    """Whether the result that was used is still risky, contradicts itself or has no support."""
+    """Return whether the final result still has a risk or a polarity conflict, or is unsupported."""
     return (
         bool(card.risk_after and card.risk_after.tags)
         or has_conflict(predictions(card, count_backfilled=count_backfilled))
@@ -65,5 +66,6 @@ def has_residual_risk(card: Scorecard, *, count_backfilled: bool) -> bool:
 
 
 def has_hallucination(card: Scorecard, *, count_backfilled: bool) -> bool:
-    """Whether a predicted term does not occur in the text."""
-    return any(not one.term_in_text for one in judged_predictions(card, count_backfilled=count_backfilled))
+    """Return whether a predicted term does not occur in the text."""
+    judgements = judged_predictions(card, count_backfilled=count_backfilled)
+    return any(not judgement.term_in_text for judgement in judgements)

@@ -1,4 +1,4 @@
-"""Two conditions compared review by review, and what may be said of it."""
+"""Paired comparison of two conditions, review by review, and the claims that the numbers support."""
 
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, mean_interval
 from episodic_absa.metrics.statistics.claim_words import UnsupportedClaim, find_unsupported_claims
