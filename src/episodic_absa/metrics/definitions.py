@@ -96,7 +96,7 @@ def _over_baseline(entry: Mapping[str, Any]) -> list[MetricDefinition]:
                 "metric": f"{BASELINE}_{final.metric}",
                 "group": "baseline",
                 "definition": f"{final.metric} of the majority baseline.",
-                "definition_ko": f"다수 극성 베이스라인의 {final.metric}입니다.",
+                "definition_ko": f"다수 극성 기준선의 {final.metric}입니다.",
             }
         )
         for final in (_as_written(entry) if "baseline" in entry.get("also", ()) else [])
