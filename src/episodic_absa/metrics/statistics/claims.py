@@ -97,7 +97,7 @@ def _english(a: str, b: str, paired: PairedDifference) -> str:
     numbers = f"{signed(paired.difference)}, 95 % CI {interval}, {_reviews(paired.n_uids)}, {_tests(paired)}"
     strength = claim_strength(paired)
     if strength == "none":
-        return f"{start}: {numbers}; {_no_claim_en(paired)}."
+        return f"{start}: {numbers}{_no_claim_en(paired)}."
     comparative = "better" if _favours_a(paired) else "worse"
     if strength == "significant":
         return f"{a} is significantly {comparative} than {b} in {paired.metric}: {numbers}."
@@ -107,12 +107,12 @@ def _english(a: str, b: str, paired: PairedDifference) -> str:
 
 def _no_claim_en(paired: PairedDifference) -> str:
     if paired.kind == "process":
-        return PROCESS_LABEL["en"]
+        return f"; {PROCESS_LABEL['en']}"
     if paired.kind == "efficiency":
-        return "cost, not quality"
+        return "; cost, not quality"
     if excludes_zero(paired):
-        return "the interval excludes 0 but the permutation test does not reject, so no claim is made"
-    return "the interval includes 0, so the data are consistent with no difference"
+        return "; the interval excludes 0 but the permutation test does not reject, so no claim is made"
+    return "; the interval includes 0, so the data are consistent with no difference"
 
 
 def _korean(a: str, b: str, paired: PairedDifference) -> str:
