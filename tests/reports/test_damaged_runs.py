@@ -1,4 +1,4 @@
-"""What was lost or changed after a run is told before any figure, on the page and on stderr; nothing goes silently."""
+"""The page and stderr name everything that was lost or changed after a run."""
 
 import json
 import logging
@@ -67,7 +67,7 @@ def test_a_cell_that_is_gone_makes_the_grids_verification_one_of_another_grid(gr
 
 def test_results_without_hashes_say_nothing_about_the_files_of_today(grid: Path) -> None:
     for path in grid.rglob("integrity.json"):
-        checks = [one for one in json.loads(path.read_text("utf-8")) if one["check"] != "files_seen"]
+        checks = [check for check in json.loads(path.read_text("utf-8")) if check["check"] != "files_seen"]
         path.write_text(json.dumps(checks), "utf-8")
     assert CHANGED in opening_of(grid)
 
