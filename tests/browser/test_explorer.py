@@ -44,7 +44,7 @@ def test_filters_leave_what_their_counts_promise_and_can_be_cleared(reader: Read
     page.select_option("#pick-language", "ko")
     page.fill("#search", "no such words at all")
     assert found(page) == 0
-    assert "no sample answers to this" in page.inner_text("#sample-list")
+    assert "no sample matches" in page.inner_text("#sample-list")
     page.click("button[type=reset]")
     assert found(page) == 24
     assert page.input_value("#pick-a") == "C2"
@@ -82,7 +82,7 @@ def test_a_sample_is_told_from_its_text_to_the_moderator(reader: Reader, report:
         "Risks",
         "Memory and gates",
         "Debate",
-        "Stage2 review and override",
+        "Stage2 verdicts and override",
         "Adoption and moderator",
         "Calls",
     ]

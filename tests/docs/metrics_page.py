@@ -1,4 +1,4 @@
-"""The tables of docs/metrics.md, made from the definitions. `python tests/docs/metrics_page.py` writes them anew."""
+"""The tables of docs/metrics.md, made from the definitions. Run `python tests/docs/metrics_page.py` to rewrite them."""
 
 import re
 from pathlib import Path
@@ -14,13 +14,13 @@ _BETTER: Final = {"higher": "higher", "lower": "lower", "": ""}
 
 
 def with_tables(page: str) -> str:
-    """Return the page with every table as the definitions have it."""
-    return _TABLE.sub(lambda found: _marked(found[1]), page)
+    """Return the page with every table rewritten from the definitions."""
+    return _TABLE.sub(lambda match: _marked(match[1]), page)
 
 
 def groups_on(page: str) -> list[str]:
-    """Return the groups that the page has a table of."""
-    return [found[1] for found in _TABLE.finditer(page)]
+    """Return the groups that have a table on the page."""
+    return [match[1] for match in _TABLE.finditer(page)]
 
 
 def _marked(group: str) -> str:
@@ -36,7 +36,7 @@ def _group_of(entry: dict[str, Any]) -> str:
 def _row(entry: dict[str, Any]) -> str:
     marks = {"s1": "¹", "baseline": "²"}
     name = entry["metric"].replace("{member}", f"<{entry.get('over')}>")
-    noted = "".join(marks[one] for one in entry.get("also", ()))
+    noted = "".join(marks[variant] for variant in entry.get("also", ()))
     sentence = entry["definition"].replace("{member}", f"<{entry.get('over')}>").replace("<", "&lt;")
     return f"| `{name}`{noted} | {entry['kind']} | {_BETTER[entry.get('better', '')]} | {sentence} |"
 

@@ -1,4 +1,4 @@
-"""docs/metrics.md explains exactly the metrics that there are."""
+"""docs/metrics.md defines every metric, and no other."""
 
 from typing import get_args
 
@@ -11,4 +11,4 @@ from episodic_absa.metrics.metric_value import MetricGroup
 def test_the_tables_are_those_of_the_definitions() -> None:
     page = PAGE.read_text("utf-8")
     assert set(groups_on(page)) == {*get_args(MetricGroup), "sample"}
-    assert with_tables(page) == page, "write them anew: python tests/docs/metrics_page.py"
+    assert with_tables(page) == page, "rewrite the tables: python tests/docs/metrics_page.py"

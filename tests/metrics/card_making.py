@@ -69,7 +69,7 @@ def make_card(
     drops: Sequence[Drop] = (),
     **more: Any,
 ) -> Scorecard:
-    """Make a sample that ended well; whatever follows from its tuples and risks does follow."""
+    """Make the scorecard of a successful sample; derived fields follow from its tuples and risks."""
     after = make_tuples(final, backfilled)
     before = after if stage1 is None else make_tuples(stage1, backfilled)
     changed = pairs(before) != pairs(after)
@@ -124,13 +124,13 @@ def make_card(
         ),
         "sentiments_judged": tuple(
             JudgedSentiment(
-                aspect_term=one.aspect_term,
-                polarity=one.polarity,
+                aspect_term=item.aspect_term,
+                polarity=item.polarity,
                 term_in_text=True,
-                grounded=bool(one.aspect_term),
+                grounded=bool(item.aspect_term),
                 evidence_in_text=True,
             )
-            for one in after
+            for item in after
         ),
         "memory": make_memory(),
         "store_decision": "skipped",
@@ -143,7 +143,7 @@ def make_card(
 
 
 def failed(card: Scorecard) -> Scorecard:
-    """The same sample, had it failed."""
+    """Return the scorecard of the same sample with status error."""
     kept = {name: getattr(card, name) for name in (*list(Scorecard.model_fields)[:13], "gold_tuples", "usage")}
     return Scorecard.model_validate(kept | {"status": "error", "error_type": "timeout"})
 

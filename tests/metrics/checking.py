@@ -1,4 +1,4 @@
-"""How a computed metric is held against its oracle."""
+"""Compares a computed metric with its oracle."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,7 +6,7 @@ import pytest
 from tests.metrics.oracles import Ratio
 
 from episodic_absa.metrics.cell_metrics import compute_cell_metrics
-from episodic_absa.metrics.majority import Majority
+from episodic_absa.metrics.majority_baseline import Majority
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.schemas.scorecard import Scorecard
 
@@ -16,9 +16,9 @@ MAJORITY = Majority(polarity="positive", source="train")
 
 def by_name(metrics: Iterable[MetricValue]) -> ByName:
     found = list(metrics)
-    names = [one.metric for one in found]
+    names = [value.metric for value in found]
     assert len(set(names)) == len(names), "a metric name stands for two values"  # SPEC 14.35
-    return {one.metric: one for one in found}
+    return {value.metric: value for value in found}
 
 
 def measured(
@@ -28,7 +28,7 @@ def measured(
 
 
 def one_of(metrics: ByName, *names: str) -> MetricValue:
-    """The metric of whichever of these names is used, where SPEC leaves the name open."""
+    """Return the metric under the name that is used; SPEC leaves some names open."""
     found = [metrics[name] for name in names if name in metrics]
     assert len(found) == 1, f"expected exactly one of {names} among {sorted(metrics)}"
     return found[0]

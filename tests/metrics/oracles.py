@@ -104,23 +104,27 @@ def after(card: Scorecard) -> RiskVectorV1_1:
 
 def predicted(tuples: Iterable[FinalTuple], *, count_backfilled: bool = False) -> list[FinalTuple]:
     """Predictions exclude backfills unless count_backfilled."""
-    return [one for one in tuples if count_backfilled or not one.is_backfilled]
+    return [item for item in tuples if count_backfilled or not item.is_backfilled]
 
 
 def pairs(tuples: Iterable[FinalTuple], *, count_backfilled: bool = False) -> Pairs:
     """Pair = (norm(aspect_term), polarity)."""
     return frozenset(
-        (norm(one.aspect_term), one.polarity) for one in predicted(tuples, count_backfilled=count_backfilled)
+        (norm(item.aspect_term), item.polarity) for item in predicted(tuples, count_backfilled=count_backfilled)
     )
 
 
 def has_valid_gold(card: Scorecard) -> bool:
-    return card.gold_tuples is not None and all(one.polarity is not None for one in card.gold_tuples)
+    return card.gold_tuples is not None and all(gold_tuple.polarity is not None for gold_tuple in card.gold_tuples)
 
 
 def gold_pairs(card: Scorecard) -> Pairs:
     assert card.gold_tuples is not None
-    return frozenset((norm(one.aspect_term), one.polarity) for one in card.gold_tuples if one.polarity is not None)
+    return frozenset(
+        (norm(gold_tuple.aspect_term), gold_tuple.polarity)
+        for gold_tuple in card.gold_tuples
+        if gold_tuple.polarity is not None
+    )
 
 
 def explicit(found: Pairs) -> Pairs:
@@ -174,8 +178,8 @@ def f1_lenient(card: Scorecard, *, count_backfilled: bool = False) -> float | No
 def representatives(tuples: Iterable[FinalTuple]) -> list[FinalTuple]:
     """SPEC 7.7: representative of an aspect: explicit first, then confidence, then order."""
     by_aspect: dict[str, list[FinalTuple]] = {}
-    for one in tuples:
-        by_aspect.setdefault(norm(one.aspect_term), []).append(one)
+    for item in tuples:
+        by_aspect.setdefault(norm(item.aspect_term), []).append(item)
     return [max(group, key=lambda one: (one.grounding == "explicit", one.confidence)) for group in by_aspect.values()]
 
 
@@ -277,9 +281,9 @@ def as_baseline(card: Scorecard, polarity: Polarity) -> Scorecard:
     Reading: a kept term has a sentiment or a backfill, so the kept terms are the explicit terms of stage1_tuples.
     """
     guessed = [
-        one.model_copy(update={"polarity": polarity, "is_backfilled": False})
-        for one in card.stage1_tuples
-        if one.aspect_term
+        item.model_copy(update={"polarity": polarity, "is_backfilled": False})
+        for item in card.stage1_tuples
+        if item.aspect_term
     ]
     return card.model_copy(update={"final_tuples": tuple(guessed)})
 
@@ -293,9 +297,9 @@ def severe(card: Scorecard, *, count_backfilled: bool = False) -> Ratio:
     for term, polarity in gold_pairs(card):
         right.setdefault(term, set()).add(polarity)
     about_gold = [
-        one
-        for one in predicted(card.final_tuples, count_backfilled=count_backfilled)
-        if one.aspect_term and norm(one.aspect_term) in right
+        item
+        for item in predicted(card.final_tuples, count_backfilled=count_backfilled)
+        if item.aspect_term and norm(item.aspect_term) in right
     ]
     return Ratio(sum(one.polarity not in right[norm(one.aspect_term)] for one in about_gold), len(about_gold))
 
@@ -311,8 +315,8 @@ def bucket(card: Scorecard, *, count_backfilled: bool = False) -> str:
     has_label = moderator(card).applied_rules != ("Z",)
     real = [
         judged
-        for one, judged in zip(card.final_tuples, card.sentiments_judged, strict=True)
-        if count_backfilled or not one.is_backfilled
+        for item, judged in zip(card.final_tuples, card.sentiments_judged, strict=True)
+        if count_backfilled or not item.is_backfilled
     ]
     if not real:
         return "implicit" if has_label else "unsupported"

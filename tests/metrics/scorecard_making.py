@@ -88,10 +88,10 @@ def gold(*pairs: tuple[str, Polarity | None]) -> tuple[GoldTuple, ...]:
 def extracted(tuples: Iterable[FinalTuple]) -> tuple[FinalTuple, ...]:
     """SPEC 7.7: unique by (norm term, polarity), highest confidence kept, sorted by place, implicit last."""
     best: dict[tuple[str, str], FinalTuple] = {}
-    for one in tuples:
-        key = (norm(one.aspect_term), one.polarity)
-        if key not in best or one.confidence > best[key].confidence:
-            best[key] = one
+    for item in tuples:
+        key = (norm(item.aspect_term), item.polarity)
+        if key not in best or item.confidence > best[key].confidence:
+            best[key] = item
 
     def place(one: FinalTuple) -> tuple[bool, int, str, str]:
         return (one.span is None, one.span.start if one.span else 0, one.aspect_term, one.polarity)
@@ -150,7 +150,7 @@ def ok_card(
     label: SentenceLabel = "positive",
     **more: Any,
 ) -> Scorecard:
-    """A sample that went well, with everything derived by SPEC from what is given.
+    """A successful sample; every field that is not given is derived as SPEC says.
 
     `drift` takes Stage2's tuples without adopting them: an integrity failure, but one that must be counted.
     """
@@ -207,7 +207,7 @@ def ok_card(
             hint_valid_n=0,
             hint_invalid_n=0,
         ),
-        "sentiments_judged": tuple(judged(one) for one in final) if judgements is None else tuple(judgements),
+        "sentiments_judged": tuple(judged(item) for item in final) if judgements is None else tuple(judgements),
         "memory": memory_meta(condition) if memory is None else memory,
         "store_decision": "skipped",
         "store_size_after": 0,
@@ -241,11 +241,11 @@ def error_card(uid: str = "u0", **more: Any) -> Scorecard:
 
 
 def _all_pairs(tuples: Iterable[FinalTuple]) -> set[tuple[str, str]]:
-    return {(norm(one.aspect_term), one.polarity) for one in tuples}
+    return {(norm(item.aspect_term), item.polarity) for item in tuples}
 
 
 def _conflict(tuples: Iterable[FinalTuple]) -> bool:
-    pairs = _all_pairs(one for one in tuples if not one.is_backfilled)
+    pairs = _all_pairs(item for item in tuples if not item.is_backfilled)
     return len({term for term, _ in pairs}) < len(pairs)
 
 
@@ -346,7 +346,7 @@ def ok_cards(
     sample_index: int = 0,
     golds: st.SearchStrategy[tuple[GoldTuple, ...] | None] = any_gold,
 ) -> Scorecard:
-    """One sample that went well."""
+    """One successful sample."""
     stage1, stage2 = draw(some_tuples), draw(some_tuples)
     way = draw(st.sampled_from(("keep", "adopt", "adopt", "drift")))
     adopt = way == "adopt"
@@ -355,8 +355,8 @@ def ok_cards(
     rules = draw(st.sampled_from(_RULES))
     candidate = draw(st.booleans())
     judgements = [
-        judged(one) if one.is_backfilled else judged(one, in_text=t, grounded=g, evidence=e)
-        for one in final
+        judged(item) if item.is_backfilled else judged(item, in_text=t, grounded=g, evidence=e)
+        for item in final
         for t, g, e in [draw(_judgement)]
     ]
     drops = draw(_drops)
@@ -451,7 +451,7 @@ def _fails_explicitly(
     *,
     candidate: bool,
 ) -> bool:
-    real = [j for one, j in zip(final, judgements, strict=True) if not one.is_backfilled]
+    real = [j for item, j in zip(final, judgements, strict=True) if not item.is_backfilled]
     if not real or real[0].aspect_term == "" or real[0].grounded:
         return False
     return not (candidate and rules != ("Z",))
@@ -461,7 +461,7 @@ def _fails_explicitly(
 def any_cards(
     draw: st.DrawFn, uid: str = "u0", condition: str = "C1", *, seed: int = 42, sample_index: int = 0
 ) -> Scorecard:
-    """One sample, one time in five a failed one."""
+    """One sample; one in five failed."""
     if draw(st.integers(0, 4)) == 4:
         return error_card(
             uid,
@@ -518,9 +518,9 @@ def grids(
 
 
 def with_final(card: Scorecard, tuples: Sequence[FinalTuple]) -> Scorecard:
-    """The same sample, had it ended with these tuples."""
+    """The same sample with these final tuples."""
     return card.model_copy(
-        update={"final_tuples": tuple(tuples), "sentiments_judged": tuple(judged(one) for one in tuples)}
+        update={"final_tuples": tuple(tuples), "sentiments_judged": tuple(judged(item) for item in tuples)}
     )
 
 

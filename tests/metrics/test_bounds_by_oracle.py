@@ -17,7 +17,7 @@ from tests.metrics.oracles import ok
 from tests.metrics.scorecard_making import any_cards, cells, error_card, final_tuple, ok_card
 
 from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS, sample_value
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_value
 from episodic_absa.schemas.scorecard import Scorecard, UsageSums
 
 BOUNDED = ("_rate", "_micro", "exact_match", "self_consistency", "correction_precision", "mapping_coverage")
@@ -111,9 +111,9 @@ def test_usage_is_told_per_sample_and_in_total(cards: list[Scorecard]) -> None:
 def test_the_cost_is_null_if_a_price_is_unknown() -> None:
     known, unknown = UsageSums(calls=1, cost_usd=0.25), UsageSums(calls=1)
     for cards in ([ok_card(usage=unknown)], [ok_card(usage=known), ok_card("u1", usage=unknown)]):
-        costs = [one for name, one in measured(cards).items() if "cost" in name]
+        costs = [value for name, value in measured(cards).items() if "cost" in name]
         assert costs
-        assert all(one.value is None for one in costs)
+        assert all(value.value is None for value in costs)
 
 
 @settings(max_examples=30)
@@ -133,7 +133,7 @@ def test_the_metrics_of_every_cell_are_the_same_in_the_same_order() -> None:
 
 
 def test_the_groups_stand_in_the_order_of_the_questions() -> None:
-    groups = [one.group for one in measured([ok_card()]).values()]
+    groups = [value.group for value in measured([ok_card()]).values()]
     assert list(dict.fromkeys(groups)) == [
         *("quality", "baseline", "rq1", "rq2", "rq3", "memory", "impact", "efficiency")
     ]
@@ -174,7 +174,7 @@ def test_the_value_of_a_sample_is_the_metric_of_that_sample(card: Scorecard, cou
         else None,
         "polarity_conflict": oracles.conflict(card.final_tuples, count_backfilled=count_backfilled),
         "unsupported": oracles.bucket(card, count_backfilled=count_backfilled) == "unsupported",
-        "aspect_hallucination": any(not one.term_in_text for one in card.sentiments_judged),
+        "aspect_hallucination": any(not judgement.term_in_text for judgement in card.sentiments_judged),
         "changed": oracles.changed(card),
         "delta_risk": oracles.delta_risk(card),
         "outcome_residual_risk": oracles.residual(card, count_backfilled=count_backfilled),

@@ -55,9 +55,9 @@ def test_injected_characters_and_withheld_advice_are_summed(cards: list[Scorecar
     metrics = measured(cards)
     seen = [oracles.memory(card) for card in ok(cards)]
     chars = one_of(metrics, "mean_prompt_injection_chars", "prompt_injection_chars_mean")
-    assert_value(chars, oracles.mean(one.prompt_injection_chars for one in seen).value)
-    assert_value(metrics["memory_blocked_episode_n"], sum(one.memory_blocked_episode_n for one in seen))
-    assert_value(metrics["memory_blocked_advisory_n"], sum(one.memory_blocked_advisory_n for one in seen))
+    assert_value(chars, oracles.mean(meta.prompt_injection_chars for meta in seen).value)
+    assert_value(metrics["memory_blocked_episode_n"], sum(meta.memory_blocked_episode_n for meta in seen))
+    assert_value(metrics["memory_blocked_advisory_n"], sum(meta.memory_blocked_advisory_n for meta in seen))
 
 
 @settings(max_examples=45)
@@ -68,8 +68,8 @@ def test_triggers_are_counted_over_injected_samples_only(cards: list[Scorecard])
     either = [oracles.memory(card) for card in ok(cards) if oracles.injected(card)]
     for reason in REASONS:
         found = one_of(metrics, f"injection_trigger_{reason}_n", f"injection_trigger_debate_{reason}_n")
-        least = sum(one.injection_trigger_reason == reason for one in shown)
-        assert least <= (found.value or 0) <= sum(reason in one.injection_trigger_reasons for one in either)
+        least = sum(meta.injection_trigger_reason == reason for meta in shown)
+        assert least <= (found.value or 0) <= sum(reason in meta.injection_trigger_reasons for meta in either)
         assert found.denominator is None
 
 
@@ -90,7 +90,7 @@ def test_impact_and_process_do_not_change_with_gold(cards: list[Scorecard]) -> N
     blind = [card.model_copy(update={"gold_tuples": None}) for card in cards]
     seeing = [card.model_copy(update={"gold_tuples": gold(("food", "negative"))}) for card in cards]
     without, with_gold = measured(blind, majority=None), measured(seeing, majority=None)
-    impact = [name for name, one in without.items() if one.group in {"impact", "memory"}]
+    impact = [name for name, value in without.items() if value.group in {"impact", "memory"}]
     assert impact
     assert [without[name] for name in impact] == [with_gold[name] for name in impact]
 

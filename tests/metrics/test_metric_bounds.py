@@ -1,4 +1,4 @@
-"""Whatever the samples: no rate above 1, no number without a denominator, no order that matters, perfect gold."""
+"""For any samples: no rate exceeds 1, an empty denominator gives no value, order does not matter, gold scores 1."""
 
 import subprocess
 import sys
@@ -60,13 +60,17 @@ def cards(draw: st.DrawFn) -> list[Scorecard]:
 @given(cards(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_no_rate_exceeds_one_and_an_empty_denominator_shows_no_number(found: list[Scorecard], backfilled: bool) -> None:
-    for one in compute_cell_metrics(found, majority=MAJORITY, count_backfilled=backfilled):
-        if one.denominator == 0:
-            assert one.value is None, one
-        if one.kind == "efficiency" or one.metric.startswith("n_") or any(part in one.metric for part in UNBOUNDED):
+    for value in compute_cell_metrics(found, majority=MAJORITY, count_backfilled=backfilled):
+        if value.denominator == 0:
+            assert value.value is None, value
+        if (
+            value.kind == "efficiency"
+            or value.metric.startswith("n_")
+            or any(part in value.metric for part in UNBOUNDED)
+        ):
             continue
-        assert one.value is None or -1 <= one.value <= 1, one
-        assert one.value is None or one.value >= 0 or one.metric in ("delta_f1", "net_gain"), one
+        assert value.value is None or -1 <= value.value <= 1, value
+        assert value.value is None or value.value >= 0 or value.metric in ("delta_f1", "net_gain"), value
 
 
 # CHECKLIST 196
@@ -81,7 +85,7 @@ def test_the_order_of_scorecards_changes_nothing(found: list[Scorecard], random:
 @given(PAIRS)
 def test_gold_scored_against_itself_is_perfect(gold: list[Any]) -> None:
     card = make_card(gold, gold)
-    found = {one.metric: one.value for one in compute_cell_metrics([card], majority=None)}
+    found = {value.metric: value.value for value in compute_cell_metrics([card], majority=None)}
     for metric in ("explicit", "explicit_micro", "overall", "implicit", "lenient"):
         assert found[f"tuple_f1_{metric}"] in (None, 1.0)
     assert (found["exact_match"], found["severe_polarity_error_L3_count"]) == (1.0, 0.0)
@@ -92,16 +96,16 @@ def test_gold_scored_against_itself_is_perfect(gold: list[Any]) -> None:
 @given(cards(), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_the_buckets_sum_to_one(found: list[Scorecard], backfilled: bool) -> None:
-    metrics = {one.metric: one for one in compute_cell_metrics(found, majority=None, count_backfilled=backfilled)}
+    metrics = {value.metric: value for value in compute_cell_metrics(found, majority=None, count_backfilled=backfilled)}
     buckets = [metrics[f"{name}_rate"] for name in ("explicit", "implicit", "explicit_failure", "unsupported")]
-    assert sum(one.numerator or 0 for one in buckets) == metrics["n_ok"].value
-    assert {one.denominator for one in buckets} == {metrics["n_ok"].value}
+    assert sum(value.numerator or 0 for value in buckets) == metrics["n_ok"].value
+    assert {value.denominator for value in buckets} == {metrics["n_ok"].value}
 
 
 @given(cards())
 @settings(max_examples=40, deadline=None)
 def test_the_mean_of_a_sample_s_values_is_the_metric_of_the_cell(found: list[Scorecard]) -> None:
-    metrics = {one.metric: one for one in compute_cell_metrics(found, majority=None)}
+    metrics = {value.metric: value for value in compute_cell_metrics(found, majority=None)}
     named = {
         "severe_polarity_error": "severe_polarity_error_L3_sample_rate",
         "polarity_conflict": "polarity_conflict_rate",
@@ -121,15 +125,15 @@ def test_a_metric_without_a_value_per_sample_is_refused() -> None:
 
 # CHECKLIST 143
 def test_every_metric_is_defined_in_both_languages_and_stands_in_the_order_of_its_definition() -> None:
-    found = compute_cell_metrics([make_card()], majority=MAJORITY)
+    values = compute_cell_metrics([make_card()], majority=MAJORITY)
     known = all_definitions()
-    assert [one.metric for one in found] == [name for name, one in known.items() if one.scope == "cell"]
-    assert {one.group for one in known.values()} == set(get_args(MetricGroup))
-    for one in found:
-        meant = definition_of(one.metric)
-        assert (one.group, one.kind) == (meant.group, meant.kind)
-        assert meant.definition.endswith(".")
-        assert any("가" <= letter <= "힣" for letter in meant.definition_ko)
+    assert [value.metric for value in values] == [name for name, entry in known.items() if entry.scope == "cell"]
+    assert {definition.group for definition in known.values()} == set(get_args(MetricGroup))
+    for value in values:
+        definition = definition_of(value.metric)
+        assert (value.group, value.kind) == (definition.group, definition.kind)
+        assert definition.definition.endswith(".")
+        assert any("가" <= letter <= "힣" for letter in definition.definition_ko)
     assert {known[metric].scope for metric in PAIRED_METRICS} == {"cell", "sample"}
     with pytest.raises(KeyError):
         definition_of("accuracy")

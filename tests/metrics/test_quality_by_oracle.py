@@ -25,7 +25,7 @@ from tests.metrics.scorecard_making import (
 )
 
 from episodic_absa.language.normalisation import norm
-from episodic_absa.metrics.majority import Majority
+from episodic_absa.metrics.majority_baseline import Majority
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.scorecard import Scorecard
@@ -173,7 +173,9 @@ def test_writing_a_tuple_twice_changes_no_score(
     tuples: Sequence[FinalTuple], gold_tuples: tuple[GoldTuple, ...]
 ) -> None:
     card = ok_card(stage1=tuples, gold_tuples=gold_tuples)
-    twice = [one.model_copy(update={"aspect_term": f"{one.aspect_term}." if one.aspect_term else ""}) for one in tuples]
+    twice = [
+        item.model_copy(update={"aspect_term": f"{item.aspect_term}." if item.aspect_term else ""}) for item in tuples
+    ]
     once, again = measured([card]), measured([with_final(card, [*tuples, *twice])])
     for name in (*F1S, "exact_match"):
         assert_value(again[name], once[name].value)
@@ -186,7 +188,7 @@ def test_gold_against_gold_gives_one(golds: list[tuple[GoldTuple, ...]]) -> None
     cards = [
         ok_card(
             f"u{i}",
-            stage1=[final_tuple(one.aspect_term, one.polarity) for one in found if one.polarity],
+            stage1=[final_tuple(item.aspect_term, item.polarity) for item in found if item.polarity],
             gold_tuples=found,
         )
         for i, found in enumerate(golds)

@@ -6,10 +6,10 @@ import pytest
 from tests.metrics.card_making import NO_POLARITY, Pairs, failed, make_card, make_gold, make_tuple, make_tuples
 
 from episodic_absa.metrics import Majority, MetricValue, compute_cell_metrics
-from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES
-from episodic_absa.metrics.one_sample.samples import Pairs as SetOfPairs
-from episodic_absa.metrics.one_sample.samples import valid_gold
-from episodic_absa.metrics.one_sample.term_similarity import count_similar_pairs, similarity
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs as SetOfPairs
+from episodic_absa.metrics.per_sample.gold_and_predictions import valid_gold
+from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
+from episodic_absa.metrics.per_sample.term_similarity import count_similar_pairs, similarity
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.scorecard import Scorecard
 
@@ -20,7 +20,8 @@ def measure(
     *cards: Scorecard, majority: Majority | None = None, count_backfilled: bool = False
 ) -> Callable[[str], MetricValue]:
     found = {
-        one.metric: one for one in compute_cell_metrics(cards, majority=majority, count_backfilled=count_backfilled)
+        value.metric: value
+        for value in compute_cell_metrics(cards, majority=majority, count_backfilled=count_backfilled)
     }
     return found.__getitem__
 
@@ -134,7 +135,7 @@ def test_corrections_are_counted_by_exact_match_before_and_after() -> None:
     still, keep = make_card(wrong, right), make_card(right, right)
     found = measure(fix, fix, fix, broken, still, keep)
     rates = {metric: found(metric) for metric in ("fix_rate", "break_rate", "net_gain", "correction_precision")}
-    assert {metric: (one.numerator, one.denominator) for metric, one in rates.items()} == {
+    assert {metric: (value.numerator, value.denominator) for metric, value in rates.items()} == {
         "fix_rate": (3, 4),
         "break_rate": (1, 2),
         "net_gain": (2, 6),

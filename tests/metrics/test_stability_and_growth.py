@@ -19,7 +19,7 @@ def trials(*labels: str, memory_shown: bool = True) -> dict[int, list[Scorecard]
 
 
 def values(stability: Stability) -> dict[str, float | None]:
-    return {one.metric: one.value for one in stability.metrics}
+    return {value.metric: value.value for value in stability.metrics}
 
 
 # CHECKLIST 141
@@ -61,15 +61,15 @@ def test_seeds_that_can_change_nothing_are_one_trial(seed_supported: bool, memor
 def test_seeds_that_change_neither_order_nor_answers_are_one_trial(seed_supported: bool, eligible: bool) -> None:
     found = compute_stability(trials("positive", "positive"), seed_supported=seed_supported, order_varies=False)
     assert (found.eligible, found.trials) == ((True, 2) if eligible else (False, 1))
-    assert eligible or all("the order is not shuffled" in one.note for one in found.metrics)
+    assert eligible or all("the order is not shuffled" in value.note for value in found.metrics)
 
 
 # CHECKLIST 196, 227
 def test_one_trial_agrees_with_nothing() -> None:
     by_seed = trials("positive", "negative")
     by_seed[1] = [card.model_copy(update={"uid": "other"}) for card in by_seed[1]]
-    for one in (by_seed, {0: by_seed[0]}, {}):
-        found = compute_stability(one, seed_supported=True)
+    for cards in (by_seed, {0: by_seed[0]}, {}):
+        found = compute_stability(cards, seed_supported=True)
         assert (found.eligible, found.eligible_uids, set(values(found).values())) == (False, 0, {None})
 
 

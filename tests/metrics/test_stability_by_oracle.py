@@ -64,7 +64,7 @@ def test_risk_set_consistency_is_the_share_of_uids_with_equal_risks_after_revisi
 def test_seeds_that_change_nothing_are_one_trial(grid: Grid) -> None:
     found = compute_stability(grid, seed_supported=False)
     assert found.eligible is False
-    assert all(one.value is None for one in rq2(found.metrics).values())
+    assert all(value.value is None for value in rq2(found.metrics).values())
 
 
 # CHECKLIST 227
@@ -75,13 +75,13 @@ def test_an_exposed_condition_has_a_trial_per_seed_even_if_the_backend_ignores_s
     unseeded = compute_stability(grid, seed_supported=False)
     if any(card.status == "ok" for cards in grid.values() for card in cards):
         assert unseeded.eligible is seeded.eligible
-        assert [one.value for one in unseeded.metrics] == [one.value for one in seeded.metrics]
+        assert [value.value for value in unseeded.metrics] == [value.value for value in seeded.metrics]
 
 
 def test_one_trial_is_no_agreement() -> None:
     found = compute_stability(labelled("positive"), seed_supported=True)
     assert (found.eligible, found.eligible_uids) == (False, 0)
-    assert all(one.value is None for one in found.metrics)
+    assert all(value.value is None for value in found.metrics)
     failed = compute_stability({1: [ok_card(seed=1)], 2: [error_card(seed=2)]}, seed_supported=True)
     assert (failed.eligible, failed.eligible_uids) == (False, 0)
 
@@ -89,7 +89,7 @@ def test_one_trial_is_no_agreement() -> None:
 def test_no_trial_at_all_is_null() -> None:
     found = compute_stability({}, seed_supported=True)
     assert found.eligible is False
-    assert all(one.value is None for one in found.metrics)
+    assert all(value.value is None for value in found.metrics)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_agreement_needs_equal_pairs_and_consistency_equal_labels() -> None:
 # CHECKLIST 141
 def test_stability_is_an_outcome() -> None:
     metrics = rq2(compute_stability(labelled("positive", "negative"), seed_supported=True).metrics)
-    assert {(one.group, one.kind) for one in metrics.values()} == {("rq2", "outcome")}
+    assert {(value.group, value.kind) for value in metrics.values()} == {("rq2", "outcome")}
 
 
 @settings(max_examples=30)

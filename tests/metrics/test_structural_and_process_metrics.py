@@ -6,7 +6,7 @@ import pytest
 from tests.metrics.card_making import covering, failed, make_card, make_memory
 from tests.metrics.test_quality_metrics import measure
 
-from episodic_absa.metrics.one_sample.structural_errors import Bucket, bucket_of
+from episodic_absa.metrics.per_sample.structural_errors import Bucket, bucket_of
 from episodic_absa.schemas.absa import Drop
 from episodic_absa.schemas.scorecard import (
     JudgedSentiment,

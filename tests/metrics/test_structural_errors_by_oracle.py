@@ -28,7 +28,7 @@ FOOD = final_tuple("food", "positive")
 
 def bucket_rates(metrics: ByName) -> dict[str, Ratio]:
     found = {name: one_of(metrics, f"{name}_rate", f"bucket_{name}_rate", f"rq1_{name}_rate") for name in BUCKETS}
-    return {name: Ratio(one.numerator or 0, one.denominator or 0) for name, one in found.items()}
+    return {name: Ratio(value.numerator or 0, value.denominator or 0) for name, value in found.items()}
 
 
 # CHECKLIST 140, 196
@@ -128,10 +128,10 @@ def test_the_bucket_of_a_sample_by_table(
     expected: str,
 ) -> None:
     tuples = [] if term is None else [final_tuple(term), final_tuple("가격")]
-    judgements = [judged(one, grounded=grounded, evidence=evidence) for one in tuples[:1]]
+    judgements = [judged(item, grounded=grounded, evidence=evidence) for item in tuples[:1]]
     card = ok_card(
         stage1=tuples,
-        judgements=[*judgements, *(judged(one) for one in tuples[1:])],
+        judgements=[*judgements, *(judged(item) for item in tuples[1:])],
         applied_rules=rules,
         label="neutral",
         implicit_grounding_candidate=candidate,
@@ -146,7 +146,7 @@ def test_the_bucket_of_a_sample_by_table(
 def test_hallucinations_and_drops_are_shares_of_all_samples(cards: list[Scorecard]) -> None:
     metrics = measured(cards)
     n = ok(cards)
-    hallucinated = share(n, lambda c: any(not one.term_in_text for one in c.sentiments_judged))
+    hallucinated = share(n, lambda c: any(not judgement.term_in_text for judgement in c.sentiments_judged))
     assert_ratio(metrics["aspect_hallucination_rate"], hallucinated)
     for reason in ("alignment_failure", "filter_rejection", "semantic_hallucination"):
         expected = share(n, lambda c, reason=reason: oracles.dropped(c, reason))  # type: ignore[misc]

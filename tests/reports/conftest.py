@@ -9,17 +9,17 @@ from tests.reports.shared_grids import hostile_grid, shipped_grid
 
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished and verified grid, not to be changed."""
+    """A finished and verified grid; tests must not change it."""
     return shipped_grid(tmp_path_factory)
 
 
 @pytest.fixture
 def grid(reported: Path, tmp_path: Path) -> Path:
-    """A copy, to be damaged."""
+    """A copy of the grid that a test may damage."""
     return Path(shutil.copytree(reported, tmp_path / "small"))
 
 
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A grid of reviews that try to be more than text."""
+    """A grid of reviews that contain markup and scripts."""
     return hostile_grid(tmp_path_factory)

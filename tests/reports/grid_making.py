@@ -1,4 +1,4 @@
-"""Grids to make reports of: a small real one, one of hostile reviews, and a large one multiplied from real lines."""
+"""Grids for report tests: a small real one, one with hostile reviews, and a large one copied from real lines."""
 
 import asyncio
 import base64
@@ -32,7 +32,7 @@ HOSTILE_REVIEWS: Mapping[str, str] = {
 
 
 def run(config: Path) -> None:
-    """Run an experiment in a thread of its own: a browser's driver keeps an event loop in this one."""
+    """Run an experiment in a separate thread, because the browser driver keeps an event loop in this one."""
     with ThreadPoolExecutor(1) as thread:
         thread.submit(lambda: asyncio.run(run_grid(load_experiment(config), use_cache_file=False))).result()
 
@@ -134,7 +134,7 @@ _MARKED: Mapping[str, Callable[[Line], Line]] = {
     "traces.jsonl": _marked_trace,
     "override_gate_debug.jsonl": lambda line: {**line, "uid": "@UID"},
 }
-"""How the lines of each file become patterns: equal words would pack too well, and cost time to write."""
+"""How the lines of each file become patterns. Equal texts would compress better than real ones."""
 
 
 def read_lines(path: Path) -> list[Line]:
@@ -154,13 +154,13 @@ def change_lines(path: Path, change: Callable[[Line], Line]) -> None:
 
 
 def failed_card(line: Line, error_type: str) -> Line:
-    """Return the scorecard of the same sample, had it failed."""
+    """Return the scorecard of the same sample with status error."""
     known = [name for name, field in Scorecard.model_fields.items() if field.is_required()]
     return {key: line[key] for key in (*known, "gold_tuples", "usage")} | {"status": "error", "error_type": error_type}
 
 
 class PageParser(HTMLParser):
-    """What a page consists of: elements with attributes, words by line, and what lies in its scripts."""
+    """The parts of a page: elements with attributes, words by line, and the data in its scripts."""
 
     BLOCKS = frozenset(
         [
@@ -218,4 +218,8 @@ class PageParser(HTMLParser):
 
     def unpacked(self) -> list[Any]:
         """The data of the explorer: its index, then the details."""
-        return [json.loads(gzip.decompress(base64.b64decode(one))) for one in self.scripts if one.startswith("H4sI")]
+        return [
+            json.loads(gzip.decompress(base64.b64decode(script)))
+            for script in self.scripts
+            if script.startswith("H4sI")
+        ]

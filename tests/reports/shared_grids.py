@@ -1,4 +1,4 @@
-"""The grids that all tests of reports look at, made once per test session, whichever process comes first."""
+"""The grids that all report tests read. The first process that needs a grid makes it, once per test session."""
 
 import fcntl
 import os
@@ -14,12 +14,12 @@ from episodic_absa.verification.verify import verify
 
 
 def shipped_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished, verified and reported grid, not to be changed."""
+    """A finished and verified grid with its reports; tests must not change it."""
     return _once(tmp_path_factory, "shipped", _make_shipped)
 
 
 def hostile_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A reported grid of reviews that try to be more than text, not to be changed."""
+    """A grid with reports of reviews that contain markup and scripts; tests must not change it."""
     return _once(tmp_path_factory, "hostile", _make_hostile)
 
 
@@ -38,7 +38,7 @@ def _make_hostile(folder: Path) -> Path:
 
 def _once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
     base = tmp_path_factory.getbasetemp()
-    # The workers of one session have folders of their own, side by side.
+    # Each worker of a session has its own folder; the folders are siblings.
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared_grids"
     place.mkdir(exist_ok=True)
     with open(place / f"{name}.lock", "w", encoding="utf-8") as lock:

@@ -1,4 +1,4 @@
-"""No page says more than its intervals carry."""
+"""A page makes no claim that its intervals do not support."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from episodic_absa.reports.run_report import REPORT, write_pages
 
 
 def spoil(line: Line) -> Line:
-    """Take every prediction away."""
+    """Return the line without predictions."""
     return {**line, "final_tuples": [], "sentiments_judged": []}
 
 

@@ -1,4 +1,4 @@
-"""What was lost or changed after a run is told before any figure, on the page and on stderr; nothing goes silently."""
+"""The page and stderr name everything that was lost or changed after a run."""
 
 import json
 import logging
@@ -49,7 +49,7 @@ def test_a_page_never_calls_verified_what_verify_did_not_see(grid: Path) -> None
         )
         words = opening_of(cell)
         assert CHANGED in words, name
-        assert "파일이 변경되기 전에 검증됨" in words
+        assert "파일이 변경되기 전에 검증했습니다" in words
         assert "checks hold" not in words
         (cell / name).write_bytes(before)
     assert "checks hold" in opening_of(cell)
@@ -67,7 +67,7 @@ def test_a_cell_that_is_gone_makes_the_grids_verification_one_of_another_grid(gr
 
 def test_results_without_hashes_say_nothing_about_the_files_of_today(grid: Path) -> None:
     for path in grid.rglob("integrity.json"):
-        checks = [one for one in json.loads(path.read_text("utf-8")) if one["check"] != "files_seen"]
+        checks = [check for check in json.loads(path.read_text("utf-8")) if check["check"] != "files_seen"]
         path.write_text(json.dumps(checks), "utf-8")
     assert CHANGED in opening_of(grid)
 
@@ -180,8 +180,8 @@ def test_seeds_that_change_nothing_are_told_so(tmp_path: Path) -> None:
     rows = [{"uid": "r1", "text": "The food was good."}]
     grid = run_reviews(tmp_path, rows, conditions=["C1"], seeds=[7, 42])
     assert not load_experiment(tmp_path / "made.yaml").file.experiment.shuffle
-    assert "7, 42 (they change nothing: the backend ignores them, the order is fixed)" in opening_of(grid)
-    assert "it changes nothing" in opening_of(grid / "C1__seed7")
+    assert "7, 42 (no effect: the backend ignores the seed and the order is fixed)" in opening_of(grid)
+    assert "7 (no effect: the backend ignores the seed and the order is fixed)" in opening_of(grid / "C1__seed7")
 
 
 def test_seeds_that_set_the_order_are_told_in_ascending_order(reported: Path) -> None:

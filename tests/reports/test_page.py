@@ -1,4 +1,4 @@
-"""What a report page holds, and that it holds nothing else."""
+"""The contents of a report page."""
 
 import base64
 import hashlib
@@ -131,7 +131,7 @@ def test_a_failed_check_is_told_with_its_cell(grid: Path) -> None:
 def test_only_the_pages_own_script_and_style_may_run(page: str) -> None:
     parser = PageParser(page)
     metas = [attributes for tag, attributes in parser.elements if tag == "meta"]
-    policy = next(one["content"] for one in metas if one.get("http-equiv") == "Content-Security-Policy") or ""
+    policy = next(meta["content"] for meta in metas if meta.get("http-equiv") == "Content-Security-Policy") or ""
     for text in (style_sheet(), page_script()):
         assert f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" in policy
     assert policy.startswith("default-src 'none'; ")

@@ -1,4 +1,4 @@
-"""A run that failed, stopped, or has little to tell still gives a page that says so."""
+"""A run that failed, stopped or has no results still gives a page that says so."""
 
 import json
 from pathlib import Path
@@ -73,23 +73,23 @@ REVIEWS = [{"uid": f"r{place}", "text": f"The food was good, but bill number {pl
 
 
 @pytest.mark.parametrize(
-    ("conditions", "told"),
+    ("conditions", "sentence"),
     [
         (["C1"], "Without gold nothing can be said about quality; samples changed after review: C1 "),
         (["C1", "C2"], "No gold: quality, corrections and the baseline have no value."),
     ],
 )
-def test_a_run_without_gold_speaks_of_changes_only(tmp_path: Path, conditions: list[str], told: str) -> None:
+def test_a_run_without_gold_speaks_of_changes_only(tmp_path: Path, conditions: list[str], sentence: str) -> None:
     words = words_of(run_reviews(tmp_path, REVIEWS, conditions=conditions))
-    assert told in words
-    assert "No gold, no quality figures." in words
+    assert sentence in words
+    assert "There is no gold, so there are no quality values." in words
 
 
 def test_one_condition_with_gold_is_told_without_a_comparison(tmp_path: Path) -> None:
     gold = [{"uid": row["uid"], "gold_tuples": [{"aspect_term": "food", "polarity": "positive"}]} for row in REVIEWS]
     words = words_of(run_reviews(tmp_path, REVIEWS, gold, conditions=["C1"]))
     assert "No comparison is made here." in words
-    assert "There is nothing to compare" in words
+    assert "No comparison: the page has a single condition" in words
 
 
 def test_a_directory_without_a_run_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A report without text holds no review text: neither the texts nor terms, evidence and words that quote them."""
+"""A report without text contains no review text: no texts, terms, evidence or words that quote them."""
 
 import shutil
 from collections.abc import Iterable
@@ -30,14 +30,14 @@ def texts_of(grid: Path) -> set[str]:
 
 def terms_of(grid: Path) -> set[str]:
     cards = [card for path in grid.glob("*/scorecards.jsonl") for card in read_lines(path)]
-    tuples = [one for card in cards for name in ("stage1_tuples", "final_tuples") for one in card[name]]
-    gold = [one for card in cards for one in card["gold_tuples"] or ()]
-    return {one["aspect_term"] for one in [*tuples, *gold] if len(one["aspect_term"]) >= 2}
+    tuples = [item for card in cards for name in ("stage1_tuples", "final_tuples") for item in card[name]]
+    gold = [gold_tuple for card in cards for gold_tuple in card["gold_tuples"] or ()]
+    return {gold_tuple["aspect_term"] for gold_tuple in [*tuples, *gold] if len(gold_tuple["aspect_term"]) >= 2}
 
 
 @pytest.fixture(scope="session")
 def ours(reported: Path) -> str:
-    """Our own words, which a review may use as well (`of the `), and its uids and domains."""
+    """The text of the package's own sources, which a review may share (`of the `), and uids and domains."""
     places = [
         *(PACKAGE / "reports").rglob("*.*"),
         *(PACKAGE / "metrics").rglob("*.*"),
@@ -53,7 +53,7 @@ def ours(reported: Path) -> str:
 
 @pytest.fixture(scope="session")
 def hostile_page(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of quite other reviews, without text."""
+    """The page of unrelated reviews, without text."""
     grid = Path(shutil.copytree(hostile, tmp_path_factory.mktemp("others") / "made"))
     write_pages(load_run(grid), with_text=False)
     return everything_on(grid / REPORT)
@@ -84,7 +84,10 @@ def test_the_page_says_that_it_is_without_text_and_numbers_the_aspects(grid: Pat
     assert "Made without review text" in parser.text
     index, *blocks = parser.unpacked()
     assert {row[1] for row in index["rows"]} == {""}
-    assert {one["t"] for block in blocks for review in block for one in review["gold"]} >= {"aspect 1", "aspect 2"}
+    assert {item["t"] for block in blocks for review in block for item in review["gold"]} >= {
+        "aspect 1",
+        "aspect 2",
+    }
 
 
 def test_a_hostile_review_leaves_nothing_on_a_page_without_text(hostile: Path, hostile_page: str) -> None:

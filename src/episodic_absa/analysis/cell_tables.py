@@ -6,7 +6,7 @@ from typing import Any, Final
 from episodic_absa.language import norm
 from episodic_absa.metrics import MetricValue
 from episodic_absa.metrics.memory_use import was_injected
-from episodic_absa.metrics.one_sample.samples import predictions
+from episodic_absa.metrics.per_sample.gold_and_predictions import predictions
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple

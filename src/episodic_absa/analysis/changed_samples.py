@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from episodic_absa.final_tuples import pairs
-from episodic_absa.metrics.one_sample.per_sample import sample_value
-from episodic_absa.metrics.one_sample.samples import Pairs, predictions, valid_gold
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, predictions, valid_gold
+from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.serialization.csv_text import csv_text, replace_file

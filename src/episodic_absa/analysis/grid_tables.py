@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from episodic_absa.analysis.cell_tables import cell_metrics
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
-from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim, compare
+from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim_strength, compare
 from episodic_absa.runs.experiment_config import DEFAULT_COMPARISONS
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
 from episodic_absa.serialization.csv_text import csv_text, number_text
@@ -116,7 +116,18 @@ def comparisons_text(comparisons: Sequence[Comparison]) -> str:
 def _comparison_rows(one: Comparison) -> Iterator[tuple[Any, ...]]:
     for difference in one.metrics:
         values = (getattr(difference, name) for name in _COMPARED_FIELDS)
-        yield (one.a, one.b, difference.metric, difference.kind, *values, claim(difference), None, None, None, None)
+        yield (
+            one.a,
+            one.b,
+            difference.metric,
+            difference.kind,
+            *values,
+            claim_strength(difference),
+            None,
+            None,
+            None,
+            None,
+        )
     if one.mcnemar is not None:
         test = one.mcnemar
         known = {"p_value": test.p_value, "p_holm": test.p_holm}

@@ -6,10 +6,10 @@ from statistics import fmean
 from typing import Literal
 
 from episodic_absa.metrics import sample_value
-from episodic_absa.metrics.majority import compute_baseline
+from episodic_absa.metrics.majority_baseline import compute_baseline
 from episodic_absa.metrics.memory_use import was_injected
-from episodic_absa.metrics.one_sample.per_sample import was_changed
-from episodic_absa.metrics.one_sample.samples import ended_well
+from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
+from episodic_absa.metrics.per_sample.sample_values import was_changed
 from episodic_absa.metrics.ratios import mean
 from episodic_absa.runs.experiment_config import ExperimentConfig
 from episodic_absa.runs.grid import build_cells, evaluated_cells
@@ -111,7 +111,7 @@ def _baseline(cells: Sequence[FinishedCell]) -> BaselineSummary | None:
     majority = cells[0].manifest.majority
     if majority is None:
         return None
-    scores = [next(iter(compute_baseline(ended_well(cell.cards), majority))).value for cell in cells]
+    scores = [next(iter(compute_baseline(successful_cards(cell.cards), majority))).value for cell in cells]
     return BaselineSummary(tuple_f1_explicit=_mean(scores), polarity=majority.polarity, source=majority.source)
 
 

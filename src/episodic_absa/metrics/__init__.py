@@ -1,11 +1,11 @@
-"""Every metric of a run, as pure functions over its scorecards; nothing here reads a file of a run."""
+"""Metrics of a run: pure functions over scorecards. Nothing in this package reads the files of a run."""
 
 from episodic_absa.metrics.cell_metrics import compute_cell_metrics
 from episodic_absa.metrics.definitions import MetricDefinition, all_definitions, definition_of
-from episodic_absa.metrics.majority import Majority
+from episodic_absa.metrics.majority_baseline import Majority
 from episodic_absa.metrics.memory_growth import GrowthLine, compute_growth
 from episodic_absa.metrics.metric_value import MetricGroup, MetricKind, MetricValue
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS, sample_value
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_value
 from episodic_absa.metrics.stability import Stability, compute_stability
 
 __all__ = [

@@ -1,31 +1,33 @@
-"""Every metric of one cell, always the same ones in the same order."""
+"""All metrics of one cell. Every cell has the same metrics in the same order."""
 
 from collections.abc import Sequence
 
 from episodic_absa.metrics.definitions import all_definitions
 from episodic_absa.metrics.efficiency import compute_efficiency
-from episodic_absa.metrics.majority import Majority, compute_baseline
+from episodic_absa.metrics.majority_baseline import Majority, compute_baseline
 from episodic_absa.metrics.memory_use import compute_impact, compute_memory_use
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.samples import ended_well
+from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
+from episodic_absa.metrics.process import compute_process
 from episodic_absa.metrics.quality import compute_quality
-from episodic_absa.metrics.rq1 import compute_structural_errors
-from episodic_absa.metrics.rq3 import compute_process
+from episodic_absa.metrics.structural_error_rates import compute_structural_errors
 from episodic_absa.schemas.scorecard import Scorecard
 
 
 def compute_cell_metrics(
     cards: Sequence[Scorecard], *, majority: Majority | None, count_backfilled: bool = False
 ) -> tuple[MetricValue, ...]:
-    """Compute the metrics of one condition with one seed; what needs several seeds is in `stability`.
+    """Return the metrics of one cell (one condition with one seed), in the order of the tables.
+
+    A metric with an empty denominator has the value None. `compute_stability` compares the seeds of a condition.
 
     Args:
         cards: the scorecards of the cell, failed samples included.
         majority: the polarity of the baseline, from the manifest; None without gold.
-        count_backfilled: whether a backfill counts as a prediction.
+        count_backfilled: whether a backfilled tuple counts as a prediction.
     """
-    ok = ended_well(cards)
-    found = (
+    ok = successful_cards(cards)
+    values = (
         *compute_quality(ok, count_backfilled=count_backfilled),
         *compute_baseline(ok, majority),
         *compute_structural_errors(ok, count_backfilled=count_backfilled),
@@ -34,5 +36,5 @@ def compute_cell_metrics(
         *compute_impact(ok),
         *compute_efficiency(cards),
     )
-    by_name = {one.metric: one for one in found}
-    return tuple(by_name[metric] for metric, known in all_definitions().items() if known.scope == "cell")
+    by_name = {value.metric: value for value in values}
+    return tuple(by_name[metric] for metric, definition in all_definitions().items() if definition.scope == "cell")

@@ -1,4 +1,4 @@
-"""What every metric means: one sentence in English and in Korean, shown wherever the number is."""
+"""The definition of every metric, in English and in Korean. Reports and docs show these sentences."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -20,7 +20,7 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class MetricDefinition(FrozenModel):
-    """One metric, explained."""
+    """The name, group and meaning of one metric."""
 
     metric: str
     group: MetricGroup
@@ -28,37 +28,45 @@ class MetricDefinition(FrozenModel):
     definition: str
     definition_ko: str
     better: Literal["higher", "lower", ""] = ""
-    """Which direction is wanted; "" where the number only describes."""
+    """The desired direction; "" for a metric that has none."""
     scope: Literal["cell", "seeds", "sample"] = "cell"
-    """Computed for one cell, for one condition over its seeds, or for one sample to be compared in pairs."""
+    """What the value belongs to: a cell, a condition over its seeds, or a sample in a paired comparison."""
 
 
 def definition_of(metric: str) -> MetricDefinition:
-    """Return what a metric means, members of families included.
+    """Return the definition of a metric.
 
     Raises:
-        KeyError: there is no such metric.
+        KeyError: no metric has this name.
+
+    Example:
+        >>> definition_of("exact_match").better
+        'higher'
     """
     return all_definitions()[metric]
 
 
 @cache
 def all_definitions() -> Mapping[str, MetricDefinition]:
-    """Return every metric by name, in the order of the tables."""
-    found: dict[str, MetricDefinition] = {}
+    """Return the definitions by metric name, in the order of the tables.
+
+    An entry of definitions.yaml gives one metric, or several: one per member of a family, and its variants over
+    Stage1 and over the baseline.
+    """
+    definitions: dict[str, MetricDefinition] = {}
     entries = read_yaml_file(Path(__file__).with_name("definitions.yaml"))
-    # Of one group, the metric itself comes before the same over Stage1, as tables show them.
-    for variant in (_plain, _over_stage1, _over_baseline):
+    # The outer loop is over variants: tables list all metrics of a group first, then the same metrics over Stage1.
+    for variant in (_as_written, _over_stage1, _over_baseline):
         for entry in entries:
-            for one in variant(entry):
-                if one.metric in found:
-                    raise ValueError(f"{one.metric} is defined twice")
-                found[one.metric] = one
+            for definition in variant(entry):
+                if definition.metric in definitions:
+                    raise ValueError(f"definitions.yaml defines {definition.metric} twice; remove one entry")
+                definitions[definition.metric] = definition
     groups = get_args(MetricGroup)
-    return dict(sorted(found.items(), key=lambda item: groups.index(item[1].group)))
+    return dict(sorted(definitions.items(), key=lambda item: groups.index(item[1].group)))
 
 
-def _plain(entry: Mapping[str, Any]) -> list[MetricDefinition]:
+def _as_written(entry: Mapping[str, Any]) -> list[MetricDefinition]:
     fields = {key: value for key, value in entry.items() if key not in ("also", "over")}
     members = _FAMILIES[entry["over"]] if "over" in entry else ("",)
     texts = ("metric", "definition", "definition_ko")
@@ -70,26 +78,26 @@ def _plain(entry: Mapping[str, Any]) -> list[MetricDefinition]:
 
 def _over_stage1(entry: Mapping[str, Any]) -> list[MetricDefinition]:
     return [
-        one.model_copy(
+        final.model_copy(
             update={
-                "metric": f"{one.metric}_s1",
-                "definition": f"{one.metric} over the tuples of Stage1.",
-                "definition_ko": f"Stage1 튜플로 구한 {one.metric}.",
+                "metric": f"{final.metric}_s1",
+                "definition": f"{final.metric} over the Stage1 tuples.",
+                "definition_ko": f"Stage1 튜플로 계산한 {final.metric}입니다.",
             }
         )
-        for one in (_plain(entry) if "s1" in entry.get("also", ()) else [])
+        for final in (_as_written(entry) if "s1" in entry.get("also", ()) else [])
     ]
 
 
 def _over_baseline(entry: Mapping[str, Any]) -> list[MetricDefinition]:
     return [
-        one.model_copy(
+        final.model_copy(
             update={
-                "metric": f"{BASELINE}_{one.metric}",
+                "metric": f"{BASELINE}_{final.metric}",
                 "group": "baseline",
-                "definition": f"{one.metric} of the majority baseline.",
-                "definition_ko": f"다수 극성 기준선의 {one.metric}.",
+                "definition": f"{final.metric} of the majority baseline.",
+                "definition_ko": f"다수 극성 기준선의 {final.metric}입니다.",
             }
         )
-        for one in (_plain(entry) if "baseline" in entry.get("also", ()) else [])
+        for final in (_as_written(entry) if "baseline" in entry.get("also", ()) else [])
     ]

@@ -1,10 +1,10 @@
-"""How many samples there were, and what they took: sums over all calls of a sample. Latency is the traces' to tell."""
+"""Sample counts, calls, tokens and cost. Latency is not here: it stands in the traces."""
 
 from collections.abc import Iterator, Sequence
 from math import fsum
 
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.samples import ended_well, has_invalid_gold, valid_gold
+from episodic_absa.metrics.per_sample.gold_and_predictions import has_invalid_gold, successful_cards, valid_gold
 from episodic_absa.metrics.ratios import count, rate, unknown
 from episodic_absa.schemas.scorecard import Scorecard
 
@@ -13,8 +13,11 @@ _UNKNOWN_PRICE = "a price is not known"
 
 
 def compute_efficiency(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
-    """Yield counts and usage of all samples: means over those that ended well, totals with the failed ones."""
-    ok = ended_well(cards)
+    """Yield sample counts and usage.
+
+    Means are over successful samples; totals include failed ones. The cost is None if any price is unknown.
+    """
+    ok = successful_cards(cards)
     yield count("n_samples", len(cards))
     yield count("n_ok", len(ok))
     yield count("n_error", len(cards) - len(ok))

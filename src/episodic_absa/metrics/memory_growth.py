@@ -1,12 +1,12 @@
-"""How the memory grows and what it is used for, in a window that slides over the samples in their order."""
+"""Memory size and memory use along a run, in a window that slides over the samples in order."""
 
 from collections.abc import Sequence
 from math import fsum
 from typing import Final
 
 from episodic_absa.metrics.memory_use import split_by_following
-from episodic_absa.metrics.one_sample.per_sample import delta_risk, sample_value
-from episodic_absa.metrics.one_sample.samples import ended_well
+from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
+from episodic_absa.metrics.per_sample.sample_values import delta_risk, sample_value
 from episodic_absa.schemas.frozen_model import Count, FrozenModel, Score
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import MemoryMode
@@ -15,14 +15,14 @@ WINDOW: Final = 50
 
 
 class GrowthLine(FrozenModel):
-    """One line of memory_growth.jsonl: a window of samples."""
+    """One line of memory_growth.jsonl: the values of one window. A value without samples to average is None."""
 
     window_end_sample: Count
-    """sample_index of the last sample of the window."""
+    """sample_index of the last sample in the window."""
     window_size: Count
     memory_mode: MemoryMode
     store_size: Count
-    """Episodes in the store after the last sample of the window."""
+    """Episodes in the store after the last sample in the window."""
     store_new_entry_rate: Score
     advisory_presence_rate: Score
     follow_rate: Score | None
@@ -31,19 +31,24 @@ class GrowthLine(FrozenModel):
     harm_rate_followed: Score | None
     harm_rate_ignored: Score | None
     retrieval_hit_k: Score
-    """Share of samples for which at least one episode was among the top k."""
+    """Share of samples with at least one retrieved episode."""
     mean_tuple_f1_explicit: Score | None
 
 
 def compute_growth(cards: Sequence[Scorecard], *, count_backfilled: bool = False) -> tuple[GrowthLine, ...]:
-    """Slide a window of min(50, N) samples, one sample at a time, over those that ended well."""
-    ok = ended_well(cards)
+    """Return one line per window of min(50, N) successful samples; the window moves by one sample.
+
+    Args:
+        cards: the scorecards of one cell, failed samples included.
+        count_backfilled: whether a backfilled tuple counts as a prediction.
+    """
+    ok = successful_cards(cards)
     if not ok:
         return ()
     size = min(WINDOW, len(ok))
     scores = [sample_value("tuple_f1_explicit", card, count_backfilled=count_backfilled) for card in ok]
     return tuple(
-        _line(ok[end - size : end], [one for one in scores[end - size : end] if one is not None])
+        _line(ok[end - size : end], [score for score in scores[end - size : end] if score is not None])
         for end in range(size, len(ok) + 1)
     )
 

@@ -1,4 +1,4 @@
-"""One number of a table, with what it was divided from: a share without its denominator cannot be judged."""
+"""One value of a table. A rate keeps its numerator and denominator, so that a reader can judge it."""
 
 from typing import Literal
 
@@ -16,9 +16,9 @@ class MetricValue(FrozenModel):
     kind: MetricKind
     """Only outcomes may carry a claim."""
     value: float | None
-    """None on an empty denominator, never 0."""
+    """None if the denominator is 0: an empty share is not 0."""
     numerator: float | None
     denominator: float | None
     """None for a plain count."""
     note: str = ""
-    """What the name does not say: the similarity used, the majority polarity and where it comes from."""
+    """What the name does not say: the term similarity, the majority polarity and its source, why a value is missing."""

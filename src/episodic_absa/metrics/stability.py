@@ -1,4 +1,4 @@
-"""RQ2: whether the seeds of one condition agree. One trial agrees with itself and is therefore not counted."""
+"""RQ2: whether the seeds of one condition agree. A sample with a single trial does not count."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.samples import predictions
+from episodic_absa.metrics.per_sample.gold_and_predictions import predictions
 from episodic_absa.metrics.ratios import mean, rate, unknown
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.scorecard import Scorecard
@@ -18,13 +18,14 @@ _NO_REPETITION = "eligible=false: no sample has two trials"
 
 
 class Stability(FrozenModel):
-    """How far the trials of one condition agree."""
+    """The agreement between the trials of one condition."""
 
     eligible: Flag
-    """Whether any sample has two trials; otherwise every value is None."""
+    """Whether any sample has two trials; if not, every value is None."""
     eligible_uids: Count
+    """Samples with two or more trials."""
     trials: Count
-    """Seeds that count as a trial of their own."""
+    """Trials of the condition; seeds that change neither order nor answers count as one."""
     metrics: tuple[MetricValue, ...]
 
 
@@ -35,13 +36,13 @@ def compute_stability(
     order_varies: bool = True,
     count_backfilled: bool = False,
 ) -> Stability:
-    """Compare the seeds of one condition, sample by sample.
+    """Return how far the seeds of one condition agree, sample by sample.
 
     Args:
         cards_by_seed: the scorecards of each seed.
-        seed_supported: whether the backend honours the seed; if not, only memory can make seeds differ.
-        order_varies: whether a seed sets the order of samples; if not, memory holds the same under every seed.
-        count_backfilled: whether a backfill counts as a prediction.
+        seed_supported: whether the backend uses the seed; if not, seeds differ only through memory.
+        order_varies: whether the seed sets the order of samples; if not, memory is the same under every seed.
+        count_backfilled: whether a backfilled tuple counts as a prediction.
     """
     if not seed_supported and not (order_varies and _is_exposed(cards_by_seed)):
         note = _NEVER_SHOWN if order_varies else _SAME_ORDER
@@ -59,7 +60,7 @@ def compute_stability(
         return pairs(predictions(card, count_backfilled=count_backfilled))
 
     labels = [[card.label for card in cards] for cards in trials]
-    adjacent = [pair for one in labels for pair in pairwise(one)]
+    adjacent = [pair for sample_labels in labels for pair in pairwise(sample_labels)]
     return Stability(
         eligible=True,
         eligible_uids=len(trials),
@@ -68,16 +69,16 @@ def compute_stability(
             rate("tuple_agreement_rate", _equal_n(trials, final_pairs), len(trials)),
             rate("self_consistency", _equal_n(trials, lambda card: card.label), len(trials)),
             rate("risk_set_consistency", _equal_n(trials, _risk_kinds), len(trials)),
-            mean("variance", (1 - Counter(one).most_common(1)[0][1] / len(one) for one in labels)),
-            rate("flip_flop_rate", sum(a != b for a, b in adjacent), len(adjacent)),
+            mean("variance", map(_label_variance, labels)),
+            rate("flip_flop_rate", sum(label != following for label, following in adjacent), len(adjacent)),
         ),
     )
 
 
 def _is_exposed(cards_by_seed: Mapping[int, Sequence[Scorecard]]) -> bool:
-    """Whether the condition may show memory: its flags stand in every sample's memory_meta."""
+    """Return whether the condition may show memory; every sample's memory_meta has the condition's flags."""
     metas = (card.memory for cards in cards_by_seed.values() for card in cards if card.memory)
-    return any(one.exposed_to_debate or one.exposed_to_stage2 for one in metas)
+    return any(meta.exposed_to_debate or meta.exposed_to_stage2 for meta in metas)
 
 
 def _ineligible(*, trials: int, note: str) -> Stability:
@@ -87,6 +88,11 @@ def _ineligible(*, trials: int, note: str) -> Stability:
 
 def _equal_n(trials: Iterable[Sequence[Scorecard]], key: Callable[[Scorecard], Hashable]) -> int:
     return sum(len({key(card) for card in cards}) == 1 for cards in trials)
+
+
+def _label_variance(labels: Sequence[Hashable]) -> float:
+    """Return 1 minus the share of the most frequent label."""
+    return 1 - Counter(labels).most_common(1)[0][1] / len(labels)
 
 
 def _risk_kinds(card: Scorecard) -> Hashable:

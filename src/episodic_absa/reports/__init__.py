@@ -1,1 +1,1 @@
-"""The report: one self-contained HTML page, rendered from values; nothing here reads a run or computes a metric."""
+"""The report: a single self-contained HTML page per grid and per cell."""

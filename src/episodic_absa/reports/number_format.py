@@ -1,4 +1,4 @@
-"""Numbers as readers expect them: a true minus sign, thin groups, a dash for what is not there."""
+"""Numbers of the report: a true minus sign, thousands separators, a dash for a missing value."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ MINUS: Final = "−"
 
 
 def plain(value: float | None, digits: int = 3) -> str:
-    """Show a figure with fixed digits, so that columns align."""
+    """Return a number with fixed digits, so that columns align."""
     if value is None:
         return NOTHING
     text = f"{abs(value):,.{digits}f}"
@@ -16,23 +16,23 @@ def plain(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """Show a difference with its sign."""
+    """Return a difference with its sign; 0 has none."""
     text = plain(value, digits)
     return text if value is None or text.startswith(MINUS) or not text.strip("0.,") else f"+{text}"
 
 
 def amount(value: float | None) -> str:
-    """Show a count or a sum: whole numbers without decimals."""
+    """Return a count or a sum; whole numbers have no decimals."""
     if value is None:
         return NOTHING
     if float(value).is_integer():
         return plain(value, 0)
-    # Small sums, such as the cost of one sample, would be 0.00.
+    # With two decimals a small sum, such as the cost of one sample, would be 0.00.
     return plain(value, 2) if abs(value) >= 1 else plain(value, 4)
 
 
 def metric(value: float | None, *, is_count: bool) -> str:
-    """Show a metric: counts and large figures short, rates with three digits."""
+    """Return a metric: counts and large values with few decimals, rates with three."""
     if value is None:
         return NOTHING
     if is_count or abs(value) >= 1000:
@@ -41,20 +41,20 @@ def metric(value: float | None, *, is_count: bool) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """Show a p-value; below a thousandth its exact size says nothing more."""
+    """Return a p-value with three decimals, or "< .001"."""
     if value is None:
         return NOTHING
     return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
 def percent(part: float, whole: float) -> str:
-    """Show a share in whole per cent."""
+    """Return a share in whole per cent; a dash if the whole is 0."""
     return f"{100 * part / whole:.0f} %" if whole else NOTHING
 
 
 def interval(low: float | None, high: float | None, *, sign: bool = False) -> str:
-    """Show an interval."""
+    """Return "low to high", with signs if `sign` is set; a dash without an interval."""
     if low is None or high is None:
         return NOTHING
-    show = signed if sign else plain
-    return f"{show(low)} to {show(high)}"
+    text_of = signed if sign else plain
+    return f"{text_of(low)} to {text_of(high)}"

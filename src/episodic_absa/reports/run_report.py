@@ -8,7 +8,7 @@ from typing import Any, Final
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.memory_use import was_injected
-from episodic_absa.metrics.one_sample.per_sample import was_changed
+from episodic_absa.metrics.per_sample.sample_values import was_changed
 from episodic_absa.reports.data.report_data import (
     CellState,
     ComparisonView,

@@ -38,13 +38,13 @@ def make_card(
         moderator=None if failed else ModeratorScore(selected_stage="stage1", applied_rules=("A",)),
         sentiments_judged=tuple(
             JudgedSentiment(
-                aspect_term=one.aspect_term,
+                aspect_term=item.aspect_term,
                 polarity="positive",
                 term_in_text=True,
                 grounded=True,
                 evidence_in_text=True,
             )
-            for one in (() if failed else tuples)
+            for item in (() if failed else tuples)
         ),
         usage=UsageSums(calls=10, attempts=10, tokens_in=tokens, tokens_out=tokens),
     )
@@ -52,8 +52,8 @@ def make_card(
 
 def make_cards(found: Mapping[str, int] | Sequence[int], *, seeds: Iterable[int] = (1,)) -> list[Scorecard]:
     """Make a card per uid and seed; a list of numbers gives uids r000, r001, ..."""
-    by_uid = found if isinstance(found, Mapping) else {f"r{place:03d}": one for place, one in enumerate(found)}
-    return [make_card(uid, seed=seed, found=one) for uid, one in by_uid.items() for seed in seeds]
+    by_uid = found if isinstance(found, Mapping) else {f"r{place:03d}": count for place, count in enumerate(found)}
+    return [make_card(uid, seed=seed, found=count) for uid, count in by_uid.items() for seed in seeds]
 
 
 def f1(found: int) -> float:

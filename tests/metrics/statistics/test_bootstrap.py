@@ -95,7 +95,9 @@ def coverage(draw: Draw, truth: float, n: int, *, simulations: int = 2_000, resa
     batches = [held[start : start + 500] for start in range(0, simulations, 500)]
     # Simulations that share their draws share the luck of the tails; batches with seeds of their own even it out.
     found = [bootstrap_intervals(batch, resamples=resamples, seed=seed) for seed, batch in enumerate(batches)]
-    return float(np.mean([one is not None and one[0] <= truth <= one[1] for batch in found for one in batch]))
+    return float(
+        np.mean([interval is not None and interval[0] <= truth <= interval[1] for batch in found for interval in batch])
+    )
 
 
 @pytest.mark.parametrize("n", [50, 100, 200])

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics import (
     PairedDifference,
-    claim,
+    claim_label,
     claim_sentence,
+    claim_strength,
     find_unsupported_claims,
     power_sentence,
-    verdict,
 )
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 
@@ -71,7 +71,7 @@ def test_a_claim_needs_an_interval_without_0_a_test_that_rejects_and_an_outcome(
     difference: PairedDifference, expected: str
 ) -> None:
     # CHECKLIST 201
-    assert claim(difference) == expected
+    assert claim_strength(difference) == expected
 
 
 def test_sentences_in_english() -> None:
@@ -81,11 +81,11 @@ def test_sentences_in_english() -> None:
     )
     assert claim_sentence("C2", "C1", made(metric="severe_polarity_error")) == (
         "C2 is worse than C1 in severe_polarity_error: +0.030, 95 % CI [+0.010, +0.050], 72 reviews, p = 0.010, "
-        "Holm p = 0.200; with all outcome tests of this pair counted it is not confirmed."
+        "Holm p = 0.200; the Holm correction over the outcome tests of this pair does not confirm it."
     )
     assert claim_sentence("C2", "C1", made(-0.01, 0.05, p_value=0.3)) == (
         "tuple_f1_explicit, C2 minus C1: +0.020, 95 % CI [-0.010, +0.050], 72 reviews, p = 0.300, Holm p = 0.200; "
-        "the interval holds 0, so the data fit no difference as well."
+        "the interval includes 0, so the data are consistent with no difference."
     )
     assert claim_sentence("C2", "C1", made(None, None, p_value=None, p_holm=None)) == (
         "tuple_f1_explicit, C2 minus C1: 0 over 72 reviews, no variation."
@@ -93,19 +93,26 @@ def test_sentences_in_english() -> None:
     assert claim_sentence("C2", "C1", made(metric="changed")).endswith("; process, not outcome.")
     assert power_sentence(made()) == (
         "72 reviews can show a difference in tuple_f1_explicit of 0.040 or more with 80 % power; "
-        "the observed one would need about 130."
+        "the observed difference needs about 130 reviews."
     )
 
 
 def test_sentences_in_korean() -> None:
     assert claim_sentence("C2", "C1", made(p_holm=0.012), "ko") == (
-        "C2 쪽이 C1보다 tuple_f1_explicit 기준으로 유의하게 우수합니다: "
-        "+0.030, 95 % 신뢰구간 [+0.010, +0.050], 리뷰 72건, p = 0.010, Holm p = 0.012."
+        "C2 쪽이 C1보다 tuple_f1_explicit 기준으로 유의하게 우수합니다"
+        "(+0.030, 95 % 신뢰구간 [+0.010, +0.050], 리뷰 72건, p = 0.010, Holm p = 0.012)."
     )
     assert claim_sentence("C2", "C1", made(), "ko").endswith(
-        "Holm p = 0.200; 이 쌍의 결과 지표 검정을 모두 고려하면 확증되지는 않음."
+        "Holm p = 0.200). 이 쌍의 결과 지표 검정에 Holm 보정을 하면 확인되지 않습니다."
     )
-    assert claim_sentence("C2", "C1", made(None, None, p_value=None, p_holm=None), "ko").endswith("변동 없음.")
+    assert claim_sentence("C2", "C1", made(-0.01, 0.05, p_value=0.3), "ko") == (
+        "tuple_f1_explicit의 차이(C2 − C1)는 +0.020입니다"
+        "(95 % 신뢰구간 [-0.010, +0.050], 리뷰 72건, p = 0.300, Holm p = 0.200). "
+        "신뢰구간이 0을 포함하므로 차이가 없다는 가설과 모순되지 않습니다."
+    )
+    assert claim_sentence("C2", "C1", made(None, None, p_value=None, p_holm=None), "ko").endswith(
+        "0입니다. 차이에 변동이 없습니다."
+    )
     assert "130건" in power_sentence(made(), "ko")
 
 
@@ -120,9 +127,11 @@ def test_no_sentence_claims_more_than_its_numbers(
         assert find_unsupported_claims(sentence) == ()
         assert find_unsupported_claims(power_sentence(difference, language)) == ()
         has_word = any(word in sentence for word in ("better", "worse", "우수", "나쁩"))
-        assert has_word == (claim(difference) != "none")
-        assert ("significant" in sentence or "유의" in sentence) == (claim(difference) == "significant")
-        assert bool(verdict(difference, language)) == (claim(difference) != "none" or difference.kind == "process")
+        assert has_word == (claim_strength(difference) != "none")
+        assert ("significant" in sentence or "유의" in sentence) == (claim_strength(difference) == "significant")
+        assert bool(claim_label(difference, language)) == (
+            claim_strength(difference) != "none" or difference.kind == "process"
+        )
 
 
 @pytest.mark.parametrize(
@@ -197,12 +206,12 @@ def test_four_changed_reviews_of_two_hundred_are_no_ground_for_a_claim() -> None
     assert interval is not None
     assert interval[0] > 0
     assert p_value == 0.125
-    assert claim(made(*interval, p_value=p_value)) == "none"
+    assert claim_strength(made(*interval, p_value=p_value)) == "none"
 
 
 def test_the_verdict_of_a_table_names_the_side() -> None:
     shown = {
-        (metric, low): verdict(made(low, low + 0.02, metric=metric), "en")
+        (metric, low): claim_label(made(low, low + 0.02, metric=metric), "en")
         for metric, low in product(("exact_match", "unsupported"), (0.01, -0.03))
     }
     assert shown == {

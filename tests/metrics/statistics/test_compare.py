@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.metrics.statistics.card_making import f1, make_card, make_cards
 
 from episodic_absa.errors import ContractError
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
-from episodic_absa.metrics.statistics import Comparison, claim, compare, holm
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
+from episodic_absa.metrics.statistics import Comparison, claim_strength, compare, holm
 from episodic_absa.schemas.scorecard import Scorecard
 
 F1 = "tuple_f1_explicit"
@@ -25,7 +25,7 @@ def compared(a: Sequence[Scorecard], b: Sequence[Scorecard]) -> Comparison:
 
 
 def without_counts(comparison: Comparison) -> list[dict[str, object]]:
-    return [one.model_dump(exclude={"unpaired_a", "unpaired_b"}) for one in comparison.metrics]
+    return [paired.model_dump(exclude={"unpaired_a", "unpaired_b"}) for paired in comparison.metrics]
 
 
 def test_a_difference_is_the_mean_of_paired_differences() -> None:
@@ -44,7 +44,7 @@ def test_a_difference_is_the_mean_of_paired_differences() -> None:
 
 def test_every_metric_with_a_value_per_sample_is_compared() -> None:
     comparison = compared(make_cards(A), make_cards(B))
-    assert tuple(one.metric for one in comparison.metrics) == PAIRED_METRICS
+    assert tuple(paired.metric for paired in comparison.metrics) == PAIRED_METRICS
     assert comparison.metrics[0].metric == F1
 
 
@@ -62,7 +62,7 @@ def test_seeds_are_not_mistaken_for_reviews() -> None:
     once, thrice = (
         compare("A", make_cards(A, seeds=seeds), "B", make_cards(B, seeds=seeds)) for seeds in ((1,), (1, 2, 3))
     )
-    assert [one.n_pairs for one in thrice.metrics] == [3 * one.n_pairs for one in once.metrics]
+    assert [paired.n_pairs for paired in thrice.metrics] == [3 * paired.n_pairs for paired in once.metrics]
     for one, same in zip(once.metrics, thrice.metrics, strict=True):
         assert same.model_dump(exclude={"metric", "kind", "n_pairs"}) == pytest.approx(
             one.model_dump(exclude={"metric", "kind", "n_pairs"})
@@ -115,24 +115,34 @@ def test_neither_samples_without_a_partner_nor_the_order_of_cards_change_anythin
     with_more = compared(a, b)
     assert without_counts(with_more) == without_counts(plain)
     assert with_more.mcnemar == plain.mcnemar
-    assert {(one.unpaired_a, one.unpaired_b) for one in with_more.metrics if one.n_uids} == {(extra_a, extra_b)}
+    assert {(paired.unpaired_a, paired.unpaired_b) for paired in with_more.metrics if paired.n_uids} == {
+        (extra_a, extra_b)
+    }
 
 
 def test_equal_runs_have_no_variation_and_no_nan() -> None:
     # CHECKLIST 200
     comparison = compared(make_cards(A), make_cards(A))
-    for one in comparison.metrics:
-        assert not one.variation
-        assert one.difference in (0.0, None)
-        assert {one.ci_low, one.ci_high, one.p_value, one.p_holm, one.dz, one.detectable, one.needed_n} == {None}
-        assert claim(one) == "none"
+    for paired in comparison.metrics:
+        assert not paired.variation
+        assert paired.difference in (0.0, None)
+        assert {
+            paired.ci_low,
+            paired.ci_high,
+            paired.p_value,
+            paired.p_holm,
+            paired.dz,
+            paired.detectable,
+            paired.needed_n,
+        } == {None}
+        assert claim_strength(paired) == "none"
     assert "NaN" not in comparison.model_dump_json()
 
 
 def test_a_difference_that_is_the_same_everywhere_has_no_variation_either() -> None:
     one = compared(make_cards([4] * 9), make_cards([2] * 9)).of(F1)
     assert one.difference == pytest.approx(f1(4) - f1(2))
-    assert (one.variation, one.ci_low, one.p_value, one.dz, claim(one)) == (False, None, None, None, "none")
+    assert (one.variation, one.ci_low, one.p_value, one.dz, claim_strength(one)) == (False, None, None, None, "none")
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -146,19 +156,19 @@ def test_the_tests_of_outcome_metrics_are_corrected_together_and_those_of_others
     # CHECKLIST 200
     a = [make_card(f"r{place}", found=found, tokens=100 + place) for place, found in enumerate(A)]
     comparison = compare("A", a, "B", make_cards({f"r{place}": found for place, found in enumerate(B)}))
-    outcome = [one for one in comparison.metrics if one.kind == "outcome" and one.p_value is not None]
+    outcome = [paired for paired in comparison.metrics if paired.kind == "outcome" and paired.p_value is not None]
     assert comparison.mcnemar is not None
-    p_values = [one.p_value for one in outcome if one.p_value is not None]
+    p_values = [paired.p_value for paired in outcome if paired.p_value is not None]
     assert comparison.mcnemar.p_value is not None
     expected = holm([*p_values, comparison.mcnemar.p_value])
-    assert [*(one.p_holm for one in outcome), comparison.mcnemar.p_holm] == list(expected)
+    assert [*(paired.p_holm for paired in outcome), comparison.mcnemar.p_holm] == list(expected)
     tokens = comparison.of("tokens_in")
     assert tokens.p_value is not None
-    assert (tokens.kind, tokens.p_holm, claim(tokens)) == ("efficiency", None, "none")
+    assert (tokens.kind, tokens.p_holm, claim_strength(tokens)) == ("efficiency", None, "none")
 
 
 def test_the_same_sample_twice_is_refused_by_name() -> None:
-    with pytest.raises(ContractError, match="side one holds sample r1 of seed 1 twice"):
+    with pytest.raises(ContractError, match="side one has sample r1 with seed 1 twice"):
         compare("side one", [make_card("r1"), make_card("r1")], "B", [make_card("r1")])
 
 

@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 from tests.metrics.scorecard_making import cells, final_tuple, gold, ok_card
 
 from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.statistics import Comparison, McNemar, PairedDifference, claim, compare, holm
+from episodic_absa.metrics.statistics import Comparison, McNemar, PairedDifference, claim_strength, compare, holm
 from episodic_absa.schemas.scorecard import Scorecard
 
 FEW = 200
@@ -39,7 +39,7 @@ def mcnemar_of(a: Sequence[Sequence[bool]], b: Sequence[Sequence[bool]]) -> McNe
     return found
 
 
-def verdict(row: Sequence[bool]) -> bool | None:
+def claim_label(row: Sequence[bool]) -> bool | None:
     """Right in more than half its seeds; exactly half is a tie."""
     return None if 2 * sum(row) == len(row) else 2 * sum(row) > len(row)
 
@@ -57,7 +57,7 @@ rows = st.integers(1, 4).flatmap(
 @settings(max_examples=40)
 @given(rows)
 def test_mcnemar_takes_the_majority_of_seeds_and_drops_ties(found: list[tuple[list[bool], list[bool]]]) -> None:
-    verdicts = [(verdict(a), verdict(b)) for a, b in found]
+    verdicts = [(claim_label(a), claim_label(b)) for a, b in found]
     a_only = sum(a is True and b is False for a, b in verdicts)
     b_only = sum(a is False and b is True for a, b in verdicts)
     result = mcnemar_of([a for a, _ in found], [b for _, b in found])
@@ -129,15 +129,15 @@ def test_holm_by_table(p_values: tuple[float, ...], expected: tuple[float, ...])
 
 def assert_holm(found: Comparison) -> None:
     """Holm over the tests of outcome metrics: the paired ones and McNemar's."""
-    outcomes = [one for one in found.metrics if one.kind == "outcome" and one.p_value is not None]
-    tests = [(one.p_value, one.p_holm) for one in outcomes]
+    outcomes = [paired for paired in found.metrics if paired.kind == "outcome" and paired.p_value is not None]
+    tests = [(paired.p_value, paired.p_holm) for paired in outcomes]
     if found.mcnemar is not None and found.mcnemar.p_value is not None:
         tests.append((found.mcnemar.p_value, found.mcnemar.p_holm))
     raw = [p for p, _ in tests if p is not None]
     assert [adjusted for _, adjusted in tests] == pytest.approx(stepped_down(raw))
-    for one in found.metrics:
-        if one.kind != "outcome" or one.p_value is None:
-            assert one.p_holm is None, one.metric
+    for paired in found.metrics:
+        if paired.kind != "outcome" or paired.p_value is None:
+            assert paired.p_holm is None, paired.metric
 
 
 # CHECKLIST 200
@@ -156,7 +156,7 @@ def test_holm_covers_mcnemar_too() -> None:
 
 
 def test_the_kind_of_a_paired_metric_is_that_of_the_agreement() -> None:
-    kinds = {one.metric: one.kind for one in compare("A", [RIGHT], "B", [WRONG], resamples=FEW).metrics}
+    kinds = {paired.metric: paired.kind for paired in compare("A", [RIGHT], "B", [WRONG], resamples=FEW).metrics}
     process = {"changed", "delta_risk", "outcome_residual_risk", "validator_residual_risk"}
     efficiency = {"tokens_in", "tokens_out", "calls"}
     for name, kind in kinds.items():
@@ -212,21 +212,23 @@ def difference(**more: Any) -> PairedDifference:
     ],
 )
 def test_a_claim_needs_an_outcome_an_interval_without_zero_and_holm(fields: dict[str, Any], expected: str) -> None:
-    assert claim(difference(**fields)) == expected
+    assert claim_strength(difference(**fields)) == expected
 
 
 # CHECKLIST 201
 def test_no_variation_carries_no_claim_of_a_difference_that_is_zero() -> None:
     still = difference(difference=0.0, ci_low=0.0, ci_high=0.0, p_value=None, p_holm=None, dz=None, variation=False)
-    assert claim(still) == "none"
+    assert claim_strength(still) == "none"
 
 
 # CHECKLIST 201
 @settings(max_examples=10)
 @given(cells(names=("C2",), min_size=2, max_size=4), cells(names=("C1",), min_size=2, max_size=4))
 def test_no_claim_goes_beyond_its_interval(a: list[Scorecard], b: list[Scorecard]) -> None:
-    for one in compare("C2", a, "C1", b, resamples=FEW).metrics:
-        excludes = one.ci_low is not None and one.ci_high is not None and (one.ci_low > 0 or one.ci_high < 0)
-        said = claim(one)
-        assert said == "none" or (excludes and one.kind == "outcome")
-        assert said != "significant" or (one.p_holm is not None and one.p_holm < 0.05)
+    for paired in compare("C2", a, "C1", b, resamples=FEW).metrics:
+        excludes = (
+            paired.ci_low is not None and paired.ci_high is not None and (paired.ci_low > 0 or paired.ci_high < 0)
+        )
+        said = claim_strength(paired)
+        assert said == "none" or (excludes and paired.kind == "outcome")
+        assert said != "significant" or (paired.p_holm is not None and paired.p_holm < 0.05)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.scorecard_making import cells, error_card, final_tuple, gold, ok_card
 
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval, required_n
 from episodic_absa.schemas.scorecard import Scorecard, UsageSums
 
@@ -46,7 +46,7 @@ def of_differences(differences: Sequence[int]) -> tuple[list[Scorecard], list[Sc
 
 
 def tokens_of(comparison: Comparison) -> PairedDifference:
-    (found,) = [one for one in comparison.metrics if one.metric == "tokens_in"]
+    (found,) = [paired for paired in comparison.metrics if paired.metric == "tokens_in"]
     return found
 
 
@@ -129,7 +129,7 @@ def test_a_comparison_has_every_paired_metric_once_under_both_names() -> None:
     a, b = of_differences([1, 2])
     found = compare("C2", a, "C1", b, resamples=FEW)
     assert (found.a, found.b) == ("C2", "C1")
-    assert tuple(one.metric for one in found.metrics) == tuple(PAIRED_METRICS)
+    assert tuple(paired.metric for paired in found.metrics) == tuple(PAIRED_METRICS)
 
 
 # CHECKLIST 200
@@ -197,7 +197,7 @@ def test_backfills_are_compared_only_if_they_count() -> None:
 
     def gain(*, count_backfilled: bool) -> float | None:
         found = compare("A", [right], "B", [wrong], resamples=FEW, count_backfilled=count_backfilled)
-        return next(one.difference for one in found.metrics if one.metric == "tuple_f1_explicit")
+        return next(paired.difference for paired in found.metrics if paired.metric == "tuple_f1_explicit")
 
     assert gain(count_backfilled=False) == 0.0
     assert gain(count_backfilled=True) == 1.0
@@ -248,20 +248,20 @@ def assert_finite(found: PairedDifference) -> None:
 @given(cells(names=("C2",), max_size=4), cells(names=("C1",), max_size=4))
 def test_nothing_is_nan_and_every_interval_holds_its_difference(a: list[Scorecard], b: list[Scorecard]) -> None:
     comparison = compare("C2", a, "C1", b, resamples=FEW)
-    for one in comparison.metrics:
-        assert_finite(one)
-        if one.n_pairs == 0:
-            assert one.difference is None
-            assert one.p_value is None
-        elif one.ci_low is not None and one.ci_high is not None and one.difference is not None:
-            assert one.ci_low - 1e-9 <= one.difference <= one.ci_high + 1e-9
-        if one.p_value is not None:
-            assert 0 <= one.p_value <= 1
+    for paired in comparison.metrics:
+        assert_finite(paired)
+        if paired.n_pairs == 0:
+            assert paired.difference is None
+            assert paired.p_value is None
+        elif paired.ci_low is not None and paired.ci_high is not None and paired.difference is not None:
+            assert paired.ci_low - 1e-9 <= paired.difference <= paired.ci_high + 1e-9
+        if paired.p_value is not None:
+            assert 0 <= paired.p_value <= 1
 
 
 def test_two_empty_cells_have_nothing_to_compare() -> None:
-    for one in compare("A", [], "B", [], resamples=FEW).metrics:
-        assert (one.n_pairs, one.difference, one.ci_low, one.p_value) == (0, None, None, None)
+    for paired in compare("A", [], "B", [], resamples=FEW).metrics:
+        assert (paired.n_pairs, paired.difference, paired.ci_low, paired.p_value) == (0, None, None, None)
 
 
 # CHECKLIST 200

@@ -18,8 +18,8 @@ from episodic_absa.metrics.statistics import (
     PROCESS_LABEL,
     Comparison,
     PairedDifference,
-    claim,
     claim_sentence,
+    claim_strength,
     excludes_zero,
     power_sentence,
 )
@@ -94,7 +94,7 @@ def _table(comparison: Comparison, *, padding: int, with_means: bool) -> Table:
         if differences:
             table.add_row(Text(title, style="italic dim"))
         for difference in differences:
-            style = "bold" if claim(difference) != "none" else None
+            style = "bold" if claim_strength(difference) != "none" else None
             table.add_row(*_cells(difference, with_means=with_means), style=style)
     return table
 
@@ -128,7 +128,7 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
         "n: reviews, their seeds averaged."
     )
     outcomes = [metric for metric in comparison.metrics if metric.kind == "outcome"]
-    if any(excludes_zero(metric) and claim(metric) == "none" for metric in outcomes):
+    if any(excludes_zero(metric) and claim_strength(metric) == "none" for metric in outcomes):
         yield "If an interval excludes 0 but p is not below .05, too few reviews differ to trust the interval alone."
     yield from _mcnemar_note(comparison)
     power = power_sentence(primary)

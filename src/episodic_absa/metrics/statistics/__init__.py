@@ -1,4 +1,4 @@
-"""Two conditions compared review by review, and what may be said of it."""
+"""Paired comparison of two conditions, review by review, and the claims that the numbers support."""
 
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, mean_interval
 from episodic_absa.metrics.statistics.claim_words import UnsupportedClaim, find_unsupported_claims
@@ -7,11 +7,11 @@ from episodic_absa.metrics.statistics.claims import (
     PROCESS_LABEL,
     Claim,
     ClaimLanguage,
-    claim,
+    claim_label,
     claim_sentence,
+    claim_strength,
     excludes_zero,
     power_sentence,
-    verdict,
 )
 from episodic_absa.metrics.statistics.comparison import Comparison, PairedDifference, compare
 from episodic_absa.metrics.statistics.holm import holm
@@ -29,8 +29,9 @@ __all__ = [
     "McNemar",
     "PairedDifference",
     "UnsupportedClaim",
-    "claim",
+    "claim_label",
     "claim_sentence",
+    "claim_strength",
     "compare",
     "detectable_difference",
     "excludes_zero",
@@ -39,5 +40,4 @@ __all__ = [
     "mean_interval",
     "power_sentence",
     "required_n",
-    "verdict",
 ]

@@ -1,4 +1,4 @@
-"""95 % percentile bootstrap intervals of means: reviews are drawn anew, with replacement."""
+"""95 % percentile bootstrap intervals of means. Reviews are resampled with replacement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEED: Final = 20_261_115
 _PURPOSE: Final = 1
 _TAILS: Final = (0.025, 0.975)
 _DRAWN_AT_ONCE: Final = 2**17
-"""Numbers per chunk: few enough to stay in the cache, a few MB whatever the number of reviews."""
+"""Numbers per chunk. A chunk fits the processor cache, and memory use does not grow with the number of reviews."""
 
 Interval = tuple[float, float]
 
@@ -25,8 +25,17 @@ Interval = tuple[float, float]
 def mean_interval(
     values_by_uid: Mapping[str, float], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> Interval | None:
-    """Return the interval of one condition's mean; None for fewer than two reviews or values without variation."""
-    # In the order of uids, so that the order of a file changes nothing.
+    """Return the bootstrap interval of one condition's mean.
+
+    Args:
+        values_by_uid: one value per review; average the seeds of a review first.
+        resamples: number of bootstrap resamples.
+        seed: seed of the random draws; equal seeds give equal intervals on every machine.
+
+    Returns:
+        The lower and the upper bound; None for fewer than two reviews or for values without variation.
+    """
+    # Sorted by uid, so that the order of lines in a file does not change the interval.
     values = [values_by_uid[uid] for uid in sorted(values_by_uid)]
     return bootstrap_intervals([values], resamples=resamples, seed=seed)[0]
 
@@ -34,24 +43,24 @@ def mean_interval(
 def bootstrap_intervals(
     samples: Sequence[Sequence[float]], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[Interval | None, ...]:
-    """Return an interval per sample of values; None where there is nothing to resample.
+    """Return one interval per list of values; None for a list without variation.
 
-    Samples of one size share their draws. An interval depends on its own values and the seed alone, not on its company.
+    Lists of equal length share their random draws. An interval depends only on its own values and the seed.
     """
     by_size: dict[int, list[int]] = {}
-    for place, values in enumerate(samples):
+    for index, values in enumerate(samples):
         if has_spread(values):
-            by_size.setdefault(len(values), []).append(place)
+            by_size.setdefault(len(values), []).append(index)
     intervals: list[Interval | None] = [None] * len(samples)
-    for n, places in by_size.items():
-        found = _intervals([samples[place] for place in places], n, resamples, seed)
-        for place, interval in zip(places, found, strict=True):
-            intervals[place] = interval
+    for n, indexes in by_size.items():
+        computed = _intervals([samples[index] for index in indexes], n, resamples, seed)
+        for index, interval in zip(indexes, computed, strict=True):
+            intervals[index] = interval
     return tuple(intervals)
 
 
 def rows_at_once(n: int) -> int:
-    """Return how many rows of n numbers are worked on together; even, for a draw takes half a word."""
+    """Return the number of rows of n numbers per chunk. It is even, because two draws use one random word."""
     return max(2, _DRAWN_AT_ONCE // n // 2 * 2)
 
 
@@ -65,7 +74,7 @@ def _intervals(samples: Sequence[Sequence[float]], n: int, resamples: int, seed:
 
 
 def _resampled_sums(units: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
-    """Return the sum of each column over every resample. Units are whole numbers: the product is exact."""
+    """Return the sum of each column in every resample. Units are whole numbers, so the matrix product is exact."""
     import numpy as np
 
     n = len(units)

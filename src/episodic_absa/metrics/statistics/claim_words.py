@@ -1,11 +1,11 @@
-"""Finds words that claim more than the interval beside them carries. Tests read every report with it."""
+"""Finds claim words that no interval supports. Tests apply it to every report."""
 
 import re
 from typing import Final, NamedTuple
 
 from episodic_absa.metrics.statistics.power import ALPHA
 
-# Names of metrics and fields (changed_improved_rate) are no claims: a word must not be a part of a longer one.
+# A word inside a longer name is not a claim: changed_improved_rate is the name of a metric.
 _WORDS: Final = re.compile(
     r"(?<![\w-])(?:(?:improv|better|worse|outperform)[a-z]*|(?:in|non-?)?significan[a-z]*)(?!\w)|향상|개선|우수|유의|악화|능가",
     re.IGNORECASE,
@@ -18,16 +18,24 @@ _SENTENCE_END: Final = re.compile(r"\n+|(?<=[.!?])\s+")
 
 
 class UnsupportedClaim(NamedTuple):
-    """A word, and the sentence that it stands in."""
+    """A claim word and the sentence that contains it."""
 
     word: str
     sentence: str
 
 
 def find_unsupported_claims(text: str) -> tuple[UnsupportedClaim, ...]:
-    """Return claim words without an interval in their sentence that excludes 0, or without the Holm p they need.
+    """Return the claim words that their own sentence does not support.
 
-    A sentence ends at a line's end as well. Review texts are no claims of ours: leave them out.
+    A claim word ("better", "향상") needs an interval that excludes 0 in the same sentence. A word of significance also
+    needs a Holm p below .05. A line break ends a sentence.
+
+    Args:
+        text: the text to check, without review texts: a customer's words are not claims.
+
+    Example:
+        >>> [claim.word for claim in find_unsupported_claims("C2 is better than C1.")]
+        ['better']
     """
     return tuple(
         UnsupportedClaim(word, sentence.strip())
@@ -41,10 +49,10 @@ def _is_supported(word: str, sentence: str) -> bool:
     intervals = _INTERVAL.findall(sentence)
     if not intervals or not all(_excludes_zero(*bounds) for bounds in intervals):
         return False
-    return not _NEEDS_TEST.search(word) or any(_is_small(*found) for found in _HOLM.findall(sentence))
+    return not _NEEDS_TEST.search(word) or any(_is_below_alpha(*p_holm) for p_holm in _HOLM.findall(sentence))
 
 
-def _is_small(relation: str, p_value: str) -> bool:
+def _is_below_alpha(relation: str, p_value: str) -> bool:
     return float(p_value) < ALPHA or (relation == "<" and float(p_value) == ALPHA)
 
 

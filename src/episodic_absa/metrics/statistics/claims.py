@@ -1,8 +1,8 @@
-"""What may be said of a difference, and the sentences that say it, in English and Korean.
+"""Which claim a paired difference supports, and the sentences that state it in English and Korean.
 
-Words of victory stand only beside an interval that excludes 0. We ask for one thing more: that the permutation test
-rejects as well. Where few reviews differ (four of two hundred, all the same way) a percentile interval excludes 0
-although an exact test gives p = 0.125; the interval alone would say too much.
+A claim needs an interval that excludes 0 and a permutation test with p below .05. The interval alone is not enough:
+if four of two hundred reviews differ, all in the same direction, the percentile interval excludes 0 although the
+exact test gives p = 0.125.
 """
 
 from typing import Final, Literal
@@ -15,10 +15,10 @@ from episodic_absa.metrics.statistics.power import ALPHA
 Claim = Literal["none", "direction", "significant"]
 ClaimLanguage = Literal["en", "ko"]
 
-PROCESS_LABEL: Final = {"en": "process, not outcome", "ko": "과정 지표이며 결과 지표가 아님"}
+PROCESS_LABEL: Final = {"en": "process, not outcome", "ko": "결과 지표가 아닌 과정 지표"}
 NO_VARIATION: Final = {"en": "no variation", "ko": "변동 없음"}
 
-_VERDICTS: Final = {
+_LABELS: Final = {
     "en": {
         "direction": {True: "A better", False: "A worse"},
         "significant": {True: "A significantly better", False: "A significantly worse"},
@@ -31,13 +31,17 @@ _VERDICTS: Final = {
 
 
 def excludes_zero(difference: PairedDifference) -> bool:
-    """Say whether there is an interval and 0 lies outside of it."""
+    """Return whether the difference has an interval and 0 lies outside it."""
     low, high = difference.ci_low, difference.ci_high
     return low is not None and high is not None and (low > 0 or high < 0)
 
 
-def claim(difference: PairedDifference) -> Claim:
-    """Return which words a difference carries: none, better and worse, or significantly so."""
+def claim_strength(difference: PairedDifference) -> Claim:
+    """Return the strongest claim that a difference supports.
+
+    "none": not an outcome metric, an interval that includes 0, or p of .05 or more. "direction": A is better or worse.
+    "significant": Holm p is below .05 as well.
+    """
     if difference.kind != "outcome" or not definition_of(difference.metric).better or not excludes_zero(difference):
         return "none"
     if difference.p_value is None or difference.p_value >= ALPHA:
@@ -46,100 +50,110 @@ def claim(difference: PairedDifference) -> Claim:
 
 
 def claim_sentence(a: str, b: str, difference: PairedDifference, language: ClaimLanguage = "en") -> str:
-    """Say what is known of one metric of A minus B, and no more than that."""
+    """Return one or two sentences about the difference of A minus B, with a claim only where the numbers support it.
+
+    Args:
+        a: the name of condition A.
+        b: the name of condition B.
+        difference: the metric's difference, from `compare`.
+        language: "en" or "ko".
+    """
     return (_korean if language == "ko" else _english)(a, b, difference)
 
 
-def verdict(difference: PairedDifference, language: ClaimLanguage = "en") -> str:
-    """Return what a table writes beside the interval of A minus B; empty where there is nothing to say."""
+def claim_label(difference: PairedDifference, language: ClaimLanguage = "en") -> str:
+    """Return the label of a table row: the claim, "process, not outcome", "no variation", or "" for no claim."""
     if difference.kind == "process":
         return PROCESS_LABEL[language]
     if not difference.variation:
         return NO_VARIATION[language] if difference.n_uids > 1 else ""
-    strength = claim(difference)
-    return "" if strength == "none" else _VERDICTS[language][strength][_favours_a(difference)]
+    strength = claim_strength(difference)
+    return "" if strength == "none" else _LABELS[language][strength][_favours_a(difference)]
 
 
 def power_sentence(difference: PairedDifference, language: ClaimLanguage = "en") -> str:
-    """Say what so many reviews can show and how many the observed difference needs; empty without variation."""
+    """Return the smallest difference that this many reviews can show, and how many the observed difference needs.
+
+    The sentence is empty for a difference without variation.
+    """
     if difference.detectable is None:
         return ""
     smallest, n, needed = f"{difference.detectable:.3f}", difference.n_uids, difference.needed_n
     if language == "ko":
-        first = f"리뷰 {n:,}건으로는 {difference.metric}의 차이가 {smallest} 이상일 때 80 % 검정력으로 볼 수 있습니다"
-        return f"{first}. 관측된 차이를 보려면 약 {needed:,}건이 필요합니다." if needed else f"{first}."
+        first = f"리뷰 {n:,}건으로는 {difference.metric}의 차이가 {smallest} 이상이면 80 % 검정력으로 검출합니다"
+        return f"{first}. 관측된 차이를 검출하려면 리뷰 약 {needed:,}건이 필요합니다." if needed else f"{first}."
     first = f"{_reviews(n)} can show a difference in {difference.metric} of {smallest} or more with 80 % power"
-    return f"{first}; the observed one would need about {needed:,}." if needed else f"{first}."
+    return f"{first}; the observed difference needs about {needed:,} reviews." if needed else f"{first}."
 
 
-def _english(a: str, b: str, one: PairedDifference) -> str:
-    if one.difference is None:
-        return f"{one.metric}: no review has a value under both {a} and {b}, so nothing can be said."
-    start = f"{one.metric}, {a} minus {b}"
-    if one.ci_low is None or one.ci_high is None:
-        return f"{start}: {signed(one.difference)} over {_reviews(one.n_uids)}, {_why_untested_en(one)}."
-    found = f"{signed(one.difference)}, 95 % CI {interval_text(one.ci_low, one.ci_high)}, {_reviews(one.n_uids)}"
-    strength = claim(one)
-    if strength != "none":
-        word = "better" if _favours_a(one) else "worse"
-        how = "significantly " if strength == "significant" else ""
-        rest = "" if strength == "significant" else "; with all outcome tests of this pair counted it is not confirmed"
-        return f"{a} is {how}{word} than {b} in {one.metric}: {found}, {_tests(one)}{rest}."
-    return f"{start}: {found}, {_tests(one)}; {_no_claim_en(one)}."
+def _english(a: str, b: str, paired: PairedDifference) -> str:
+    if paired.difference is None:
+        return f"{paired.metric}: no review has a value under both {a} and {b}, so they cannot be compared."
+    start = f"{paired.metric}, {a} minus {b}"
+    if paired.ci_low is None or paired.ci_high is None:
+        why = NO_VARIATION["en"] if paired.n_uids > 1 else "too few for an interval"
+        return f"{start}: {signed(paired.difference)} over {_reviews(paired.n_uids)}, {why}."
+    interval = interval_text(paired.ci_low, paired.ci_high)
+    numbers = f"{signed(paired.difference)}, 95 % CI {interval}, {_reviews(paired.n_uids)}, {_tests(paired)}"
+    strength = claim_strength(paired)
+    if strength == "none":
+        return f"{start}: {numbers}{_no_claim_en(paired)}."
+    comparative = "better" if _favours_a(paired) else "worse"
+    if strength == "significant":
+        return f"{a} is significantly {comparative} than {b} in {paired.metric}: {numbers}."
+    limit = "the Holm correction over the outcome tests of this pair does not confirm it"
+    return f"{a} is {comparative} than {b} in {paired.metric}: {numbers}; {limit}."
 
 
-def _no_claim_en(one: PairedDifference) -> str:
-    if one.kind == "process":
-        return PROCESS_LABEL["en"]
-    if one.kind == "efficiency":
-        return "a matter of cost, not of quality"
-    if excludes_zero(one):
-        return "the interval excludes 0 but the permutation test does not reject, so no claim is made"
-    return "the interval holds 0, so the data fit no difference as well"
+def _no_claim_en(paired: PairedDifference) -> str:
+    if paired.kind == "process":
+        return f"; {PROCESS_LABEL['en']}"
+    if paired.kind == "efficiency":
+        return "; cost, not quality"
+    if excludes_zero(paired):
+        return "; the interval excludes 0 but the permutation test does not reject, so no claim is made"
+    return "; the interval includes 0, so the data are consistent with no difference"
 
 
-def _why_untested_en(one: PairedDifference) -> str:
-    return NO_VARIATION["en"] if one.n_uids > 1 else "too few for an interval"
+def _korean(a: str, b: str, paired: PairedDifference) -> str:
+    if paired.difference is None:
+        return f"{paired.metric}: {a} 및 {b} 양쪽에 모두 값이 있는 리뷰가 없어 비교할 수 없습니다."
+    start = f"{paired.metric}의 차이({a} − {b})는"
+    if paired.ci_low is None or paired.ci_high is None:
+        why = "차이에 변동이 없습니다" if paired.n_uids > 1 else "리뷰가 너무 적어 신뢰구간을 구할 수 없습니다"
+        return f"{start} 리뷰 {paired.n_uids:,}건에서 {signed(paired.difference)}입니다. {why}."
+    interval = interval_text(paired.ci_low, paired.ci_high)
+    details = f"95 % 신뢰구간 {interval}, 리뷰 {paired.n_uids:,}건, {_tests(paired)}"
+    strength = claim_strength(paired)
+    if strength == "none":
+        return f"{start} {signed(paired.difference)}입니다({details}). {_no_claim_ko(paired)}."
+    adverb = "유의하게 " if strength == "significant" else ""
+    predicate = "우수합니다" if _favours_a(paired) else "나쁩니다"
+    limit = "" if strength == "significant" else " 이 쌍의 결과 지표 검정에 Holm 보정을 하면 확인되지 않습니다."
+    # "쪽이" fits any name; the particle after a bare name would depend on how the name is read aloud.
+    claim = f"{a} 쪽이 {b}보다 {paired.metric} 기준으로 {adverb}{predicate}"
+    return f"{claim}({signed(paired.difference)}, {details}).{limit}"
 
 
-def _korean(a: str, b: str, one: PairedDifference) -> str:
-    if one.difference is None:
-        return f"{one.metric}: {a} 및 {b} 양쪽에 값이 있는 리뷰가 없어 아무것도 말할 수 없습니다."
-    start = f"{one.metric}, {a} 빼기 {b}"
-    if one.ci_low is None or one.ci_high is None:
-        why = NO_VARIATION["ko"] if one.n_uids > 1 else "구간을 구하기에는 리뷰가 너무 적음"
-        return f"{start}: {signed(one.difference)}, 리뷰 {one.n_uids:,}건, {why}."
-    interval = interval_text(one.ci_low, one.ci_high)
-    found = f"{signed(one.difference)}, 95 % 신뢰구간 {interval}, 리뷰 {one.n_uids:,}건"
-    strength = claim(one)
-    if strength != "none":
-        word = "우수합니다" if _favours_a(one) else "나쁩니다"
-        how = "유의하게 " if strength == "significant" else ""
-        rest = "" if strength == "significant" else "; 이 쌍의 결과 지표 검정을 모두 고려하면 확증되지는 않음"
-        # "쪽이" fits any name; the particle after a bare name would depend on how the name is read aloud.
-        return f"{a} 쪽이 {b}보다 {one.metric} 기준으로 {how}{word}: {found}, {_tests(one)}{rest}."
-    return f"{start}: {found}, {_tests(one)}; {_no_claim_ko(one)}."
+def _no_claim_ko(paired: PairedDifference) -> str:
+    if paired.kind == "process":
+        return f"{PROCESS_LABEL['ko']}입니다"
+    if paired.kind == "efficiency":
+        return "품질이 아닌 비용 지표입니다"
+    if excludes_zero(paired):
+        return "신뢰구간은 0을 포함하지 않지만 순열 검정에서 기각되지 않아 차이를 주장하지 않습니다"
+    return "신뢰구간이 0을 포함하므로 차이가 없다는 가설과 모순되지 않습니다"
 
 
-def _no_claim_ko(one: PairedDifference) -> str:
-    if one.kind == "process":
-        return PROCESS_LABEL["ko"]
-    if one.kind == "efficiency":
-        return "품질이 아닌 비용 지표"
-    if excludes_zero(one):
-        return "구간은 0을 포함하지 않지만 순열 검정이 기각하지 않으므로 주장하지 않음"
-    return "구간이 0을 포함하므로 차이가 없다는 가정과도 맞음"
+def _favours_a(paired: PairedDifference) -> bool:
+    rises = paired.difference is not None and paired.difference > 0
+    return rises == (definition_of(paired.metric).better == "higher")
 
 
-def _favours_a(one: PairedDifference) -> bool:
-    rises = one.difference is not None and one.difference > 0
-    return rises == (definition_of(one.metric).better == "higher")
-
-
-def _tests(one: PairedDifference) -> str:
-    found = [p_equals(one.p_value)] if one.p_value is not None else []
-    found += [f"Holm {p_equals(one.p_holm)}"] if one.p_holm is not None else []
-    return ", ".join(found)
+def _tests(paired: PairedDifference) -> str:
+    p_values = [p_equals(paired.p_value)] if paired.p_value is not None else []
+    p_values += [f"Holm {p_equals(paired.p_holm)}"] if paired.p_holm is not None else []
+    return ", ".join(p_values)
 
 
 def _reviews(n: int) -> str:

@@ -1,4 +1,4 @@
-"""Two conditions compared review by review. Whatever is tested here is A minus B."""
+"""The paired comparison of two conditions, review by review. Every difference is A minus B."""
 
 from collections.abc import Sequence
 from math import fsum, sqrt
@@ -6,7 +6,7 @@ from typing import Final
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.metric_value import MetricKind
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, bootstrap_intervals
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar, mcnemar
@@ -20,42 +20,48 @@ from episodic_absa.schemas.scorecard import Scorecard
 _MATCHES: Final = "exact_match"
 _MCNEMAR: Final = "mcnemar"
 _NOISE: Final = 1e-12
-"""A mean difference below this is 0 but for rounding."""
+"""A smaller mean difference is a rounding error and counts as 0."""
 
 
 class PairedDifference(FrozenModel):
-    """One metric: the mean over reviews of A minus B, and how far it can be trusted."""
+    """The mean difference A minus B of one metric, with its interval and tests.
+
+    Means, interval and tests are over the reviews with a value on both sides.
+    """
 
     metric: str
     kind: MetricKind
     n_uids: Count
-    """Reviews; the seeds of a review are averaged first."""
+    """Reviews with a value on both sides; the seeds of a review are averaged first."""
     n_pairs: Count
-    """Pairs of samples, seeds counted."""
+    """Pairs of samples; each seed of a review is a pair."""
     unpaired_a: Count
+    """Samples with a value under A and none under B."""
     unpaired_b: Count
+    """Samples with a value under B and none under A."""
     mean_a: float | None
-    """Over the reviews that both sides have, as is all that follows."""
+    """None if no review has a value on both sides."""
     mean_b: float | None
     difference: float | None
     ci_low: float | None
     ci_high: float | None
     p_value: float | None
     p_holm: float | None = None
-    """Outcome metrics only."""
+    """p after Holm's correction over the outcome tests of this pair; None for other kinds of metrics."""
     dz: float | None
+    """Cohen's dz: the mean difference over the standard deviation of the differences."""
     variation: Flag
-    """False: the differences are all equal, or there are fewer than two. No interval and no test then."""
+    """False if the differences are all equal or there are fewer than two; then there is no interval and no test."""
     sd: float | None = None
-    """Of the differences between reviews."""
+    """Standard deviation of the differences between reviews."""
     detectable: float | None = None
-    """The smallest absolute difference that so many reviews see with 80 % power."""
+    """The smallest absolute difference that this many reviews show with 80 % power."""
     needed_n: int | None = None
-    """Reviews needed to see the observed difference with 80 % power."""
+    """Reviews needed to show the observed difference with 80 % power."""
 
 
 class Comparison(FrozenModel):
-    """All metrics of A minus B."""
+    """The differences of all paired metrics between condition A and condition B."""
 
     a: str
     b: str
@@ -63,8 +69,8 @@ class Comparison(FrozenModel):
     mcnemar: McNemar | None
 
     def of(self, metric: str) -> PairedDifference:
-        """Return one metric's difference."""
-        return next(one for one in self.metrics if one.metric == metric)
+        """Return the difference of one metric of PAIRED_METRICS."""
+        return next(paired for paired in self.metrics if paired.metric == metric)
 
 
 def compare(
@@ -77,7 +83,23 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Comparison:
-    """Compare the samples that two conditions share, by uid and seed, in every metric that a sample has."""
+    """Compare two conditions on the samples that they share, by uid and seed.
+
+    Args:
+        name_a: the name of condition A, for messages and sentences.
+        cards_a: the scorecards of condition A, all seeds together.
+        name_b: the name of condition B.
+        cards_b: the scorecards of condition B.
+        count_backfilled: whether a backfilled tuple counts as a prediction.
+        resamples: bootstrap resamples, and sign flips of the permutation test.
+        seed: seed of the random draws; equal seeds give equal numbers on every machine.
+
+    Returns:
+        One `PairedDifference` per metric of PAIRED_METRICS, and McNemar's test on exact matches.
+
+    Raises:
+        ContractError: one side has the same uid and seed twice.
+    """
     values_a, values_b = (
         values_of(by_uid_and_seed(cards, name), count_backfilled=count_backfilled)
         for cards, name in ((cards_a, name_a), (cards_b, name_b))
@@ -95,7 +117,7 @@ def compare(
 
 
 def _differences(paired: PairedValues) -> list[float]:
-    """Average the seeds of each uid, then subtract."""
+    """Return A minus B per review; the seeds of a review are averaged first."""
     return [_mean(paired.a[uid]) - _mean(paired.b[uid]) for uid in paired.a]
 
 
@@ -135,14 +157,15 @@ def _describe(
 def _corrected(
     metrics: Sequence[PairedDifference], matched: McNemar | None
 ) -> tuple[tuple[PairedDifference, ...], McNemar | None]:
-    """Adjust the tests of outcome metrics together, McNemar's among them; what has no variation was not tested."""
-    tests = {one.metric: one.p_value for one in metrics if one.kind == "outcome"}
+    """Apply Holm's correction to the tests of all outcome metrics and McNemar's test together."""
+    tests = {paired.metric: paired.p_value for paired in metrics if paired.kind == "outcome"}
     tests[_MCNEMAR] = matched.p_value if matched else None
     made = {name: p_value for name, p_value in tests.items() if p_value is not None}
     adjusted = dict(zip(made, holm(list(made.values())), strict=True))
     if matched is not None:
         matched = matched.model_copy(update={"p_holm": adjusted.get(_MCNEMAR)})
-    return tuple(one.model_copy(update={"p_holm": adjusted.get(one.metric)}) for one in metrics), matched
+    corrected = tuple(paired.model_copy(update={"p_holm": adjusted.get(paired.metric)}) for paired in metrics)
+    return corrected, matched
 
 
 def _mean(values: Sequence[float]) -> float:

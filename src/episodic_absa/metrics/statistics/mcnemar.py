@@ -1,4 +1,4 @@
-"""McNemar's exact test: whether the reviews that only one side gets right lie on one side more than chance allows."""
+"""McNemar's exact test: whether one side gets more reviews right that the other gets wrong than chance allows."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -8,21 +8,30 @@ from episodic_absa.schemas.frozen_model import Count, FrozenModel
 
 
 class McNemar(FrozenModel):
-    """Reviews that only one side gets right."""
+    """The reviews that exactly one side gets right, and the test of their counts."""
 
     a_only: Count
+    """Reviews that are right under A and wrong under B."""
     b_only: Count
+    """Reviews that are right under B and wrong under A."""
     ties_dropped: Count
-    """Reviews that are right in exactly half of their seeds on a side: neither right nor wrong."""
+    """Reviews that are right in exactly half of their seeds on one side; they count as neither right nor wrong."""
     p_value: float | None
-    """None without a review that only one side gets right."""
+    """None if a_only and b_only are both 0."""
     odds_ratio: float | None
-    """a_only / b_only; None where b_only is 0."""
+    """a_only / b_only; None if b_only is 0."""
     p_holm: float | None = None
 
 
 def mcnemar(right_a: Mapping[str, Sequence[float]], right_b: Mapping[str, Sequence[float]]) -> McNemar | None:
-    """Test matches (1) and misses (0) by uid, a value per seed; None without a review."""
+    """Return McNemar's test of two sides; None without a review.
+
+    A review is right if it is right in more than half of its seeds.
+
+    Args:
+        right_a: by uid, 1 (right) or 0 (wrong) for each seed under A.
+        right_b: the same under B, for the same uids.
+    """
     if not right_a:
         return None
     a_only = b_only = ties = 0
@@ -41,13 +50,13 @@ def mcnemar(right_a: Mapping[str, Sequence[float]], right_b: Mapping[str, Sequen
 
 
 def exact_binomial_p(a_only: int, b_only: int) -> float:
-    """Return the two-sided p of a fair coin that fell so often on each side."""
+    """Return the two-sided exact binomial p of these counts for a fair coin."""
     tosses = a_only + b_only
     tail = sum(comb(tosses, heads) for heads in range(min(a_only, b_only) + 1))
     return min(1.0, float(Fraction(2 * tail, 2**tosses)))
 
 
 def _majority(matches: Sequence[float]) -> bool | None:
-    """Say whether more than half are right, None for exactly half."""
+    """Return whether more than half are right; None for exactly half."""
     doubled = 2 * sum(matches)
     return None if doubled == len(matches) else doubled > len(matches)

@@ -1,4 +1,4 @@
-"""Numbers as sentences and tables show them. A number is never rounded across the line that its meaning hangs on."""
+"""Numbers for sentences and tables. Rounding never turns a non-zero value into 0 or moves a p-value across .05."""
 
 from math import floor, log10
 from typing import Final
@@ -11,7 +11,7 @@ _LEAST_P: Final = 0.001
 
 
 def signed(value: float) -> str:
-    """Render +0.012, and what would round to 0 with as many digits as it takes: +0.00031 is no 0."""
+    """Return the value with its sign (+0.012). A value that would round to 0 gets more digits (+0.00031)."""
     if value == 0:
         return "0"
     if abs(value) >= _LARGE:
@@ -23,17 +23,17 @@ def signed(value: float) -> str:
 
 
 def plain(value: float) -> str:
-    """Render a mean."""
+    """Return a mean as text: 3 decimals, or 1 decimal from 100 upwards."""
     return f"{value:,.1f}" if abs(value) >= _LARGE else f"{value:.{_DIGITS}f}"
 
 
 def interval_text(low: float, high: float) -> str:
-    """Render [-0.004, +0.021]."""
+    """Return an interval as text: [-0.004, +0.021]."""
     return f"[{signed(low)}, {signed(high)}]"
 
 
 def p_text(p_value: float) -> str:
-    """Render 0.012 or <0.001; 0.0496 keeps its digits, since 0.050 would say the opposite."""
+    """Return 0.012 or <0.001. A value such as 0.0496 keeps its digits, because 0.050 is not below .05."""
     if p_value < _LEAST_P:
         return f"<{_LEAST_P}"
     digits = _DIGITS
@@ -43,6 +43,6 @@ def p_text(p_value: float) -> str:
 
 
 def p_equals(p_value: float) -> str:
-    """Render `p = 0.012` or `p < 0.001`."""
+    """Return `p = 0.012` or `p < 0.001`."""
     text = p_text(p_value)
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"

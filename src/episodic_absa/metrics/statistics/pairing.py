@@ -1,10 +1,10 @@
-"""Which samples of two conditions belong together: those of one uid and one seed."""
+"""Pairs the samples of two conditions by uid and seed."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from episodic_absa.errors import ContractError
-from episodic_absa.metrics.one_sample.per_sample import PAIRED_METRICS, sample_values
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_values
 from episodic_absa.schemas.scorecard import Scorecard
 
 SampleKey = tuple[str, int]
@@ -13,24 +13,28 @@ Values = Mapping[SampleKey, float]
 
 
 class PairedValues(NamedTuple):
-    """One metric of two conditions, by uid in ascending order, with a value per seed that both have."""
+    """The values of one metric under two conditions: by uid in ascending order, one value per shared seed."""
 
     a: dict[str, tuple[float, ...]]
     b: dict[str, tuple[float, ...]]
     n_pairs: int
     unpaired_a: int
-    """Samples that have a value under A and no partner under B, or one that failed."""
+    """Samples with a value under A whose partner under B is missing, failed or has no value."""
     unpaired_b: int
 
 
 def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Scorecard]:
-    """Index cards; a sample that stands there twice would be counted twice."""
+    """Return the scorecards by uid and seed.
+
+    Raises:
+        ContractError: two scorecards have the same uid and seed.
+    """
     indexed: dict[SampleKey, Scorecard] = {}
     for card in cards:
         key = (card.uid, card.seed)
         if key in indexed:
             raise ContractError(
-                f"{name} holds sample {card.uid} of seed {card.seed} twice; give each side one run per seed",
+                f"{name} has sample {card.uid} with seed {card.seed} twice; give each side one run per seed",
                 uid=card.uid,
                 field="uid",
             )
@@ -41,17 +45,17 @@ def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Sc
 def values_of(
     cards: Mapping[SampleKey, Scorecard], *, count_backfilled: bool = False
 ) -> dict[str, dict[SampleKey, float]]:
-    """Return the values of every metric, each for the samples that take part in it."""
-    found: dict[str, dict[SampleKey, float]] = {metric: {} for metric in PAIRED_METRICS}
+    """Return the values of every paired metric; samples without a value are left out."""
+    values: dict[str, dict[SampleKey, float]] = {metric: {} for metric in PAIRED_METRICS}
     for key, card in cards.items():
         for metric, value in sample_values(card, count_backfilled=count_backfilled).items():
             if value is not None:
-                found[metric][key] = value
-    return found
+                values[metric][key] = value
+    return values
 
 
 def pair_values(values_a: Values, values_b: Values) -> PairedValues:
-    """Keep what both sides have, and count the rest."""
+    """Return the values of the samples that both sides have, and the number of samples that only one side has."""
     shared = sorted(values_a.keys() & values_b.keys())
     a: dict[str, tuple[float, ...]] = {}
     b: dict[str, tuple[float, ...]] = {}

@@ -1,6 +1,6 @@
-"""How small a difference a number of reviews can show, and how many reviews a difference needs.
+"""Power of the paired comparison: the smallest detectable difference, and the reviews that a difference needs.
 
-Normal approximation for the mean of paired differences; for fewer than some 30 reviews it is a little too hopeful.
+The normal approximation for the mean of paired differences is slightly optimistic below about 30 reviews.
 """
 
 from math import ceil, isfinite, sqrt
@@ -10,27 +10,51 @@ from typing import Final
 POWER: Final = 0.8
 ALPHA: Final = 0.05
 _FEWEST: Final = 2
-"""One review has no spread."""
+"""A single review has no standard deviation."""
 
 
 def required_n(difference: float, sd: float, *, power: float = POWER, alpha: float = ALPHA) -> int:
-    """Return how many reviews see this mean difference with this power, `sd` being that of paired differences."""
+    """Return the number of reviews that show a mean difference with the given power.
+
+    Args:
+        difference: the mean of the paired differences; the sign does not matter.
+        sd: the standard deviation of the paired differences.
+        power: the probability of detecting the difference.
+        alpha: the two-sided significance level.
+
+    Raises:
+        ValueError: the difference is 0, not finite, or too small to give a finite number.
+
+    Example:
+        >>> required_n(0.02, 0.15)
+        442
+    """
     if difference == 0:
-        raise ValueError("no number of reviews shows a difference of 0")
-    ratio = _reach(power, alpha) * sd / difference
+        raise ValueError("a difference of 0 cannot be shown with any number of reviews; give one above or below 0")
+    ratio = _standard_errors(power, alpha) * sd / difference
     if not isfinite(difference) or not isfinite(ratio * ratio):
-        raise ValueError(f"no number of reviews can be given for a difference of {difference}")
+        raise ValueError(f"the number of reviews for a difference of {difference} is not finite")
     return max(_FEWEST, ceil(ratio * ratio))
 
 
 def detectable_difference(n: int, sd: float, *, power: float = POWER, alpha: float = ALPHA) -> float:
-    """Return the smallest absolute mean difference that n reviews see with this power."""
+    """Return the smallest absolute mean difference that n reviews show with the given power.
+
+    Args:
+        n: the number of reviews.
+        sd: the standard deviation of the paired differences.
+        power: the probability of detecting the difference.
+        alpha: the two-sided significance level.
+
+    Raises:
+        ValueError: n is below 2.
+    """
     if n < _FEWEST:
-        raise ValueError(f"needs at least {_FEWEST} reviews, not {n}")
-    return _reach(power, alpha) * sd / sqrt(n)
+        raise ValueError(f"n is {n}; give at least {_FEWEST} reviews")
+    return _standard_errors(power, alpha) * sd / sqrt(n)
 
 
-def _reach(power: float, alpha: float) -> float:
-    """How many standard errors the true difference must lie from 0."""
+def _standard_errors(power: float, alpha: float) -> float:
+    """Return the distance of the true difference from 0, in standard errors, that gives this power."""
     normal = NormalDist()
     return normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)

@@ -1,7 +1,6 @@
-"""Random draws that are the same bytes on every machine and in every version of numpy.
+"""Random draws that are equal on every machine and under every version of numpy.
 
-They are cut from the raw bits of PCG64, a stream that numpy promises to keep; `Generator.integers` carries no such
-promise.
+They use the raw bits of PCG64. numpy guarantees that stream; it does not guarantee `Generator.integers`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ _BITS: Final = 64
 
 
 class RandomDraws:
-    """One stream; streams of different purposes are independent of each other."""
+    """A stream of random draws; streams with different purposes are independent."""
 
     def __init__(self, seed: int, purpose: int) -> None:
         from numpy.random import PCG64, SeedSequence
@@ -24,19 +23,19 @@ class RandomDraws:
         self._bits = PCG64(SeedSequence((seed, purpose)))
 
     def resample_counts(self, resamples: int, n: int) -> NDArray[np.float64]:
-        """Draw n of n with replacement, so many times; return how often each was drawn, a row per resample."""
+        """Return how often each of n items is drawn when n are drawn with replacement, one row per resample."""
         import numpy as np
 
         wanted = resamples * n
         halves = self._raw(-(-wanted // 2)).view("<u4")[:wanted].astype(np.uint64)
-        # Multiply and shift: a place is more likely than another by at most n / 2**32.
-        places = ((halves * np.uint64(n)) >> np.uint64(32)).astype(np.int64).reshape(resamples, n)
-        places += np.arange(resamples, dtype=np.int64)[:, None] * n
-        counts = np.bincount(places.ravel(), minlength=wanted)
+        # Multiply and shift: the probabilities of two items differ by a factor of at most 1 + n / 2**32.
+        items = ((halves * np.uint64(n)) >> np.uint64(32)).astype(np.int64).reshape(resamples, n)
+        items += np.arange(resamples, dtype=np.int64)[:, None] * n
+        counts = np.bincount(items.ravel(), minlength=wanted)
         return counts.reshape(resamples, n).astype(np.float64)
 
     def signs(self, flips: int, n: int) -> NDArray[np.float64]:
-        """Toss n coins, so many times: +1 or -1, a row per flip."""
+        """Return n random signs (+1 or -1), one row per flip."""
         import numpy as np
 
         wanted = flips * n

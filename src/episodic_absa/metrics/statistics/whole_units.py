@@ -1,6 +1,6 @@
-"""Values as whole numbers of a small unit, so that sums are exact in whatever order a machine adds them up.
+"""Values as whole numbers of a small unit. Sums of whole numbers are exact in any order of addition.
 
-That is what makes resampled results equal everywhere, and ties between permutations real ties.
+Resampled results are therefore equal on every machine, and ties between permutations are exact.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 FINEST_DIGITS: Final = 9
 _LARGEST_SUM: Final = 2**52
-"""Whole numbers up to twice this are exact in a float."""
+"""A float represents whole numbers up to twice this value exactly."""
 
 
 def to_units(values: Sequence[float]) -> tuple[NDArray[np.float64], float]:
-    """Return values as whole numbers (held in floats) and how many make 1: 10**9, or fewer where sums would not fit."""
+    """Return the values as whole units (in floats), and the units per 1: 10**9, or fewer if a sum would not fit."""
     import numpy as np
 
     array = np.asarray(values, dtype=np.float64)
-    reach = float(np.abs(array).max(initial=0.0)) * max(len(array), 1)
+    largest_sum = float(np.abs(array).max(initial=0.0)) * max(len(array), 1)
     digits = FINEST_DIGITS
-    while reach * 10.0**digits > _LARGEST_SUM:
+    while largest_sum * 10.0**digits > _LARGEST_SUM:
         digits -= 1
     per_one = 10.0**digits
     return np.rint(array * per_one), per_one
 
 
 def has_spread(values: Sequence[float]) -> bool:
-    """Say whether values differ by more than the noise of floating-point arithmetic."""
+    """Return whether the values differ by more than floating-point noise."""
     units, _ = to_units(values)
     return len(units) > 1 and float(units.max() - units.min()) > 1.0

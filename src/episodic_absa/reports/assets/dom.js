@@ -1,4 +1,4 @@
-// Elements are built from values, text only ever becomes a text node: what a review says can never become markup.
+// Builds elements from values. Text always becomes a text node, so a review can never become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -27,7 +27,7 @@ function fill(node, attributes, children) {
 const byId = (id) => document.getElementById(id);
 const hidden = (text) => el("span", { class: "sr" }, text);
 
-/** A piece of a review: its direction is its own, and it cannot turn its neighbours round. */
+/** Text from a review; <bdi> keeps its writing direction from affecting the text around it. */
 const quoted = (text, language) => el("bdi", { dir: "auto", lang: language || null }, text);
 
 const number = (value, digits = 2) =>

@@ -1,16 +1,16 @@
-// The explorer: asks, lists fifty at a time, opens one. What is asked for stands in the address, to be shared.
+// The explorer: filters the samples, lists fifty per page and opens one. The page address names the open sample.
 
 const PAGE = 50;
 
 function exactMark(isRight) {
-  return el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? " exactly gold" : " not exactly gold"));
+  return el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? " equals gold" : " differs from gold"));
 }
 
 class Explorer {
   constructor(data) {
     this.data = data;
     const [a, b] = data.first;
-    this.asked = { a, b, seed: data.firstSeed(a, ...(b ? [b] : [])), words: "", language: "", domain: "", filters: new Set() };
+    this.query = { a, b, seed: data.firstSeed(a, ...(b ? [b] : [])), words: "", language: "", domain: "", filters: new Set() };
     this.rows = [];
     this.page = 0;
     this.open = null;
@@ -18,17 +18,17 @@ class Explorer {
   }
 
   start() {
-    const { data, asked } = this;
+    const { data, query } = this;
     const options = (select, values, chosen, words = (value) => value) => {
       select.replaceChildren(...values.map((value) => el("option", { value, selected: value === chosen }, words(value))));
       select.closest("label").hidden = values.length < 2;
     };
-    options(byId("pick-a"), data.conditions, asked.a);
-    options(byId("pick-b"), ["", ...data.conditions], asked.b, (value) => value || "none");
-    options(byId("pick-seed"), data.seeds.map(String), String(asked.seed));
+    options(byId("pick-a"), data.conditions, query.a);
+    options(byId("pick-b"), ["", ...data.conditions], query.b, (value) => value || "none");
+    options(byId("pick-seed"), data.seeds.map(String), String(query.seed));
     options(byId("pick-language"), ["", ...new Set(data.rows.map((row) => row.language).sort())], "", (value) => value || "any");
     options(byId("pick-domain"), ["", ...new Set(data.rows.map((row) => row.domain).sort())], "", (value) => value || "any");
-    // One language or domain is no choice.
+    // The list has "any" as well: with a single language or domain there is nothing to choose.
     for (const id of ["pick-language", "pick-domain"]) byId(id).closest("label").hidden = byId(id).options.length < 3;
     byId("pick-b").closest("label").hidden = data.conditions.length < 2;
 
@@ -38,7 +38,7 @@ class Explorer {
     }, filter.label, " ", el("span", { class: "count" }))));
 
     const change = (id, key, read = (value) => value) => byId(id).addEventListener("change", (event) => {
-      asked[key] = read(event.target.value);
+      query[key] = read(event.target.value);
       this.apply();
       if (this.open) this.show(this.open, { scroll: false });
     });
@@ -47,7 +47,7 @@ class Explorer {
     change("pick-seed", "seed", Number);
     change("pick-language", "language");
     change("pick-domain", "domain");
-    byId("search").addEventListener("input", (event) => { asked.words = event.target.value; this.apply(); });
+    byId("search").addEventListener("input", (event) => { query.words = event.target.value; this.apply(); });
     byId("filters").addEventListener("submit", (event) => event.preventDefault());
     byId("filters").addEventListener("reset", () => this.reset());
     byId("page-back").addEventListener("click", () => this.turn(-1));
@@ -65,37 +65,37 @@ class Explorer {
   }
 
   toggle(name) {
-    const { filters } = this.asked;
+    const { filters } = this.query;
     if (!filters.delete(name)) filters.add(name);
     this.apply();
   }
 
   reset() {
-    Object.assign(this.asked, { words: "", language: "", domain: "", filters: new Set() });
-    // The form empties its own fields; the choice of conditions is kept.
+    Object.assign(this.query, { words: "", language: "", domain: "", filters: new Set() });
+    // The form clears its own fields afterwards; conditions and seed are kept.
     queueMicrotask(() => { this.showChoices(); this.apply(); });
   }
 
   showChoices() {
-    const { asked } = this;
-    byId("pick-a").value = asked.a;
-    byId("pick-b").value = asked.b;
-    byId("pick-seed").value = String(asked.seed);
-    byId("pick-language").value = asked.language;
-    byId("pick-domain").value = asked.domain;
-    byId("search").value = asked.words;
+    const { query } = this;
+    byId("pick-a").value = query.a;
+    byId("pick-b").value = query.b;
+    byId("pick-seed").value = String(query.seed);
+    byId("pick-language").value = query.language;
+    byId("pick-domain").value = query.domain;
+    byId("search").value = query.words;
   }
 
   apply() {
     performance.mark("filter-start");
-    const { rows, counts } = select(this.data, this.asked);
+    const { rows, counts } = select(this.data, this.query);
     this.rows = rows;
     this.page = 0;
     for (const chip of byId("chips").children) {
       const { name, needsB } = FILTERS.find((filter) => filter.name === chip.dataset.filter);
-      chip.setAttribute("aria-pressed", String(this.asked.filters.has(name)));
+      chip.setAttribute("aria-pressed", String(this.query.filters.has(name)));
       chip.querySelector(".count").textContent = counts[name].toLocaleString("en");
-      chip.hidden = Boolean(needsB && !this.asked.b);
+      chip.hidden = Boolean(needsB && !this.query.b);
     }
     this.list();
     performance.measure("filter", "filter-start");
@@ -111,15 +111,15 @@ class Explorer {
     byId("page-on").disabled = page + 1 >= pages;
     byId("pager").hidden = pages < 2;
     byId("sample-list").replaceChildren(...shown.map((row) => this.item(row)));
-    const without = notRun(this.data, this.asked);
+    const without = notRun(this.data, this.query);
     byId("not-run").hidden = !without.length;
     byId("not-run").textContent = without.join("; ");
-    if (!shown.length) byId("sample-list").append(el("li", { class: "none" }, "no sample answers to this"));
+    if (!shown.length) byId("sample-list").append(el("li", { class: "none" }, "no sample matches"));
   }
 
   item(row) {
-    const { data, asked } = this;
-    const a = data.cellOf(asked.a, asked.seed);
+    const { data, query } = this;
+    const a = data.cellOf(query.a, query.seed);
     const badges = Object.entries(WORDS.flag).filter(([flag]) => data.has(row, a, flag))
       .map(([flag, words]) => el("span", { class: `badge ${flag}` }, words));
     const exact = data.has(row, a, "has_gold") ? exactMark(data.has(row, a, "right")) : null;
@@ -137,7 +137,7 @@ class Explorer {
     byId("sample-list").querySelector("button")?.focus();
   }
 
-  /** Arrow keys go from item to item. */
+  /** Move the focus with the arrow keys. */
   walk(event) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!by) return;
@@ -158,8 +158,8 @@ class Explorer {
     this.open = row;
     this.opening += 1;
     const turn = this.opening;
-    const parts = await samplePage(this.data, row, this.asked);
-    if (turn !== this.opening) return; // another sample was asked for meanwhile
+    const parts = await samplePage(this.data, row, this.query);
+    if (turn !== this.opening) return; // a later call opens another sample
     byId("sample-body").replaceChildren(...parts.filter(Boolean));
     byId("explorer").classList.add("opened");
     const place = this.rows.indexOf(row);
@@ -172,7 +172,7 @@ class Explorer {
     this.remember();
     if (!scroll) return;
     byId("sample").scrollTop = 0;
-    if (window.matchMedia("(min-width: 60rem)").matches) return; // beside the list, which keeps the focus
+    if (window.matchMedia("(min-width: 60rem)").matches) return; // the list is visible and keeps the focus
     byId("sample").scrollIntoView({ block: "start" });
     byId("sample-title")?.focus({ preventScroll: true });
   }
@@ -180,26 +180,26 @@ class Explorer {
   close() {
     const uid = this.open?.uid;
     byId("explorer").classList.remove("opened");
-    const item = [...byId("sample-list").querySelectorAll("button")].find((one) => one.dataset.uid === uid);
+    const item = [...byId("sample-list").querySelectorAll("button")].find((button) => button.dataset.uid === uid);
     (item || byId("search")).focus();
   }
 
   remember() {
-    const { asked, open } = this;
-    const hash = new URLSearchParams({ uid: open.uid, a: asked.a, ...(asked.b ? { b: asked.b } : {}), seed: String(asked.seed) });
-    // Replacing keeps the back button for pages, not for every sample looked at.
+    const { query, open } = this;
+    const hash = new URLSearchParams({ uid: open.uid, a: query.a, ...(query.b ? { b: query.b } : {}), seed: String(query.seed) });
+    // Replaced, not pushed: the back button leaves the page instead of stepping through samples.
     try { history.replaceState(null, "", `#${hash}`); } catch { location.hash = String(hash); }
   }
 
-  /** Open what an address names; say whether it named a sample that is here. */
+  /** Open the sample that the address names; return whether the page has it. */
   follow(hash) {
     const wanted = new URLSearchParams(hash.slice(1));
     const place = this.data.placeOf.get(wanted.get("uid"));
     if (place === undefined) return false;
-    const { asked, data } = this;
-    if (data.conditions.includes(wanted.get("a"))) asked.a = wanted.get("a");
-    asked.b = data.conditions.includes(wanted.get("b")) ? wanted.get("b") : "";
-    if (data.seeds.includes(Number(wanted.get("seed")))) asked.seed = Number(wanted.get("seed"));
+    const { query, data } = this;
+    if (data.conditions.includes(wanted.get("a"))) query.a = wanted.get("a");
+    query.b = data.conditions.includes(wanted.get("b")) ? wanted.get("b") : "";
+    if (data.seeds.includes(Number(wanted.get("seed")))) query.seed = Number(wanted.get("seed"));
     this.showChoices();
     this.apply();
     this.show(data.rows[place]).then(() => byId("samples").scrollIntoView());
@@ -212,7 +212,7 @@ async function startExplorer() {
   if (!block) return;
   byId("explorer-wait").hidden = false;
   if (typeof DecompressionStream === "undefined") {
-    byId("explorer-wait").textContent = "This browser cannot unpack the samples; any of 2024 or later can.";
+    byId("explorer-wait").textContent = "This browser cannot unpack the samples; use a browser from 2024 or later.";
     return;
   }
   new Explorer(new SampleData(await unpack(block))).start();

@@ -1,12 +1,12 @@
-// Theme, language and the definitions of metrics. Nothing here needs the samples.
+// Theme, language and the definitions of metrics. None of them needs the samples.
 
-/** Storage may be denied (private windows, file URLs): then a choice lasts as long as the page. */
+/** Choices kept in local storage. If the browser denies storage (private windows, file URLs), they last until reload. */
 const remembered = {
   get(key) {
     try { return window.localStorage.getItem(key); } catch { return null; }
   },
   set(key, value) {
-    try { window.localStorage.setItem(key, value); } catch { /* not remembered, and that is all */ }
+    try { window.localStorage.setItem(key, value); } catch { /* denied: the choice is not kept */ }
   },
 };
 
@@ -41,7 +41,7 @@ function startLanguage() {
   });
 }
 
-/** One bubble for all metrics: shown on hover and focus, kept open by a tap, closed by Escape or a tap elsewhere. */
+/** Definitions in a bubble: hover or focus shows it, a tap keeps it open, Escape or a tap elsewhere closes it. */
 function startDefinitions() {
   const bubble = byId("bubble");
   let owner = null;
@@ -66,7 +66,7 @@ function startDefinitions() {
     if (owner && owner !== button) close();
     owner = button;
     button.setAttribute("aria-expanded", "true");
-    bubble.replaceChildren(...[...definition.children].map((one) => one.cloneNode(true)));
+    bubble.replaceChildren(...[...definition.children].map((paragraph) => paragraph.cloneNode(true)));
     bubble.hidden = false;
     place();
   };
@@ -86,7 +86,7 @@ function startDefinitions() {
   document.addEventListener("pointerdown", (event) => {
     if (owner && !owner.contains(event.target) && !bubble.contains(event.target)) close();
   });
-  // Moving the focus scrolls; the bubble then goes along with what it explains.
+  // Moving the focus may scroll the page; an open bubble then follows its button.
   window.addEventListener("scroll", () => {
     if (!owner) return;
     if (pinned || document.activeElement === owner) place();

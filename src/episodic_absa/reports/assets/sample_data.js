@@ -1,4 +1,4 @@
-// The samples lie compressed in the page: the index is unpacked at once, details a block at a time when asked for.
+// The samples are compressed in the page. The index is unpacked at the start, a block of details when it is needed.
 
 async function unpack(element) {
   const binary = atob(element.textContent.trim());
@@ -16,9 +16,8 @@ class SampleData {
     this.bit = Object.fromEntries(index.flags.map((name, place) => [name, 1 << place]));
     this.rows = index.rows.map(([uid, text, language, domain, caseType, flags, answers], place) => ({
       place, uid, text, language, domain, caseType, flags, answers,
-      lang: language === "other" ? null : language, // what the browser is told: a tag, or nothing
-      // Searched for: what one would type, whatever its case.
-      haystack: `${uid}\n${text}`.toLowerCase(),
+      lang: language === "other" ? null : language, // the lang attribute: a language tag, or none
+      searched: `${uid}\n${text}`.toLowerCase(),
     }));
     this.placeOf = new Map(this.rows.map((row) => [row.uid, row.place]));
     this.per = index.per;
@@ -30,17 +29,17 @@ class SampleData {
   }
 
   get seeds() {
-    return [...new Set(this.cells.map((cell) => cell.seed))].sort((one, other) => one - other);
+    return [...new Set(this.cells.map((cell) => cell.seed))].sort((left, right) => left - right);
   }
 
-  /** Where a condition with a seed stands, -1 where it was not run: another seed is another trial, never a stand-in. */
+  /** The index of the cell, -1 if it was not run; another seed is another trial and never replaces it. */
   cellOf(condition, seed) {
     return this.cells.findIndex((cell) => cell.condition === condition && cell.seed === seed);
   }
 
-  /** The first seed that all of these conditions were run with, else the first of the first of them. */
+  /** The first seed that all conditions were run with, else the first seed of the first condition. */
   firstSeed(...conditions) {
-    const shared = this.seeds.find((seed) => conditions.every((one) => this.cellOf(one, seed) >= 0));
+    const shared = this.seeds.find((seed) => conditions.every((condition) => this.cellOf(condition, seed) >= 0));
     return shared ?? this.seeds.find((seed) => this.cellOf(conditions[0], seed) >= 0);
   }
 
@@ -52,14 +51,14 @@ class SampleData {
     return this.holds(row, cell) && (row.flags[cell] & this.bit[flag]) !== 0;
   }
 
-  endedWell(row, cell) {
+  succeeded(row, cell) {
     return this.holds(row, cell) && !this.has(row, cell, "failed");
   }
 
-  /** One review in full: {gold, in(cell) -> {analysis, memory, cost} or null}. */
+  /** The details of one review: {gold, in(cell) -> {analysis, memory, cost} or null}. */
   async details(row) {
     const block = Math.floor(row.place / this.per);
-    // The promise is kept, not the value: two requests for a block that is being unpacked share the work.
+    // The map keeps the promise, so that two requests for the same block share the work.
     if (!this.blocks.has(block)) this.blocks.set(block, unpack(byId(`block-${block}`)));
     const review = (await this.blocks.get(block))[row.place % this.per];
     return {

@@ -1,4 +1,4 @@
-// A sample on its own or the same sample under two conditions: what is equal stands once, what differs side by side.
+// A sample under one condition or under two: equal sections appear once, different ones side by side.
 
 function emptyPane() {
   return el("p", { class: "hint" }, "Choose a sample to read how it was analysed.");
@@ -11,13 +11,13 @@ function failure(sample) {
 }
 
 function heading(row, data) {
-  const facts = [row.language, row.domain, row.caseType].filter((one) => one && one !== "unknown");
+  const facts = [row.language, row.domain, row.caseType].filter((fact) => fact && fact !== "unknown");
   return el("header", { class: "sample-head" },
     el("h3", { id: "sample-title", tabindex: "-1" }, quoted(row.uid)),
-    el("p", { class: "facts" }, facts.join(" · "), data.hasText ? null : `${facts.length ? " · " : ""}text left out`));
+    el("p", { class: "facts" }, facts.join(" · "), data.hasText ? null : `${facts.length ? " · " : ""}without text`));
 }
 
-/** The text, with a choice of whose aspects are marked. */
+/** The text with its aspects marked; buttons choose the tuples whose aspects are marked. */
 function textSection(row, samples, gold, data) {
   if (!data.hasText) return null;
   const layers = samples.map(({ name, sample }) =>
@@ -29,7 +29,7 @@ function textSection(row, samples, gold, data) {
     type: "button", class: "chip", "aria-pressed": String(place === 0),
     on: { click: (event) => {
       box.replaceChildren(markedText(row.text, layer.tuples, row.lang));
-      for (const one of buttons) one.setAttribute("aria-pressed", String(one === event.currentTarget));
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));
     } },
   }, layer.label));
   return el("div", { class: "text-box" }, box,
@@ -38,8 +38,8 @@ function textSection(row, samples, gold, data) {
 }
 
 function sectionFor(section, samples, context) {
-  const rests = samples.map(({ sample }) => JSON.stringify(section.rests(sample)));
-  const same = rests.every((one) => one === rests[0]);
+  const contents = samples.map(({ sample }) => JSON.stringify(section.content(sample)));
+  const same = contents.every((content) => content === contents[0]);
   const body = (place) => section.body(samples[place].sample, { ...context, other: same ? null : samples[1 - place].sample });
   const title = el("h4", {}, section.title,
     samples.length > 1 ? el("span", { class: same ? "tag" : "tag differs" }, same ? "same in both" : "≠ differs") : null);
@@ -49,15 +49,15 @@ function sectionFor(section, samples, context) {
       el("div", { class: "side", role: "group", "aria-label": name }, el("p", { class: "side-name" }, name), body(place)))));
 }
 
-async function samplePage(data, row, asked) {
+async function samplePage(data, row, query) {
   const review = await data.details(row);
-  const a = data.cellOf(asked.a, asked.seed);
-  const b = asked.b && asked.b !== asked.a ? data.cellOf(asked.b, asked.seed) : -1;
-  const samples = [[asked.a, a], [asked.b, b]]
+  const a = data.cellOf(query.a, query.seed);
+  const b = query.b && query.b !== query.a ? data.cellOf(query.b, query.seed) : -1;
+  const samples = [[query.a, a], [query.b, b]]
     .map(([name, cell]) => ({ name, sample: review.in(cell) }))
     .filter(({ sample }) => sample);
-  const gone = [[asked.a, a], [asked.b, b]].filter(([, cell]) => cell >= 0 && !review.in(cell));
-  const missing = [...notRun(data, asked), ...gone.map(([name]) => `${name} does not hold this sample`)]
+  const without = [[query.a, a], [query.b, b]].filter(([, cell]) => cell >= 0 && !review.in(cell));
+  const missing = [...notRun(data, query), ...without.map(([name]) => `${name} does not have this sample`)]
     .map((words) => el("p", { class: "notes", role: "note" }, words));
   if (!samples.length) return [heading(row, data), ...missing];
   const context = { gold: review.gold, language: row.lang };

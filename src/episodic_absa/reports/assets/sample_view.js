@@ -1,6 +1,6 @@
-// One sample in one condition, section by section. Each section tells what it rests on, so that two can be compared.
+// One sample under one condition, section by section. Each section names its content, so that two can be compared.
 
-const pairOf = (one) => `${one.n ?? one.t}|${one.p}`;
+const pairOf = (tuple) => `${tuple.n ?? tuple.t}|${tuple.p}`;
 
 function polarityMark(polarity) {
   const known = POLARITY[polarity];
@@ -12,20 +12,20 @@ const termOf = (term, language) => (term ? quoted(term, language) : el("i", { cl
 const code = (text) => el("code", {}, text);
 const none = (text) => el("p", { class: "none" }, text);
 
-/** Put something between the items: commas, arrows. */
-const joined = (items, between) => items.flatMap((one, place) => (place ? [between, one] : [one]));
+/** The items with a separator between them. */
+const joined = (items, separator) => items.flatMap((item, place) => (place ? [separator, item] : [item]));
 
-/** Cut the text where marks begin and end; spans count code points, as everywhere in the project. */
+/** The text with the spans of the tuples marked. Spans count code points, as everywhere in the project. */
 function markedText(text, tuples, language) {
   const chars = Array.from(text);
-  const spans = tuples.filter((one) => one.s && one.s[0] < one.s[1] && one.s[1] <= chars.length);
-  const cuts = [...new Set([0, chars.length, ...spans.flatMap((one) => one.s)])].sort((x, y) => x - y);
+  const marked = tuples.filter(({ s: span }) => span && span[0] < span[1] && span[1] <= chars.length);
+  const cuts = [...new Set([0, chars.length, ...marked.flatMap((tuple) => tuple.s)])].sort((x, y) => x - y);
   const node = el("p", { class: "review", dir: "auto", lang: language });
   for (let place = 0; place + 1 < cuts.length; place += 1) {
     const [start, end] = [cuts[place], cuts[place + 1]];
     const piece = chars.slice(start, end).join("");
-    const over = spans.filter((one) => one.s[0] <= start && end <= one.s[1]);
-    const polarities = [...new Set(over.map((one) => one.p))];
+    const covering = marked.filter(({ s: span }) => span[0] <= start && end <= span[1]);
+    const polarities = [...new Set(covering.map((tuple) => tuple.p))];
     if (!polarities.length) { node.append(piece); continue; }
     const known = POLARITY[polarities.length > 1 ? "mixed" : polarities[0]];
     node.append(el("mark", { class: known?.class, title: polarities.join(", ") },
@@ -34,17 +34,20 @@ function markedText(text, tuples, language) {
   return node;
 }
 
-/** The tuples of one stage; `gold` marks right and wrong, `found` what was missed, `other` what only this side has. */
-function tupleList(tuples, { language, gold = null, found = null, other = null }) {
+/**
+ * The tuples of one stage, marked by sets of pairs: right or wrong by `gold`, missed by `predicted`, only on this side
+ * by `other`.
+ */
+function tupleList(tuples, { language, gold = null, predicted = null, other = null }) {
   if (!tuples.length) return none("none");
-  return el("ul", { class: "tuples" }, tuples.map((one) => {
-    const isOnly = other && !other.has(pairOf(one));
+  return el("ul", { class: "tuples" }, tuples.map((tuple) => {
+    const isOnly = other && !other.has(pairOf(tuple));
     return el("li", { class: isOnly ? "only" : null },
-      termOf(one.t, language), " ", polarityMark(one.p),
-      one.c === undefined ? null : el("span", { class: "confidence" }, number(one.c)),
-      one.b ? el("span", { class: "tag" }, "filled in") : null,
-      gold && !one.b ? goldMark(gold.has(pairOf(one))) : null,
-      found && !found.has(pairOf(one)) ? el("span", { class: "miss" }, "missed") : null,
+      termOf(tuple.t, language), " ", polarityMark(tuple.p),
+      tuple.c === undefined ? null : el("span", { class: "confidence" }, number(tuple.c)),
+      tuple.b ? el("span", { class: "tag" }, "backfilled") : null,
+      gold && !tuple.b ? goldMark(gold.has(pairOf(tuple))) : null,
+      predicted && !predicted.has(pairOf(tuple)) ? el("span", { class: "miss" }, "missed") : null,
       isOnly ? hidden(" only in this condition") : null);
   }));
 }
@@ -53,7 +56,7 @@ function goldMark(isRight) {
   return el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? " in gold" : " not in gold"));
 }
 
-const pairs = (tuples) => new Set(tuples.filter((one) => !one.b).map(pairOf));
+const pairs = (tuples) => new Set(tuples.filter((tuple) => !tuple.b).map(pairOf));
 
 function resultSection(sample, context) {
   const { analysis } = sample;
@@ -66,23 +69,23 @@ function resultSection(sample, context) {
     column("Stage1", label1, tupleList(analysis.s1, { language: context.language, gold })),
     column("Final", label, tupleList(analysis.final, { language: context.language, gold, other })),
     column("Gold", undefined, context.gold
-      ? tupleList(context.gold, { language: context.language, found: pairs(analysis.final) })
+      ? tupleList(context.gold, { language: context.language, predicted: pairs(analysis.final) })
       : none("no gold")));
 }
 
 function table(head, rows) {
   return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "small" },
-    el("thead", {}, el("tr", {}, head.map((one) => el("th", { scope: "col" }, one)))),
-    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((one) => el("td", {}, one)))))));
+    el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
+    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell) => el("td", {}, cell)))))));
 }
 
 function risksSection({ analysis }, { language }) {
   const [before, after] = analysis.severity;
-  const sums = before === null ? null : el("p", {}, `summed severity ${before} → ${after ?? "–"}`);
-  if (!analysis.risks.length) return [none("no risk was named"), before ? sums : null];
+  const sums = before === null ? null : el("p", {}, `severity sum ${before} → ${after ?? "–"}`);
+  if (!analysis.risks.length) return [none("no risk was reported"), before ? sums : null];
   const rows = analysis.risks.map(([type, severity, fate, description]) =>
     [code(type), `${severity}, ${fate}`, quoted(description, language)]);
-  return [sums, table(["risk", "severity, fate", "description"], rows)];
+  return [sums, table(["risk", "severity, status", "description"], rows)];
 }
 
 function gateLine(name, gate) {
@@ -94,19 +97,19 @@ function gateLine(name, gate) {
     gate.skip ? [": ", inWords("skip", gate.skip), " ", code(gate.skip)] : null);
 }
 
-function advice(one) {
-  const facts = [one.type.replaceAll("_", " "), one.strength, `relevance ${number(one.relevance)}`,
-    `from ${one.sources.join(", ")}`, one.shown ? "shown" : "not shown"];
-  return el("blockquote", { class: one.shown ? "advice" : "advice unseen" },
-    el("p", {}, one.message), el("footer", {}, code(one.principle), ` ${facts.join(" · ")}`));
+function advice(advisory) {
+  const facts = [advisory.type.replaceAll("_", " "), advisory.strength, `relevance ${number(advisory.relevance)}`,
+    `from ${advisory.sources.join(", ")}`, advisory.shown ? "shown" : "not shown"];
+  return el("blockquote", { class: advisory.shown ? "advice" : "advice unseen" },
+    el("p", {}, advisory.message), el("footer", {}, code(advisory.principle), ` ${facts.join(" · ")}`));
 }
 
 function withheldLine(blocked) {
   const words = {
     episodes: "episodes blocked", advisories: "advisories blocked", demoted: "demoted", firewall: "dropped by the label firewall",
   };
-  const told = Object.entries(blocked).filter(([, n]) => n > 0).map(([what, n]) => `${n} ${words[what]}`);
-  return told.length ? el("li", {}, el("b", {}, "withheld "), told.join("; ")) : null;
+  const counts = Object.entries(blocked).filter(([, n]) => n > 0).map(([kind, n]) => `${n} ${words[kind]}`);
+  return counts.length ? el("li", {}, el("b", {}, "withheld "), counts.join("; ")) : null;
 }
 
 function storeLine([decision, skip, tags, episode]) {
@@ -115,7 +118,7 @@ function storeLine([decision, skip, tags, episode]) {
 }
 
 function memorySection({ memory }) {
-  if (!memory) return none("no record of memory");
+  if (!memory) return none("no memory record");
   const gates = [gateLine("debate", memory.debate), gateLine("Stage2", memory.stage2)];
   if (!memory.calls) return [none("nothing was retrieved in this condition"), el("ul", { class: "plain" }, gates)];
   return [
@@ -127,7 +130,7 @@ function memorySection({ memory }) {
       memory.followed === null ? null : el("li", {}, el("b", {}, "advice expects "), memory.expects || "nothing",
         memory.followed ? ": followed" : ": not followed", " (descriptive, not causal)")),
     memory.advisories.map(advice),
-    memory.warnings.length ? el("ul", { class: "plain" }, memory.warnings.map((one) => el("li", {}, `warning: ${one}`))) : null,
+    memory.warnings.length ? el("ul", { class: "plain" }, memory.warnings.map((warning) => el("li", {}, `warning: ${warning}`))) : null,
     memory.store ? storeLine(memory.store) : null,
   ];
 }
@@ -145,7 +148,7 @@ function edit([op, term, polarity, value, evidence, confidence], language) {
 function debateSection({ analysis }, { language }) {
   const { debate } = analysis;
   if (!debate) return none("no debate");
-  const edits = (list) => (list.length ? joined(list.map((one) => edit(one, language)), "; ") : "no edit");
+  const edits = (list) => (list.length ? joined(list.map((fields) => edit(fields, language)), "; ") : "no edit");
   const name = (speaker, round) => `${WORDS.speaker[speaker] || speaker}${round > 1 ? ` (${round})` : ""} `;
   return [
     el("ul", { class: "plain" },
@@ -161,21 +164,21 @@ function fateOf(accepted, why) {
   return why ? `rejected: ${why.replaceAll("_", " ")}` : "rejected";
 }
 
-function reviewSection({ analysis }, { language }) {
-  const { reviews } = analysis;
-  if (!reviews) return none("no second stage");
-  const kept = `${reviews.kept} kept as they were`;
-  const asked = reviews.rows.map(([kind, term, action, polarity, reason, accepted, why]) => [
+function verdictSection({ analysis }, { language }) {
+  const { reviews: verdicts } = analysis;
+  if (!verdicts) return none("no Stage2");
+  const kept = `${verdicts.kept} kept unchanged`;
+  const changes = verdicts.rows.map(([kind, term, action, polarity, reason, accepted, why]) => [
     kind, termOf(term, language), el("span", {}, code(action), polarity ? [" ", polarityMark(polarity)] : null),
     fateOf(accepted, why), quoted(reason, language)]);
-  // What became of reviews stands in their rows; the rest of the patch is told here.
+  // The rows of the verdicts show their own outcome; this list has the other steps of the patch.
   const others = analysis.patches.filter(([step]) => step !== "ate_review" && step !== "atsa_review");
   const decisions = analysis.overrides.map(([term, pos, neg, target, decision, reason]) => [
     termOf(term, language), number(pos, 1), number(neg, 1), decision === "APPLY" ? `apply ${target}` : "skip",
     reason ? el("span", {}, inWords("override", reason), " ", code(reason)) : ""]);
   return [
-    asked.length ? table(["review", "aspect", "action", "outcome", "reason"], asked) : none(`no change was asked for; ${kept}`),
-    asked.length ? none(kept) : null,
+    changes.length ? table(["verdict", "aspect", "action", "outcome", "reason"], changes) : none(`no change; ${kept}`),
+    changes.length ? none(kept) : null,
     others.length ? el("ul", { class: "plain" }, others.map(([step, what, term, isApplied, reason]) => el("li", {},
       `${step.replaceAll("_", " ")} `, code(what), " ", term ? quoted(term, language) : null,
       isApplied ? " applied" : " not applied", reason ? `: ${reason}` : null))) : null,
@@ -183,7 +186,7 @@ function reviewSection({ analysis }, { language }) {
   ];
 }
 
-/** The evidence value as what it is made of, against the threshold. */
+/** The parts of the evidence value as a stacked bar, with the threshold. */
 function evBar({ parts, ev, threshold }) {
   const width = 260;
   let from = 0;
@@ -222,13 +225,13 @@ function costSection({ cost: [calls, tokensIn, tokensOut, ms] }) {
     `${format(calls)} calls · ${format(tokensIn)} tokens in · ${format(tokensOut)} out`, ms === null ? null : ` · ${time}`);
 }
 
-/** `rests` is what two samples must share for the section to be shown once. */
+/** `content` is the data that a section shows; two samples with equal content share one section. */
 const SECTIONS = [
-  { title: "Stage1, final, gold", body: resultSection, rests: ({ analysis }) => [analysis.s1, analysis.final, analysis.labels] },
-  { title: "Risks", body: risksSection, rests: ({ analysis }) => [analysis.risks, analysis.severity] },
-  { title: "Memory and gates", body: memorySection, rests: ({ memory }) => memory },
-  { title: "Debate", body: debateSection, rests: ({ analysis }) => analysis.debate },
-  { title: "Stage2 review and override", body: reviewSection, rests: ({ analysis }) => [analysis.reviews, analysis.patches, analysis.overrides] },
-  { title: "Adoption and moderator", body: adoptionSection, rests: ({ analysis }) => [analysis.adoption, analysis.moderator] },
-  { title: "Calls", body: costSection, rests: ({ cost }) => cost, quiet: true },
+  { title: "Stage1, final, gold", body: resultSection, content: ({ analysis }) => [analysis.s1, analysis.final, analysis.labels] },
+  { title: "Risks", body: risksSection, content: ({ analysis }) => [analysis.risks, analysis.severity] },
+  { title: "Memory and gates", body: memorySection, content: ({ memory }) => memory },
+  { title: "Debate", body: debateSection, content: ({ analysis }) => analysis.debate },
+  { title: "Stage2 verdicts and override", body: verdictSection, content: ({ analysis }) => [analysis.reviews, analysis.patches, analysis.overrides] },
+  { title: "Adoption and moderator", body: adoptionSection, content: ({ analysis }) => [analysis.adoption, analysis.moderator] },
+  { title: "Calls", body: costSection, content: ({ cost }) => cost, quiet: true },
 ];

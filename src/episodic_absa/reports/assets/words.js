@@ -1,4 +1,4 @@
-// Codes in words. The codes stay visible beside them: they are what programs and papers quote.
+// Explanations of codes. The page shows the codes as well, because programs and papers quote them.
 
 const POLARITY = {
   positive: { sign: "+", class: "pos" },
@@ -10,46 +10,46 @@ const POLARITY = {
 const WORDS = {
   skip: {
     not_exposed: "this condition does not show memory here",
-    gate_closed: "nothing in Stage1 calls for advice",
+    gate_closed: "nothing in Stage1 opens the gate",
     empty_bundle: "there is no advice",
     char_cap: "it does not fit the character cap",
   },
   adopt: {
-    risk_resolved: "a change was applied and the critic finds less risk",
-    debate_action: "the debate made or backed a change",
-    grounding_improved: "an aspect is named where none was",
-    conflict_blocked: "the changes would leave an aspect with two polarities",
-    low_signal: "nothing speaks strongly enough for a change",
+    risk_resolved: "a change was applied and the validator reports less risk",
+    debate_action: "the debate made or supported a change",
+    grounding_improved: "an explicit aspect was added where there was none",
+    conflict_blocked: "the changes would give an aspect two polarities",
+    low_signal: "the signals for a change are too weak",
     ev_below_threshold: "the evidence value is too low",
   },
   override: {
-    max_one_override_per_sample: "one is applied already",
+    max_one_override_per_sample: "the sample already has an override",
     neutral_only: "no hint for + or −",
     no_evidence_span: "the judge cites no evidence",
     evidence_span_not_in_text: "the cited evidence is not in the text",
     evidence_span_missing_trigger: "the cited evidence is too short",
-    low_signal: "too little weight",
-    action_ambiguity: "too small a margin",
+    low_signal: "the weight is too small",
+    action_ambiguity: "the margin is too small",
     l3_conservative: "an L3 risk covers the aspect",
     implicit_soft_only: "the opinion is implicit",
-    already_confident: "has that polarity already",
+    already_confident: "the aspect already has that polarity",
   },
   store: {
     store_write_disabled: "the condition writes nothing",
-    no_gate_passed: "neither risky, nor useful, nor new",
+    no_gate_passed: "the episode is neither risky nor useful nor new",
   },
   rule: {
-    Z: "nothing judged",
+    Z: "no judgement",
     B: "base stage",
     M: "mixed",
-    C: "critic",
+    C: "validator",
     A: "agreement",
     D: "disagreement",
     E: "judge",
   },
   ev: {
     debate_support: "debate support",
-    validator_resolved: "critic: risk resolved",
+    validator_resolved: "validator: risk resolved",
     grounding: "grounding",
     confidence_gain: "confidence gain",
   },

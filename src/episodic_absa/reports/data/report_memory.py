@@ -5,7 +5,7 @@ from typing import Final, get_args
 
 from episodic_absa.metrics.memory_growth import GrowthLine as GrowthWindow
 from episodic_absa.metrics.memory_use import split_by_following, was_injected
-from episodic_absa.metrics.one_sample.per_sample import delta_risk, was_changed
+from episodic_absa.metrics.per_sample.sample_values import delta_risk, was_changed
 from episodic_absa.reports.data.report_data import (
     Bilingual,
     ConditionCard,

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.memory_use import was_injected
-from episodic_absa.metrics.one_sample.pair_scores import score_exact
-from episodic_absa.metrics.one_sample.per_sample import was_changed
-from episodic_absa.metrics.one_sample.samples import predictions, valid_gold
+from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, valid_gold
+from episodic_absa.metrics.per_sample.pair_scores import score_exact
+from episodic_absa.metrics.per_sample.sample_values import was_changed
 from episodic_absa.reports.data.report_data import CellSample, IndexRow
 from episodic_absa.reports.data.sample_detail import (
     OverrideNote,

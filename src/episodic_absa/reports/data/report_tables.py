@@ -9,15 +9,15 @@ from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow, stability_of
 from episodic_absa.metrics.definitions import BASELINE, definition_of
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.per_sample import sample_value
+from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.metrics.statistics import (
     Comparison,
     McNemar,
     PairedDifference,
-    claim,
+    claim_label,
     claim_sentence,
+    claim_strength,
     power_sentence,
-    verdict,
 )
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
 from episodic_absa.reports.data.report_data import (
@@ -208,7 +208,7 @@ def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue
 def _difference_row(row: PairedDifference, name_a: str) -> DifferenceRow:
     shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name != "words"}
     # Kind and lack of variation have places of their own in the table.
-    words = verdict(row).replace("A ", f"{name_a} ", 1) if claim(row) != "none" else ""
+    words = claim_label(row).replace("A ", f"{name_a} ", 1) if claim_strength(row) != "none" else ""
     return DifferenceRow(**shared, words=words)
 
 

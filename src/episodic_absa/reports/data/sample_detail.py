@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.language import norm
-from episodic_absa.metrics.memory_use import has_followed, was_injected
+from episodic_absa.metrics.memory_use import followed_advice, was_injected
 from episodic_absa.schemas.absa import (
     DebateOutput,
     EditTarget,
@@ -179,7 +179,7 @@ def memory_json(parts: SampleParts) -> str:
             "firewall": meta.firewall_dropped_n,
         },
         "expects": meta.advisory_expects,
-        "followed": has_followed(parts.card) if was_injected(parts.card) else None,
+        "followed": followed_advice(parts.card) if was_injected(parts.card) else None,
     }
     if parts.store is not None:
         value["store"] = [parts.store.decision, parts.store.skip_reason, list(parts.store.tags), parts.store.episode_id]

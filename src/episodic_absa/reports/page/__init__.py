@@ -1,1 +1,1 @@
-"""Renders those values as one HTML page."""
+"""Renders report data as one HTML page. Nothing here reads a run or computes a metric."""

@@ -1,4 +1,4 @@
-"""The explorer's data as it lies in the page: one index to search and filter, and details in blocks of reviews."""
+"""The explorer's data inside the page: an index for search and filters, and the details in blocks of reviews."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -10,21 +10,23 @@ from episodic_absa.reports.page.embedded_data import packed
 from episodic_absa.serialization.canonical_json import canonical_json
 
 REVIEWS_PER_BLOCK: Final = 50
-# In this order they are the bits of a sample's flags; the script reads the names from the index.
+# The position of a name is the bit of its flag; the script reads the names from the index.
 _FLAGS: Final = ("failed", "changed", "fixed", "broken", "retrieved", "injected", "blocked", "right", "has_gold")
 
 
 class ExplorerBlocks(NamedTuple):
-    """What the page holds: what is searched and filtered, and what is opened."""
+    """The packed data of the explorer."""
 
     search: Markup
+    """The index of all reviews, for search and filters."""
     details: tuple[Markup, ...]
+    """The details, one block per 50 reviews."""
 
 
 def build_blocks(explorer: Explorer, *, with_text: bool) -> ExplorerBlocks:
-    """Pack the index, and the details fifty reviews at a time: opening one sample unpacks one block."""
+    """Pack the index, and the details in blocks: to open a sample, the browser unpacks one block."""
     search: dict[str, Any] = {
-        "cells": [[one.condition, one.seed] for one in explorer.cells],
+        "cells": [[cell.condition, cell.seed] for cell in explorer.cells],
         "first": list(explorer.first),
         "flags": list(_FLAGS),
         "per": REVIEWS_PER_BLOCK,
@@ -51,7 +53,7 @@ def _bits(row: IndexRow) -> int:
 
 
 def _numbered(values: Iterator[str | None]) -> list[int]:
-    """Replace equal values by equal small numbers, -1 for none."""
+    """Return a small number per value, equal for equal values; -1 for None."""
     known: dict[str, int] = {}
     return [-1 if value is None else known.setdefault(value, len(known)) for value in values]
 
@@ -61,7 +63,7 @@ def _block(reviews: Sequence[ReviewEntry]) -> str:
 
 
 def _detail(review: ReviewEntry) -> str:
-    """Write each different analysis once: conditions that never show memory share theirs."""
+    """Return one review as JSON. Equal analyses are written once: conditions that never show memory share them."""
     analyses: dict[str, int] = {}
     memories: dict[str, int] = {}
     places = [_place(cell, analyses, memories) for cell in review.cells]

@@ -1,4 +1,4 @@
-"""Renders one report: a single HTML file that loads nothing and runs no script but its own."""
+"""Renders a report: a single HTML file that loads nothing and runs only its own script."""
 
 import base64
 import hashlib
@@ -33,40 +33,40 @@ _SCRIPTS: Final = (
     "start.js",
 )
 WITHOUT_TEXT: Final = '<meta name="review-text" content="left out">'
-"""Stands in the head of a page that was made without review text."""
-# Metrics of one scale share the axis of their plots; of the others each has its own.
+"""The mark in the head of a page without review text."""
+# Differences up to 1 share the axis of their plots; a larger one has its own axis.
 _SHARED_SCALE: Final = 1.0
 _INTERVAL: Final = re.compile(r"(\[[^\],]+), ")
 _BOUND: Final = (" = ", " % ", "CI [", "Holm p")
 _COUNT_NAME: Final = re.compile(r"_(n|count)(_s1)?$")
 _VERIFIED_BEFORE: Final = Bilingual(
     en="verified before the files changed; run episodic-absa verify again",
-    ko="파일이 변경되기 전에 검증됨: episodic-absa verify를 다시 실행하십시오",
+    ko="파일이 변경되기 전에 검증했습니다. episodic-absa verify를 다시 실행하십시오.",
 )
 _QUESTIONS: Final = (
     (
         "rq1",
         "RQ1: structural errors",
         "How often are results structurally wrong, and how much risk remains?",
-        "결과가 구조적으로 틀린 경우는 얼마나 되며, 위험은 얼마나 남는가?",
+        "결과가 구조적으로 틀린 샘플은 얼마나 되며, 위험은 얼마나 남습니까?",
     ),
     (
         "rq2",
         "RQ2: stability",
-        "Do repeated trials agree? A seed that changes nothing is no repetition.",
-        "반복 시행이 서로 일치하는가? 아무것도 바꾸지 않는 시드는 반복으로 세지 않습니다.",
+        "Do repeated trials agree? Seeds that change neither order nor answers count as one trial.",
+        "반복 시행의 결과가 서로 일치합니까? 순서도 답변도 바꾸지 않는 시드는 한 번의 시행으로 셉니다.",
     ),
     (
         "rq3",
         "RQ3: process",
-        "What did debate, review and override do? All of it is process: none of it says that a result is right.",
-        "토론, 검토, 재정의가 무엇을 했는가? 모두 과정 지표이며 결과가 옳다는 뜻은 아닙니다.",
+        "What did debate, Stage2 and override do? These are process metrics: they do not say that a result is right.",
+        "토론, Stage2, 오버라이드가 무엇을 했습니까? 모두 과정 지표이며 결과가 옳다는 뜻은 아닙니다.",
     ),
 )
 
 
 def render_report(data: ReportData) -> str:
-    """Render a page; equal data give equal bytes."""
+    """Return the HTML page of a report; equal data give equal bytes."""
     css, script = style_sheet(), page_script()
     return (
         _environment()
@@ -85,7 +85,7 @@ def render_report(data: ReportData) -> str:
 
 
 def content_security_policy(css: str, script: str) -> str:
-    """Allow exactly this style sheet and this script; everything else, the network above all, is refused."""
+    """Return a policy that allows this style sheet and this script only, and no network access."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(css)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -100,7 +100,7 @@ def style_sheet() -> str:
 
 @cache
 def page_script() -> str:
-    """Return the script of the page: its parts in order, in one function, so that no name leaks into the window."""
+    """Return the script of the page: its parts in order, inside one function that keeps names out of the window."""
     body = "\n".join(_asset(name) for name in _SCRIPTS)
     return f'(() => {{\n"use strict";\n{body}}})();\n'
 
@@ -115,7 +115,7 @@ def _hash(text: str) -> str:
 
 @cache
 def _environment() -> "Environment":
-    # Imported here: the command line must answer --help without it.
+    # Imported here to keep `--help` fast: it needs no template engine.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -150,7 +150,7 @@ def _is_count(row: MetricRow) -> bool:
 
 
 def _unbroken(sentence: str) -> str:
-    """Keep a number on the line of what it is: `p = 0.031`, `95 % CI [+0.005, +0.045]`."""
+    """Return the sentence with no-break spaces inside `p = 0.031` and `95 % CI [+0.005, +0.045]`."""
     sentence = _INTERVAL.sub("\\1,\u00a0", sentence)
     for bound in _BOUND:
         sentence = sentence.replace(bound, bound.replace(" ", "\u00a0"))
@@ -159,5 +159,5 @@ def _unbroken(sentence: str) -> str:
 
 def _reach(rows: tuple[DifferenceRow, ...], row: DifferenceRow) -> float:
     own = reach_of([row])
-    shared = [one for one in rows if one.kind == row.kind and reach_of([one]) <= _SHARED_SCALE]
+    shared = [other for other in rows if other.kind == row.kind and reach_of([other]) <= _SHARED_SCALE]
     return own if own > _SHARED_SCALE else reach_of(shared)

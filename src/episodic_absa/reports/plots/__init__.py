@@ -1,1 +1,1 @@
-"""The pictures of the report: inline SVG, drawn for a column of 340 units so that phones need no scaling."""
+"""The plots of the report: inline SVG, 340 units wide, so that they fit a phone without scaling."""

@@ -1,4 +1,4 @@
-"""Counts out of a whole, as bars with the number written beside each."""
+"""Counts out of a total, as bars with their numbers."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ _RIGHT: Final = 82
 
 
 def count_bars(title: str, bars: Sequence[CountBar], colour: int) -> Markup:
-    """Draw the bars; the pale track is the whole."""
+    """Draw one bar per count; the pale track is the total."""
     parts: list[Markup] = []
     for place, bar in enumerate(bars):
         y = place * _ROW + 5

@@ -1,4 +1,4 @@
-"""One figure along the run: a thin line per seed, each condition with its own dash as well as its colour."""
+"""One value along the run: a thin line per seed; each condition has its own colour and dash."""
 
 from typing import Final
 
@@ -17,8 +17,8 @@ _MOST_POINTS: Final = 120
 
 
 def growth_plot(panel: GrowthPanel) -> Markup:
-    """Draw a panel."""
-    points = [point for one in panel.lines for point in one.points]
+    """Draw the lines of a panel; the axis of a rate runs from 0 to 1."""
+    points = [point for line in panel.lines for point in line.points]
     if not points:
         return svg.figure(WIDTH, 40, panel.title.en, svg.text(4, 24, "no values", "tick"))
     last = max(x for x, _ in points)
@@ -36,31 +36,31 @@ def growth_plot(panel: GrowthPanel) -> Markup:
         for tick in across.ticks(4)
         if float(tick).is_integer()
     ]
-    parts += [_line(one, across, up) for one in panel.lines if one.points]
+    parts += [_line(line, across, up) for line in panel.lines if line.points]
     return svg.figure(WIDTH, _HEIGHT, panel.title.en, *parts, description=_in_words(panel))
 
 
-def _line(one: GrowthLine, across: Axis, up: Axis) -> Markup:
-    points = thinned(one.points)
+def _line(line: GrowthLine, across: Axis, up: Axis) -> Markup:
+    points = thinned(line.points)
     if len(points) == 1:
         return svg.element(
-            "circle", cx=across.at(points[0][0]), cy=up.at(points[0][1]), r=3, class_=f"dot c{one.colour}"
+            "circle", cx=across.at(points[0][0]), cy=up.at(points[0][1]), r=3, class_=f"dot c{line.colour}"
         )
     path = " ".join(f"{across.at(x):.1f},{up.at(y):.1f}" for x, y in points)
-    return svg.element("polyline", points=path, class_=f"curve c{one.colour}")
+    return svg.element("polyline", points=path, class_=f"curve c{line.colour}")
 
 
 def thinned(points: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
-    """Keep evenly spaced points, the first and the last among them: more than pixels cannot be seen."""
+    """Return at most 120 evenly spaced points, with the first and the last; more points than pixels are invisible."""
     if len(points) <= _MOST_POINTS:
         return points
     step = (len(points) - 1) / (_MOST_POINTS - 1)
-    return tuple(points[round(place * step)] for place in range(_MOST_POINTS))
+    return tuple(points[round(index * step)] for index in range(_MOST_POINTS))
 
 
 def _in_words(panel: GrowthPanel) -> str:
     return "; ".join(
-        f"{one.condition}, seed {one.seed}: from {one.points[0][1]:.3g} to {one.points[-1][1]:.3g}"
-        for one in panel.lines
-        if one.points
+        f"{line.condition}, seed {line.seed}: from {line.points[0][1]:.3g} to {line.points[-1][1]:.3g}"
+        for line in panel.lines
+        if line.points
     )

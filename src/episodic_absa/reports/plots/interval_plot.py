@@ -17,7 +17,7 @@ _FOOT: Final = 24
 
 
 def interval_plot(panel: QualityPanel) -> Markup:
-    """Draw a panel; the axis always runs from 0 to 1, so that panels can be compared."""
+    """Draw one row per condition; the axis always runs from 0 to 1, so that panels can be compared."""
     height = _TOP + _ROW * len(panel.rows) + _FOOT
     axis = Axis(0.0, 1.0, _LEFT, WIDTH - _RIGHT)
     bottom = _TOP + _ROW * len(panel.rows)

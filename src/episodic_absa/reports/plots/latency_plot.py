@@ -1,4 +1,4 @@
-"""How long samples took, by condition: middle half as a bar, 5 to 95 % as a line, the median as a mark; log scale."""
+"""Latency of samples by condition: median as a mark, 25 to 75 % as a bar, 5 to 95 % as a line; log scale."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ _LEAST_MS: Final = 0.001
 
 
 def latency_plot(rows: Sequence[LatencyRow]) -> Markup:
-    """Draw the rows on one scale."""
+    """Draw one row per condition on a shared axis."""
     lowest = max(_LEAST_MS, min(row.quantiles[0] for row in rows))
     highest = max(lowest * 1.5, max(row.quantiles[-1] for row in rows))
     axis = Axis(lowest / 1.15, highest * 1.15, _LEFT, WIDTH - _RIGHT, is_log=True)
@@ -34,7 +34,7 @@ def latency_plot(rows: Sequence[LatencyRow]) -> Markup:
 
 
 def milliseconds(value: float) -> str:
-    """Write a duration in the unit that fits."""
+    """Return a duration in ms, or in s from 1,000 ms upwards."""
     if value >= 1000:
         return f"{tick_text(float(f'{value / 1000:.3g}'))} s"
     return f"{tick_text(float(f'{value:.3g}'))} ms"

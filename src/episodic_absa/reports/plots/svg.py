@@ -1,4 +1,4 @@
-"""SVG elements as safe markup. Colour and type come from the style sheet, by class: so both themes fit."""
+"""SVG elements as safe markup. Colours and fonts come from style sheet classes, so plots follow the theme."""
 
 from collections.abc import Iterable
 
@@ -8,23 +8,29 @@ Attribute = str | float | None
 
 
 def element(tag: str, *children: Markup | str, **attributes: Attribute) -> Markup:
-    """Build one element; `class_` is class, other underscores are hyphens, None leaves an attribute out."""
-    shown = "".join(
+    """Return one element.
+
+    Args:
+        tag: the element's name.
+        children: markup, or text that is escaped.
+        attributes: `class_` is written as class, other underscores as hyphens; None omits the attribute.
+    """
+    written = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
         for name, value in attributes.items()
         if value is not None
     )
     inner = "".join(str(escape(child)) for child in children)
-    return Markup(f"<{tag}{shown}>{inner}</{tag}>")  # noqa: S704 - all parts are escaped above
+    return Markup(f"<{tag}{written}>{inner}</{tag}>")  # noqa: S704 - all parts are escaped above
 
 
 def group(children: Iterable[Markup], **attributes: Attribute) -> Markup:
-    """Bind elements together."""
+    """Return a group of elements."""
     return element("g", *children, **attributes)
 
 
 def figure(width: float, height: float, title: str, *children: Markup, description: str = "") -> Markup:
-    """Build a picture that screen readers call by its title."""
+    """Return a picture with a title and a description for screen readers."""
     parts = [element("title", title)]
     if description:
         parts.append(element("desc", description))
@@ -41,12 +47,12 @@ def figure(width: float, height: float, title: str, *children: Markup, descripti
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
-    """Draw a straight line."""
+    """Return a straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
 def text(x: float, y: float, content: str, class_: str, anchor: str | None = None) -> Markup:
-    """Write at a place."""
+    """Return a text at a position; `anchor` is SVG's text-anchor."""
     return element("text", content, x=x, y=y, class_=class_, text_anchor=anchor)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from episodic_absa.metrics.majority import Majority
+from episodic_absa.metrics.majority_baseline import Majority
 from episodic_absa.runs.reading.run_files import CellFiles
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.verification.checks.result_checks import Findings, NotApplicableError

@@ -17,9 +17,9 @@ from episodic_absa.analysis.grid_tables import (
     grid_metrics_text,
 )
 from episodic_absa.errors import EpisodicAbsaError
-from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES
-from episodic_absa.metrics.one_sample.samples import Tuples, valid_gold
-from episodic_absa.metrics.one_sample.structural_errors import BUCKETS
+from episodic_absa.metrics.per_sample.gold_and_predictions import Tuples, valid_gold
+from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
+from episodic_absa.metrics.per_sample.structural_errors import BUCKETS
 from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, in_order
 from episodic_absa.runs.reading.run_files import CellFiles, Manifest
 from episodic_absa.schemas.absa import FinalTuple

@@ -1,26 +1,26 @@
-"""RQ3: what review, override and adoption did. Process, not outcome: none of it says that results are right."""
+"""RQ3: what debate, Stage2, override and adoption did. Process, not outcome: no value says that results are right."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.one_sample.per_sample import delta_f1, delta_risk, was_changed
-from episodic_absa.metrics.one_sample.samples import valid_gold
-from episodic_absa.metrics.one_sample.structural_errors import has_residual_risk
+from episodic_absa.metrics.per_sample.gold_and_predictions import valid_gold
+from episodic_absa.metrics.per_sample.sample_values import delta_f1, delta_risk, was_changed
+from episodic_absa.metrics.per_sample.structural_errors import has_residual_risk
 from episodic_absa.metrics.ratios import count, mean, rate
 from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import SEVERITY_WEIGHT, AdoptReason, OverrideSkip
 
 
 def compute_process(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[MetricValue]:
-    """Yield RQ3 of samples that ended well, and the mismatch of the stages' labels."""
+    """Yield the RQ3 metrics of successful samples, after the share whose Stage1 and Stage2 labels differ."""
     yield rate("stage_mismatch_rate", sum(card.label_s1 != card.label_s2 for card in cards), len(cards))
     yield from _risk(cards, count_backfilled=count_backfilled)
     yield from _change(cards, count_backfilled=count_backfilled)
     yield from _override(cards)
     yield from _adoption(cards)
-    yield from _reading(cards)
+    yield from _coverage_and_parsing(cards)
 
 
 def _risk(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[MetricValue]:
@@ -49,28 +49,28 @@ def _change(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[M
     kinds = Counter(card.stage_delta.change_type for card in changed if card.stage_delta)
     yield rate("guided_change_rate", kinds["guided"], len(changed))
     yield rate("unguided_drift_rate", kinds["unguided"], len(cards))
-    golden = [(card, gold) for card in changed if (gold := valid_gold(card)) is not None]
-    deltas = [delta_f1(card, gold, count_backfilled) or 0.0 for card, gold in golden]
+    with_gold = [(card, gold) for card in changed if (gold := valid_gold(card)) is not None]
+    deltas = [delta_f1(card, gold, count_backfilled) or 0.0 for card, gold in with_gold]
     yield rate("changed_improved_rate", sum(delta > 0 for delta in deltas), len(deltas))
     yield rate("changed_degraded_rate", sum(delta < 0 for delta in deltas), len(deltas))
 
 
 def _override(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
-    told = [(card, card.stage_delta, card.override) for card in cards if card.stage_delta and card.override]
-    applied = [override for _, delta, override in told if delta.override_applied]
+    recorded = [(card, card.stage_delta, card.override) for card in cards if card.stage_delta and card.override]
+    applied = [override for _, delta, override in recorded if delta.override_applied]
     skips: Counter[str] = Counter()
-    for _, _, override in told:
+    for _, _, override in recorded:
         skips.update(override.skip_counts)
     decided = [
-        delta for _, delta, override in told if delta.override_gate_applied_n or any(override.skip_counts.values())
+        delta for _, delta, override in recorded if delta.override_gate_applied_n or any(override.skip_counts.values())
     ]
-    with_apply = [card for card, delta, _ in told if delta.override_gate_applied_n]
+    with_apply = [card for card, delta, _ in recorded if delta.override_gate_applied_n]
     yield rate("override_applied_rate", len(applied), len(cards))
     yield rate("override_skipped_rate", sum(not delta.override_gate_applied_n for delta in decided), len(decided))
     for reason in get_args(OverrideSkip):
         yield count(f"override_skip_{reason}_n", skips[reason])
-    yield rate("override_success_rate", sum(one.success for one in applied), len(applied))
-    yield rate("override_harm_rate", sum(one.harm for one in applied), len(applied))
+    yield rate("override_success_rate", sum(override.success for override in applied), len(applied))
+    yield rate("override_harm_rate", sum(override.harm for override in applied), len(applied))
     rejected = sum(not (card.adoption and card.adoption.adopt) for card in with_apply)
     yield rate("override_ev_rejected_rate", rejected, len(with_apply))
 
@@ -81,35 +81,35 @@ def _adoption(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
         yield count(f"adopt_reason_{reason}_n", reasons[reason])
 
 
-def _reading(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
-    """Yield how well advice covers the risks, and how well answers could be read."""
-    retrieving = [card for card in cards if card.memory and card.memory.retrieval_calls]
-    yield rate("coverage_rate", sum(map(_mapped_n, retrieving)), sum(len(_tags(card)) for card in retrieving))
+def _coverage_and_parsing(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
+    """Yield how many risk tags advice covers, and how many polarities and debate turns could be parsed."""
+    with_retrieval = [card for card in cards if card.memory and card.memory.retrieval_calls]
+    yield rate("coverage_rate", sum(map(_covered_n, with_retrieval)), sum(len(_tags(card)) for card in with_retrieval))
     debates = [card.debate for card in cards if card.debate]
-    invalid_n = sum(one.hint_invalid_n for one in debates)
-    yield rate("hint_invalid_rate", invalid_n, invalid_n + sum(one.hint_valid_n for one in debates))
+    invalid_n = sum(debate.hint_invalid_n for debate in debates)
+    yield rate("hint_invalid_rate", invalid_n, invalid_n + sum(debate.hint_valid_n for debate in debates))
     read_n = sum(card.polarity_read_count for card in cards)
     yield rate("polarity_repair_rate", sum(card.polarity_repair_count for card in cards), read_n)
     yield rate("polarity_invalid_rate", sum(card.polarity_invalid_count for card in cards), read_n)
     turns: Counter[str] = Counter()
-    for one in debates:
-        turns.update(one.mapping_stats)
+    for debate in debates:
+        turns.update(debate.mapping_stats)
     yield rate("mapping_coverage", turns["direct"] + turns["fallback"], turns.total())
-    for how in ("direct", "fallback", "none"):
-        yield rate(f"mapping_{how}", turns[how], turns.total())
+    for mapping in ("direct", "fallback", "none"):
+        yield rate(f"mapping_{mapping}", turns[mapping], turns.total())
 
 
 def _tags(card: Scorecard) -> frozenset[str]:
     return frozenset(card.risk_before.tags if card.risk_before else ())
 
 
-def _mapped_n(card: Scorecard) -> int:
-    mapped = card.coverage.risk_tag_to_principle_mapped if card.coverage else ()
-    return len(_tags(card) & {one.risk_tag for one in mapped})
+def _covered_n(card: Scorecard) -> int:
+    mappings = card.coverage.risk_tag_to_principle_mapped if card.coverage else ()
+    return len(_tags(card) & {mapping.risk_tag for mapping in mappings})
 
 
 def _severity_fell(card: Scorecard) -> bool:
-    """Whether the second validator is less worried than the first, whatever became of the result."""
+    """Return whether the Stage2 validator's severity sum is below Stage1's, adopted or not."""
     return _severity(card.risks_s2) < _severity(card.risks_s1)
 
 

@@ -1,16 +1,16 @@
-"""Metrics that every sample has a value of, so that two conditions can be compared sample by sample."""
+"""Metrics with a value per sample, on which two conditions can be compared sample by sample."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES, score_explicit
-from episodic_absa.metrics.one_sample.samples import Pairs, predictions, valid_gold
-from episodic_absa.metrics.one_sample.structural_errors import (
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, predictions, valid_gold
+from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES, score_explicit
+from episodic_absa.metrics.per_sample.structural_errors import (
     bucket_of,
+    count_polarity_errors,
     has_conflict,
     has_hallucination,
     has_residual_risk,
-    polarity_errors,
 )
 from episodic_absa.schemas.scorecard import Scorecard
 
@@ -25,10 +25,18 @@ _PAIRED_SCORES: Final = (
 
 
 def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False) -> float | None:
-    """Return a sample's value; None if it takes no part: it failed, or it lacks the gold the metric asks for.
+    """Return the value of a paired metric for one sample.
+
+    Args:
+        metric: one of PAIRED_METRICS.
+        card: the scorecard of the sample.
+        count_backfilled: whether a backfilled tuple counts as a prediction.
+
+    Returns:
+        The value; None if the sample failed or lacks the gold that the metric needs.
 
     Raises:
-        KeyError: the metric has no value per sample; PAIRED_METRICS names those that have.
+        KeyError: the metric has no value per sample.
     """
     with_gold, without_gold = _WITH_GOLD.get(metric), _WITHOUT_GOLD.get(metric)
     if with_gold is None and without_gold is None:
@@ -42,7 +50,7 @@ def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False
 
 
 def sample_values(card: Scorecard, *, count_backfilled: bool = False) -> dict[str, float | None]:
-    """Return a sample's value of every paired metric; as `sample_value`, but the gold is read once."""
+    """Return the value of every paired metric for one sample, as `sample_value` does; the gold is read once."""
     if card.status == "error":
         return dict.fromkeys(PAIRED_METRICS)
     gold = valid_gold(card)
@@ -53,20 +61,20 @@ def sample_values(card: Scorecard, *, count_backfilled: bool = False) -> dict[st
 
 
 def delta_f1(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float | None:  # noqa: FBT001 - one signature for all
-    """How much explicit F1 the final tuples have over those of Stage1."""
+    """Return explicit F1 of the final tuples minus that of the Stage1 tuples; None without explicit gold."""
     final = score_explicit(predictions(card, count_backfilled=count_backfilled), gold)
     before = score_explicit(predictions(card, "stage1", count_backfilled=count_backfilled), gold)
     return None if final is None or before is None else final - before
 
 
 def delta_risk(card: Scorecard) -> int:
-    """Severity after minus before; negative is good."""
+    """Return the severity sum after minus before; a negative value means that risk fell."""
     before, after = card.risk_before, card.risk_after
     return (after.severity_sum if after else 0) - (before.severity_sum if before else 0)
 
 
 def was_changed(card: Scorecard) -> bool:
-    """Whether the final pairs differ from those of Stage1."""
+    """Return whether the final pairs differ from the Stage1 pairs."""
     return card.stage_delta is not None and card.stage_delta.changed
 
 
@@ -76,7 +84,7 @@ def _pair_score(metric: str) -> "_WithGold":
 
 
 def _severe(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float:  # noqa: FBT001 - one signature for all
-    return float(polarity_errors(predictions(card, count_backfilled=count_backfilled), gold).wrong > 0)
+    return float(count_polarity_errors(predictions(card, count_backfilled=count_backfilled), gold).wrong > 0)
 
 
 _WithGold = Callable[[Scorecard, Pairs, bool], float | None]
@@ -101,4 +109,4 @@ _WITHOUT_GOLD: Final[Mapping[str, _WithoutGold]] = {
 }
 
 PAIRED_METRICS: Final[tuple[str, ...]] = (*_WITH_GOLD, *_WITHOUT_GOLD)
-"""Outcome first, then process, then efficiency; `definition_of` tells which is which."""
+"""Outcome metrics first, then process, then efficiency; `definition_of` gives the kind."""

@@ -1,1 +1,0 @@
-"""What is computed from one scorecard alone."""

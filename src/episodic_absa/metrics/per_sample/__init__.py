@@ -1,0 +1,1 @@
+"""Values that need one scorecard only."""
