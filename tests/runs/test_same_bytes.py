@@ -90,7 +90,7 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
                 result = asyncio.run(supervisor.run(one.sample, view, seed=cell.seed))
                 outputs.append(canonical_json({**result.to_output(), "sample_index": index}) + "\n")
                 for made in result.override_decisions:
-                    line = {"uid": one.sample.uid, **made._asdict(), "thresholds": made.thresholds.model_dump()}
+                    line = {"uid": one.sample.uid, **made.model_dump()}
                     decisions.append(canonical_json(line) + "\n")
         found = {OUTPUTS: "".join(outputs).encode(), OVERRIDE_DEBUG: "".join(decisions).encode()}
         yield cell.name, {**found, STORE: path.read_bytes()} if path.exists() else found

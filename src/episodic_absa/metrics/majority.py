@@ -1,7 +1,6 @@
 """The baseline that every table shows: Stage1's terms, all with the majority polarity."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.metric_value import MetricValue
@@ -10,21 +9,9 @@ from episodic_absa.metrics.one_sample.samples import Tuples, valid_gold
 from episodic_absa.metrics.quality import MICRO, Answered, score_all
 from episodic_absa.metrics.ratios import unknown
 from episodic_absa.schemas.absa import FinalTuple
-from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.majority import Majority
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
-
-
-class Majority(FrozenModel):
-    """The most frequent polarity of gold, and whose gold; as the manifest names it."""
-
-    polarity: Polarity
-    source: Literal["train", "evaluation"]
-
-    @property
-    def note(self) -> str:
-        """What stands beside every value of the baseline."""
-        return f"majority: {self.polarity}, from {self.source} gold"
 
 
 def compute_baseline(cards: Sequence[Scorecard], majority: Majority | None) -> Iterator[MetricValue]:

@@ -17,13 +17,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from episodic_absa.agents.asking import Asking, CallRecord
+from episodic_absa.agents.asking import Asking
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
+from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.run import Condition, StoreDecision
 
 SampleError = BackendError | LeakageError | ContractError

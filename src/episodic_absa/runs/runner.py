@@ -46,6 +46,7 @@ from episodic_absa.runs.run_directory import (
 )
 from episodic_absa.runs.scoring import Scorer
 from episodic_absa.runs.source_commit import source_commit
+from episodic_absa.schemas.override_decision import OverrideDecisionLine
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import ErrorType
 
@@ -316,8 +317,8 @@ class _CellRun:
             size = len(orchestrator.store.load()) if self._cell.needs_store else 0
             card = self._scorer.score(outcome, sample_index=index, gold=labelled.gold, store_size=size)
             decisions = [
-                {"uid": outcome.sample.uid, **one._asdict(), "thresholds": one.thresholds.model_dump()}
-                for one in outcome.override_decisions
+                OverrideDecisionLine(uid=outcome.sample.uid, **dict(decision))
+                for decision in outcome.override_decisions
             ]
             lines = {
                 OVERRIDE_DEBUG: "".join(canonical_json(one) + "\n" for one in decisions),

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from episodic_absa.agents.asking import CallRecord
 from episodic_absa.agents.decision.moderator import stage_label
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.final_tuples import conflicting_aspects, pairs, predicted
 from episodic_absa.language import effective_language, norm, occurs
 from episodic_absa.memory.episodes.episode_builder import risk_vector
 from episodic_absa.schemas.absa import FinalTuple, Sample, SentimentItem, StructuralRisk
+from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.scorecard import (

@@ -6,8 +6,6 @@ from typing import Any
 from rich.text import Text
 
 from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.stage2.override_gate import OverrideDecision
-from episodic_absa.agents.stage2.patch import PatchLogEntry
 from episodic_absa.cli.analyze.analysis_view import BACKFILLED, aspect_text, polarity_text, shown_text
 from episodic_absa.cli.analyze.explanation_parts import (
     Row,
@@ -34,6 +32,8 @@ from episodic_absa.schemas.absa import (
     SentimentReview,
     Stage2Result,
 )
+from episodic_absa.schemas.override_decision import OverrideDecision
+from episodic_absa.schemas.patch_log import PatchLogEntry
 
 
 def stage1_rows(result: SampleResult) -> Iterable[Row]:

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from episodic_absa.metrics.majority import Majority
 from episodic_absa.runs.reading.run_files import CellFiles
 from episodic_absa.schemas.gold import GoldTuple
+from episodic_absa.schemas.majority import Majority
 from episodic_absa.verification.checks.result_checks import Findings, NotApplicableError
 from episodic_absa.vocabulary import POLARITIES, Polarity
 
