@@ -7,7 +7,8 @@ from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import FinishedRun, load_run
 from episodic_absa.backends.backend import Backend
 from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.runner import GridProgress, run_cells
+from episodic_absa.runs.grid_run import run_cells
+from episodic_absa.runs.progress import GridProgress
 
 
 class GridOutcome(NamedTuple):

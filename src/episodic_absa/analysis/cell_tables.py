@@ -11,8 +11,8 @@ from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.scorecard import Scorecard
-from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.csv_text import csv_text
+from episodic_absa.serialization.jsonl import json_lines
 
 STRUCTURAL_METRICS: Final = "structural_metrics.csv"
 TRIPTYCH: Final = "triptych.csv"
@@ -53,7 +53,7 @@ def triptych_text(cell: FinishedCell) -> str:
 
 def memory_growth_text(cell: FinishedCell) -> str:
     """Render a line per window of samples."""
-    return "".join(canonical_json(line) + "\n" for line in cell.growth)
+    return json_lines(cell.growth)
 
 
 CELL_TABLES: Final[Mapping[str, Callable[[FinishedCell], str]]] = {

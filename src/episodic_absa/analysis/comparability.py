@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from episodic_absa.analysis.compared_runs import Side
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.reading.run_files import Manifest
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.serialization.canonical_json import canonical_json
 
 _BACKBONE_KEYS: Final = ("provider", "model", "base_url", "temperature", "max_tokens", "output")
@@ -80,7 +80,7 @@ def _unequal_samples(a: Side, b: Side) -> Iterator[str]:
 
 
 def _of_backbone(key: str) -> Callable[[Manifest], Any]:
-    return lambda manifest: (manifest.raw.get("backbone") or {}).get(key)
+    return lambda manifest: getattr(manifest.backbone, key)
 
 
 def _reviews(manifest: Manifest) -> tuple[str, str | None]:

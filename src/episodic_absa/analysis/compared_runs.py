@@ -6,9 +6,10 @@ from functools import cached_property
 from pathlib import Path
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, is_cell, load_scorecards
-from episodic_absa.runs.reading.run_files import CellFiles, Manifest
 from episodic_absa.runs.run_directory import SCORECARDS
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.schemas.scorecard import Scorecard
 
 

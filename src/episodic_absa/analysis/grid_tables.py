@@ -5,10 +5,10 @@ from statistics import fmean, stdev
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.analysis.cell_tables import cell_metrics
+from episodic_absa.conditions import DEFAULT_COMPARISONS
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim, compare
-from episodic_absa.runs.experiment_config import DEFAULT_COMPARISONS
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
 from episodic_absa.serialization.csv_text import csv_text, number_text
 

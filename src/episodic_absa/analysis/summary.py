@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
@@ -11,9 +12,7 @@ from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.one_sample.per_sample import was_changed
 from episodic_absa.metrics.one_sample.samples import ended_well
 from episodic_absa.metrics.ratios import mean
-from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.grid import build_cells, evaluated_cells
-from episodic_absa.runs.reading.finished_cells import FinishedCell, load_cell
+from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, load_cell
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
@@ -86,13 +85,16 @@ class GridSummary:
         return tuple(mean_over_seeds(cells) for cells in by_condition.values())
 
 
-def load_summary(config: ExperimentConfig, known: Iterable[FinishedCell] = ()) -> GridSummary:
-    """Summarise what lies in the grid's directory; what is `known` is not loaded again."""
-    evaluated = list(evaluated_cells(config))
+def load_summary(root: Path, names: Iterable[str], known: Iterable[FinishedCell] = ()) -> GridSummary:
+    """Summarise the cells of a grid.
+
+    Args:
+        root: the grid's directory.
+        names: the names of its cells, in the order in which they are shown.
+        known: cells that are loaded already.
+    """
     at_hand = {cell.path.name: cell for cell in known}
-    loaded = {
-        cell.name: at_hand.get(cell.path.name) or load_cell(cell.path) for cell in (*build_cells(config), *evaluated)
-    }
+    loaded = [at_hand.get(name) or load_cell(root / name) for name in names]
     cells = tuple(
         summarise_cell(
             BUILD if cell.manifest.is_build else cell.condition,
@@ -100,10 +102,10 @@ def load_summary(config: ExperimentConfig, known: Iterable[FinishedCell] = ()) -
             cell.cards,
             count_backfilled=cell.count_backfilled,
         )
-        for cell in loaded.values()
+        for cell in loaded
     )
     # Stage1 never sees memory, so that the baseline of one condition is that of all.
-    first = [loaded[cell.name] for cell in evaluated if cell.condition == evaluated[0].condition]
+    first = next(iter(evaluated(loaded).values()))
     return GridSummary(cells, _baseline(first))
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow
@@ -204,16 +204,16 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
 def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunFacts:
     cells = [cell for group in groups.values() for cell in group]
     manifest = cells[0].manifest
-    backbone: Mapping[str, Any] = manifest.raw.get("backbone") or {}
+    backbone = manifest.backbone
     reviews = {uid: facts for group in samples.values() for cell in group for uid, facts in cell.reviews.items()}
     majority = manifest.majority
     return RunFacts(
         run_id=manifest.run_id,
-        purpose=str(manifest.raw.get("run_purpose") or ""),
+        purpose=manifest.run_purpose,
         package_version=manifest.package_version,
         config_name=manifest.config_path.name,
-        backbone=f"{backbone.get('provider')}:{backbone.get('model')}",
-        temperature=backbone.get("temperature"),
+        backbone=f"{backbone.provider}:{backbone.model}",
+        temperature=backbone.temperature,
         split=manifest.dataset.processing_split,
         reviews=len(reviews),
         languages=_counted(one.language for one in reviews.values()),
@@ -221,7 +221,7 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
         with_gold=sum(one.gold != "null" for one in reviews.values()),
         gold_configured=manifest.gold is not None,
         seeds=tuple(sorted({cell.manifest.seed for cell in cells})),
-        shuffled=bool(manifest.raw.get("shuffle")),
+        shuffled=manifest.shuffle,
         seed_supported=manifest.backbone.seed_supported,
         answers_shared=manifest.answers_shared,
         majority=f"{majority.polarity} ({majority.source} gold)" if majority else "",

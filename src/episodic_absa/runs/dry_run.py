@@ -23,8 +23,9 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline import load_allowlist
+from episodic_absa.runs.cells import Cell, build_cells, evaluated_cells
 from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.grid import Cell, ExperimentData, build_cells, evaluated_cells
+from episodic_absa.runs.experiment_data import ExperimentData
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.vocabulary import Role
 

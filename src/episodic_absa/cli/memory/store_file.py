@@ -13,8 +13,9 @@ from typing import Final, Literal, NamedTuple
 from pydantic import ValidationError
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory.store.memory_store import reasons_of, rejected_path
+from episodic_absa.memory.store.memory_store import rejected_path
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.serialization.validation_reasons import reasons_of
 
 LockState = Literal["none", "free", "held"]
 _CHUNK: Final = 1 << 20

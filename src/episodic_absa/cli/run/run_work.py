@@ -20,9 +20,11 @@ from episodic_absa.cli.run.run_summary import summary_json, summary_view
 from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.experiment import GridOutcome, run_grid
 from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
+from episodic_absa.runs.cell_run import TooManyFailuresError
+from episodic_absa.runs.cells import all_cells
 from episodic_absa.runs.dry_run import estimate_run
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.runner import GridProgress, TooManyFailuresError
+from episodic_absa.runs.progress import GridProgress
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
 _EXIT_INTERRUPTED: Final = 130
@@ -82,7 +84,7 @@ def run_experiment(invocation: Invocation) -> int:
         _say(f"{config.file.run_id} was finished before; nothing was run")
     finished = outcome.finished
     _write_pages(finished)
-    summary = load_summary(config, finished.cells)
+    summary = load_summary(config.out_dir, [cell.name for cell in all_cells(config)], finished.cells)
     if invocation.as_json:
         print_json(summary_json(config, summary, progress.requests(), was_finished=was_finished))
     else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.memory_use import was_injected
@@ -16,21 +16,21 @@ from episodic_absa.metrics.one_sample.per_sample import was_changed
 from episodic_absa.metrics.one_sample.samples import predictions, valid_gold
 from episodic_absa.reports.data.report_data import CellSample, IndexRow
 from episodic_absa.reports.data.sample_detail import (
-    OverrideNote,
-    PatchNote,
     SampleParts,
-    StoreNote,
     TermNames,
     analysis_json,
     gold_json,
     memory_json,
 )
 from episodic_absa.runs.reading.finished_cells import FinishedCell
-from episodic_absa.runs.reading.run_files import DecisionLine, OutputLine, TraceLine
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, TRACES
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.output_line import OutputLine
+from episodic_absa.schemas.override_decision import OverrideDecision, OverrideDecisionLine
 from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.trace_line import TraceLine
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.jsonl import read_lines
 
 logger = logging.getLogger("episodic_absa.reports")
 LineT = TypeVar("LineT", bound=BaseModel)
@@ -94,10 +94,9 @@ class SampleReader:
         """Read one cell. A line that cannot be read is counted: the figures come from scorecards and stand anyway."""
         found = CellSamples()
         traces = self._traces(cell, found)
-        decisions: defaultdict[str, list[OverrideNote]] = defaultdict(list)
-        for line in _lines(cell.path / OVERRIDE_DEBUG, DecisionLine, found):
-            note = OverrideNote(line.aspect, line.pos, line.neg, line.target, line.decision, line.reason)
-            decisions[line.uid].append(note)
+        decisions: defaultdict[str, list[OverrideDecision]] = defaultdict(list)
+        for line in _lines(cell.path / OVERRIDE_DEBUG, OverrideDecisionLine, found):
+            decisions[line.uid].append(line)
         outputs = {line.uid: line for line in _lines(cell.path / OUTPUTS, OutputLine, found)}
         weights = cell.manifest.config.pipeline.ev_weights
         for card in cell.cards:
@@ -178,12 +177,11 @@ def _parts(
     card: Scorecard,
     output: OutputLine | None,
     trace: _Traced | None,
-    overrides: tuple[OverrideNote, ...],
+    overrides: tuple[OverrideDecision, ...],
     ev_weights: tuple[float, ...],
 ) -> SampleParts:
     if output is None:
         return SampleParts(card=card, ev_weights=ev_weights, bundle=trace.bundle if trace else None)
-    meta = output.meta
     error = output.error
     return SampleParts(
         card=card,
@@ -194,12 +192,8 @@ def _parts(
         moderator=output.moderator,
         bundle=trace.bundle if trace else None,
         overrides=overrides,
-        patches=tuple(
-            PatchNote(one.step, one.what, one.aspect_term, one.applied, one.reason) for one in output.patch_log
-        ),
-        store=StoreNote(meta.store_decision, meta.store_skip_reason, meta.store_reason_tags, meta.episode_id)
-        if meta.store_decision
-        else None,
+        patches=output.patch_log,
+        meta=output.meta,
         error=(error.type, error.stage, trace.error_message if trace else "") if error else None,
     )
 
@@ -223,8 +217,8 @@ def _lines(path: Path, model: type[LineT], found: CellSamples) -> Iterator[LineT
     if not path.exists():
         return
     with open(path, "rb") as file:
-        for line in file:
-            try:
-                yield model.model_validate_json(line)
-            except ValidationError:
+        for line in read_lines(file, model):
+            if line.value is None:
                 found.unreadable_lines += 1
+            else:
+                yield line.value

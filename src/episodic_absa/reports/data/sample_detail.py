@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from episodic_absa.language import norm
 from episodic_absa.metrics.memory_use import has_followed, was_injected
@@ -19,42 +19,15 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.output_line import OutputMeta
+from episodic_absa.schemas.override_decision import OverrideDecision
+from episodic_absa.schemas.patch_log import PatchLogEntry
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.serialization.canonical_json import canonical_json
 
 Json = dict[str, Any]
 _EV_PARTS: Final = ("debate_support", "validator_resolved", "grounding", "confidence_gain")
 _LABELS: Final = frozenset({"positive", "negative", "neutral", "mixed"})
-
-
-class OverrideNote(NamedTuple):
-    """One decision of the override gate."""
-
-    aspect: str
-    pos: float
-    neg: float
-    target: str | None
-    decision: str
-    reason: str
-
-
-class PatchNote(NamedTuple):
-    """What became of one proposal, review or guard."""
-
-    step: str
-    what: str
-    aspect: str
-    applied: bool
-    reason: str
-
-
-class StoreNote(NamedTuple):
-    """Whether the sample became an episode."""
-
-    decision: str
-    skip_reason: str
-    tags: tuple[str, ...]
-    episode_id: str | None
 
 
 @dataclass(frozen=True)
@@ -68,9 +41,9 @@ class SampleParts:
     stage2: Stage2Result | None = None
     moderator: ModeratorOutput | None = None
     bundle: AdvisoryBundleV1_1 | None = None
-    overrides: tuple[OverrideNote, ...] = ()
-    patches: tuple[PatchNote, ...] = ()
-    store: StoreNote | None = None
+    overrides: tuple[OverrideDecision, ...] = ()
+    patches: tuple[PatchLogEntry, ...] = ()
+    meta: OutputMeta | None = None
     error: tuple[str, str, str] | None = None
     """Type, stage and message."""
 
@@ -127,7 +100,8 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
         "debate": _debate(parts.debate, names),
         "reviews": _reviews(parts.stage2, names),
         "patches": [
-            [one.step, one.what, names.term(one.aspect), one.applied, names.quote(one.reason)] for one in parts.patches
+            [entry.step, entry.what, names.term(entry.aspect_term), entry.applied, names.quote(entry.reason)]
+            for entry in parts.patches
         ],
         "overrides": [
             [names.term(one.aspect), one.pos, one.neg, one.target, one.decision, one.reason] for one in parts.overrides
@@ -181,8 +155,10 @@ def memory_json(parts: SampleParts) -> str:
         "expects": meta.advisory_expects,
         "followed": has_followed(parts.card) if was_injected(parts.card) else None,
     }
-    if parts.store is not None:
-        value["store"] = [parts.store.decision, parts.store.skip_reason, list(parts.store.tags), parts.store.episode_id]
+    output = parts.meta
+    if output is not None and output.store_decision is not None:
+        tags = list(output.store_reason_tags)
+        value["store"] = [output.store_decision, output.store_skip_reason, tags, output.episode_id]
     return canonical_json(value)
 
 

@@ -7,16 +7,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
-from pydantic import ValidationError
-
 from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.memory.store.memory_store import reasons_of
 from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics, compute_growth
-from episodic_absa.runs.reading.run_files import CellFiles, Manifest
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
 from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.serialization.jsonl import read_lines, split_lines
 
 logger = logging.getLogger("episodic_absa.runs")
 Tell = Callable[[str], None]
@@ -132,26 +131,25 @@ def load_scorecards(path: Path, *, may_be_torn: bool = False) -> list[Scorecard]
         may_be_torn: leave out a last line that is not ended, as a kill in the middle of a write leaves it.
     """
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        lines, torn = split_lines(path.read_bytes())
     except OSError as error:
         problem = f"cannot read {path}: {error.strerror}; `episodic-absa verify` tells more"
         raise RunDirectoryError(problem, path=path) from error
-    if may_be_torn and lines and not lines[-1].endswith(b"\n"):
-        lines.pop()
+    if torn and not may_be_torn:
+        lines.append(torn)
     return list(_validated(lines, path))
 
 
 def _validated(lines: Iterable[bytes], path: Path) -> Iterable[Scorecard]:
     places: dict[str, int] = {}
-    for number, line in enumerate(lines, start=1):
-        try:
-            card = Scorecard.model_validate_json(line)
-        except ValidationError as error:
-            raise _unreadable(path, number, reasons_of(error)) from error
-        known = places.setdefault(card.uid, number)
-        if known != number:
-            # Counted twice it would weigh twice, in some tables and not in others.
-            raise _unreadable(path, number, f"{card.uid!r} has a scorecard already, on line {known}")
+    for line in read_lines(lines, Scorecard):
+        card = line.value
+        if card is None:
+            raise _unreadable(path, line.number, line.problem)
+        known = places.setdefault(card.uid, line.number)
+        if known != line.number:
+            # A sample that counts twice would weigh twice, in some tables and not in others.
+            raise _unreadable(path, line.number, f"{card.uid!r} has a scorecard already, on line {known}")
         yield card
 
 

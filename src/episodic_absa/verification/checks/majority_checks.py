@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from episodic_absa.runs.reading.run_files import CellFiles
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.majority import Majority
 from episodic_absa.verification.checks.result_checks import Findings, NotApplicableError
@@ -44,7 +44,7 @@ def _polarity_of_split(cells: Iterable[CellFiles], split: str) -> Polarity | _Un
     for cell in cells:
         if cell.known_manifest.dataset.processing_split == split:
             gold |= {card.uid: card.gold_tuples or () for card in cell.scorecards.valid()}
-            due.add((cell.known_manifest.raw["dataset"].get("split_counts") or {}).get(split))
+            due.add(cell.known_manifest.dataset.split_counts.get(cell.known_manifest.dataset.processing_split))
     # The majority is that of the whole split, of which data.limit leaves samples out.
     if due != {len(gold)}:
         return "unknown"

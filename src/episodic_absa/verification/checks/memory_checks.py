@@ -14,8 +14,10 @@ from episodic_absa.memory.episodes.leak_guard import (
     refuse_open_vocabulary,
     refuse_text_runs,
 )
-from episodic_absa.runs.reading.run_files import CellFiles, TraceLine
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.recorded_experiment import recorded_experiment
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.trace_line import TraceLine
 from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import Language
 
@@ -23,7 +25,7 @@ from episodic_absa.vocabulary import Language
 def check_retrieval_calls(cell: CellFiles) -> Findings:
     """A retrieving condition retrieves once per sample, any other one never."""
     manifest = cell.known_manifest
-    meant = int(manifest.condition.retrieval_execute and manifest.config.pipeline.enable_debate)
+    meant = int(manifest.condition.retrieval_execute and recorded_experiment(manifest).pipeline.enable_debate)
     for trace in cell.traces.valid():
         calls, ids = trace.memory.retrieval_calls, trace.memory.retrieved_ids
         executed = trace.case_trace.memory_bundle.meta.retrieval_executed
@@ -70,7 +72,7 @@ def check_hidden_memory(cell: CellFiles) -> Findings:
 def check_injections(cell: CellFiles) -> Findings:
     """What was injected was exposed, let through by a gate, and within the cap; only the chosen calls saw it."""
     manifest = cell.known_manifest
-    pipeline = manifest.config.pipeline
+    pipeline = recorded_experiment(manifest).pipeline
     cap, visible = pipeline.memory_prompt_injection_chars_cap, set(pipeline.debate.memory_visible_to)
     for trace in cell.traces.valid():
         memory = trace.memory
@@ -132,7 +134,7 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
     """The bundle's metadata follow from the condition's flags."""
     manifest = cell.known_manifest
     condition = manifest.condition
-    topk = manifest.config.episodic_memory.topk if condition.retrieval_execute else 0
+    topk = recorded_experiment(manifest).episodic_memory.topk if condition.retrieval_execute else 0
     meant = (condition.memory_mode == "on" and not condition.injection_mask, condition.memory_mode, topk)
     for trace in cell.traces.valid():
         bundle = trace.case_trace.memory_bundle
@@ -200,6 +202,7 @@ def check_stored_decisions(cell: CellFiles) -> Findings:
     cards, outputs = cell.cards, {one.uid: one for one in cell.outputs.valid()}
     added = len(cell.store.raw) - cell.start_lines
     stored = sum(card.store_decision == "stored" for card in cards.values())
+    keep = _keep_last_n(cell)
     yield None if added == stored else f"{added} lines were added to the store; {stored} samples say stored"
     for entry, places in zip(entries, cell.committed, strict=True):
         card, output = cards.get(entry.uid), outputs.get(entry.uid)
@@ -209,14 +212,14 @@ def check_stored_decisions(cell: CellFiles) -> Findings:
         ids = [line.episode_id for line in lines if line is not None]
         told = [output.meta.episode_id] if output is not None and output.meta.episode_id else []
         holds = len(lines) == meant and own and ids == told
-        holds = holds and (card is None or card.store_size_after == _live(cell, places.stop))
+        holds = holds and (card is None or card.store_size_after == min(places.stop, keep))
         yield None if holds else f"{entry.uid}: the store holds other lines of the sample than its records say"
 
 
 def check_retrieved_is_past(cell: CellFiles) -> Findings:
     """What a sample retrieved was in the store before the sample's own commit."""  # CHECKLIST 191
     _require_lines(cell)
-    keep = cell.known_manifest.config.episodic_memory.keep_last_n
+    keep = _keep_last_n(cell)
     ids = [entry.episode_id if entry else None for entry in cell.store.values]
     for entry, places in zip(cell.journal.valid(), cell.committed, strict=True):
         trace = cell.traces_by_uid.get(entry.uid)
@@ -237,7 +240,7 @@ def check_no_self_retrieval(cell: CellFiles) -> Findings:
 
 def check_private_text(cell: CellFiles) -> Findings:
     """No run of review text stands in the manifest, in a bundle or in a memory record."""
-    manifest = list(_strings(cell.known_manifest.raw))
+    manifest = list(_strings(cell.manifest_object))
     for trace in cell.traces.valid():
         shown = [*_strings(trace.case_trace.memory_bundle.model_dump(mode="json"))]
         shown += _strings(trace.memory.model_dump(mode="json"))
@@ -302,8 +305,8 @@ def _is_of(line: EpisodicMemoryEntryV1_1, cell: CellFiles, uid: str, index: int)
     ) and provenance.created_from_split == manifest.dataset.processing_split
 
 
-def _live(cell: CellFiles, count: int) -> int:
-    return min(count, cell.known_manifest.config.episodic_memory.keep_last_n)
+def _keep_last_n(cell: CellFiles) -> int:
+    return recorded_experiment(cell.known_manifest).episodic_memory.keep_last_n
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -20,9 +20,10 @@ from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.metrics.one_sample.pair_scores import PAIR_SCORES
 from episodic_absa.metrics.one_sample.samples import Tuples, valid_gold
 from episodic_absa.metrics.one_sample.structural_errors import BUCKETS
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, in_order
-from episodic_absa.runs.reading.run_files import CellFiles, Manifest
 from episodic_absa.schemas.absa import FinalTuple
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.verification.checks.majority_checks import check_majority_agrees
 from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError

@@ -11,9 +11,13 @@ from episodic_absa.conditions import load_conditions
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
+from episodic_absa.runs.cells import Cell
+from episodic_absa.runs.cfg_hash import cfg_hash, embedded_sha256
 from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.grid import Cell, ExperimentData, cfg_hash, embedded_sha256
-from episodic_absa.runs.reading.run_files import CellFiles, Manifest
+from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.recorded_experiment import recorded_experiment
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.verification.checks.majority_checks import majority_problem
 from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
 
@@ -23,10 +27,11 @@ def check_cfg_hash(cell: CellFiles) -> Findings:
     _require_same_package(cell.known_manifest)
     config, ours, data = _as_run(cell)
     try:
-        same = cfg_hash(config, ours, data, cell.known_manifest.start_store_sha256) == cell.known_manifest.cfg_hash
+        computed = cfg_hash(config, ours, data.hashes, cell.known_manifest.start_store_sha256)
     except EpisodicAbsaError:
         yield "a file that the configuration in the manifest names cannot be read"
         return
+    same = computed == cell.known_manifest.cfg_hash
     yield None if same else "cfg_hash does not follow from the configuration in the manifest"
 
 
@@ -37,8 +42,9 @@ def check_data_hashes(cell: CellFiles) -> Findings:
     named = [(f"{split} file", path, hashes.get(split)) for split, path in manifest.dataset.paths.items()]
     if manifest.gold is not None:
         named.append(("gold file", manifest.gold.path, manifest.gold.sha256))
-    if manifest.config.backbone.recording is not None:
-        named.append(("recording", Path(manifest.config.backbone.recording), manifest.recording_sha256))
+    recording = recorded_experiment(manifest).backbone.recording
+    if recording is not None:
+        named.append(("recording", recording, manifest.recording_sha256))
     reached = [(name, found, sha256) for name, path, sha256 in named if (found := cell.resolve(path)) is not None]
     if not reached:
         raise NotApplicableError("the config file is not reachable from here, nor are the files it names")
@@ -80,36 +86,31 @@ def check_conditions(cell: CellFiles) -> Findings:
 def check_manifest_agrees(cell: CellFiles) -> Findings:
     """What the manifest says twice it says alike."""
     manifest = cell.known_manifest
-    config, raw = manifest.config, manifest.raw
+    config = recorded_experiment(manifest)
     backbone, pipeline, block = config.backbone, config.pipeline, config.episodic_memory
-    meant: dict[str, dict[str, Any]] = {
-        "": {
-            "run_id": config.run_id,
-            "run_purpose": config.run_purpose,
-            "seed": manifest.cfg_canonical["experiment"].get("seed"),
-            "shuffle": config.experiment.shuffle,
-        },
-        "backbone": {
-            **{key: getattr(backbone, key) for key in ("provider", "model", "base_url", "output", "max_tokens")},
-            "temperature": backbone.temperature,
-            "seed": manifest.seed,
-        },
-        "conditions": {"condition": block.condition},
-        "episodic_memory": {"topk": block.topk},
-        "override_effective": {
-            "profile": pipeline.override_profile,
-            "thresholds": pipeline.thresholds.model_dump(mode="json"),
-        },
+    compared: dict[str, tuple[Any, Any]] = {
+        "run_id": (manifest.run_id, config.run_id),
+        "run_purpose": (manifest.run_purpose, config.run_purpose),
+        "seed": (manifest.seed, manifest.config.experiment.seed),
+        "shuffle": (manifest.shuffle, config.experiment.shuffle),
+        "backbone.provider": (manifest.backbone.provider, backbone.provider),
+        "backbone.model": (manifest.backbone.model, backbone.model),
+        "backbone.base_url": (manifest.backbone.base_url, backbone.base_url),
+        "backbone.output": (manifest.backbone.output, backbone.output),
+        "backbone.max_tokens": (manifest.backbone.max_tokens, backbone.max_tokens),
+        "backbone.temperature": (manifest.backbone.temperature, backbone.temperature),
+        "backbone.seed": (manifest.backbone.seed, manifest.seed),
+        "conditions.condition": (manifest.conditions.condition, block.condition),
+        "episodic_memory.topk": (manifest.episodic_memory.topk, block.topk),
+        "override_effective.profile": (manifest.override_effective.profile, pipeline.override_profile),
+        "override_effective.thresholds": (manifest.override_effective.thresholds, pipeline.thresholds),
     }
     if backbone.provider in ("embedded", "replay"):
-        meant[""]["answers_shared"] = True
+        compared["answers_shared"] = (manifest.answers_shared, True)
     elif config.cache.share != "all":
-        meant[""]["answers_shared"] = False
-    for place, values in meant.items():
-        told = raw.get(place, {}) if place else raw
-        for key, value in values.items():
-            name = f"{place}.{key}".lstrip(".")
-            yield None if told.get(key) == value else f"{name} contradicts the configuration in the manifest"
+        compared["answers_shared"] = (manifest.answers_shared, False)
+    for name, (recorded, configured) in compared.items():
+        yield None if recorded == configured else f"{name} contradicts the configuration in the manifest"
     try:
         _, _, data = _as_run(cell)
     except NotApplicableError:
@@ -117,8 +118,8 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
         yield majority_problem([cell], manifest.majority)
         return
     counts = {split: len(samples) for split, samples in data.splits.items()}
-    yield None if raw["dataset"].get("split_counts") == counts else "split_counts are not those of the data"
-    yield None if raw.get("majority") == data.majority else "majority is not that of the gold"
+    yield None if manifest.dataset.split_counts == counts else "split_counts are not those of the data"
+    yield None if manifest.majority == data.majority else "majority is not that of the gold"
 
 
 def check_samples(cell: CellFiles) -> Findings:
@@ -179,7 +180,7 @@ def _as_run(cell: CellFiles) -> tuple[ExperimentConfig, Cell, ExperimentData]:
     try:
         config = ExperimentConfig(
             path=root / manifest.config_path,
-            file=manifest.config,
+            file=recorded_experiment(manifest),
             conditions_file=load_conditions(_conditions_source(cell)),
             conditions=(manifest.condition,),
             build_condition=None,

@@ -13,12 +13,14 @@ from typing import Any, Final
 from episodic_absa.agents.asking import STAGE_OF
 from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import occurs
-from episodic_absa.runs.reading.run_files import CellFiles, OutputLine, ReadLines
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.jsonl_file import JsonlFile
 from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
 from episodic_absa.runs.scoring import usage_of
 from episodic_absa.schemas.absa import FinalTuple, Stage1Result, StructuralRisk
 from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
+from episodic_absa.schemas.output_line import OutputLine
 from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import SEVERITY_WEIGHT
 
@@ -290,7 +292,7 @@ def check_no_clock_values(cell: CellFiles) -> Findings:
         JOURNAL: cell.journal.objects,
         OVERRIDE_DEBUG: cell.decisions.objects,
         "the store": cell.store.objects,
-        "manifest.json": [cell.known_manifest.raw],
+        "manifest.json": [cell.manifest_object],
     }
     for name, objects in named.items():
         for number, one in enumerate(objects, start=1):
@@ -326,7 +328,7 @@ _TERM_KEYED: Final = ("polarities", "aspect_evidence", "skip_counts")
 """Keys inside these are aspect terms or codes of ours; a review may well judge the time."""
 
 
-def _sample_files(cell: CellFiles) -> dict[str, ReadLines[Any]]:
+def _sample_files(cell: CellFiles) -> dict[str, JsonlFile[Any]]:
     return {OUTPUTS: cell.outputs, SCORECARDS: cell.scorecards, TRACES: cell.traces, JOURNAL: cell.journal}
 
 
