@@ -39,8 +39,8 @@ def cell_metrics(cell: FinishedCell) -> tuple[MetricValue, ...]:
 def structural_metrics_text(cell: FinishedCell) -> str:
     """Render every metric of the cell."""
     rows = (
-        (one.metric, one.group, one.kind, one.value, one.numerator, one.denominator, one.note)
-        for one in cell_metrics(cell)
+        (metric.metric, metric.group, metric.kind, metric.value, metric.numerator, metric.denominator, metric.note)
+        for metric in cell_metrics(cell)
     )
     return csv_text(("metric", "group", "kind", "value", "numerator", "denominator", "note"), rows)
 
@@ -82,5 +82,5 @@ def _triptych_row(card: Scorecard, *, count_backfilled: bool) -> tuple[Any, ...]
 
 def _pairs_text(tuples: Iterable[FinalTuple | GoldTuple]) -> str:
     # A gold tuple may lack a polarity; its sample is left out of quality metrics, and here one sees why.
-    pairs = dict.fromkeys(f"{norm(one.aspect_term)}:{one.polarity or ''}" for one in tuples)
+    pairs = dict.fromkeys(f"{norm(final_tuple.aspect_term)}:{final_tuple.polarity or ''}" for final_tuple in tuples)
     return " | ".join(pairs) or _NO_PAIRS

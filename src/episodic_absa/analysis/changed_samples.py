@@ -43,10 +43,10 @@ def find_changed_samples(
         other = others.get((card.uid, card.seed))
         if other is None or card.status != "ok":
             continue
-        under_a, under_b = (pairs(predictions(one, count_backfilled=count_backfilled)) for one in (card, other))
+        under_a, under_b = (pairs(predictions(side, count_backfilled=count_backfilled)) for side in (card, other))
         if under_a == under_b:
             continue
-        f1_a, f1_b = (sample_value(_F1, one, count_backfilled=count_backfilled) for one in (card, other))
+        f1_a, f1_b = (sample_value(_F1, side, count_backfilled=count_backfilled) for side in (card, other))
         found.append(
             ChangedSample(
                 uid=card.uid,
@@ -66,19 +66,19 @@ def write_changed_samples(directory: Path, changed: Sequence[ChangedSample]) -> 
     """Write the file, replacing an earlier one at once; return its path."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / CHANGED_SAMPLES
-    rows = (tuple(one.model_dump().values()) for one in changed)
+    rows = (tuple(sample.model_dump().values()) for sample in changed)
     replace_file(path, csv_text(tuple(ChangedSample.model_fields), rows, quote_text=True))
     return path
 
 
-def pairs_text(found: Pairs) -> str:
+def pairs_text(shown: Pairs) -> str:
     """Render pairs as triptych.csv does, in the order of their terms: `:negative | 배송:positive`."""
-    return " | ".join(f"{term}:{polarity}" for term, polarity in sorted(found)) or _NO_PAIRS
+    return " | ".join(f"{term}:{polarity}" for term, polarity in sorted(shown)) or _NO_PAIRS
 
 
 def _status(card: Scorecard, other: Scorecard, *, count_backfilled: bool) -> Status:
     for metric in (_F1, "exact_match"):
-        here, there = (sample_value(metric, one, count_backfilled=count_backfilled) for one in (card, other))
+        here, there = (sample_value(metric, side, count_backfilled=count_backfilled) for side in (card, other))
         if here is not None and there is not None and here != there:
             return "better" if here > there else "worse"
     return "different"

@@ -66,13 +66,13 @@ def _unequal_samples(a: Side, b: Side) -> Iterator[str]:
         failed = sum(card.status == "error" for card in side.cards)
         if failed:
             yield f"left out: {_samples(failed)} of {side.name} that failed"
-    for one, other in ((a, b), (b, a)):
-        only = one.seeds - other.seeds
+    for side, other in ((a, b), (b, a)):
+        only = side.seeds - other.seeds
         if only:
-            yield f"left out: seed {_listed(only)}, with which only {one.name} was run"
-        alone = sum(seed in other.seeds for _, seed in one.keys - other.keys)
+            yield f"left out: seed {_listed(only)}, with which only {side.name} was run"
+        alone = sum(seed in other.seeds for _, seed in side.keys - other.keys)
         if alone:
-            yield f"left out: {_samples(alone)} of {one.name} that {other.name} lacks"
+            yield f"left out: {_samples(alone)} of {side.name} that {other.name} lacks"
     gold = {(card.uid, card.seed): card.gold_tuples for card in a.cards}
     regraded = sum(gold[card.uid, card.seed] != card.gold_tuples for card in b.cards if (card.uid, card.seed) in gold)
     if regraded:

@@ -98,7 +98,7 @@ def _load_manifest(cell: Path) -> Manifest:
 def _conditions_of(grid: Path) -> dict[str, list[Path]]:
     """Return the cells of every evaluated condition, as their manifests name it."""
     found: dict[str, list[Path]] = {}
-    for path in sorted(one for one in grid.iterdir() if is_cell(one)):
+    for path in sorted(folder for folder in grid.iterdir() if is_cell(folder)):
         # A cell that cannot be read is an error: leaving it out would silently drop a seed.
         manifest = _load_manifest(path)
         if not manifest.is_build:
@@ -112,8 +112,8 @@ def _aliases(by_condition: Mapping[str, Sequence[Path]]) -> Mapping[str, str]:
     return FinishedCell(first, _load_manifest(first), ()).condition_aliases
 
 
-def _which_condition(grid: Path, found: Iterable[str], asked: str = "") -> str:
-    names = ", ".join(found)
+def _which_condition(grid: Path, conditions: Iterable[str], asked: str = "") -> str:
+    names = ", ".join(conditions)
     if not names:
         return f"{grid} holds no cell of a run; name a directory that a run wrote"
     if asked:

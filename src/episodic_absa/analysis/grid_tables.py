@@ -49,7 +49,7 @@ def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
         shown = [values for values in per_metric if values[0].group != "baseline"]
         first = next(place for place, values in enumerate(shown) if values[0].group == "rq2")
         yield from (_row(condition, values, one_trial) for values in shown[:first])
-        yield from (_stability_row(condition, one, stability) for one in stability.metrics)
+        yield from (_stability_row(condition, metric, stability) for metric in stability.metrics)
         yield from (_row(condition, values, one_trial) for values in shown[first:])
     for group in list(by_condition.values())[:1]:
         # Stage1 never sees memory, so that one condition's baseline is every condition's.
@@ -74,9 +74,9 @@ def grid_metrics_text(cells: Sequence[FinishedCell]) -> str:
     return seed_rows_text(grid_rows(cells))
 
 
-def seed_rows_text(found: Iterable[SeedRow]) -> str:
+def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
     """Render rows that are computed already."""
-    rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in found)
+    rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in seed_rows)
     return csv_text(SeedRow._fields, (tuple(row.values()) for row in rows))
 
 
@@ -110,19 +110,30 @@ def compare_conditions(cells: Sequence[FinishedCell]) -> tuple[Comparison, ...]:
 def comparisons_text(comparisons: Sequence[Comparison]) -> str:
     """Render a row per pair and metric, and one for McNemar's test."""
     header = ("a", "b", "metric", "kind", *_COMPARED_FIELDS, "claim", "a_only", "b_only", "ties_dropped", "odds_ratio")
-    return csv_text(header, (row for one in comparisons for row in _comparison_rows(one)))
+    return csv_text(header, (row for comparison in comparisons for row in _comparison_rows(comparison)))
 
 
-def _comparison_rows(one: Comparison) -> Iterator[tuple[Any, ...]]:
-    for difference in one.metrics:
+def _comparison_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
+    for difference in comparison.metrics:
         values = (getattr(difference, name) for name in _COMPARED_FIELDS)
-        yield (one.a, one.b, difference.metric, difference.kind, *values, claim(difference), None, None, None, None)
-    if one.mcnemar is not None:
-        test = one.mcnemar
+        yield (
+            comparison.a,
+            comparison.b,
+            difference.metric,
+            difference.kind,
+            *values,
+            claim(difference),
+            None,
+            None,
+            None,
+            None,
+        )
+    if comparison.mcnemar is not None:
+        test = comparison.mcnemar
         known = {"p_value": test.p_value, "p_holm": test.p_holm}
         values = (known.get(name) for name in _COMPARED_FIELDS)
         counts = (test.a_only, test.b_only, test.ties_dropped, test.odds_ratio)
-        yield (one.a, one.b, "exact_match_mcnemar", "outcome", *values, None, *counts)
+        yield (comparison.a, comparison.b, "exact_match_mcnemar", "outcome", *values, None, *counts)
 
 
 def _one_trial_note(group: Sequence[FinishedCell], stability: Stability) -> str:
@@ -133,7 +144,7 @@ def _one_trial_note(group: Sequence[FinishedCell], stability: Stability) -> str:
 
 
 def _row(condition: str, values: Sequence[MetricValue], one_trial: str) -> SeedRow:
-    known = [one.value for one in values if one.value is not None]
+    known = [metric.value for metric in values if metric.value is not None]
     notes = [values[0].note, one_trial]
     return SeedRow(
         condition=condition,
@@ -143,16 +154,16 @@ def _row(condition: str, values: Sequence[MetricValue], one_trial: str) -> SeedR
         mean=fmean(known) if known else None,
         sd=stdev(known) if len(known) > 1 and not one_trial else None,
         n_seeds=len(known),
-        seed_values=tuple(one.value for one in values),
-        numerator=_sum([one.numerator for one in values]),
-        denominator=_sum([one.denominator for one in values]),
+        seed_values=tuple(metric.value for metric in values),
+        numerator=_sum([metric.numerator for metric in values]),
+        denominator=_sum([metric.denominator for metric in values]),
         note="; ".join(filter(None, notes)),
     )
 
 
-def _stability_row(condition: str, one: MetricValue, stability: Stability) -> SeedRow:
-    told = (condition, one.metric, one.group, one.kind, one.value, None, stability.trials, ())
-    return SeedRow(*told, one.numerator, one.denominator, one.note)
+def _stability_row(condition: str, metric: MetricValue, stability: Stability) -> SeedRow:
+    told = (condition, metric.metric, metric.group, metric.kind, metric.value, None, stability.trials, ())
+    return SeedRow(*told, metric.numerator, metric.denominator, metric.note)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:

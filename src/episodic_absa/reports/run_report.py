@@ -67,9 +67,9 @@ def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_n
         tell(f"samples of {cell.path.name}")
         samples[cell.path] = reader.read(cell)
     written = []
-    for one in (*run.alone(), run) if run.is_grid else (run,):
-        tell(f"page of {one.root.name}")
-        written.append(_write(one.root, build_report(one, samples, with_text=with_text)))
+    for page in (*run.alone(), run) if run.is_grid else (run,):
+        tell(f"page of {page.root.name}")
+        written.append(_write(page.root, build_report(page, samples, with_text=with_text)))
     return written
 
 
@@ -91,7 +91,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
     states = (*(_state(cell, samples[cell.path]) for cell in run.cells), *map(_orphan, run.orphans))
     headline, power = headline_of(facts, cards, comparisons)
     shown = [row.metric for table in tables for row in (*table.rows, *table.counts)]
-    compared = [row.metric for one in comparisons for row in one.rows]
+    compared = [row.metric for comparison in comparisons for row in comparison.rows]
     return ReportData(
         scope="grid" if run.is_grid else "cell",
         title=_title(run),
@@ -101,7 +101,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         notes=notes_of(
             facts,
             states,
-            unreadable_lines=sum(one.unreadable_lines for group in by_condition.values() for one in group),
+            unreadable_lines=sum(cell.unreadable_lines for group in by_condition.values() for cell in group),
             only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
         ),
         cells=states,
@@ -216,9 +216,9 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
         temperature=backbone.temperature,
         split=manifest.dataset.processing_split,
         reviews=len(reviews),
-        languages=_counted(one.language for one in reviews.values()),
-        domains=_counted(one.domain for one in reviews.values()),
-        with_gold=sum(one.gold != "null" for one in reviews.values()),
+        languages=_counted(review.language for review in reviews.values()),
+        domains=_counted(review.domain for review in reviews.values()),
+        with_gold=sum(review.gold != "null" for review in reviews.values()),
         gold_configured=manifest.gold is not None,
         seeds=tuple(sorted({cell.manifest.seed for cell in cells})),
         shuffled=manifest.shuffle,
@@ -240,8 +240,8 @@ def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[
 def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
     cells = [cell for group in groups.values() for cell in group]
     found = [samples[cell.path] for cell in cells]
-    reviews = {uid: facts for one in reversed(found) for uid, facts in one.reviews.items()}
-    order = dict.fromkeys(uid for one in found for uid in one.reviews)
+    reviews = {uid: facts for cell_samples in reversed(found) for uid, facts in cell_samples.reviews.items()}
+    order = dict.fromkeys(uid for cell_samples in found for uid in cell_samples.reviews)
     return Explorer(
         cells=tuple(ExplorerCell(condition=cell.condition, seed=cell.manifest.seed) for cell in cells),
         reviews=tuple(
@@ -252,7 +252,7 @@ def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[
                 domain=reviews[uid].domain,
                 case_type=reviews[uid].case_type,
                 gold=reviews[uid].gold,
-                cells=tuple(one.samples.get(uid) for one in found),
+                cells=tuple(cell_samples.samples.get(uid) for cell_samples in found),
             )
             for uid in order
         ),

@@ -247,7 +247,7 @@ class DebateOutput(FrozenModel):
     @property
     def turns(self) -> tuple[DebateTurn, ...]:
         """All turns in the order they were spoken."""
-        return tuple(turn for one in self.rounds for turn in one.turns)
+        return tuple(turn for debate_round in self.rounds for turn in debate_round.turns)
 
 
 class AspectHint(FrozenModel):

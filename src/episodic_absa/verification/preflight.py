@@ -127,8 +127,8 @@ def _counted(config: ExperimentConfig, check: str, found_n: int, problem: str, o
 
 def _prompt_lines(data: ExperimentData | None) -> Iterator[_Said]:
     """Metadata reach no prompt: neither what prompts name nor what roles are given is a metadata column."""
-    samples = [one for split in data.splits.values() for one in split] if data else []
-    columns = {"metadata"}.union(*(one.metadata for one in samples))
+    samples = [labelled for split in data.splits.values() for labelled in split] if data else []
+    columns = {"metadata"}.union(*(labelled.metadata for labelled in samples))
     given = _fields_of(role_inputs)
     if leaked := sorted({"metadata", "gold"} & given):
         yield "error", "metadata", f"agents are given {leaked[0]}"
@@ -148,15 +148,15 @@ def _inputs_named_by(prompt: str) -> set[str]:
 
 
 def _fields_of(module: ModuleType) -> set[str]:
-    models = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, BaseModel))
+    models = (member for member in vars(module).values() if isinstance(member, type) and issubclass(member, BaseModel))
     return {field for model in models if model.__module__ == module.__name__ for field in model.model_fields}
 
 
 def _wording_lines() -> Iterator[_Said]:
     texts: list[tuple[str, str | None]] = [
-        (f"principle {one.principle_id}", text)
-        for one in load_catalogue()
-        for text in (one.text_en, one.text_ko, one.anti_pattern_en, one.anti_pattern_ko)
+        (f"principle {principle.principle_id}", text)
+        for principle in load_catalogue()
+        for text in (principle.text_en, principle.text_ko, principle.anti_pattern_en, principle.anti_pattern_ko)
     ]
     texts += [("warning", text) for text in fixed_texts()]
     yield from _judge_wording(texts)
@@ -176,7 +176,7 @@ def _catalogue_lines() -> Iterator[_Said]:
     risks = [risk for literal in get_args(PrincipleRisk) for risk in get_args(literal)]
     keys = list(product(risks, get_args(ActionTaken), get_args(EpisodeType)))
     found = {catalogue.lookup(*key).principle_id for key in keys}
-    without = [one.principle_id for one in catalogue if one.expects not in get_args(Expects)]
+    without = [principle.principle_id for principle in catalogue if principle.expects not in get_args(Expects)]
     if without:
         yield "error", "catalogue", f"{without[0]} does not say what it expects"
     else:
@@ -209,7 +209,7 @@ def _initial_store_lines(config: ExperimentConfig, initial: Path, data: Experime
         return
     with MemoryStore(initial) as store:
         sources = [entry.provenance.source_id for entry in store.load()]
-    evaluated = {one.sample.uid for one in data.splits[config.file.data.process_split]} if data else set()
+    evaluated = {labelled.sample.uid for labelled in data.splits[config.file.data.process_split]} if data else set()
     known_n = sum(source in evaluated for source in sources)
     yield _counted(
         config,
@@ -227,7 +227,7 @@ def _paper_lines(config: ExperimentConfig, data: ExperimentData | None) -> Itera
         yield "ok", "paper_split", f"{config.file.data.process_split} is evaluated"
     if data is not None:
         samples = data.splits[config.file.data.process_split]
-        missing_n = sum(one.gold is None for one in samples)
+        missing_n = sum(labelled.gold is None for labelled in samples)
         if missing_n:
             yield "error", "paper_gold", f"{missing_n} of {len(samples)} evaluated samples have no gold"
         else:

@@ -1,4 +1,4 @@
-"""`verify`: looks at the files of a cell or a grid, and writes what it finds into integrity.json."""
+"""`verify`: checks the files of a cell or a grid and writes the results into integrity.json."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ _CELL_CHECKS: Final = {**RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIG
 
 
 class Verified(FrozenModel):
-    """The checks of every cell that was looked at, and those of the grid as a whole."""
+    """The results of every cell's checks, and those of the grid as a whole."""
 
     cells: dict[str, tuple[CheckResult, ...]]
     grid: tuple[CheckResult, ...] = ()
@@ -32,7 +32,7 @@ class Verified(FrozenModel):
     def failures(self) -> tuple[tuple[str, CheckResult], ...]:
         """All failed checks with the name of their cell, "grid" for the grid."""
         named = [*self.cells.items(), ("grid", self.grid)]
-        return tuple((name, one) for name, results in named for one in results if one.result == "fail")
+        return tuple((name, result) for name, results in named for result in results if result.result == "fail")
 
 
 def verify(path: Path) -> Verified:
@@ -41,7 +41,7 @@ def verify(path: Path) -> Verified:
         raise RunDirectoryError(f"{path} is no directory; name a run directory or the directory of a grid", path=path)
     if _is_cell(path):
         return Verified(cells={path.resolve().name: _verify_cell(CellFiles(path))})
-    cells = [CellFiles(one) for one in sorted(path.iterdir()) if _is_cell(one) or CELL_MARK in one.name]
+    cells = [CellFiles(folder) for folder in sorted(path.iterdir()) if _is_cell(folder) or CELL_MARK in folder.name]
     if not cells:
         raise RunDirectoryError(
             f"{path} holds neither {MANIFEST} nor the directories of cells; name a directory that a run wrote",
@@ -123,7 +123,7 @@ def _manifest_problem(cell: CellFiles) -> str:
 
 
 def _verify_cell(cell: CellFiles) -> tuple[CheckResult, ...]:
-    # Hashed before anything is read: what changes meanwhile is told as a change.
+    # Hashed before anything is read, so that a change in the meantime shows as a change.
     seen = files_seen(cell_hashes(cell.path))
     problem = _manifest_problem(cell)
     results = [_run("manifest", lambda: iter([problem or None]))]
@@ -135,7 +135,7 @@ def _verify_cell(cell: CellFiles) -> tuple[CheckResult, ...]:
 
 
 def _run(name: str, look: Callable[[], Findings]) -> CheckResult:
-    """Run one check; what looked at nothing does not pass."""
+    """Run one check; a check of nothing does not pass."""
     looked, wrong = 0, 0
     shown: list[str] = []
     try:

@@ -24,9 +24,9 @@ def integrity_of(run: FinishedRun) -> Integrity:
         return Integrity(verified=False)
     by_check: dict[str, dict[str, CheckResult]] = {}
     for name in columns:
-        for one in found[name]:
-            by_check.setdefault(one.check, {})[name] = one
-    results = [one.result for name in columns for one in found[name]]
+        for result in found[name]:
+            by_check.setdefault(result.check, {})[name] = result
+    results = [result.result for name in columns for result in found[name]]
     return Integrity(
         verified=True,
         columns=columns,

@@ -61,8 +61,8 @@ def growth_panels(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[Growt
         lines = []
         for card in cards:
             takes_part = card.reads or card.writes or name == "mean_tuple_f1_explicit"
-            for (condition, seed), found in windows.items():
-                points = _points(found, name) if takes_part and condition == card.name else ()
+            for (condition, seed), growth in windows.items():
+                points = _points(growth, name) if takes_part and condition == card.name else ()
                 if points and (any(value for _, value in points) or name == "mean_tuple_f1_explicit"):
                     lines.append(GrowthLine(condition=condition, colour=card.colour, seed=seed, points=points))
         if lines:
@@ -75,7 +75,7 @@ def principle_uses(
 ) -> tuple[PrincipleUse, ...]:
     """List the principles that turned up most."""
     uses = []
-    for principle in {one for group in samples.values() for cell in group for one in cell.principles}:
+    for principle in {name for group in samples.values() for cell in group for name in cell.principles}:
         counts = [
             [cell.principles[principle] for cell in samples[card.name] if principle in cell.principles]
             for card in cards
@@ -132,8 +132,8 @@ def _ok(cells: Sequence[FinishedCell]) -> list[Scorecard]:
 
 def _flow(card: ConditionCard, ok: Sequence[Scorecard]) -> MemoryFlow:
     total = len(ok)
-    metas = [one.memory for one in ok if one.memory is not None]
-    shown = [one for one in ok if was_injected(one)]
+    metas = [card.memory for card in ok if card.memory is not None]
+    shown = [card for card in ok if was_injected(card)]
 
     def bar(label: str, count: int) -> CountBar:
         return CountBar(label=label, count=count, total=total)
@@ -151,7 +151,7 @@ def _flow(card: ConditionCard, ok: Sequence[Scorecard]) -> MemoryFlow:
             bar("retrieved", sum(meta.retrieved_k > 0 for meta in metas)),
             bar("shown in a prompt", len(shown)),
             bar("shown, then changed", sum(map(was_changed, shown))),
-            bar("stored", sum(one.store_decision == "stored" for one in ok)),
+            bar("stored", sum(card.store_decision == "stored" for card in ok)),
         ),
         debate_gate=gate(get_args(DebateGateReason), lambda meta: meta.injection_trigger_reasons),
         stage2_gate=gate(get_args(Stage2GateReason), lambda meta: meta.stage2_memory_gate_reasons),
@@ -177,7 +177,7 @@ def _impact(condition: str, followed: Sequence[Scorecard], ignored: Sequence[Sco
 
 
 def _points(windows: Sequence[GrowthWindow], name: str) -> tuple[tuple[int, float], ...]:
-    values = ((one.window_end_sample, getattr(one, name)) for one in windows)
+    values = ((window.window_end_sample, getattr(window, name)) for window in windows)
     return tuple((end, float(value)) for end, value in values if value is not None)
 
 

@@ -106,21 +106,21 @@ class SampleReader:
         found.lacking = _lacking(cell, {OUTPUTS: outputs.keys(), TRACES: traces.keys()})
         return found
 
-    def _traces(self, cell: FinishedCell, found: CellSamples) -> dict[str, _Traced]:
+    def _traces(self, cell: FinishedCell, samples: CellSamples) -> dict[str, _Traced]:
         traces: dict[str, _Traced] = {}
-        for line in _lines(cell.path / TRACES, TraceLine, found):
-            found.latencies_ms.append(line.timing.latency_ms_sum)
-            found.calls += len(line.calls)
-            found.cached_calls += sum(call.cached for call in line.calls)
+        for line in _lines(cell.path / TRACES, TraceLine, samples):
+            samples.latencies_ms.append(line.timing.latency_ms_sum)
+            samples.calls += len(line.calls)
+            samples.cached_calls += sum(call.cached for call in line.calls)
             message = line.error.message if line.error else ""
             case = line.case_trace
             traces[case.case_id] = _Traced(line.text, case.memory_bundle, line.timing.latency_ms_sum, message)
         return traces
 
-    def _add(self, cell: FinishedCell, parts: SampleParts, trace: _Traced | None, found: CellSamples) -> None:
+    def _add(self, cell: FinishedCell, parts: SampleParts, trace: _Traced | None, samples: CellSamples) -> None:
         card = parts.card
         names = self._names[card.uid]
-        found.reviews[card.uid] = ReviewFacts(
+        samples.reviews[card.uid] = ReviewFacts(
             text=names.quote(trace.text if trace else ""),
             language=card.language_code,
             domain=card.domain_id,
@@ -128,13 +128,13 @@ class SampleReader:
             gold=self._once(gold_json(card.gold_tuples, names)),
         )
         usage = card.usage
-        found.samples[card.uid] = CellSample(
+        samples.samples[card.uid] = CellSample(
             index=index_row(card, count_backfilled=cell.count_backfilled),
             analysis=self._once(analysis_json(parts, names)),
             memory=self._once(memory_json(parts)),
             cost=(usage.calls, usage.tokens_in, usage.tokens_out, trace.latency_ms if trace else None),
         )
-        _count_principles(parts, found.principles)
+        _count_principles(parts, samples.principles)
 
     def _once(self, text: str) -> str:
         return self._pool.setdefault(text, text)
@@ -201,24 +201,24 @@ def _parts(
 def _count_principles(parts: SampleParts, principles: dict[str, PrincipleCount]) -> None:
     shown = set(parts.stage2.advisories_ids) if parts.stage2 else set()
     advisories = parts.bundle.retrieved if parts.bundle else ()
-    retrieved = Counter(one.evidence.principle_id for one in advisories)
-    injected = {one.evidence.principle_id for one in advisories if one.advisory_id in shown}
-    for one in advisories:
-        count = principles.setdefault(one.evidence.principle_id, PrincipleCount())
-        count.advisory_type = one.advisory_type
+    retrieved = Counter(advisory.evidence.principle_id for advisory in advisories)
+    injected = {advisory.evidence.principle_id for advisory in advisories if advisory.advisory_id in shown}
+    for advisory in advisories:
+        count = principles.setdefault(advisory.evidence.principle_id, PrincipleCount())
+        count.advisory_type = advisory.advisory_type
         # What follows in brackets is about the one past case, not about the principle.
-        count.messages.add(one.message.partition(" [")[0])
+        count.messages.add(advisory.message.partition(" [")[0])
     for principle in retrieved:
         principles[principle].retrieved += 1
         principles[principle].injected += principle in injected
 
 
-def _lines(path: Path, model: type[LineT], found: CellSamples) -> Iterator[LineT]:
+def _lines(path: Path, model: type[LineT], samples: CellSamples) -> Iterator[LineT]:
     if not path.exists():
         return
     with open(path, "rb") as file:
         for line in read_lines(file, model):
             if line.value is None:
-                found.unreadable_lines += 1
+                samples.unreadable_lines += 1
             else:
                 yield line.value

@@ -103,7 +103,7 @@ def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str
     panels = []
     for metric in _PANELS:
         row = rows.get(metric)
-        if row is None or all(one.value is None for one in row.values):
+        if row is None or all(cell.value is None for cell in row.values):
             continue
         before = rows.get(f"{metric}_s1")
         points = [
@@ -123,20 +123,21 @@ def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str
     return tuple(panels)
 
 
-def comparison_view(one: Comparison) -> ComparisonView:
+def comparison_view(comparison: Comparison) -> ComparisonView:
     """Put a comparison into words and rows."""
-    primary = one.of(PRIMARY)
+    primary = comparison.of(PRIMARY)
     return ComparisonView(
-        a=one.a,
-        b=one.b,
+        a=comparison.a,
+        b=comparison.b,
         sentence=Bilingual(
-            en=claim_sentence(one.a, one.b, primary, "en"), ko=claim_sentence(one.a, one.b, primary, "ko")
+            en=claim_sentence(comparison.a, comparison.b, primary, "en"),
+            ko=claim_sentence(comparison.a, comparison.b, primary, "ko"),
         ),
         power=Bilingual(en=power_sentence(primary, "en"), ko=power_sentence(primary, "ko")),
-        unpaired_a=max(row.unpaired_a for row in one.metrics),
-        unpaired_b=max(row.unpaired_b for row in one.metrics),
-        rows=tuple(_difference_row(row, one.a) for row in one.metrics),
-        mcnemar=_mcnemar_view(one.mcnemar),
+        unpaired_a=max(row.unpaired_a for row in comparison.metrics),
+        unpaired_b=max(row.unpaired_b for row in comparison.metrics),
+        rows=tuple(_difference_row(row, comparison.a) for row in comparison.metrics),
+        mcnemar=_mcnemar_view(comparison.mcnemar),
     )
 
 
@@ -144,8 +145,12 @@ def definitions_of(metrics: Iterable[str]) -> tuple[Definition, ...]:
     """Explain every metric once, in the order it is first met."""
     known = [definition_of(metric) for metric in dict.fromkeys(metrics)]
     return tuple(
-        Definition(metric=one.metric, kind=one.kind, text=Bilingual(en=one.definition, ko=one.definition_ko))
-        for one in known
+        Definition(
+            metric=definition.metric,
+            kind=definition.kind,
+            text=Bilingual(en=definition.definition, ko=definition.definition_ko),
+        )
+        for definition in known
     )
 
 
@@ -162,27 +167,27 @@ def _trial_note(rows: Sequence[SeedRow]) -> Bilingual | None:
 
 
 def _of_one_cell(cell: FinishedCell) -> Iterator[SeedRow]:
-    for one in (*cell_metrics(cell), *stability_of([cell]).metrics):
-        if one.metric == BASELINE:
+    for value in (*cell_metrics(cell), *stability_of([cell]).metrics):
+        if value.metric == BASELINE:
             continue
-        is_baseline = one.group == "baseline"
-        yield _single(BASELINE if is_baseline else cell.condition, one, one.metric.removeprefix(f"{BASELINE}_"))
+        is_baseline = value.group == "baseline"
+        yield _single(BASELINE if is_baseline else cell.condition, value, value.metric.removeprefix(f"{BASELINE}_"))
 
 
-def _single(condition: str, one: MetricValue, metric: str) -> SeedRow:
-    known = (condition, metric, one.group, one.kind, one.value, None, 1, (one.value,))
-    return SeedRow(*known, one.numerator, one.denominator, one.note)
+def _single(condition: str, value: MetricValue, metric: str) -> SeedRow:
+    known = (condition, metric, value.group, value.kind, value.value, None, 1, (value.value,))
+    return SeedRow(*known, value.numerator, value.denominator, value.note)
 
 
 def _metric_row(
-    metric: str, conditions: Sequence[str], found: Mapping[tuple[str, str], SeedRow], intervals: Intervals
+    metric: str, conditions: Sequence[str], by_name: Mapping[tuple[str, str], SeedRow], intervals: Intervals
 ) -> MetricRow:
     definition = definition_of(metric)
-    rows = [found[condition, metric] for condition in conditions]
+    rows = [by_name[condition, metric] for condition in conditions]
     # What holds of some conditions only would be read as true of all; what holds of seeds is told on the first screen.
     notes = [[part for part in row.note.split("; ") if part and not part.startswith(_SEED_NOTE)] for row in rows]
     shared = [part for part in notes[0] if all(part in others for others in notes)]
-    baseline = found.get((BASELINE, metric))
+    baseline = by_name.get((BASELINE, metric))
     return MetricRow(
         metric=metric,
         kind=definition.kind,

@@ -79,7 +79,9 @@ def gold_json(gold: Sequence[GoldTuple] | None, names: TermNames) -> str:
     """Render the gold of a review."""
     if gold is None:
         return "null"
-    return canonical_json([_tuple(one.aspect_term, one.polarity, one.span, names) for one in gold])
+    return canonical_json(
+        [_tuple(gold_tuple.aspect_term, gold_tuple.polarity, gold_tuple.span, names) for gold_tuple in gold]
+    )
 
 
 def analysis_json(parts: SampleParts, names: TermNames) -> str:
@@ -91,7 +93,7 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
         "s1": _tuples(card.stage1_tuples, names),
         "s2": _tuples(card.stage2_tuples, names),
         "final": _tuples(card.final_tuples, names),
-        "drops": [[names.term(one.aspect_term), one.drop_reason] for one in card.drops],
+        "drops": [[names.term(drop.aspect_term), drop.drop_reason] for drop in card.drops],
         "risks": _risks(parts, names),
         "severity": [
             card.risk_before.severity_sum if card.risk_before else None,
@@ -104,7 +106,15 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
             for entry in parts.patches
         ],
         "overrides": [
-            [names.term(one.aspect), one.pos, one.neg, one.target, one.decision, one.reason] for one in parts.overrides
+            [
+                names.term(decision.aspect),
+                decision.pos,
+                decision.neg,
+                decision.target,
+                decision.decision,
+                decision.reason,
+            ]
+            for decision in parts.overrides
         ],
         "adoption": _adoption(card, parts.ev_weights),
         "moderator": _moderator(parts.moderator),
@@ -127,16 +137,16 @@ def memory_json(parts: SampleParts) -> str:
         "ids": list(meta.retrieved_ids),
         "advisories": [
             {
-                "id": one.advisory_id,
-                "type": one.advisory_type,
-                "strength": one.strength,
-                "relevance": one.relevance_score,
-                "principle": one.evidence.principle_id,
-                "sources": list(one.evidence.source_episode_ids),
-                "message": one.message,
-                "shown": one.advisory_id in shown,
+                "id": advisory.advisory_id,
+                "type": advisory.advisory_type,
+                "strength": advisory.strength,
+                "relevance": advisory.relevance_score,
+                "principle": advisory.evidence.principle_id,
+                "sources": list(advisory.evidence.source_episode_ids),
+                "message": advisory.message,
+                "shown": advisory.advisory_id in shown,
             }
-            for one in (parts.bundle.retrieved if parts.bundle else ())
+            for advisory in (parts.bundle.retrieved if parts.bundle else ())
         ],
         "warnings": list(parts.bundle.warnings) if parts.bundle else [],
         "debate": _gate(meta.injection_trigger_reasons, meta.injection_skip_reason, meta.prompt_injection_chars),
@@ -172,8 +182,12 @@ def _tuple(term: str, polarity: str | None, span: Span | None, names: TermNames)
 
 def _tuples(tuples: Iterable[FinalTuple], names: TermNames) -> list[Json]:
     return [
-        {**_tuple(one.aspect_term, one.polarity, one.span, names), "c": one.confidence, "b": one.is_backfilled}
-        for one in tuples
+        {
+            **_tuple(final_tuple.aspect_term, final_tuple.polarity, final_tuple.span, names),
+            "c": final_tuple.confidence,
+            "b": final_tuple.is_backfilled,
+        }
+        for final_tuple in tuples
     ]
 
 
@@ -201,17 +215,17 @@ def _debate(debate: DebateOutput | None, names: TermNames) -> Json | None:
     if debate is None:
         return None
     turns = [
-        [one.round_index, turn.agent, [_edit(edit, names) for edit in turn.proposed_edits]]
-        for one in debate.rounds
-        for turn in one.turns
+        [debate_round.round_index, turn.agent, [_edit(edit, names) for edit in turn.proposed_edits]]
+        for debate_round in debate.rounds
+        for turn in debate_round.turns
     ]
     summary = debate.summary
     return {
         "turns": turns,
         "patch": [[edit.op, *_target(edit.target, names), names.value(edit.value)] for edit in summary.final_patch],
-        "tuples": [[names.term(one.aspect_term), one.polarity] for one in summary.final_tuples],
+        "tuples": [[names.term(judged.aspect_term), judged.polarity] for judged in summary.final_tuples],
         "label": summary.sentence_polarity,
-        "unresolved": [names.quote(one) for one in summary.unresolved_conflicts],
+        "unresolved": [names.quote(conflict) for conflict in summary.unresolved_conflicts],
         "rationale": names.quote(summary.rationale),
     }
 
@@ -228,9 +242,11 @@ def _target(target: EditTarget, names: TermNames) -> tuple[str, str]:
 def _reviews(stage2: Stage2Result | None, names: TermNames) -> Json | None:
     if stage2 is None:
         return None
-    accepted = {one.change_id for one in stage2.accepted_changes}
+    accepted = {change.change_id for change in stage2.accepted_changes}
     # The code after the bar says why a review was not applied; it is no quotation.
-    rejected = {one.change_id: one.reasoning.rpartition(" | not applied: ")[2] for one in stage2.rejected_changes}
+    rejected = {
+        change.change_id: change.reasoning.rpartition(" | not applied: ")[2] for change in stage2.rejected_changes
+    }
     kept = 0
     rows: list[list[Any]] = []
     for aspect in stage2.ate_reviews:

@@ -72,13 +72,13 @@ def check_bucket_rates(cell: CellFiles) -> Findings:
     named = [f"{bucket}_rate" for bucket in BUCKETS]
     if path.exists():
         rows = {row.get("metric"): row for row in csv.DictReader(io.StringIO(path.read_text("utf-8"), newline=""))}
-        told = [(_number(rows, one, "value"), _number(rows, one, "denominator")) for one in named]
+        shares = [(_number(rows, name, "value"), _number(rows, name, "denominator")) for name in named]
     else:
-        values = {one.metric: one for one in cell_metrics(_as_finished(cell))}
-        told = [(values[one].value, values[one].denominator) for one in named]
-    if all(denominator == 0 for _, denominator in told):
+        values = {metric.metric: metric for metric in cell_metrics(_as_finished(cell))}
+        shares = [(values[name].value, values[name].denominator) for name in named]
+    if all(denominator == 0 for _, denominator in shares):
         raise NotApplicableError("no sample ended well")
-    rates = [value for value, _ in told if value is not None]
+    rates = [value for value, _ in shares if value is not None]
     # Each of the rates is rounded to 6 decimals.
     adds_up = len(rates) == len(named) and abs(sum(rates) - 1) <= len(named) * 1e-6
     yield None if adds_up else f"{', '.join(named)} do not sum to 1"
@@ -149,7 +149,7 @@ def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | N
     differing = [place for place, (a, b) in enumerate(zip_longest(found, due), start=1) if a != b]
     if not differing:
         return None
-    foreign = {one.package_version for one in manifests} - {version("episodic-absa")}
+    foreign = {manifest.package_version for manifest in manifests} - {version("episodic-absa")}
     if foreign:
         raise NotApplicableError(
             f"{path.name} was derived by version {', '.join(sorted(foreign))}; `episodic-absa report` derives it anew"
@@ -161,13 +161,13 @@ def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | N
 def _gold_as_prediction(card: Scorecard) -> Tuples:
     return tuple(
         FinalTuple(
-            aspect_term=one.aspect_term,
-            polarity=one.polarity,
+            aspect_term=gold_tuple.aspect_term,
+            polarity=gold_tuple.polarity,
             confidence=1.0,
-            grounding="explicit" if one.aspect_term else "implicit",
+            grounding="explicit" if gold_tuple.aspect_term else "implicit",
         )
-        for one in card.gold_tuples or ()
-        if one.polarity is not None
+        for gold_tuple in card.gold_tuples or ()
+        if gold_tuple.polarity is not None
     )
 
 

@@ -128,18 +128,22 @@ def check_samples(cell: CellFiles) -> Findings:
     cards = {card.uid: card for card in cell.scorecards.valid()}
     labelled = data.samples_of(ours)
     uids = [entry.uid for entry in cell.journal.valid()]
-    yield None if uids == [one.sample.uid for one in labelled] else "the samples are not those of the data, in order"
-    for one in labelled:
-        card, trace = cards.get(one.sample.uid), cell.traces_by_uid.get(one.sample.uid)
+    yield (
+        None
+        if uids == [labelled_sample.sample.uid for labelled_sample in labelled]
+        else "the samples are not those of the data, in order"
+    )
+    for labelled_sample in labelled:
+        card, trace = cards.get(labelled_sample.sample.uid), cell.traces_by_uid.get(labelled_sample.sample.uid)
         if card is None or trace is None:
             continue
-        sample = one.sample
+        sample = labelled_sample.sample
         meant = (effective_language(sample.language_code, sample.text), sample.split, sample.domain_id)
         differing = {
             "text": trace.text != sample.text,
             "language, split or domain": (card.language_code, card.split, card.domain_id) != meant,
             "case_type": card.case_type != sample.case_type,
-            "gold": card.gold_tuples != one.gold,
+            "gold": card.gold_tuples != labelled_sample.gold,
         }
         names = [name for name, differs in differing.items() if differs]
         yield f"{sample.uid}: not as in the data: {', '.join(names)}" if names else None
