@@ -28,11 +28,11 @@ _TRIPTYCH_COLUMNS: Final = (
     "memory_injected",
 )
 _NO_PAIRS: Final = "-"
-"""Tells an empty set of pairs from gold that nobody wrote, which is an empty field."""
+"""Marks an empty set of pairs; a field is empty only where gold is missing."""
 
 
 def cell_metrics(cell: FinishedCell) -> tuple[MetricValue, ...]:
-    """Return the metrics of a cell, with what its manifest says about it."""
+    """Return the metrics of a cell."""
     return cell.metrics
 
 
@@ -81,6 +81,6 @@ def _triptych_row(card: Scorecard, *, count_backfilled: bool) -> tuple[Any, ...]
 
 
 def _pairs_text(tuples: Iterable[FinalTuple | GoldTuple]) -> str:
-    # A gold tuple may lack a polarity; its sample is left out of quality metrics, and here one sees why.
+    # A gold tuple may lack a polarity, which is why quality metrics leave its sample out.
     pairs = dict.fromkeys(f"{norm(final_tuple.aspect_term)}:{final_tuple.polarity or ''}" for final_tuple in tuples)
     return " | ".join(pairs) or _NO_PAIRS

@@ -18,7 +18,7 @@ Status = Literal["better", "worse", "different"]
 
 
 class ChangedSample(FrozenModel):
-    """One sample whose final pairs under A are not those under B. A row of the file, its fields the columns."""
+    """One sample whose final pairs differ between A and B: a row of the file, whose columns are these fields."""
 
     uid: str
     seed: int
@@ -36,7 +36,7 @@ class ChangedSample(FrozenModel):
 def find_changed_samples(
     cards_a: Iterable[Scorecard], cards_b: Iterable[Scorecard], *, count_backfilled: bool = False
 ) -> tuple[ChangedSample, ...]:
-    """Return the changed samples among those that ended well on both sides, by uid and seed."""
+    """Return the changed samples among those that succeeded on both sides, by uid and seed."""
     others = {(card.uid, card.seed): card for card in cards_b if card.status == "ok"}
     found = []
     for card in sorted(cards_a, key=lambda card: (card.uid, card.seed)):

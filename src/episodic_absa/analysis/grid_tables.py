@@ -28,7 +28,7 @@ class SeedRow(NamedTuple):
     kind: str
     mean: float | None
     sd: float | None
-    """Of the sample; None for a single seed, and where the seeds are one trial."""
+    """Standard deviation of the sample; None for a single seed, and where the seeds are one trial."""
     n_seeds: int
     """Seeds with a value."""
     seed_values: tuple[float | None, ...]
@@ -39,7 +39,7 @@ class SeedRow(NamedTuple):
 
 
 def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
-    """Yield every condition's metrics, RQ2 among them, and those of the majority baseline."""
+    """Yield the metrics of every condition, RQ2 included, and those of the majority baseline."""
     by_condition = evaluated(cells)
     metrics = {cell.path: cell_metrics(cell) for group in by_condition.values() for cell in group}
     for condition, group in by_condition.items():
@@ -52,7 +52,7 @@ def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
         yield from (_stability_row(condition, metric, stability) for metric in stability.metrics)
         yield from (_row(condition, values, one_trial) for values in shown[first:])
     for group in list(by_condition.values())[:1]:
-        # Stage1 never sees memory, so that one condition's baseline is every condition's.
+        # Stage1 never sees memory, so that the baseline of one condition is that of all.
         for values in zip(*(metrics[cell.path] for cell in group), strict=True):
             if values[0].group == "baseline" and values[0].metric != BASELINE:
                 row = _row(BASELINE, values, _one_trial_note(group, stability_of(group)))
@@ -75,13 +75,13 @@ def grid_metrics_text(cells: Sequence[FinishedCell]) -> str:
 
 
 def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
-    """Render rows that are computed already."""
+    """Render computed rows."""
     rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in seed_rows)
     return csv_text(SeedRow._fields, (tuple(row.values()) for row in rows))
 
 
 def compared_conditions(cells: Sequence[FinishedCell]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that the experiment compares, as far as both conditions are here."""
+    """Return the pairs that the experiment compares, if both conditions are present."""
     by_condition = evaluated(cells)
     if not by_condition:
         return ()
@@ -137,7 +137,7 @@ def _comparison_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
 
 
 def _one_trial_note(group: Sequence[FinishedCell], stability: Stability) -> str:
-    """Say why several seeds are no repetition; nothing where they are, or where there is one."""
+    """Return why several seeds count as one trial; an empty text if they do not, or if there is one seed."""
     if stability.trials >= len(group):
         return ""
     return _NEVER_SHOWN if any(cell.manifest.config.experiment.shuffle for cell in group) else _SAME_ORDER
@@ -162,8 +162,8 @@ def _row(condition: str, values: Sequence[MetricValue], one_trial: str) -> SeedR
 
 
 def _stability_row(condition: str, metric: MetricValue, stability: Stability) -> SeedRow:
-    told = (condition, metric.metric, metric.group, metric.kind, metric.value, None, stability.trials, ())
-    return SeedRow(*told, metric.numerator, metric.denominator, metric.note)
+    values = (condition, metric.metric, metric.group, metric.kind, metric.value, None, stability.trials, ())
+    return SeedRow(*values, metric.numerator, metric.denominator, metric.note)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:

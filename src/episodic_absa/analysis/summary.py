@@ -1,4 +1,4 @@
-"""A first look at a grid: counts and the primary metric per cell, and means per condition."""
+"""A summary of a grid: counts and the primary metric per cell, and means per condition."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ BUILD = "build"
 
 
 class CellSummary(FrozenModel):
-    """What one cell came to."""
+    """The counts and the primary metric of one cell."""
 
     condition: str
     """`build` for the building of a store."""
@@ -38,7 +38,7 @@ class CellSummary(FrozenModel):
     tokens_in: int
     tokens_out: int
     cost_usd: float | None
-    """As if this cell had run alone; None where a price is not known."""
+    """The cost if this cell had run alone; None if a price is unknown."""
     tuple_f1_explicit: float | None
     """None without explicit gold."""
 
@@ -61,7 +61,7 @@ class ConditionSummary(FrozenModel):
 
 
 class BaselineSummary(FrozenModel):
-    """What Stage1's terms with the majority polarity come to."""
+    """The score of Stage1's terms with the majority polarity."""
 
     tuple_f1_explicit: float | None
     polarity: Polarity
@@ -70,7 +70,7 @@ class BaselineSummary(FrozenModel):
 
 @dataclass(frozen=True)
 class GridSummary:
-    """A whole grid, in the order in which its conditions were named."""
+    """A whole grid, in the order of the experiment's conditions."""
 
     cells: tuple[CellSummary, ...]
     baseline: BaselineSummary | None = None
@@ -120,7 +120,7 @@ def _baseline(cells: Sequence[FinishedCell]) -> BaselineSummary | None:
 def summarise_cell(
     condition: str, seed: int, cards: Sequence[Scorecard], *, count_backfilled: bool = False
 ) -> CellSummary:
-    """Count over the samples of one cell."""
+    """Return the counts over the samples of one cell."""
     costs = [card.usage.cost_usd for card in cards]
     scores = [sample_value("tuple_f1_explicit", card, count_backfilled=count_backfilled) for card in cards]
     return CellSummary(
@@ -140,7 +140,7 @@ def summarise_cell(
 
 
 def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
-    """Average the cells of one condition; a mean with an unknown part is unknown."""
+    """Return the means over the cells of one condition; a mean with an unknown part is unknown."""
     costs = [cell.cost_usd for cell in cells]
     scores = [cell.tuple_f1_explicit for cell in cells]
     return ConditionSummary(

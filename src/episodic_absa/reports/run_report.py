@@ -51,12 +51,12 @@ _HEAD_BYTES: Final = 4_000
 
 
 def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
-    """Write report.html of a cell, or of every cell of a grid and of the grid; return what was written.
+    """Write report.html of a cell, or of every cell of a grid and of the grid; return the paths written.
 
     Args:
-        run: what a run left behind.
+        run: the finished run.
         with_text: False leaves out review texts, aspect terms, evidence and free words of the agents.
-        tell: told what is being worked on.
+        tell: called with every step.
 
     Raises:
         RunDirectoryError: a page cannot be written.
@@ -74,12 +74,12 @@ def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_n
 
 
 def is_without_text(root: Path) -> bool:
-    """Whether a page that lies here, or in a cell of this grid, was made without review text."""
+    """Return whether a report of this cell or grid, or of one of its cells, was made without review text."""
     return any(_leaves_out_text(path) for path in (root / REPORT, *root.glob(f"*{CELL_MARK}*/{REPORT}")))
 
 
 def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_text: bool = True) -> ReportData:
-    """Build the page of one cell, or of a whole grid."""
+    """Return the values of the page of one cell, or of a whole grid."""
     groups: Groups = run.by_condition or {run.cells[0].condition: [run.cells[0]]}
     rows = seed_rows(run)
     intervals = quality_intervals(groups)
@@ -168,7 +168,7 @@ def _orphan(path: Path) -> CellState:
         expected=None,
         done=0,
         failed=0,
-        problem="no manifest.json: left out",
+        problem="skipped: no manifest.json",
     )
 
 
@@ -233,15 +233,15 @@ def _counted(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[str, str]:
-    """The conditions that the explorer opens with: those of the first comparison, else one alone."""
+    """Return the conditions that the explorer opens with: those of the first comparison, else the first condition."""
     return (comparisons[0].a, comparisons[0].b) if comparisons else (next(iter(groups)), "")
 
 
 def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
     cells = [cell for group in groups.values() for cell in group]
-    found = [samples[cell.path] for cell in cells]
-    reviews = {uid: facts for cell_samples in reversed(found) for uid, facts in cell_samples.reviews.items()}
-    order = dict.fromkeys(uid for cell_samples in found for uid in cell_samples.reviews)
+    of_cells = [samples[cell.path] for cell in cells]
+    reviews = {uid: facts for cell_samples in reversed(of_cells) for uid, facts in cell_samples.reviews.items()}
+    order = dict.fromkeys(uid for cell_samples in of_cells for uid in cell_samples.reviews)
     return Explorer(
         cells=tuple(ExplorerCell(condition=cell.condition, seed=cell.manifest.seed) for cell in cells),
         reviews=tuple(
@@ -252,7 +252,7 @@ def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[
                 domain=reviews[uid].domain,
                 case_type=reviews[uid].case_type,
                 gold=reviews[uid].gold,
-                cells=tuple(cell_samples.samples.get(uid) for cell_samples in found),
+                cells=tuple(cell_samples.samples.get(uid) for cell_samples in of_cells),
             )
             for uid in order
         ),

@@ -1,4 +1,4 @@
-"""What the report tells of `verify`: what it found, and whether the files are still those that it looked at."""
+"""Gathers the results of `verify` for the report, and whether the checked files changed since."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ _GRID: Final = "grid"
 
 
 def integrity_of(run: FinishedRun) -> Integrity:
-    """Gather what `verify` wrote into the directories of a run."""
+    """Return the results that `verify` wrote into the directories of a run."""
     places = {path.resolve().name: path for path in (*(cell.path for cell in run.cells), *run.orphans)}
     if run.is_grid:
         places[_GRID] = run.root

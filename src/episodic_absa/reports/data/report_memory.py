@@ -1,4 +1,4 @@
-"""What the report tells of memory and time: flows, gates, growth, impact, principles, latencies."""
+"""Builds the report's tables of memory and time: flows, gates, growth, impact, principles, latencies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, get_args
@@ -37,12 +37,12 @@ _GROWTH: Final[tuple[tuple[str, Bilingual, bool], ...]] = (
 
 
 def memory_flows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[MemoryFlow, ...]:
-    """Tell, for each condition that reads memory, how far it came."""
+    """Return, for each condition that reads memory, in how many samples it came how far."""
     return tuple(_flow(card, _ok(groups[card.name])) for card in cards if card.reads)
 
 
 def impact_rows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[ImpactRow, ...]:
-    """Set samples that followed advice beside those that ignored it, where any was shown."""
+    """Return samples that followed advice beside those that ignored it, for conditions that show any."""
     rows = []
     for card in cards:
         followed, ignored = split_by_following(_ok(groups[card.name]))
@@ -52,7 +52,7 @@ def impact_rows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[ImpactR
 
 
 def growth_panels(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[GrowthPanel, ...]:
-    """Follow each figure along the run; conditions without memory take part only where there is something to see."""
+    """Return each figure along the run; conditions without memory appear only in the quality panel."""
     if not any(card.reads or card.writes for card in cards):
         return ()
     windows = {(card.name, cell.manifest.seed): cell.growth for card in cards for cell in groups[card.name]}
@@ -73,7 +73,7 @@ def growth_panels(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[Growt
 def principle_uses(
     samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]
 ) -> tuple[PrincipleUse, ...]:
-    """List the principles that turned up most."""
+    """Return the principles whose advice was retrieved most."""
     uses = []
     for principle in {name for group in samples.values() for cell in group for name in cell.principles}:
         counts = [
@@ -98,7 +98,7 @@ def principle_uses(
 def latency_rows(
     samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]
 ) -> tuple[LatencyRow, ...]:
-    """Tell how long samples took, by condition."""
+    """Return how long samples took, by condition."""
     rows = []
     for card in cards:
         group = samples[card.name]
@@ -139,7 +139,7 @@ def _flow(card: ConditionCard, ok: Sequence[Scorecard]) -> MemoryFlow:
         return CountBar(label=label, count=count, total=total)
 
     def gate(values: Sequence[str], reasons: Callable[[MemoryMeta], Sequence[str]]) -> tuple[CountBar, ...]:
-        # Gates look at Stage1 alone; where memory is never shown they open nothing.
+        # Gates depend on Stage1 alone; in a condition that never shows memory an open gate has no effect.
         if not card.shows:
             return ()
         return tuple(bar(value.replace("_", " "), sum(value in reasons(meta) for meta in metas)) for value in values)

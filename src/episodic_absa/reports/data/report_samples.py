@@ -38,7 +38,7 @@ LineT = TypeVar("LineT", bound=BaseModel)
 
 @dataclass(frozen=True)
 class ReviewFacts:
-    """What a review is, whatever the cell."""
+    """The facts of a review, which are the same in every cell."""
 
     text: str
     language: str
@@ -49,7 +49,7 @@ class ReviewFacts:
 
 @dataclass
 class PrincipleCount:
-    """How often advice from one principle turned up in a cell, in samples."""
+    """How many samples of a cell retrieved and were shown advice from one principle."""
 
     retrieved: int = 0
     injected: int = 0
@@ -59,7 +59,7 @@ class PrincipleCount:
 
 @dataclass
 class CellSamples:
-    """Everything the report takes from the outputs and traces of one cell."""
+    """The report's extract from the outputs and traces of one cell."""
 
     samples: dict[str, CellSample] = field(default_factory=dict)
     reviews: dict[str, ReviewFacts] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class CellSamples:
 
 @dataclass(frozen=True)
 class _Traced:
-    """What is kept of a trace until its output is met."""
+    """The extract of a trace that is kept until its output is read."""
 
     text: str
     bundle: AdvisoryBundleV1_1
@@ -83,7 +83,7 @@ class _Traced:
 
 
 class SampleReader:
-    """Reads cell after cell; equal details of different cells are held once, and so are the numbers of terms."""
+    """Reads cell after cell; equal details of different cells, and the numbers of terms, are kept once."""
 
     def __init__(self, *, with_text: bool) -> None:
         self._with_text = with_text
@@ -91,20 +91,20 @@ class SampleReader:
         self._pool: dict[str, str] = {}
 
     def read(self, cell: FinishedCell) -> CellSamples:
-        """Read one cell. A line that cannot be read is counted: the figures come from scorecards and stand anyway."""
-        found = CellSamples()
-        traces = self._traces(cell, found)
+        """Read one cell. Unreadable lines are counted only: the figures come from scorecards."""
+        samples = CellSamples()
+        traces = self._traces(cell, samples)
         decisions: defaultdict[str, list[OverrideDecision]] = defaultdict(list)
-        for line in _lines(cell.path / OVERRIDE_DEBUG, OverrideDecisionLine, found):
+        for line in _lines(cell.path / OVERRIDE_DEBUG, OverrideDecisionLine, samples):
             decisions[line.uid].append(line)
-        outputs = {line.uid: line for line in _lines(cell.path / OUTPUTS, OutputLine, found)}
+        outputs = {line.uid: line for line in _lines(cell.path / OUTPUTS, OutputLine, samples)}
         weights = cell.manifest.config.pipeline.ev_weights
         for card in cell.cards:
             trace = traces.get(card.uid)
             parts = _parts(card, outputs.get(card.uid), trace, tuple(decisions[card.uid]), weights)
-            self._add(cell, parts, trace, found)
-        found.lacking = _lacking(cell, {OUTPUTS: outputs.keys(), TRACES: traces.keys()})
-        return found
+            self._add(cell, parts, trace, samples)
+        samples.lacking = _lacking(cell, {OUTPUTS: outputs.keys(), TRACES: traces.keys()})
+        return samples
 
     def _traces(self, cell: FinishedCell, samples: CellSamples) -> dict[str, _Traced]:
         traces: dict[str, _Traced] = {}
@@ -141,7 +141,7 @@ class SampleReader:
 
 
 def index_row(card: Scorecard, *, count_backfilled: bool) -> IndexRow:
-    """Say what the explorer filters a sample by."""
+    """Return the flags by which the explorer filters a sample."""
     gold = valid_gold(card)
     if card.status == "error":
         return IndexRow(failed=True, has_gold=gold is not None, answer="failed")
@@ -164,13 +164,13 @@ def index_row(card: Scorecard, *, count_backfilled: bool) -> IndexRow:
 
 
 def _lacking(cell: FinishedCell, uids: Mapping[str, Collection[str]]) -> tuple[tuple[str, int], ...]:
-    # A run that was killed may have written a scorecard and no output yet.
+    # A killed run may have written a scorecard and no output yet.
     allowed = 0 if cell.manifest.completed else 1
     missing = [(name, sum(card.uid not in known for card in cell.cards)) for name, known in uids.items()]
-    found = tuple((name, count) for name, count in missing if count > allowed)
-    for name, count in found:
+    lacking = tuple((name, count) for name, count in missing if count > allowed)
+    for name, count in lacking:
         logger.warning("%s: %s lacks %d of %d samples", cell.path.name, name, count, len(cell.cards))
-    return found
+    return lacking
 
 
 def _parts(
@@ -206,7 +206,7 @@ def _count_principles(parts: SampleParts, principles: dict[str, PrincipleCount])
     for advisory in advisories:
         count = principles.setdefault(advisory.evidence.principle_id, PrincipleCount())
         count.advisory_type = advisory.advisory_type
-        # What follows in brackets is about the one past case, not about the principle.
+        # The text in brackets is about the past case, not about the principle.
         count.messages.add(advisory.message.partition(" [")[0])
     for principle in retrieved:
         principles[principle].retrieved += 1

@@ -1,4 +1,4 @@
-"""What the explorer shows of one sample in one cell, as JSON. Here alone is decided what a page without text omits."""
+"""Renders one sample of one cell as JSON for the explorer. The only module that decides what `--no-text` omits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class SampleParts:
 
 @dataclass
 class TermNames:
-    """How one review's terms and quotations are written: as they are, or numbered and left out."""
+    """How a page writes a review's terms and quotations: as they are, or numbered and left out."""
 
     with_text: bool
     _numbers: dict[str, int] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class TermNames:
         return value if value in _LABELS else self.term(value)
 
     def span(self, span: Span | None) -> list[int] | None:
-        """Return where something stands; without text there is nothing to mark."""
+        """Return start and end of a span; None without text."""
         return [span.start, span.end] if span and self.with_text else None
 
 
@@ -85,7 +85,7 @@ def gold_json(gold: Sequence[GoldTuple] | None, names: TermNames) -> str:
 
 
 def analysis_json(parts: SampleParts, names: TermNames) -> str:
-    """Render what was analysed and decided. It names no condition: equal analyses give equal texts."""
+    """Render the analysis and its decisions. No condition is named, so that equal analyses give equal texts."""
     card = parts.card
     value: Json = {
         "status": card.status,
@@ -126,7 +126,7 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
 
 
 def memory_json(parts: SampleParts) -> str:
-    """Render what memory did. Advisories are catalogue sentences: they hold no word of the review."""
+    """Render what memory did. Advisories are catalogue sentences and hold no word of the review."""
     meta = parts.card.memory
     if meta is None:
         return "null"
@@ -192,7 +192,7 @@ def _tuples(tuples: Iterable[FinalTuple], names: TermNames) -> list[Json]:
 
 
 def _risks(parts: SampleParts, names: TermNames) -> list[list[Any]]:
-    """List Stage1's risks with what became of them, then the new ones of the second critic."""
+    """List Stage1's risks with their outcome, then the new risks of Validator2."""
     first = parts.stage1.validator.structural_risks if parts.stage1 else ()
     second = parts.stage2.validator if parts.stage2 else None
     known = {risk.id for risk in first}
@@ -231,8 +231,8 @@ def _debate(debate: DebateOutput | None, names: TermNames) -> Json | None:
 
 
 def _edit(edit: ProposedEdit, names: TermNames) -> list[Any]:
-    told = [edit.op, *_target(edit.target, names), names.value(edit.value)]
-    return [*told, names.quote(edit.evidence), edit.confidence]
+    fields = [edit.op, *_target(edit.target, names), names.value(edit.value)]
+    return [*fields, names.quote(edit.evidence), edit.confidence]
 
 
 def _target(target: EditTarget, names: TermNames) -> tuple[str, str]:
@@ -243,7 +243,7 @@ def _reviews(stage2: Stage2Result | None, names: TermNames) -> Json | None:
     if stage2 is None:
         return None
     accepted = {change.change_id for change in stage2.accepted_changes}
-    # The code after the bar says why a review was not applied; it is no quotation.
+    # The code after the bar says why a verdict was not applied; it quotes nothing.
     rejected = {
         change.change_id: change.reasoning.rpartition(" | not applied: ")[2] for change in stage2.rejected_changes
     }

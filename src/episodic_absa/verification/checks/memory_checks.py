@@ -1,4 +1,4 @@
-"""What must hold of a cell's memory: shown only where it may be, read only from the past, free of text and labels."""
+"""Checks of a cell's memory: shown only where allowed, read only from the past, free of text and labels."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What must hold of the tables of a cell or grid: they are what scorecards and manifest give, and they add up."""
+"""Checks of the tables of a cell or grid: they follow from scorecards and manifest, and they add up."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.verification.checks.majority_checks import check_majority_agrees
 from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
 
-# Not after_rep: gold may well hold two polarities of one term, of which a representative is one.
+# Not after_rep: gold may hold two polarities of one term, and a representative is one of them.
 _PERFECT: Final = (
     "tuple_f1_explicit",
     "tuple_f1_overall",
@@ -129,7 +129,7 @@ def _grid_table(cells: Sequence[CellFiles], name: str, text_of: Callable[[Sequen
     try:
         text = text_of(in_order(map(_as_finished, cells)))
     except EpisodicAbsaError as error:
-        # Its message names uids and files, and quotes nothing.
+        # The message names uids and files and quotes nothing.
         yield f"{name} cannot be recomputed: {error}"
         return
     yield _recomputed(path, text, [cell.known_manifest for cell in cells])
@@ -144,7 +144,7 @@ def _as_finished(cell: CellFiles) -> FinishedCell:
 
 
 def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | None:
-    """Return which line is not what it should be; no line is quoted, since a triptych holds words of reviews."""
+    """Return the first line that differs. No line is quoted, since a triptych holds words of reviews."""
     due, found = text.encode().split(b"\n"), path.read_bytes().split(b"\n")
     differing = [place for place, (a, b) in enumerate(zip_longest(found, due), start=1) if a != b]
     if not differing:

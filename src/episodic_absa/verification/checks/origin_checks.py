@@ -1,4 +1,4 @@
-"""What must hold of where a cell came from: hashes, conditions and samples, as far as they can be reached."""
+"""Checks of a cell's origin: hashes, conditions and samples, as far as the files are within reach."""
 
 import hashlib
 from collections.abc import Mapping
@@ -84,7 +84,7 @@ def check_conditions(cell: CellFiles) -> Findings:
 
 
 def check_manifest_agrees(cell: CellFiles) -> Findings:
-    """What the manifest says twice it says alike."""
+    """The manifest agrees with the configuration that it records."""
     manifest = cell.known_manifest
     config = recorded_experiment(manifest)
     backbone, pipeline, block = config.backbone, config.pipeline, config.episodic_memory
@@ -123,7 +123,7 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
 
 
 def check_samples(cell: CellFiles) -> Findings:
-    """The samples are those of the data, in the cell's order, and lost nothing on the way."""
+    """The samples are those of the data, complete and in the cell's order."""
     _, ours, data = _as_run(cell)
     cards = {card.uid: card for card in cell.scorecards.valid()}
     labelled = data.samples_of(ours)
@@ -177,7 +177,7 @@ def _conditions_source(cell: CellFiles) -> str | Path | None:
 
 
 def _as_run(cell: CellFiles) -> tuple[ExperimentConfig, Cell, ExperimentData]:
-    """Return what the runner had, built from the manifest: the config file may have changed since."""
+    """Return the config, cell and data of the run, from the manifest: the config file may have changed since."""
     manifest, root = cell.known_manifest, cell.config_root
     if root is None:
         raise NotApplicableError("the config file is not reachable from here")

@@ -1,4 +1,4 @@
-"""What must hold of a cell's results: files in step, records that agree, and tuples that only adoption may change.
+"""Checks of a cell's results: its files are in step, its records agree, and only adoption changes tuples.
 
 A check yields once per thing that it checks: None if the thing is right, else what is wrong. A check that yields
 nothing is not applicable. Findings name uid, line and field; review text never enters integrity.json.
