@@ -28,8 +28,8 @@ from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.runs.dry_run import estimate_run
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, RUN_META, SCORECARDS, STORE, TRACES
-from episodic_absa.runs.runner import run_cells
 
 LATEST = Path(__file__).with_name("latest.json")
 DATA = Path(__file__).resolve().parents[1] / "experiments" / "data"

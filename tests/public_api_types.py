@@ -18,7 +18,7 @@ from episodic_absa import (
 )
 from episodic_absa.experiment import CellResult
 from episodic_absa.metrics.statistics import Comparison
-from episodic_absa.runs.runner import GridProgress
+from episodic_absa.runs.progress import GridProgress
 
 
 def one_review(backend: Backend) -> None:

@@ -16,8 +16,9 @@ from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.reports.run_report import REPORT
 from episodic_absa.reports.written_results import WrittenResults, write_results
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.grid_run import run_cells
+from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
-from episodic_absa.runs.runner import GridProgress, run_cells
 
 
 class GridOutcome(NamedTuple):

@@ -8,6 +8,8 @@ Language = Literal["ko", "en", "other"]
 Structure = Literal["negation", "contrast", "irony", "none"]
 LengthBucket = Literal["short", "medium", "long"]
 Split = Literal["train", "valid", "test", "unknown"]
+ProcessSplit = Literal["train", "valid", "test"]
+"""A split that a data file of an experiment can be."""
 RiskId = Literal[
     "NEGATION_SCOPE",
     "CONTRAST_SCOPE",

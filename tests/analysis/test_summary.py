@@ -13,8 +13,9 @@ from episodic_absa.analysis.summary import (
 )
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import run_grid
+from episodic_absa.runs.cells import all_cells
 from episodic_absa.runs.experiment_config import load_experiment
-from episodic_absa.runs.runner import GridProgress
+from episodic_absa.runs.progress import GridProgress
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.scorecard import Scorecard, UsageSums
@@ -81,10 +82,11 @@ def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path)
         )
     )
     config = load_experiment(tmp_path / "experiment.yaml")
+    names = [cell.name for cell in all_cells(config)]
     with pytest.raises(RunDirectoryError, match="run the experiment first"):
-        load_summary(config)
+        load_summary(config.out_dir, names)
     progress = asyncio.run(run_grid(config, progress=GridProgress())).progress
-    summary = load_summary(config)
+    summary = load_summary(config.out_dir, names)
     assert [(cell.condition, cell.seed) for cell in summary.cells] == [("C1", 1), ("C1", 2), ("C2", 1), ("C2", 2)]
     assert [one.condition for one in summary.conditions] == ["C1", "C2"]
     for cell in summary.cells:

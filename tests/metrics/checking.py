@@ -6,8 +6,8 @@ import pytest
 from tests.metrics.oracles import Ratio
 
 from episodic_absa.metrics.cell_metrics import compute_cell_metrics
-from episodic_absa.metrics.majority_baseline import Majority
 from episodic_absa.metrics.metric_value import MetricValue
+from episodic_absa.schemas.majority import Majority
 from episodic_absa.schemas.scorecard import Scorecard
 
 ByName = Mapping[str, MetricValue]

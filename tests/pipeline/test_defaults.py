@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from episodic_absa import Analyzer
-from episodic_absa.pipeline import make_sample
+from episodic_absa.analyzer import make_sample
 
 TEXT = "The food was not good, but the service was great."
 

@@ -88,7 +88,7 @@ def test_a_run_that_goes_on_takes_back_what_was_verified(tmp_path: Path) -> None
 def test_a_cell_without_its_manifest_is_named(grid: Path, caplog: pytest.LogCaptureFixture) -> None:
     (grid / "C2__seed42" / "manifest.json").unlink()
     words = opening_of(grid)
-    assert "Left out for want of a manifest.json: C2__seed42. No figure counts them." in words
+    assert "Skipped, no manifest.json: C2__seed42. No figure counts them." in words
     assert CHANGED in words
     assert "C2__seed42 holds samples but no manifest.json and is left out" in caplog.text
 

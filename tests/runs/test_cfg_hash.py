@@ -10,9 +10,11 @@ import pytest
 from pydantic import BaseModel
 from tests.runs.small_grid import write_experiment
 
-from episodic_absa.runs import grid
+from episodic_absa.runs import cfg_hash as hashing
+from episodic_absa.runs.cells import evaluated_cells
+from episodic_absa.runs.cfg_hash import cfg_hash, sha256_of
 from episodic_absa.runs.experiment_config import ExperimentFile, load_experiment
-from episodic_absa.runs.grid import ExperimentData, cfg_hash, evaluated_cells
+from episodic_absa.runs.experiment_data import ExperimentData
 
 PLAIN_MEMORY = {"build": None, "allow_empty_store": True}
 # Key -> another value. Together with SAME they name every key of a config.
@@ -100,7 +102,7 @@ def _hash(folder: Path, changes: dict[str, Any], *, cell_name: str = "C2__seed42
     start = config.file.episodic_memory.initial_store
     cell = next(cell for cell in evaluated_cells(config) if cell.name == cell_name)
     data = _Data(config)
-    return cfg_hash(config, cell, data, grid.sha256_of(config.resolve(start)) if start else None)
+    return cfg_hash(config, cell, data.hashes, sha256_of(config.resolve(start)) if start else None)
 
 
 class _Data(ExperimentData):
@@ -159,7 +161,7 @@ def test_everything_shipped_that_results_depend_on_changes_the_hash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: Any
 ) -> None:
     before = _hash(tmp_path, {})
-    monkeypatch.setattr(grid, name, value)
+    monkeypatch.setattr(hashing, name, value)
     assert _hash(tmp_path, {}) != before
 
 
@@ -167,11 +169,11 @@ def test_everything_shipped_that_results_depend_on_changes_the_hash(
 def test_the_content_of_every_file_changes_the_hash(tmp_path: Path) -> None:
     config = load_experiment(write_experiment(tmp_path, episodic_memory=PLAIN_MEMORY))
     cell = next(iter(evaluated_cells(config)))
-    known = {cfg_hash(config, cell, _Data(config), None), cfg_hash(config, cell, _Data(config), "0" * 64)}
+    known = {cfg_hash(config, cell, _Data(config).hashes, None), cfg_hash(config, cell, _Data(config).hashes, "0" * 64)}
     for name in ("train.csv", "valid.csv"):
         with open(tmp_path / "data" / name, "a", encoding="utf-8") as file:
             file.write("more,A review.,en,phone,plain\n")
-        known.add(cfg_hash(config, cell, _Data(config), None))
+        known.add(cfg_hash(config, cell, _Data(config).hashes, None))
     allowlist = tmp_path / "allowlist.txt"
     for words in ("one\n", "one\ntwo\n"):
         allowlist.write_text(words)

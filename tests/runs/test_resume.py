@@ -27,7 +27,9 @@ from episodic_absa.backends.backend import RepairingBackend, Replier, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import run_grid
+from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.run_directory import (
     JOURNAL,
     MANIFEST,
@@ -37,7 +39,6 @@ from episodic_absa.runs.run_directory import (
     STORE,
     TRACES,
 )
-from episodic_absa.runs.runner import GridProgress, TooManyFailuresError
 
 FILES = (OUTPUTS, SCORECARDS, TRACES, OVERRIDE_DEBUG, JOURNAL, STORE)
 PACE = {"conditions": ["C2"], "concurrency": 8, "speculate": True}

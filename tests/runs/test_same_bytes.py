@@ -26,8 +26,9 @@ from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.runs.cells import evaluated_cells
 from episodic_absa.runs.experiment_config import load_experiment
-from episodic_absa.runs.grid import ExperimentData, evaluated_cells
+from episodic_absa.runs.experiment_data import ExperimentData
 from episodic_absa.runs.run_directory import MANIFEST, OUTPUTS, OVERRIDE_DEBUG, RUN_META, STORE
 from episodic_absa.serialization.canonical_json import canonical_json
 
@@ -90,7 +91,7 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
                 result = asyncio.run(supervisor.run(one.sample, view, seed=cell.seed))
                 outputs.append(canonical_json({**result.to_output(), "sample_index": index}) + "\n")
                 for made in result.override_decisions:
-                    line = {"uid": one.sample.uid, **made._asdict(), "thresholds": made.thresholds.model_dump()}
+                    line = {"uid": one.sample.uid, **made.model_dump()}
                     decisions.append(canonical_json(line) + "\n")
         found = {OUTPUTS: "".join(outputs).encode(), OVERRIDE_DEBUG: "".join(decisions).encode()}
         yield cell.name, {**found, STORE: path.read_bytes()} if path.exists() else found

@@ -89,7 +89,7 @@ def test_every_final_tuple_is_judged_in_its_order(tmp_path: Path) -> None:
 # CHECKLIST 133, 203
 def test_a_case_trace_obeys_its_schema_and_gives_a_reason_for_every_change(tmp_path: Path) -> None:
     result = run(tmp_path, b.RISKY_ANSWERS, RESOLVED, {"stage2_atsa": {"reviews": [FLIP, LOST]}})
-    trace = Tracer(run_id="r", condition=CONDITION, seed=1).trace(result, 0)["case_trace"]
+    trace = Tracer(run_id="r", condition=CONDITION, seed=1).trace(result, 0).case_trace.model_dump(mode="json")
     jsonschema.validate(trace, _schema("case_trace_v1_1.json"))
     (accepted,), (rejected,) = trace["override"]["accepted_changes"], trace["override"]["rejected_changes"]
     assert accepted == {"change_id": "chg_001", "reasoning": "why-flip"}

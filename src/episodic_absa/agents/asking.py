@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError
-from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Role
@@ -33,26 +33,6 @@ STAGE_OF: Final[dict[Role, str]] = {
     "stage2_atsa": "stage2",
     "stage2_validator": "stage2",
 }
-
-
-class CallRecord(FrozenModel):
-    """One call as it really happened."""
-
-    stage: str
-    agent: Role
-    call_index: int
-    prompt_hash: str
-    memory_slot_present: bool
-    """Computed by searching the rendered prompt."""
-    model: str
-    attempts: int
-    tokens_in: int
-    tokens_out: int
-    cost_usd: float | None
-    cached: bool
-    latency_ms: float
-    started_at: str
-    error: str | None = None
 
 
 @dataclass

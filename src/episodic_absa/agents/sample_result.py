@@ -1,14 +1,10 @@
-"""Everything one sample left behind, and the form in which it is written out."""
+"""The result of one sample, and its line in outputs.jsonl."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from episodic_absa.agents.asking import CallRecord
 from episodic_absa.agents.debate.review_context import HintCounts
-from episodic_absa.agents.decision.adoption import Adoption, OverrideFlags
 from episodic_absa.agents.stage1.atsa_processing import PolarityCounts
-from episodic_absa.agents.stage2.override_gate import OverrideDecision
-from episodic_absa.agents.stage2.patch import PatchLogEntry
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import (
     DebateOutput,
@@ -20,6 +16,11 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     Stage2Result,
 )
+from episodic_absa.schemas.adoption import Adoption, OverrideFlags
+from episodic_absa.schemas.call_record import CallRecord
+from episodic_absa.schemas.output_line import OutputLine, OutputMeta, OutputStage1
+from episodic_absa.schemas.override_decision import OverrideDecision
+from episodic_absa.schemas.patch_log import PatchLogEntry
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
 from episodic_absa.vocabulary import Language
 
@@ -67,31 +68,43 @@ class SampleResult:
         pairs = ", ".join(f"{pair.aspect_term or '(implicit)'} {pair.polarity}" for pair in final.final_tuples)
         return f"SampleResult({final.label}: {pairs or 'no aspects'})"
 
+    def output_line(self, sample_index: int) -> OutputLine:
+        """Return the sample's line of outputs.jsonl; its index is its place in the run."""
+        stage1, store = self.stage1, self.store
+        return OutputLine(
+            uid=self.sample.uid,
+            sample_index=sample_index,
+            status="ok",
+            stage1=OutputStage1(
+                ate=stage1.ate,
+                atsa=stage1.atsa,
+                validator=stage1.validator,
+                unmatched_sentiment=self.unmatched_sentiments,
+            ),
+            debate=self.debate,
+            stage2=self.stage2,
+            patch_log=self.patch_log,
+            adoption=self.adoption,
+            moderator=self.moderator,
+            final_result=self.final_result,
+            meta=OutputMeta(
+                condition=self.memory.condition,
+                memory_mode=self.memory.memory_mode,
+                seed=self.seed,
+                language_code=self.language,
+                split=self.sample.split,
+                domain_id=self.sample.domain_id,
+                case_type=self.sample.case_type,
+                memory=self.memory,
+                store_decision=store.store_decision,
+                store_skip_reason=store.store_skip_reason,
+                store_reason_tags=store.store_reason_tags,
+                episode_id=store.episode_id,
+            ),
+        )
+
     def to_output(self) -> dict[str, Any]:
-        """Return the line of outputs.jsonl, without a sample index: the runner gives one."""
-        sample = self.sample
-        return {
-            "uid": sample.uid,
-            "status": "ok",
-            "stage1": {
-                **self.stage1.model_dump(mode="json"),
-                "unmatched_sentiment": list(self.unmatched_sentiments),
-            },
-            "debate": self.debate.model_dump(mode="json") if self.debate else None,
-            "stage2": self.stage2.model_dump(mode="json") if self.stage2 else None,
-            "patch_log": [entry.model_dump(mode="json") for entry in self.patch_log],
-            "adoption": self.adoption.model_dump(mode="json"),
-            "moderator": self.moderator.model_dump(mode="json"),
-            "final_result": self.final_result.model_dump(mode="json"),
-            "meta": {
-                "condition": self.memory.condition,
-                "memory_mode": self.memory.memory_mode,
-                "seed": self.seed,
-                "language_code": self.language,
-                "split": sample.split,
-                "domain_id": sample.domain_id,
-                "case_type": sample.case_type,
-                "memory": self.memory.model_dump(mode="json"),
-                **self.store.model_dump(mode="json"),
-            },
-        }
+        """Return the line of outputs.jsonl as JSON values, without the index that a run gives a sample."""
+        fields = self.output_line(sample_index=0).model_dump(mode="json")
+        del fields["sample_index"]
+        return fields

@@ -7,20 +7,11 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
+from episodic_absa.schemas.override_decision import OverrideThresholds
 from episodic_absa.vocabulary import DebateCall, Speaker
 
 OverrideProfile = Literal["t0", "t1", "t2"]
 _Weight = Annotated[float, Field(ge=0.0)]
-
-
-class OverrideThresholds(FrozenModel):
-    """How much the debate must agree before a polarity is changed, and how much evidence adoption needs."""
-
-    min_total: _Weight
-    min_margin: _Weight
-    min_target_conf: Score
-    l3_conservative: Flag
-    ev_threshold: Score
 
 
 OVERRIDE_PROFILES: Final[Mapping[OverrideProfile, OverrideThresholds]] = {

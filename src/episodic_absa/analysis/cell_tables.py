@@ -11,8 +11,8 @@ from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.scorecard import Scorecard
-from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.csv_text import csv_text
+from episodic_absa.serialization.jsonl import json_lines
 
 STRUCTURAL_METRICS: Final = "structural_metrics.csv"
 TRIPTYCH: Final = "triptych.csv"
@@ -28,19 +28,19 @@ _TRIPTYCH_COLUMNS: Final = (
     "memory_injected",
 )
 _NO_PAIRS: Final = "-"
-"""Tells an empty set of pairs from gold that nobody wrote, which is an empty field."""
+"""Marks an empty set of pairs; a field is empty only where gold is missing."""
 
 
 def cell_metrics(cell: FinishedCell) -> tuple[MetricValue, ...]:
-    """Return the metrics of a cell, with what its manifest says about it."""
+    """Return the metrics of a cell."""
     return cell.metrics
 
 
 def structural_metrics_text(cell: FinishedCell) -> str:
     """Render every metric of the cell."""
     rows = (
-        (one.metric, one.group, one.kind, one.value, one.numerator, one.denominator, one.note)
-        for one in cell_metrics(cell)
+        (metric.metric, metric.group, metric.kind, metric.value, metric.numerator, metric.denominator, metric.note)
+        for metric in cell_metrics(cell)
     )
     return csv_text(("metric", "group", "kind", "value", "numerator", "denominator", "note"), rows)
 
@@ -53,7 +53,7 @@ def triptych_text(cell: FinishedCell) -> str:
 
 def memory_growth_text(cell: FinishedCell) -> str:
     """Render a line per window of samples."""
-    return "".join(canonical_json(line) + "\n" for line in cell.growth)
+    return json_lines(cell.growth)
 
 
 CELL_TABLES: Final[Mapping[str, Callable[[FinishedCell], str]]] = {
@@ -81,6 +81,6 @@ def _triptych_row(card: Scorecard, *, count_backfilled: bool) -> tuple[Any, ...]
 
 
 def _pairs_text(tuples: Iterable[FinalTuple | GoldTuple]) -> str:
-    # A gold tuple may lack a polarity; its sample is left out of quality metrics, and here one sees why.
-    pairs = dict.fromkeys(f"{norm(one.aspect_term)}:{one.polarity or ''}" for one in tuples)
+    # A gold tuple may lack a polarity, which is why quality metrics leave its sample out.
+    pairs = dict.fromkeys(f"{norm(final_tuple.aspect_term)}:{final_tuple.polarity or ''}" for final_tuple in tuples)
     return " | ".join(pairs) or _NO_PAIRS

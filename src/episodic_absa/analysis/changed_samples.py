@@ -18,7 +18,7 @@ Status = Literal["better", "worse", "different"]
 
 
 class ChangedSample(FrozenModel):
-    """One sample whose final pairs under A are not those under B. A row of the file, its fields the columns."""
+    """One sample whose final pairs differ between A and B: a row of the file, whose columns are these fields."""
 
     uid: str
     seed: int
@@ -36,17 +36,17 @@ class ChangedSample(FrozenModel):
 def find_changed_samples(
     cards_a: Iterable[Scorecard], cards_b: Iterable[Scorecard], *, count_backfilled: bool = False
 ) -> tuple[ChangedSample, ...]:
-    """Return the changed samples among those that ended well on both sides, by uid and seed."""
+    """Return the changed samples among those that succeeded on both sides, by uid and seed."""
     others = {(card.uid, card.seed): card for card in cards_b if card.status == "ok"}
     found = []
     for card in sorted(cards_a, key=lambda card: (card.uid, card.seed)):
         other = others.get((card.uid, card.seed))
         if other is None or card.status != "ok":
             continue
-        under_a, under_b = (pairs(predictions(one, count_backfilled=count_backfilled)) for one in (card, other))
+        under_a, under_b = (pairs(predictions(side, count_backfilled=count_backfilled)) for side in (card, other))
         if under_a == under_b:
             continue
-        f1_a, f1_b = (sample_value(_F1, one, count_backfilled=count_backfilled) for one in (card, other))
+        f1_a, f1_b = (sample_value(_F1, side, count_backfilled=count_backfilled) for side in (card, other))
         found.append(
             ChangedSample(
                 uid=card.uid,
@@ -66,19 +66,19 @@ def write_changed_samples(directory: Path, changed: Sequence[ChangedSample]) -> 
     """Write the file, replacing an earlier one at once; return its path."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / CHANGED_SAMPLES
-    rows = (tuple(one.model_dump().values()) for one in changed)
+    rows = (tuple(sample.model_dump().values()) for sample in changed)
     replace_file(path, csv_text(tuple(ChangedSample.model_fields), rows, quote_text=True))
     return path
 
 
-def pairs_text(found: Pairs) -> str:
+def pairs_text(shown: Pairs) -> str:
     """Render pairs as triptych.csv does, in the order of their terms: `:negative | 배송:positive`."""
-    return " | ".join(f"{term}:{polarity}" for term, polarity in sorted(found)) or _NO_PAIRS
+    return " | ".join(f"{term}:{polarity}" for term, polarity in sorted(shown)) or _NO_PAIRS
 
 
 def _status(card: Scorecard, other: Scorecard, *, count_backfilled: bool) -> Status:
     for metric in (_F1, "exact_match"):
-        here, there = (sample_value(metric, one, count_backfilled=count_backfilled) for one in (card, other))
+        here, there = (sample_value(metric, side, count_backfilled=count_backfilled) for side in (card, other))
         if here is not None and there is not None and here != there:
             return "better" if here > there else "worse"
     return "different"

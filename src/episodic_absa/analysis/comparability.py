@@ -1,18 +1,18 @@
-"""What else than the condition differs between two sides of a comparison, as their manifests and scorecards tell."""
+"""The differences between two sides of a comparison other than the condition, from manifests and scorecards."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from episodic_absa.analysis.compared_runs import Side
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.reading.run_files import Manifest
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.serialization.canonical_json import canonical_json
 
 _BACKBONE_KEYS: Final = ("provider", "model", "base_url", "temperature", "max_tokens", "output")
 
 
 def require_pairs(a: Side, b: Side) -> None:
-    """Refuse two sides without one sample in common."""
+    """Refuse two sides that have no sample in common."""
     for side in (a, b):
         if not side.cards:
             raise RunDirectoryError(f"{side.name} was not run yet: it holds no sample", path=side.place)
@@ -31,7 +31,7 @@ def require_pairs(a: Side, b: Side) -> None:
 
 
 def incomparabilities(a: Side, b: Side) -> tuple[str, ...]:
-    """Say, a line each, what makes a comparison less than fair; nothing for a fair one."""
+    """Yield one line per reason that makes a comparison unfair."""
     return (*_same_run(a, b), *_differing_settings(a, b), *_unequal_samples(a, b))
 
 
@@ -48,8 +48,8 @@ def _differing_settings(a: Side, b: Side) -> Iterator[str]:
         found_a, found_b = ({_shown(value_of(manifest)) for manifest in side.manifests} for side in (a, b))
         if found_a != found_b:
             both = f" ({a.name}: {_listed(found_a)}; {b.name}: {_listed(found_b)})"
-            # Hashes and whole settings say nothing to a reader beyond being unequal.
-            yield f"not the same {label}{'' if label in _UNTOLD else both}"
+            # The values of hashes and whole settings would not help a reader.
+            yield f"not the same {label}{'' if label in _NOT_SHOWN else both}"
     starts = {manifest.seed: manifest.start_store_sha256 for manifest in a.manifests if manifest.needs_store}
     if any(
         manifest.needs_store and starts.get(manifest.seed, manifest.start_store_sha256) != manifest.start_store_sha256
@@ -66,13 +66,13 @@ def _unequal_samples(a: Side, b: Side) -> Iterator[str]:
         failed = sum(card.status == "error" for card in side.cards)
         if failed:
             yield f"left out: {_samples(failed)} of {side.name} that failed"
-    for one, other in ((a, b), (b, a)):
-        only = one.seeds - other.seeds
+    for side, other in ((a, b), (b, a)):
+        only = side.seeds - other.seeds
         if only:
-            yield f"left out: seed {_listed(only)}, with which only {one.name} was run"
-        alone = sum(seed in other.seeds for _, seed in one.keys - other.keys)
+            yield f"left out: seed {_listed(only)}, with which only {side.name} was run"
+        alone = sum(seed in other.seeds for _, seed in side.keys - other.keys)
         if alone:
-            yield f"left out: {_samples(alone)} of {one.name} that {other.name} lacks"
+            yield f"left out: {_samples(alone)} of {side.name} that {other.name} lacks"
     gold = {(card.uid, card.seed): card.gold_tuples for card in a.cards}
     regraded = sum(gold[card.uid, card.seed] != card.gold_tuples for card in b.cards if (card.uid, card.seed) in gold)
     if regraded:
@@ -80,7 +80,7 @@ def _unequal_samples(a: Side, b: Side) -> Iterator[str]:
 
 
 def _of_backbone(key: str) -> Callable[[Manifest], Any]:
-    return lambda manifest: (manifest.raw.get("backbone") or {}).get(key)
+    return lambda manifest: getattr(manifest.backbone, key)
 
 
 def _reviews(manifest: Manifest) -> tuple[str, str | None]:
@@ -101,8 +101,8 @@ _SETTINGS: Final[dict[str, Callable[[Manifest], Any]]] = {
     "package version": lambda manifest: manifest.package_version,
     "count_backfilled": lambda manifest: manifest.config.eval.count_backfilled,
 }
-"""What must be equal if a difference is to be the condition's doing."""
-_UNTOLD: Final = (
+"""Settings that must be equal before a difference can be ascribed to the condition."""
+_NOT_SHOWN: Final = (
     frozenset(_SETTINGS) - {"package version", "count_backfilled"} - {f"backbone.{key}" for key in _BACKBONE_KEYS}
 )
 

@@ -1,4 +1,4 @@
-"""The two sides of a comparison: which cells they are made of, and their scorecards."""
+"""The two sides of a comparison: their cells and scorecards."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,9 +6,10 @@ from functools import cached_property
 from pathlib import Path
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, is_cell, load_scorecards
-from episodic_absa.runs.reading.run_files import CellFiles, Manifest
 from episodic_absa.runs.run_directory import SCORECARDS
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.schemas.scorecard import Scorecard
 
 
@@ -18,15 +19,15 @@ class Side:
 
     name: str
     place: Path
-    """As it was named."""
+    """The name that the caller gave."""
     cells: tuple[Path, ...]
-    """The directories of its cells, as they really lie."""
+    """The resolved directories of its cells."""
     manifests: tuple[Manifest, ...]
     cards: tuple[Scorecard, ...]
 
     @property
     def grid(self) -> Path:
-        """The directory of the grid that its cells lie in."""
+        """The directory of the grid that holds its cells."""
         return self.cells[0].parent
 
     @cached_property
@@ -52,7 +53,7 @@ def load_sides(places: Sequence[Path]) -> tuple[Side, Side]:
         places = [grid / condition for condition in conditions]
     a, b = (load_side(place) for place in places)
     for rename in (_with_run_id, _with_place):
-        # A run that is compared with itself keeps its one name.
+        # A run that is compared with itself keeps its name.
         if a.name == b.name and a.cells != b.cells:
             a, b = rename(a), rename(b)
     return a, b
@@ -95,9 +96,9 @@ def _load_manifest(cell: Path) -> Manifest:
 
 
 def _conditions_of(grid: Path) -> dict[str, list[Path]]:
-    """Return the cells of every evaluated condition, as their manifests name it."""
+    """Return the cells of every evaluated condition, by the name in their manifests."""
     found: dict[str, list[Path]] = {}
-    for path in sorted(one for one in grid.iterdir() if is_cell(one)):
+    for path in sorted(folder for folder in grid.iterdir() if is_cell(folder)):
         # A cell that cannot be read is an error: leaving it out would silently drop a seed.
         manifest = _load_manifest(path)
         if not manifest.is_build:
@@ -106,13 +107,13 @@ def _conditions_of(grid: Path) -> dict[str, list[Path]]:
 
 
 def _aliases(by_condition: Mapping[str, Sequence[Path]]) -> Mapping[str, str]:
-    """Return other names of conditions, as the conditions file of the experiment gives them."""
+    """Return other names of conditions, from the experiment's conditions file."""
     first = next(iter(by_condition.values()))[0]
     return FinishedCell(first, _load_manifest(first), ()).condition_aliases
 
 
-def _which_condition(grid: Path, found: Iterable[str], asked: str = "") -> str:
-    names = ", ".join(found)
+def _which_condition(grid: Path, conditions: Iterable[str], asked: str = "") -> str:
+    names = ", ".join(conditions)
     if not names:
         return f"{grid} holds no cell of a run; name a directory that a run wrote"
     if asked:

@@ -1,4 +1,4 @@
-"""Writes every table that follows from scorecards and manifests. No inference, and no file of the run is touched."""
+"""Writes every table that follows from scorecards and manifests. It asks no model and changes no file of the run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ def derive_tables(run: FinishedRun, tell: Tell = tell_nobody) -> tuple[Path, ...
     Raises:
         RunDirectoryError: a table cannot be written.
     """
-    # All is computed before anything is written: what cannot be leaves every table as it was.
+    # Everything is computed before anything is written, so that an error leaves every table as it was.
     texts = dict(_derived_texts(run, tell))
     for path, text in texts.items():
         replace_file(path, text)

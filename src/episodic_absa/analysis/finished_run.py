@@ -1,4 +1,4 @@
-"""One cell or one grid, loaded once, with what several tables and pages need of it, computed once."""
+"""One cell or one grid, loaded once, with the values that several tables and pages share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from episodic_absa.runs.reading.finished_cells import (
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """What lies in a run directory."""
+    """The cells of a run directory."""
 
     root: Path
     cells: tuple[FinishedCell, ...]
     is_grid: bool
     orphans: tuple[Path, ...] = ()
-    """Directories of cells without a manifest: they are in no figure."""
+    """Directories of cells without a manifest; no figure counts them."""
 
     @cached_property
     def by_condition(self) -> dict[str, list[FinishedCell]]:
-        """The cells of every condition, the building of stores aside."""
+        """The cells of every condition, without those that build stores."""
         return evaluated(self.cells)
 
     @cached_property

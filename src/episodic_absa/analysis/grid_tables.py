@@ -5,10 +5,10 @@ from statistics import fmean, stdev
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.analysis.cell_tables import cell_metrics
+from episodic_absa.conditions import DEFAULT_COMPARISONS
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim_strength, compare
-from episodic_absa.runs.experiment_config import DEFAULT_COMPARISONS
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
 from episodic_absa.serialization.csv_text import csv_text, number_text
 
@@ -28,7 +28,7 @@ class SeedRow(NamedTuple):
     kind: str
     mean: float | None
     sd: float | None
-    """Of the sample; None for a single seed, and where the seeds are one trial."""
+    """Standard deviation of the sample; None for a single seed, and where the seeds are one trial."""
     n_seeds: int
     """Seeds with a value."""
     seed_values: tuple[float | None, ...]
@@ -39,7 +39,7 @@ class SeedRow(NamedTuple):
 
 
 def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
-    """Yield every condition's metrics, RQ2 among them, and those of the majority baseline."""
+    """Yield the metrics of every condition, RQ2 included, and those of the majority baseline."""
     by_condition = evaluated(cells)
     metrics = {cell.path: cell_metrics(cell) for group in by_condition.values() for cell in group}
     for condition, group in by_condition.items():
@@ -49,10 +49,10 @@ def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
         shown = [values for values in per_metric if values[0].group != "baseline"]
         first = next(place for place, values in enumerate(shown) if values[0].group == "rq2")
         yield from (_row(condition, values, one_trial) for values in shown[:first])
-        yield from (_stability_row(condition, one, stability) for one in stability.metrics)
+        yield from (_stability_row(condition, metric, stability) for metric in stability.metrics)
         yield from (_row(condition, values, one_trial) for values in shown[first:])
     for group in list(by_condition.values())[:1]:
-        # Stage1 never sees memory, so that one condition's baseline is every condition's.
+        # Stage1 never sees memory, so that the baseline of one condition is that of all.
         for values in zip(*(metrics[cell.path] for cell in group), strict=True):
             if values[0].group == "baseline" and values[0].metric != BASELINE:
                 row = _row(BASELINE, values, _one_trial_note(group, stability_of(group)))
@@ -74,14 +74,14 @@ def grid_metrics_text(cells: Sequence[FinishedCell]) -> str:
     return seed_rows_text(grid_rows(cells))
 
 
-def seed_rows_text(found: Iterable[SeedRow]) -> str:
-    """Render rows that are computed already."""
-    rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in found)
+def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
+    """Render computed rows."""
+    rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in seed_rows)
     return csv_text(SeedRow._fields, (tuple(row.values()) for row in rows))
 
 
 def compared_conditions(cells: Sequence[FinishedCell]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that the experiment compares, as far as both conditions are here."""
+    """Return the pairs that the experiment compares, if both conditions are present."""
     by_condition = evaluated(cells)
     if not by_condition:
         return ()
@@ -110,15 +110,15 @@ def compare_conditions(cells: Sequence[FinishedCell]) -> tuple[Comparison, ...]:
 def comparisons_text(comparisons: Sequence[Comparison]) -> str:
     """Render a row per pair and metric, and one for McNemar's test."""
     header = ("a", "b", "metric", "kind", *_COMPARED_FIELDS, "claim", "a_only", "b_only", "ties_dropped", "odds_ratio")
-    return csv_text(header, (row for one in comparisons for row in _comparison_rows(one)))
+    return csv_text(header, (row for comparison in comparisons for row in _comparison_rows(comparison)))
 
 
-def _comparison_rows(one: Comparison) -> Iterator[tuple[Any, ...]]:
-    for difference in one.metrics:
+def _comparison_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
+    for difference in comparison.metrics:
         values = (getattr(difference, name) for name in _COMPARED_FIELDS)
         yield (
-            one.a,
-            one.b,
+            comparison.a,
+            comparison.b,
             difference.metric,
             difference.kind,
             *values,
@@ -128,23 +128,23 @@ def _comparison_rows(one: Comparison) -> Iterator[tuple[Any, ...]]:
             None,
             None,
         )
-    if one.mcnemar is not None:
-        test = one.mcnemar
+    if comparison.mcnemar is not None:
+        test = comparison.mcnemar
         known = {"p_value": test.p_value, "p_holm": test.p_holm}
         values = (known.get(name) for name in _COMPARED_FIELDS)
         counts = (test.a_only, test.b_only, test.ties_dropped, test.odds_ratio)
-        yield (one.a, one.b, "exact_match_mcnemar", "outcome", *values, None, *counts)
+        yield (comparison.a, comparison.b, "exact_match_mcnemar", "outcome", *values, None, *counts)
 
 
 def _one_trial_note(group: Sequence[FinishedCell], stability: Stability) -> str:
-    """Say why several seeds are no repetition; nothing where they are, or where there is one."""
+    """Return why several seeds count as one trial; an empty text if they do not, or if there is one seed."""
     if stability.trials >= len(group):
         return ""
     return _NEVER_SHOWN if any(cell.manifest.config.experiment.shuffle for cell in group) else _SAME_ORDER
 
 
 def _row(condition: str, values: Sequence[MetricValue], one_trial: str) -> SeedRow:
-    known = [one.value for one in values if one.value is not None]
+    known = [metric.value for metric in values if metric.value is not None]
     notes = [values[0].note, one_trial]
     return SeedRow(
         condition=condition,
@@ -154,16 +154,16 @@ def _row(condition: str, values: Sequence[MetricValue], one_trial: str) -> SeedR
         mean=fmean(known) if known else None,
         sd=stdev(known) if len(known) > 1 and not one_trial else None,
         n_seeds=len(known),
-        seed_values=tuple(one.value for one in values),
-        numerator=_sum([one.numerator for one in values]),
-        denominator=_sum([one.denominator for one in values]),
+        seed_values=tuple(metric.value for metric in values),
+        numerator=_sum([metric.numerator for metric in values]),
+        denominator=_sum([metric.denominator for metric in values]),
         note="; ".join(filter(None, notes)),
     )
 
 
-def _stability_row(condition: str, one: MetricValue, stability: Stability) -> SeedRow:
-    told = (condition, one.metric, one.group, one.kind, one.value, None, stability.trials, ())
-    return SeedRow(*told, one.numerator, one.denominator, one.note)
+def _stability_row(condition: str, metric: MetricValue, stability: Stability) -> SeedRow:
+    values = (condition, metric.metric, metric.group, metric.kind, metric.value, None, stability.trials, ())
+    return SeedRow(*values, metric.numerator, metric.denominator, metric.note)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:

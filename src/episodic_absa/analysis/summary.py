@@ -1,7 +1,8 @@
-"""A first look at a grid: counts and the primary metric per cell, and means per condition."""
+"""A summary of a grid: counts and the primary metric per cell, and means per condition."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
@@ -11,9 +12,7 @@ from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
 from episodic_absa.metrics.per_sample.sample_values import was_changed
 from episodic_absa.metrics.ratios import mean
-from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.grid import build_cells, evaluated_cells
-from episodic_absa.runs.reading.finished_cells import FinishedCell, load_cell
+from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, load_cell
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
@@ -22,7 +21,7 @@ BUILD = "build"
 
 
 class CellSummary(FrozenModel):
-    """What one cell came to."""
+    """The counts and the primary metric of one cell."""
 
     condition: str
     """`build` for the building of a store."""
@@ -39,7 +38,7 @@ class CellSummary(FrozenModel):
     tokens_in: int
     tokens_out: int
     cost_usd: float | None
-    """As if this cell had run alone; None where a price is not known."""
+    """The cost if this cell had run alone; None if a price is unknown."""
     tuple_f1_explicit: float | None
     """None without explicit gold."""
 
@@ -62,7 +61,7 @@ class ConditionSummary(FrozenModel):
 
 
 class BaselineSummary(FrozenModel):
-    """What Stage1's terms with the majority polarity come to."""
+    """The score of Stage1's terms with the majority polarity."""
 
     tuple_f1_explicit: float | None
     polarity: Polarity
@@ -71,7 +70,7 @@ class BaselineSummary(FrozenModel):
 
 @dataclass(frozen=True)
 class GridSummary:
-    """A whole grid, in the order in which its conditions were named."""
+    """A whole grid, in the order of the experiment's conditions."""
 
     cells: tuple[CellSummary, ...]
     baseline: BaselineSummary | None = None
@@ -86,13 +85,16 @@ class GridSummary:
         return tuple(mean_over_seeds(cells) for cells in by_condition.values())
 
 
-def load_summary(config: ExperimentConfig, known: Iterable[FinishedCell] = ()) -> GridSummary:
-    """Summarise what lies in the grid's directory; what is `known` is not loaded again."""
-    evaluated = list(evaluated_cells(config))
+def load_summary(root: Path, names: Iterable[str], known: Iterable[FinishedCell] = ()) -> GridSummary:
+    """Summarise the cells of a grid.
+
+    Args:
+        root: the grid's directory.
+        names: the names of its cells, in the order in which they are shown.
+        known: cells that are loaded already.
+    """
     at_hand = {cell.path.name: cell for cell in known}
-    loaded = {
-        cell.name: at_hand.get(cell.path.name) or load_cell(cell.path) for cell in (*build_cells(config), *evaluated)
-    }
+    loaded = [at_hand.get(name) or load_cell(root / name) for name in names]
     cells = tuple(
         summarise_cell(
             BUILD if cell.manifest.is_build else cell.condition,
@@ -100,10 +102,10 @@ def load_summary(config: ExperimentConfig, known: Iterable[FinishedCell] = ()) -
             cell.cards,
             count_backfilled=cell.count_backfilled,
         )
-        for cell in loaded.values()
+        for cell in loaded
     )
     # Stage1 never sees memory, so that the baseline of one condition is that of all.
-    first = [loaded[cell.name] for cell in evaluated if cell.condition == evaluated[0].condition]
+    first = next(iter(evaluated(loaded).values()))
     return GridSummary(cells, _baseline(first))
 
 
@@ -118,7 +120,7 @@ def _baseline(cells: Sequence[FinishedCell]) -> BaselineSummary | None:
 def summarise_cell(
     condition: str, seed: int, cards: Sequence[Scorecard], *, count_backfilled: bool = False
 ) -> CellSummary:
-    """Count over the samples of one cell."""
+    """Return the counts over the samples of one cell."""
     costs = [card.usage.cost_usd for card in cards]
     scores = [sample_value("tuple_f1_explicit", card, count_backfilled=count_backfilled) for card in cards]
     return CellSummary(
@@ -138,7 +140,7 @@ def summarise_cell(
 
 
 def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
-    """Average the cells of one condition; a mean with an unknown part is unknown."""
+    """Return the means over the cells of one condition; a mean with an unknown part is unknown."""
     costs = [cell.cost_usd for cell in cells]
     scores = [cell.tuple_f1_explicit for cell in cells]
     return ConditionSummary(

@@ -1,6 +1,7 @@
 """Conditions as data: the shipped files, the loader, and which conditions an experiment names."""
 
 from episodic_absa.conditions.conditions_file import (
+    DEFAULT_COMPARISONS,
     FLAG_NAMES,
     ConditionsFile,
     ConditionsVersion,
@@ -10,6 +11,7 @@ from episodic_absa.conditions.conditions_file import (
 )
 
 __all__ = [
+    "DEFAULT_COMPARISONS",
     "FLAG_NAMES",
     "ConditionsFile",
     "ConditionsVersion",

@@ -24,6 +24,8 @@ _BOOLEAN_FLAGS: Final = (
     "exposed_to_stage2",
 )
 FLAG_NAMES: Final = ("memory_mode", *_BOOLEAN_FLAGS)
+DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
+"""The pairs that an experiment compares unless it names others, as far as it runs both conditions."""
 
 _MEMORY_BLOCK: Final[Mapping[str, str]] = {"advisory": "C2", "silent": "C2_silent"}
 """`memory.mode` of an experiment, spelt as a condition."""

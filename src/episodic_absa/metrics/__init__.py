@@ -2,11 +2,11 @@
 
 from episodic_absa.metrics.cell_metrics import compute_cell_metrics
 from episodic_absa.metrics.definitions import MetricDefinition, all_definitions, definition_of
-from episodic_absa.metrics.majority_baseline import Majority
 from episodic_absa.metrics.memory_growth import GrowthLine, compute_growth
 from episodic_absa.metrics.metric_value import MetricGroup, MetricKind, MetricValue
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_value
 from episodic_absa.metrics.stability import Stability, compute_stability
+from episodic_absa.schemas.majority import Majority
 
 __all__ = [
     "PAIRED_METRICS",

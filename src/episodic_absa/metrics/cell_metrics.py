@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from episodic_absa.metrics.definitions import all_definitions
 from episodic_absa.metrics.efficiency import compute_efficiency
-from episodic_absa.metrics.majority_baseline import Majority, compute_baseline
+from episodic_absa.metrics.majority_baseline import compute_baseline
 from episodic_absa.metrics.memory_use import compute_impact, compute_memory_use
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
 from episodic_absa.metrics.process import compute_process
 from episodic_absa.metrics.quality import compute_quality
 from episodic_absa.metrics.structural_error_rates import compute_structural_errors
+from episodic_absa.schemas.majority import Majority
 from episodic_absa.schemas.scorecard import Scorecard
 
 

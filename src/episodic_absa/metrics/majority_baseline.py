@@ -1,7 +1,6 @@
 """The majority baseline: every Stage1 term gets the majority polarity."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.metric_value import MetricValue
@@ -10,22 +9,9 @@ from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
 from episodic_absa.metrics.quality import MICRO, TuplesWithGold, compute_pair_metrics
 from episodic_absa.metrics.ratios import unknown
 from episodic_absa.schemas.absa import FinalTuple
-from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.majority import Majority
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
-
-
-class Majority(FrozenModel):
-    """The most frequent gold polarity, as the manifest records it."""
-
-    polarity: Polarity
-    source: Literal["train", "evaluation"]
-    """The split whose gold was counted."""
-
-    @property
-    def note(self) -> str:
-        """The note of every baseline value."""
-        return f"majority: {self.polarity}, from {self.source} gold"
 
 
 def compute_baseline(cards: Sequence[Scorecard], majority: Majority | None) -> Iterator[MetricValue]:

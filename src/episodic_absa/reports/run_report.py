@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow
@@ -51,12 +51,12 @@ _HEAD_BYTES: Final = 4_000
 
 
 def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
-    """Write report.html of a cell, or of every cell of a grid and of the grid; return what was written.
+    """Write report.html of a cell, or of every cell of a grid and of the grid; return the paths written.
 
     Args:
-        run: what a run left behind.
+        run: the finished run.
         with_text: False leaves out review texts, aspect terms, evidence and free words of the agents.
-        tell: told what is being worked on.
+        tell: called with every step.
 
     Raises:
         RunDirectoryError: a page cannot be written.
@@ -67,19 +67,19 @@ def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_n
         tell(f"samples of {cell.path.name}")
         samples[cell.path] = reader.read(cell)
     written = []
-    for one in (*run.alone(), run) if run.is_grid else (run,):
-        tell(f"page of {one.root.name}")
-        written.append(_write(one.root, build_report(one, samples, with_text=with_text)))
+    for page in (*run.alone(), run) if run.is_grid else (run,):
+        tell(f"page of {page.root.name}")
+        written.append(_write(page.root, build_report(page, samples, with_text=with_text)))
     return written
 
 
 def is_without_text(root: Path) -> bool:
-    """Whether a page that lies here, or in a cell of this grid, was made without review text."""
+    """Return whether a report of this cell or grid, or of one of its cells, was made without review text."""
     return any(_leaves_out_text(path) for path in (root / REPORT, *root.glob(f"*{CELL_MARK}*/{REPORT}")))
 
 
 def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_text: bool = True) -> ReportData:
-    """Build the page of one cell, or of a whole grid."""
+    """Return the values of the page of one cell, or of a whole grid."""
     groups: Groups = run.by_condition or {run.cells[0].condition: [run.cells[0]]}
     rows = seed_rows(run)
     intervals = quality_intervals(groups)
@@ -91,7 +91,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
     states = (*(_state(cell, samples[cell.path]) for cell in run.cells), *map(_orphan, run.orphans))
     headline, power = headline_of(facts, cards, comparisons)
     shown = [row.metric for table in tables for row in (*table.rows, *table.counts)]
-    compared = [row.metric for one in comparisons for row in one.rows]
+    compared = [row.metric for comparison in comparisons for row in comparison.rows]
     return ReportData(
         scope="grid" if run.is_grid else "cell",
         title=_title(run),
@@ -101,7 +101,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         notes=notes_of(
             facts,
             states,
-            unreadable_lines=sum(one.unreadable_lines for group in by_condition.values() for one in group),
+            unreadable_lines=sum(cell.unreadable_lines for group in by_condition.values() for cell in group),
             only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
         ),
         cells=states,
@@ -168,7 +168,7 @@ def _orphan(path: Path) -> CellState:
         expected=None,
         done=0,
         failed=0,
-        problem="no manifest.json: left out",
+        problem="skipped: no manifest.json",
     )
 
 
@@ -204,24 +204,24 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
 def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunFacts:
     cells = [cell for group in groups.values() for cell in group]
     manifest = cells[0].manifest
-    backbone: Mapping[str, Any] = manifest.raw.get("backbone") or {}
+    backbone = manifest.backbone
     reviews = {uid: facts for group in samples.values() for cell in group for uid, facts in cell.reviews.items()}
     majority = manifest.majority
     return RunFacts(
         run_id=manifest.run_id,
-        purpose=str(manifest.raw.get("run_purpose") or ""),
+        purpose=manifest.run_purpose,
         package_version=manifest.package_version,
         config_name=manifest.config_path.name,
-        backbone=f"{backbone.get('provider')}:{backbone.get('model')}",
-        temperature=backbone.get("temperature"),
+        backbone=f"{backbone.provider}:{backbone.model}",
+        temperature=backbone.temperature,
         split=manifest.dataset.processing_split,
         reviews=len(reviews),
-        languages=_counted(one.language for one in reviews.values()),
-        domains=_counted(one.domain for one in reviews.values()),
-        with_gold=sum(one.gold != "null" for one in reviews.values()),
+        languages=_counted(review.language for review in reviews.values()),
+        domains=_counted(review.domain for review in reviews.values()),
+        with_gold=sum(review.gold != "null" for review in reviews.values()),
         gold_configured=manifest.gold is not None,
         seeds=tuple(sorted({cell.manifest.seed for cell in cells})),
-        shuffled=bool(manifest.raw.get("shuffle")),
+        shuffled=manifest.shuffle,
         seed_supported=manifest.backbone.seed_supported,
         answers_shared=manifest.answers_shared,
         majority=f"{majority.polarity} ({majority.source} gold)" if majority else "",
@@ -233,15 +233,15 @@ def _counted(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[str, str]:
-    """The conditions that the explorer opens with: those of the first comparison, else one alone."""
+    """Return the conditions that the explorer opens with: those of the first comparison, else the first condition."""
     return (comparisons[0].a, comparisons[0].b) if comparisons else (next(iter(groups)), "")
 
 
 def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
     cells = [cell for group in groups.values() for cell in group]
-    found = [samples[cell.path] for cell in cells]
-    reviews = {uid: facts for one in reversed(found) for uid, facts in one.reviews.items()}
-    order = dict.fromkeys(uid for one in found for uid in one.reviews)
+    of_cells = [samples[cell.path] for cell in cells]
+    reviews = {uid: facts for cell_samples in reversed(of_cells) for uid, facts in cell_samples.reviews.items()}
+    order = dict.fromkeys(uid for cell_samples in of_cells for uid in cell_samples.reviews)
     return Explorer(
         cells=tuple(ExplorerCell(condition=cell.condition, seed=cell.manifest.seed) for cell in cells),
         reviews=tuple(
@@ -252,7 +252,7 @@ def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[
                 domain=reviews[uid].domain,
                 case_type=reviews[uid].case_type,
                 gold=reviews[uid].gold,
-                cells=tuple(one.samples.get(uid) for one in found),
+                cells=tuple(cell_samples.samples.get(uid) for cell_samples in of_cells),
             )
             for uid in order
         ),

@@ -1,15 +1,16 @@
-"""Writes traces.jsonl: one CaseTrace per sample, with text, calls and clock. The only run file that tells time."""
+"""Builds the lines of traces.jsonl: a case trace per sample, with its text, its calls and the clock."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Literal
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.final_tuples import conflicting_aspects
-from episodic_absa.memory import EpisodicOrchestrator, SignatureBuilder
+from episodic_absa.memory import SignatureBuilder, SlotAnswer
 from episodic_absa.memory.episodes.episode_builder import risk_vector
 from episodic_absa.runs.scoring import coverage_of
 from episodic_absa.schemas.absa import DebateOutput, DebateTurn, Sample
+from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.case_trace import (
     CaseTraceV1_1,
     DebateLogEntry,
@@ -21,12 +22,13 @@ from episodic_absa.schemas.case_trace import (
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.scorecard import Coverage
+from episodic_absa.schemas.trace_line import TraceError, TraceLine, TraceTiming
 
 _LONGEST_MESSAGE = 600
 
 
 class Tracer:
-    """Writes the traces of one cell."""
+    """Builds the traces of one cell."""
 
     def __init__(self, *, run_id: str, condition: Condition, seed: int) -> None:
         self._run_id = run_id
@@ -34,8 +36,8 @@ class Tracer:
         self._seed = seed
         self._signatures = SignatureBuilder()
 
-    def trace(self, result: SampleResult, sample_index: int) -> dict[str, Any]:
-        """Tell a sample that ended well."""
+    def trace(self, result: SampleResult, sample_index: int) -> TraceLine:
+        """Return the trace of a sample that succeeded."""
         stage2 = result.stage2
         before = risk_vector(result.stage1.validator.structural_risks)
         after = risk_vector(stage2.validator.structural_risks) if stage2 and result.adoption.adopt else before
@@ -74,20 +76,24 @@ class Tracer:
             ),
             coverage=coverage_of(result),
         )
-        calls = [call.model_dump(mode="json") for call in result.calls]
-        return {
-            "case_trace": trace.model_dump(mode="json"),
-            "text": result.sample.text,
-            "memory": result.memory.model_dump(mode="json"),
-            "calls": calls,
-            "timing": {"latency_ms_sum": round(sum(call["latency_ms"] for call in calls), 3)},
-        }
+        return TraceLine(
+            case_trace=trace,
+            text=result.sample.text,
+            memory=result.memory,
+            calls=result.calls,
+            timing=TraceTiming(latency_ms_sum=round(sum(call.latency_ms for call in result.calls), 3)),
+        )
 
     def trace_failure(
-        self, sample: Sample, sample_index: int, orchestrator: EpisodicOrchestrator, error: dict[str, str]
-    ) -> dict[str, Any]:
-        """Tell a sample that failed."""
-        empty = orchestrator.empty_slot_without_debate()
+        self,
+        sample: Sample,
+        sample_index: int,
+        *,
+        error: TraceError,
+        calls: tuple[CallRecord, ...],
+        empty_slot: SlotAnswer,
+    ) -> TraceLine:
+        """Return the trace of a sample that failed; it shows an empty memory slot."""
         trace = CaseTraceV1_1(
             run_meta=self._run_meta(),
             case_id=sample.uid,
@@ -95,7 +101,7 @@ class Tracer:
             input_signature=self._signatures.build(sample.text, sample.language_code, 0),
             stage1_output=None,
             debate_log=(),
-            memory_bundle=AdvisoryBundleV1_1.model_validate(empty.slot),
+            memory_bundle=AdvisoryBundleV1_1.model_validate(empty_slot.slot),
             retrieval=TraceRetrieval(k=0, hit=False, returned_ids=()),
             final_output=None,
             risk=TraceRisk(
@@ -106,14 +112,14 @@ class Tracer:
             ),
             coverage=Coverage(),
         )
-        return {
-            "case_trace": trace.model_dump(mode="json"),
-            "text": sample.text,
-            "memory": empty.meta.model_dump(mode="json"),
-            "calls": [],
-            "timing": {"latency_ms_sum": 0.0},
-            "error": error,
-        }
+        return TraceLine(
+            case_trace=trace,
+            text=sample.text,
+            memory=empty_slot.meta,
+            calls=calls,
+            timing=TraceTiming(latency_ms_sum=0.0),
+            error=error,
+        )
 
     def _run_meta(self) -> TraceRunMeta:
         return TraceRunMeta(
@@ -126,27 +132,28 @@ class Tracer:
 
 
 def _debate_log(debate: DebateOutput | None) -> Sequence[DebateLogEntry]:
-    entries: list[DebateLogEntry] = []
-    for one in debate.rounds if debate else ():
-        for turn in one.turns:
-            confidences = [edit.confidence for edit in turn.proposed_edits if edit.confidence is not None]
-            told = "; ".join(
-                f"{edit.op} {edit.target.aspect_ref}{' -> ' + edit.value if edit.value else ''}"
-                for edit in turn.proposed_edits
-            )
-            entries.append(
-                DebateLogEntry(
-                    round=one.round_index,
-                    speaker=turn.agent,
-                    stance=_stance(turn),
-                    message=told[:_LONGEST_MESSAGE],
-                    confidence=round(sum(confidences) / len(confidences), 6) if confidences else 0.5,
-                )
-            )
-    return entries
+    return [
+        _log_entry(debate_round.round_index, turn)
+        for debate_round in (debate.rounds if debate else ())
+        for turn in debate_round.turns
+    ]
 
 
-def _stance(turn: DebateTurn) -> Any:
+def _log_entry(round_index: int, turn: DebateTurn) -> DebateLogEntry:
+    confidences = [edit.confidence for edit in turn.proposed_edits if edit.confidence is not None]
+    message = "; ".join(
+        f"{edit.op} {edit.target.aspect_ref}{' -> ' + edit.value if edit.value else ''}" for edit in turn.proposed_edits
+    )
+    return DebateLogEntry(
+        round=round_index,
+        speaker=turn.agent,
+        stance=_stance(turn),
+        message=message[:_LONGEST_MESSAGE],
+        confidence=round(sum(confidences) / len(confidences), 6) if confidences else 0.5,
+    )
+
+
+def _stance(turn: DebateTurn) -> Literal["pro", "con", "neutral"]:
     operations = {edit.op for edit in turn.proposed_edits}
     if operations & {"set_polarity", "drop_tuple"}:
         return "con"

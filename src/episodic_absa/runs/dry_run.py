@@ -8,8 +8,9 @@ from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.llm.llm_connection import open_connection
 from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.errors import ConfigError, MissingExtraError
+from episodic_absa.runs.cells import Cell, build_cells, evaluated_cells
 from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.grid import Cell, ExperimentData, build_cells, evaluated_cells
+from episodic_absa.runs.experiment_data import ExperimentData
 from episodic_absa.runs.sample_loads import Load, SampleLoad, measure_loads
 from episodic_absa.schemas.absa import Sample
 

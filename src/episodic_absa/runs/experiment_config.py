@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.conditions import ConditionsFile, load_conditions, resolve_conditions
+from episodic_absa.conditions import DEFAULT_COMPARISONS, ConditionsFile, load_conditions, resolve_conditions
 from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
@@ -17,9 +17,8 @@ from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.yaml_file import read_yaml_file
+from episodic_absa.vocabulary import ProcessSplit
 
-ProcessSplit = Literal["train", "valid", "test"]
-DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
 _PLACEHOLDERS: Final = ("{condition}", "{seed}")
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
 

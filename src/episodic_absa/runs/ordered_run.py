@@ -1,14 +1,14 @@
-"""Runs the samples of a cell side by side with the result of running them one after another.
+"""Runs the samples of a cell concurrently, with the results of a sequential run.
 
-The one module that knows about concurrency. A sample's result is valid if and only if what memory put into its prompts
+The only module that knows about concurrency. A sample's result is valid if and only if what memory put into its prompts
 is what it would have been in sequential order. So:
 
 - samples start ahead of their turn; Stage1 never depends on memory;
 - where the condition stores nothing, memory is the same at every turn, and no sample waits;
 - where memory cannot reach a prompt (not exposed, or both gates closed) a sample runs to its end and executes its
   retrieval at its turn;
-- otherwise it waits for its turn before the debate, or, speculating, goes on with the memory of the moment and is done
-  again if the bundle at its turn is another one, or if it failed: at its turn it might not;
+- otherwise it waits for its turn before the debate; with speculation it continues with the current memory, and runs
+  again if the bundle differs at its turn, or if it failed, because it might succeed at its turn;
 - writing, and committing what `commit` writes, happen in order.
 """
 
@@ -17,23 +17,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from episodic_absa.agents.asking import Asking, CallRecord
+from episodic_absa.agents.asking import Asking
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
+from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.run import Condition, StoreDecision
 
 SampleError = BackendError | LeakageError | ContractError
-"""What fails one sample and lets the run go on."""
+"""An error that fails one sample; the run continues."""
 _SAMPLE_ERRORS: Final = (BackendError, LeakageError, ContractError)
 
 
 @dataclass(frozen=True)
 class SampleFailure:
-    """A sample that failed for good."""
+    """A sample that failed at its turn."""
 
     sample: Sample
     error: SampleError
@@ -45,13 +46,13 @@ class Pace:
     """How far samples may run ahead. No value changes a result."""
 
     samples_ahead: int
-    """Started and not yet committed."""
+    """Samples that are started and not yet committed."""
     speculate_ahead: int = 0
-    """Of those that memory may reach, how many go on before their turn; 0 does not speculate."""
+    """How many samples that memory may reach continue before their turn; 0 does not speculate."""
 
 
 class _WrongGuess(Exception):  # noqa: N818 - not an error: the sample is done again
-    """The memory at a sample's turn is not the one it speculated on."""
+    """The memory at a sample's turn differs from the memory that it speculated on."""
 
 
 class OrderedRun:
@@ -79,9 +80,9 @@ class OrderedRun:
         self._turn = first_index
         self._turn_came = asyncio.Condition()
         self.redone_n = 0
-        """Samples that speculated on another memory than that of their turn."""
+        """Samples that ran again because they had speculated on another memory."""
         self.wasted_calls_n = 0
-        """Their calls that had shown it."""
+        """Calls of those samples that had shown the other memory."""
 
     async def run(self) -> None:
         """Run and commit every sample; an error that fails more than its sample ends the run."""

@@ -1,4 +1,4 @@
-"""What a run has sent so far: counted at the cache, where it is known which requests need not be sent."""
+"""Counts the requests of a run at its cache, which knows which requests are sent."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -10,18 +10,18 @@ from episodic_absa.backends.cache.response_cache import ResponseCache
 
 @dataclass(frozen=True)
 class RequestCounts:
-    """Requests of this invocation; what earlier ones paid for is not in it."""
+    """Requests of this invocation; those of earlier invocations do not count."""
 
     sent_n: int = 0
     in_flight_n: int = 0
     cached_n: int = 0
-    """Answered by the cache, or by an equal request that was already on its way."""
+    """Answered by the cache, or by an equal request that was already under way."""
     usage: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
-    """Of the answers that were sent for."""
+    """Usage of the requests that were sent."""
 
 
 class CountingCache(ResponseCache):
-    """A response cache that knows what its misses cost."""
+    """A response cache that counts the cost of its misses."""
 
     def __init__(self, path: Path | None) -> None:
         super().__init__(path)
@@ -29,7 +29,7 @@ class CountingCache(ResponseCache):
         self._usage = Usage(cost_usd=0.0)
 
     async def answer(self, key: str, send: Callable[[], Awaitable[Reply]]) -> Reply:
-        """Answer as any response cache does, and count what is sent."""
+        """Answer as any response cache does, and count the requests that are sent."""
 
         async def counted() -> Reply:
             self._under_way_n += 1
@@ -43,7 +43,7 @@ class CountingCache(ResponseCache):
         return await super().answer(key, counted)
 
     def counts(self, concurrency: int) -> RequestCounts:
-        """Count; no more than `concurrency` requests are really in flight, the others wait for a place."""
+        """Return the counts; at most `concurrency` requests are in flight, the others wait for a place."""
         stats = self.stats
         return RequestCounts(
             sent_n=stats.misses,

@@ -1,4 +1,4 @@
-"""The files of one cell: appended in step, journalled, and cut back to what all of them hold when a run resumes."""
+"""The files of one cell: appended sample by sample, journalled, and cut back to a common sample when a run resumes."""
 
 import fcntl
 import hashlib
@@ -7,12 +7,17 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.schemas.journal_line import STORE_KEY, JournalLine, StoreStart
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
+from episodic_absa.serialization.jsonl import json_line, read_lines, split_lines
 
 OUTPUTS: Final = "outputs.jsonl"
 SCORECARDS: Final = "scorecards.jsonl"
@@ -25,6 +30,7 @@ STORE: Final = "episodic_store.jsonl"
 _STORE_START: Final = ".store_start.json"
 # In the order in which a sample is committed; the store comes before all of them.
 COMMITTED_FILES: Final = (OVERRIDE_DEBUG, TRACES, SCORECARDS, OUTPUTS)
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class CommittedSample(NamedTuple):
@@ -37,20 +43,20 @@ class CommittedSample(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """Where a run goes on."""
+    """The sample at which a run continues."""
 
     next_index: int
     lost_n: int
-    """Committed samples that have to be run again because a file does not hold them any more."""
+    """Committed samples that run again because a file no longer holds them."""
 
 
 class RunDirectory:
-    """One writer at a time: the lock is held as long as the directory is open."""
+    """One cell's directory, open for one writer: it holds a lock until it is closed."""
 
     def __init__(self, path: Path, *, store: Path | None) -> None:
         self.path = path
         self._store = store
-        # Others may write to a store that lies elsewhere; what they wrote is not ours to cut.
+        # Others may write to a store outside the directory; this run must not cut what they wrote.
         self._owns_store = store is None or store.resolve().is_relative_to(path.resolve())
         path.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -65,7 +71,7 @@ class RunDirectory:
         self._sizes: dict[str, int] = {}
 
     def close(self) -> None:
-        """Close the files and let go of the lock."""
+        """Close the files and release the lock."""
         for file in self._files.values():
             file.close()
         self._files = {}
@@ -73,30 +79,30 @@ class RunDirectory:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether nothing was ever committed here."""
+        """Whether no sample was ever committed here."""
         journal = self.path / JOURNAL
         return not journal.exists() or journal.stat().st_size == 0
 
     def resume(self, sample_n: int) -> Resumed:
         """Cut every file back to the last sample that all of them hold, and open them for appending."""
-        entries = self._journal_entries()
+        entries, ends = self._journal_entries()
         output_n = _line_count(self.path / OUTPUTS)
         if not self._owns_store:
             self._require_known_store(entries[-1] if entries else None, finished=len(entries) == sample_n)
         covered = len(entries)
         while covered and not self._is_covered(entries[covered - 1]):
             covered -= 1
-        offsets = entries[covered - 1]["offsets"] if covered else {}
+        last = entries[covered - 1] if covered else None
         for name in COMMITTED_FILES:
-            self._open(name, size=offsets.get(name, 0))
-        self._open(JOURNAL, size=sum(len(entry["line"]) for entry in entries[:covered]))
+            self._open(name, size=last.offsets[name] if last else 0)
+        self._open(JOURNAL, size=ends[covered - 1] if covered else 0)
         if covered < sample_n or self._owns_store:
-            self._cut_store(offsets.get("store"))
+            self._cut_store(last.store_size if last else None)
         # A kill leaves at most one line that is not journalled yet.
         return Resumed(covered, max(len(entries), output_n - 1) - covered)
 
     def begin_store(self, start: Path | None) -> None:
-        """Lay out the store before the first sample: a copy of `start`, or what already lies elsewhere."""
+        """Prepare the store before the first sample: copy `start`, or keep a store outside the directory."""
         if self._store is None:
             return
         self._store.parent.mkdir(parents=True, exist_ok=True)
@@ -116,68 +122,68 @@ class RunDirectory:
             self._note_store_start(self._store, is_copied=False)
 
     def commit(self, sample: CommittedSample) -> None:
-        """Append a sample's lines, each file synced, and then journal it: only then is it done."""
+        """Append a sample's lines, sync every file, then journal the sample, which commits it."""
         for name in COMMITTED_FILES:
             self._append(name, sample.lines.get(name, ""))
-        entry: dict[str, Any] = {
-            "sample_index": sample.sample_index,
-            "uid": sample.uid,
-            "offsets": {name: self._sizes[name] for name in COMMITTED_FILES},
-        }
+        offsets = {name: self._sizes[name] for name in COMMITTED_FILES}
         if self._store is not None:
-            entry["offsets"]["store"] = self._store.stat().st_size if self._store.exists() else 0
-            entry["store_last_sha256"] = _last_line_sha256(self._store)
-        self._append(JOURNAL, canonical_json(entry) + "\n")
+            offsets[STORE_KEY] = _size(self._store)
+        entry = JournalLine(
+            sample_index=sample.sample_index,
+            uid=sample.uid,
+            offsets=offsets,
+            store_last_sha256=_last_line_sha256(self._store) if self._store is not None else None,
+        )
+        self._append(JOURNAL, json_line(entry))
 
-    def write_json(self, name: str, value: Mapping[str, Any]) -> None:
+    def write_json(self, name: str, value: BaseModel) -> None:
         """Replace a small JSON file; at any moment the old or the new one is whole."""
         draft = self.path / f"{name}.new"
         draft.unlink(missing_ok=True)
         writer = DurableFile(draft)
         try:
-            writer.append((json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2) + "\n").encode(), at=0)
+            writer.append(_indented(value), at=0)
         finally:
             writer.close()
         draft.replace(self.path / name)
         sync_directory(self.path)
 
-    def read_manifest(self) -> dict[str, Any] | None:
-        """Return the manifest, None if there is none that can be read."""
-        return _read_object(self.path / MANIFEST)
+    def read_manifest(self) -> Manifest | None:
+        """Return the manifest; None if there is none that can be read."""
+        return _read_model(self.path / MANIFEST, Manifest)
 
-    def _journal_entries(self) -> list[dict[str, Any]]:
+    def _journal_entries(self) -> tuple[list[JournalLine], list[int]]:
+        """Return the commits up to the first line that is torn, unreadable or out of order, and where each ends."""
         try:
-            *lines, _torn = (self.path / JOURNAL).read_bytes().split(b"\n")
+            lines, _torn = split_lines((self.path / JOURNAL).read_bytes())
         except FileNotFoundError:
-            return []
-        entries: list[dict[str, Any]] = []
-        for line in lines:
-            try:
-                entry = json.loads(line)
-            except ValueError:
+            return [], []
+        entries: list[JournalLine] = []
+        for line in read_lines(lines, JournalLine):
+            entry = line.value
+            if entry is None or entry.sample_index != len(entries) or not entry.offsets.keys() >= {*COMMITTED_FILES}:
                 break
-            if not isinstance(entry, dict) or entry.get("sample_index") != len(entries) or "offsets" not in entry:
-                break
-            entries.append({**entry, "line": line + b"\n"})
-        return entries
+            entries.append(entry)
+        return entries, list(accumulate(len(line) + 1 for line in lines[: len(entries)]))
 
-    def _store_start(self) -> dict[str, Any] | None:
-        return _read_object(self.path / _STORE_START)
+    def _store_start(self) -> StoreStart | None:
+        return _read_model(self.path / _STORE_START, StoreStart)
 
     def _note_store_start(self, store: Path, *, is_copied: bool) -> None:
         if not self._owns_store:
-            offsets = {"store": _size(store)}
-            note = {"offsets": offsets, "store_last_sha256": _last_line_sha256(store), "is_copied": is_copied}
-            self.write_json(_STORE_START, note)
+            start = StoreStart(
+                offsets={"store": _size(store)}, store_last_sha256=_last_line_sha256(store), is_copied=is_copied
+            )
+            self.write_json(_STORE_START, start)
 
-    def _require_known_store(self, last: Mapping[str, Any] | None, *, finished: bool) -> None:
+    def _require_known_store(self, last: JournalLine | None, *, finished: bool) -> None:
         """Refuse a store outside the run directory that is not as this run left it."""
         assert self._store is not None  # noqa: S101 - asked only with one
         known = last or self._store_start()
-        if known is None or known.get("is_copied"):
+        if known is None or (isinstance(known, StoreStart) and known.is_copied):
             return  # nothing is committed: the copy, which a kill may have cut short, is made again
-        end = known["offsets"]["store"]
-        fits = _size(self._store) >= end and _last_line_sha256(self._store, end=end) == known["store_last_sha256"]
+        end = known.store_size or 0
+        fits = _size(self._store) >= end and _last_line_sha256(self._store, end=end) == known.store_last_sha256
         if fits and not finished:
             # A kill leaves at most one episode that is not journalled yet.
             with open(self._store, "rb") if self._store.exists() else io.BytesIO() as file:
@@ -190,24 +196,24 @@ class RunDirectory:
             )
 
     def _cut_store(self, size: int | None) -> None:
-        """Cut to a journalled size; before the first sample, a store that lies elsewhere to its beginning."""
+        """Cut the store to a journalled size, or a store outside the directory to its size before the first sample."""
         if self._store is None or not self._store.exists():
             return
         if size is None and not self._owns_store:
             start = self._store_start()
-            size = start["offsets"]["store"] if start else None
+            size = start.store_size if start else None
         if size is not None and size < _size(self._store):
             _cut(self._store, size)
 
-    def _is_covered(self, entry: Mapping[str, Any]) -> bool:
-        offsets = entry["offsets"]
-        if any(_size(self.path / name) < offsets[name] for name in COMMITTED_FILES):
+    def _is_covered(self, entry: JournalLine) -> bool:
+        """Return whether all files still hold what the entry commits."""
+        if any(_size(self.path / name) < entry.offsets[name] for name in COMMITTED_FILES):
             return False
-        if self._store is None or not offsets.get("store"):
+        if self._store is None or not entry.store_size:
             return True
-        if _size(self._store) < offsets["store"]:
+        if _size(self._store) < entry.store_size:
             return False
-        return bool(_last_line_sha256(self._store, end=offsets["store"]) == entry["store_last_sha256"])
+        return _last_line_sha256(self._store, end=entry.store_size) == entry.store_last_sha256
 
     def _open(self, name: str, *, size: int) -> None:
         file = DurableFile(self.path / name)
@@ -223,12 +229,16 @@ class RunDirectory:
             self._sizes[name] += len(data)
 
 
-def _read_object(path: Path) -> dict[str, Any] | None:
+def _indented(value: BaseModel) -> bytes:
+    fields = value.model_dump(mode="json")
+    return (json.dumps(fields, ensure_ascii=False, sort_keys=True, indent=2) + "\n").encode()
+
+
+def _read_model(path: Path, model: type[ModelT]) -> ModelT | None:
     try:
-        value = json.loads(path.read_text("utf-8"))
-    except (FileNotFoundError, ValueError):
+        return model.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, ValidationError):
         return None
-    return value if isinstance(value, dict) else None
 
 
 def _line_count(path: Path) -> int:

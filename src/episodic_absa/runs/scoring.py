@@ -1,16 +1,16 @@
-"""From a sample's result to its scorecard. The only place where a result meets its gold."""
+"""Builds a sample's scorecard from its result. The only module where a result meets its gold."""
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from episodic_absa.agents.asking import CallRecord
 from episodic_absa.agents.decision.moderator import stage_label
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.final_tuples import conflicting_aspects, pairs, predicted
 from episodic_absa.language import effective_language, norm, occurs
 from episodic_absa.memory.episodes.episode_builder import risk_vector
 from episodic_absa.schemas.absa import FinalTuple, Sample, SentimentItem, StructuralRisk
+from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.scorecard import (
@@ -31,7 +31,7 @@ from episodic_absa.vocabulary import ErrorType, OverrideSkip
 
 
 class Scorer:
-    """Writes the scorecards of one cell."""
+    """Builds the scorecards of one cell."""
 
     def __init__(self, *, run_id: str, condition: Condition, seed: int, cfg_hash: str) -> None:
         self._cell: dict[str, Any] = {
@@ -45,7 +45,7 @@ class Scorer:
     def score(
         self, result: SampleResult, *, sample_index: int, gold: tuple[GoldTuple, ...] | None, store_size: int
     ) -> Scorecard:
-        """Score a sample that ended well."""
+        """Return the scorecard of a sample that succeeded."""
         stage1, stage2 = result.stage1, result.stage2
         risks1 = stage1.validator.structural_risks
         risks2 = stage2.validator.structural_risks if stage2 else ()
@@ -80,7 +80,7 @@ class Scorer:
             override=OverrideScore(
                 success=result.override.success,
                 harm=result.override.harm,
-                skip_counts=dict(Counter(one.reason for one in result.override_decisions if one.reason)),
+                skip_counts=dict(Counter(decision.reason for decision in result.override_decisions if decision.reason)),
             ),
             adoption=AdoptionScore(
                 adopt=result.adoption.adopt,
@@ -123,7 +123,7 @@ class Scorer:
         gold: tuple[GoldTuple, ...] | None,
         calls: Sequence[CallRecord],
     ) -> Scorecard:
-        """Record a sample that failed."""
+        """Return the scorecard of a sample that failed."""
         return Scorecard(
             **self._cell,
             **_sample_fields(sample),
@@ -140,7 +140,7 @@ class Scorer:
 
 
 def usage_of(calls: Sequence[CallRecord]) -> UsageSums:
-    """Sum over all calls; a cost with an unknown part is unknown."""
+    """Return the sums over all calls; if the cost of one call is unknown, so is the sum."""
     costs = [call.cost_usd for call in calls]
     return UsageSums(
         calls=len(calls),
@@ -152,7 +152,7 @@ def usage_of(calls: Sequence[CallRecord]) -> UsageSums:
 
 
 def coverage_of(result: SampleResult) -> Coverage:
-    """Map each risk tag to the principle of the first advisory that speaks about it."""
+    """Map each risk tag to the principle of the first advisory about it."""
     tags = risk_vector(result.stage1.validator.structural_risks).tags
     mapped = []
     for tag in tags:
@@ -181,14 +181,14 @@ def _scored(risks: Sequence[StructuralRisk]) -> tuple[ScoredRisk, ...]:
 
 def _label_of(tuples: Sequence[FinalTuple]) -> Any:
     judged = predicted(tuples)
-    return max(judged, key=lambda one: one.confidence).polarity if judged else "neutral"
+    return max(judged, key=lambda final_tuple: final_tuple.confidence).polarity if judged else "neutral"
 
 
 def _stage_delta(result: SampleResult) -> StageDelta:
     final = result.final_result
     before, after = pairs(final.stage1_tuples), pairs(final.final_tuples)
     changed = before != after
-    applied = [one for one in result.override_decisions if one.decision == "APPLY"]
+    applied = [decision for decision in result.override_decisions if decision.decision == "APPLY"]
     return StageDelta(
         changed=changed,
         label_changed=final.label != stage_label(result.stage1.atsa.sentiments).label,
@@ -206,33 +206,35 @@ def _override_reason(result: SampleResult) -> OverrideSkip | Literal[""] | None:
     decisions = result.override_decisions
     if not decisions:
         return None
-    return "" if any(one.decision == "APPLY" for one in decisions) else decisions[0].reason
+    return "" if any(decision.decision == "APPLY" for decision in decisions) else decisions[0].reason
 
 
 def _judged(result: SampleResult) -> tuple[JudgedSentiment, ...]:
     text = result.sample.text
     judged = []
-    for one in result.final_result.final_tuples:
-        evidence = _evidence_of(one, result.final_sentiments)
-        span = one.span
+    for final_tuple in result.final_result.final_tuples:
+        evidence = _evidence_of(final_tuple, result.final_sentiments)
+        span = final_tuple.span
         judged.append(
             JudgedSentiment(
-                aspect_term=one.aspect_term,
-                polarity=one.polarity,
-                term_in_text=not one.aspect_term or occurs(one.aspect_term, text),
-                grounded=bool(one.aspect_term) and span is not None and text[span.start : span.end] == one.aspect_term,
+                aspect_term=final_tuple.aspect_term,
+                polarity=final_tuple.polarity,
+                term_in_text=not final_tuple.aspect_term or occurs(final_tuple.aspect_term, text),
+                grounded=bool(final_tuple.aspect_term)
+                and span is not None
+                and text[span.start : span.end] == final_tuple.aspect_term,
                 evidence_in_text=not evidence or occurs(evidence, text),
             )
         )
     return tuple(judged)
 
 
-def _evidence_of(one: FinalTuple, sentiments: Sequence[SentimentItem]) -> str:
+def _evidence_of(final_tuple: FinalTuple, sentiments: Sequence[SentimentItem]) -> str:
     return next(
         (
             item.evidence
             for item in sentiments
-            if item.polarity == one.polarity and norm(item.aspect_term) == norm(one.aspect_term)
+            if item.polarity == final_tuple.polarity and norm(item.aspect_term) == norm(final_tuple.aspect_term)
         ),
         "",
     )

@@ -1,4 +1,4 @@
-"""Which commit of this package's source a run was made with, where it runs from a checkout."""
+"""The commit of this package's source, if it runs from a checkout."""
 
 import shutil
 import subprocess
@@ -12,18 +12,18 @@ _TIMEOUT_S: Final = 5
 
 @cache
 def source_commit() -> str | None:
-    """Return the commit, with `-dirty` behind it if files were changed since; None for an installed package."""
+    """Return the commit, followed by `-dirty` if files changed since; None for an installed package."""
     return commit_of(Path(str(files("episodic_absa"))).parents[1])
 
 
 def commit_of(checkout: Path) -> str | None:
-    """Return the commit that a directory is a checkout of, None if it is none or git is not there to ask."""
+    """Return the commit of a checkout; None if the directory is no checkout or git is not installed."""
     git = shutil.which("git")
     if git is None or not (checkout / ".git").exists():
         return None
     command = [git, "-C", str(checkout), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True)  # noqa: S603 - git, on our own checkout
+        described = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True)  # noqa: S603 - git, on our own checkout
     except (OSError, subprocess.SubprocessError):
         return None
-    return told.stdout.strip() or None
+    return described.stdout.strip() or None

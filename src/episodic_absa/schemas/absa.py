@@ -1,4 +1,4 @@
-"""Stage1 of the analysis and what the review made of it, as values. No type here can carry gold or metadata."""
+"""The values of Stage1, debate and Stage2. No type here can carry gold or metadata."""
 
 import unicodedata
 from typing import Annotated, Any, Literal, Self
@@ -103,7 +103,7 @@ class SentimentItem(FrozenModel):
     @model_validator(mode="before")
     @classmethod
     def _read_back(cls, data: Any) -> Any:
-        """Take what was written: is_implicit follows from the term and must agree with it."""
+        """Read a written value: is_implicit follows from the term and must agree with it."""
         if not isinstance(data, dict) or "is_implicit" not in data:
             return data
         if data["is_implicit"] is not (data.get("aspect_term") == ""):
@@ -137,7 +137,7 @@ class Proposal(FrozenModel):
 
 
 class ValidatorOutput(FrozenModel):
-    """What the structural critic saw."""
+    """The validator's findings."""
 
     structural_risks: tuple[StructuralRisk, ...] = ()
     correction_proposals: tuple[Proposal, ...] = ()
@@ -169,7 +169,7 @@ class Stage1Result(FrozenModel):
 
 
 class ModeratorSummary(FrozenModel):
-    """The decision in four words: the label, whose tuples were used, why, and on what evidence value."""
+    """The decision in short: the label, the stage whose tuples were used, the reason, and the evidence value."""
 
     label: SentenceLabel
     selected_stage: Stage
@@ -256,8 +256,8 @@ class DebateOutput(FrozenModel):
 
     @property
     def turns(self) -> tuple[DebateTurn, ...]:
-        """All turns in the order they were spoken."""
-        return tuple(turn for one in self.rounds for turn in one.turns)
+        """All turns, in order."""
+        return tuple(turn for debate_round in self.rounds for turn in debate_round.turns)
 
 
 class AspectHint(FrozenModel):
@@ -308,7 +308,7 @@ class SentimentReview(FrozenModel):
 
 
 class Validator2Output(ValidatorOutput):
-    """What the critic saw in the patched result; structural_risks are those that remain and those that are new."""
+    """Validator2's findings about the patched result; structural_risks holds remaining and new risks."""
 
     resolved_risk_ids: tuple[str, ...] = ()
     remaining_risk_ids: tuple[str, ...] = ()
@@ -316,14 +316,14 @@ class Validator2Output(ValidatorOutput):
 
 
 class Change(FrozenModel):
-    """A review that was, or was not, taken over, and why."""
+    """A verdict that was or was not applied, and why."""
 
     change_id: ChangeId
     reasoning: Annotated[str, Field(min_length=1, max_length=400)]
 
 
 class Stage2Result(FrozenModel):
-    """The review as a whole."""
+    """All verdicts of Stage2, and what became of them."""
 
     ate_reviews: tuple[AspectReview, ...] = ()
     atsa_reviews: tuple[SentimentReview, ...] = ()
@@ -335,7 +335,7 @@ class Stage2Result(FrozenModel):
 
 
 class ArbiterFlags(FrozenModel):
-    """What the moderator's rules met on their way."""
+    """Facts that the moderator's rules recorded."""
 
     drop_guard: Flag = False
     confidence_margin_used: float = 0.0
@@ -345,7 +345,7 @@ class ArbiterFlags(FrozenModel):
 
 
 class ModeratorOutput(FrozenModel):
-    """The label and how it came about."""
+    """The label, and the rules that chose it."""
 
     final_label: SentenceLabel
     confidence: Score
@@ -358,7 +358,7 @@ class ModeratorOutput(FrozenModel):
 
 
 class ReviewOutcome(FrozenModel):
-    """What debate and Stage2 made of Stage1: the patched result, whether or not it was adopted."""
+    """The result after debate and Stage2, whether or not it was adopted."""
 
     aspects: tuple[AspectItem, ...]
     sentiments: tuple[SentimentItem, ...]
@@ -370,7 +370,7 @@ class ReviewOutcome(FrozenModel):
 
 
 class FinalTuple(FrozenModel):
-    """One (term, polarity) of a result, with where it stands in the text."""
+    """One (term, polarity) of a result, with its place in the text."""
 
     aspect_ref: str | None = None
     aspect_term: str

@@ -25,7 +25,7 @@ LabelWordOrNull = Annotated[str | None, offered(get_args(SentenceLabel), or_null
 RiskWord = Annotated[str, offered(RISK_IDS)]
 SeverityWord = Annotated[str, offered(get_args(Severity))]
 _FEW = Field(max_length=400)
-"""Both review lists together must fit the three digits of a change id."""
+"""Both lists of verdicts together must fit the three digits of a change id."""
 ReasonText = Annotated[str, Field(min_length=1, max_length=400)]
 
 

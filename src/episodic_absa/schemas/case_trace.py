@@ -1,4 +1,4 @@
-"""CaseTrace v1.1: one sample told in full, schema-checked. It stands in traces.jsonl and nowhere else."""
+"""CaseTrace v1.1: the full record of one sample. It occurs in traces.jsonl only."""
 
 from typing import Annotated, Literal
 
@@ -51,7 +51,7 @@ class TraceRisk(FrozenModel):
 
 
 class TraceOverride(FrozenModel):
-    """What the review changed."""
+    """What Stage2 changed."""
 
     eligible: Flag
     applied: Flag

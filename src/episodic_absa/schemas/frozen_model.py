@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 
 class FrozenModel(BaseModel):
-    """A value: it cannot change, and it cannot carry a field nobody declared."""
+    """A value that cannot change and cannot carry an undeclared field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -19,6 +19,6 @@ Flag = Annotated[bool, Field(strict=True)]
 
 
 def offered(values: tuple[str, ...], *, or_null: bool = False) -> WithJsonSchema:
-    """Offer a model these words in the JSON Schema, and still read any string: reading it leniently comes later."""
+    """Offer a model these words in the JSON Schema, and accept any string: a later step reads it leniently."""
     choices: list[Any] = [*values, None] if or_null else list(values)
     return WithJsonSchema({"enum": choices})

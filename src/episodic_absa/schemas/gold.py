@@ -1,4 +1,4 @@
-"""What annotators found in a text. Only loaders and scorers hold these types; agents and memory accept none of them."""
+"""The opinions that annotators marked. Only loaders and scorers hold these types; agents and memory accept none."""
 
 from pydantic import Field, JsonValue
 
@@ -8,7 +8,7 @@ from episodic_absa.vocabulary import Polarity
 
 
 class GoldTuple(FrozenModel):
-    """One opinion that an annotator saw."""
+    """One opinion that an annotator marked."""
 
     aspect_ref: str | None = None
     """The annotator's category of the target, e.g. FOOD#QUALITY."""
@@ -20,10 +20,10 @@ class GoldTuple(FrozenModel):
 
 
 class LabelledSample(FrozenModel):
-    """A sample with what must never reach an agent: its gold and its metadata."""
+    """A sample with its gold and its metadata, which must never reach an agent."""
 
     sample: Sample
     gold: tuple[GoldTuple, ...] | None = None
-    """None: nobody annotated the text. Empty: annotated, and no opinion was found."""
+    """None: the text is not annotated. Empty: the text is annotated and holds no opinion."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
-    """Whatever else the file says about the text; never rendered into a prompt."""
+    """Further columns of the file; never rendered into a prompt."""

@@ -53,7 +53,7 @@ def json_schemas() -> Mapping[str, str]:
 
 
 def write_json_schemas(folder: Path = SCHEMA_FOLDER) -> None:
-    """Write them all."""
+    """Write every schema file."""
     folder.mkdir(exist_ok=True)
     for name, content in json_schemas().items():
         (folder / name).write_text(content, encoding="utf-8")

@@ -146,7 +146,7 @@ class EvaluationV1_1(FrozenModel):
 
 
 class OutcomeDeltaV1_1(FrozenModel):
-    """What changed, told without gold."""
+    """What changed, without gold."""
 
     conflict_resolved: Flag | None = None
     """None where Stage1 had no conflict."""
@@ -230,7 +230,7 @@ class AdvisoryV1_1(FrozenModel):
 
 
 class AdvisoryBundleMetaV1_1(FrozenModel):
-    """How the bundle came about."""
+    """How the bundle was made."""
 
     memory_mode: MemoryMode
     topk: Annotated[int, Field(strict=True, ge=0, le=3)]

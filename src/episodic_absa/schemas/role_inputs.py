@@ -27,14 +27,14 @@ class AteInputs(FrozenModel):
 
 
 class AtsaInputs(AteInputs):
-    """For the sentiment judge."""
+    """For the sentiment classifier."""
 
     aspects: tuple[AspectItem, ...] | None
     """None: Stage1 agents work independently."""
 
 
 class ValidatorInputs(AtsaInputs):
-    """For the structural critic."""
+    """For the validator."""
 
     sentiments: tuple[SentimentItem, ...] | None
 
@@ -56,7 +56,7 @@ class SpeakerInputs(JudgeInputs):
 
 
 class ReviewInputs(AteInputs):
-    """For the two reviewers of Stage2."""
+    """For the two agents of Stage2 that give verdicts."""
 
     stage1: Stage1Result
     review_context: ReviewContext
@@ -64,7 +64,7 @@ class ReviewInputs(AteInputs):
 
 
 class Validator2Inputs(ReviewInputs):
-    """For the critic of the patched result."""
+    """For Validator2, which reads the patched result."""
 
     ate_reviews: tuple[AspectReview, ...]
     atsa_reviews: tuple[SentimentReview, ...]

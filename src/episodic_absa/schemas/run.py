@@ -1,4 +1,4 @@
-"""What a run is switched by (Condition) and what it records of the memory per sample (MemoryMeta)."""
+"""The flags of a run (Condition), and the record of memory per sample (MemoryMeta)."""
 
 from typing import Annotated, Literal
 
@@ -67,7 +67,7 @@ class MemoryMeta(FrozenModel):
     """What the top-ranked injected advisory expects of the analyst."""
     memory_access_policy: dict[Literal["debate"], tuple[DebateCall, ...]]
     memory_debate_slot_present_for: tuple[DebateCall, ...] = ()
-    """Calls whose rendered prompt really held the slot."""
+    """Calls whose rendered prompt held the slot."""
     stage2_memory_injected: Flag = False
     stage2_memory_gate_reason: Stage2GateReason | None = None
     stage2_memory_gate_reasons: tuple[Stage2GateReason, ...] = ()

@@ -1,4 +1,4 @@
-"""One line of scorecards.jsonl: with the manifest's majority and seed_supported enough to recompute every metric."""
+"""One line of scorecards.jsonl. With the manifest's majority and seed_supported it suffices for every metric."""
 
 from typing import Literal
 
@@ -44,7 +44,7 @@ class StageDelta(FrozenModel):
 
 
 class OverrideScore(FrozenModel):
-    """How overrides fared."""
+    """How overrides turned out."""
 
     success: Flag
     harm: Flag
@@ -52,7 +52,7 @@ class OverrideScore(FrozenModel):
 
 
 class AdoptionScore(FrozenModel):
-    """Whether and why the patched result was taken over."""
+    """Whether and why the patched result was adopted."""
 
     adopt: Flag
     reason: AdoptReason
@@ -62,7 +62,7 @@ class AdoptionScore(FrozenModel):
 
 
 class ModeratorScore(FrozenModel):
-    """Whose tuples were used, and which rules fired."""
+    """The stage whose tuples were used, and the rules that fired."""
 
     selected_stage: Stage
     applied_rules: tuple[ModeratorRule, ...]
@@ -78,7 +78,7 @@ class DebateScore(FrozenModel):
 
 
 class JudgedSentiment(FrozenModel):
-    """One final tuple, and how it stands in the text."""
+    """One final tuple, and whether the text supports it."""
 
     aspect_term: str
     polarity: Polarity
@@ -95,7 +95,7 @@ class MappedTag(FrozenModel):
 
 
 class Coverage(FrozenModel):
-    """Which risks the advisories speak about."""
+    """The risks that advisories are about."""
 
     risk_tag_to_principle_mapped: tuple[MappedTag, ...] = ()
     mapping_coverage_hit: Flag | None = None

@@ -1,1 +1,1 @@
-"""How values become bytes and back: canonical JSON, YAML, CSV, durable files."""
+"""Turns values into bytes and back: canonical JSON, JSON lines, YAML, CSV, durable files."""

@@ -20,7 +20,7 @@ def canonical_json(value: Any) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    # Most values are strings, booleans and numbers that stay as they are: looking at the type first halves the time.
+    # Most values are strings, booleans and integers, which need no work: testing the type first halves the time.
     if isinstance(value, dict):
         return {key: item if type(item) in _AS_IT_IS else _rounded(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -19,7 +19,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, quote_text
     Args:
         header: the names of the columns.
         rows: values; floats are rounded to 6 decimals, a flag is true or false.
-        quote_text: put every field that is not a number in quotes, as befits words that users wrote.
+        quote_text: put every field that is not a number in quotes, for words that users wrote.
     """
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if quote_text else csv.QUOTE_MINIMAL)
@@ -29,13 +29,13 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, quote_text
 
 
 def number_text(value: float | None) -> str:
-    """Render a number of a table; nothing for none."""
+    """Render a number of a table; an empty text for None."""
     # + 0.0 turns -0.0 into 0.0: equal numbers must give equal bytes.
     return "" if value is None else repr(round(float(value), _DECIMALS) + 0.0)
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file anew; at any moment the old or the new one is whole, and an equal one is left as it is.
+    """Replace a file; at any moment the old or the new content is whole, and equal content is left as it is.
 
     Raises:
         RunDirectoryError: it cannot be written; it says which file and what to do.
@@ -55,13 +55,13 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def _why_not_written(path: Path, error: OSError) -> str:
-    # Not the error's own file name: that is the draft's, which nobody asked for.
+    # Not the error's own file name, which is that of the draft.
     if path.is_dir():
-        return f"cannot write {path}: a directory lies in its place; move it away"
+        return f"cannot write {path}: a directory stands in its place; move it away"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         what_next = "make the place writable, or work on a copy of the run"
     else:
-        what_next = "mend that and try again"
+        what_next = "fix that and run the command again"
     return f"cannot write {path}: {error.strerror}; {what_next}"
 
 

@@ -1,6 +1,6 @@
 """An append-only file whose writes are on disk when they return, or are undone and reported.
 
-The seam to the disk: tests replace `write_some` and `sync` to play a full or failing one.
+The seam to the disk: tests replace `write_some` and `sync` to simulate a full or failing disk.
 """
 
 import os
@@ -42,7 +42,7 @@ class DurableFile:
         self.sync()
 
     def write_some(self, data: bytes) -> int:
-        """Write a part of `data` and say how much."""
+        """Write a part of `data` and return its length."""
         return os.write(self._descriptor, data)
 
     def sync(self) -> None:
@@ -57,8 +57,8 @@ class DurableFile:
         try:
             os.ftruncate(self._descriptor, size)
         except OSError:
-            # The disk refuses even this. What is left is an unterminated line, which readers ignore, or a whole
-            # one that nobody was told about; the error that led here is the one to report.
+            # The disk refuses even this. An unterminated line remains, which readers ignore, or a whole line
+            # that was never confirmed; the error that led here is the one to report.
             return
 
 

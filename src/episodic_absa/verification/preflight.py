@@ -1,4 +1,4 @@
-"""`check`: everything that can be known about an experiment before it runs. No model is asked, nothing is written."""
+"""`check`: checks an experiment before it runs. It asks no model and writes nothing."""
 
 import os
 import re
@@ -19,8 +19,9 @@ from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
 from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.memory.store.store_maintenance import check_store
+from episodic_absa.runs.cells import build_cells, evaluated_cells, require_stores
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.grid import ExperimentData, build_cells, evaluated_cells, require_stores
+from episodic_absa.runs.experiment_data import ExperimentData
 from episodic_absa.schemas import absa, answers, role_inputs
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Role
@@ -33,7 +34,7 @@ _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
 class PreflightLine(FrozenModel):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     level: Level
     check: str
@@ -41,7 +42,7 @@ class PreflightLine(FrozenModel):
 
 
 class Preflight(FrozenModel):
-    """All that was looked at, in order."""
+    """All results, in order."""
 
     run_id: str
     run_purpose: str
@@ -54,7 +55,11 @@ class Preflight(FrozenModel):
 
 
 def check_experiment(path: Path) -> Preflight:
-    """Check a config file and all it names; ConfigError if the file itself cannot be used."""
+    """Check a config file and the files that it names.
+
+    Raises:
+        ConfigError: the config file cannot be used.
+    """
     config = load_experiment(path)
     return Preflight(
         run_id=config.file.run_id,
@@ -95,7 +100,7 @@ def _data_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[_Sai
             config,
             "shared_texts",
             shared_n,
-            f"{shared_n} texts stand in {split} and in {config.file.data.process_split}",
+            f"{shared_n} texts occur in {split} and in {config.file.data.process_split}",
             f"{split} and {config.file.data.process_split} share no text",
         )
     invalid_n = count_invalid_gold(evaluated)
@@ -126,12 +131,12 @@ def _counted(config: ExperimentConfig, check: str, found_n: int, problem: str, o
 
 def _prompt_lines(data: ExperimentData | None) -> Iterator[_Said]:
     """Metadata reach no prompt: neither what prompts name nor what roles are given is a metadata column."""
-    samples = [one for split in data.splits.values() for one in split] if data else []
-    columns = {"metadata"}.union(*(one.metadata for one in samples))
+    samples = [labelled for split in data.splits.values() for labelled in split] if data else []
+    columns = {"metadata"}.union(*(labelled.metadata for labelled in samples))
     given = _fields_of(role_inputs)
     if leaked := sorted({"metadata", "gold"} & given):
         yield "error", "metadata", f"agents are given {leaked[0]}"
-    # A column that is called as a field of ours is not what a prompt means by that name.
+    # A prompt that names a column with the name of one of our fields means the field.
     foreign = columns - given - _fields_of(answers) - _fields_of(absa) - set(RESERVED_KEYS)
     for role in _ROLES:
         if named := sorted(foreign & _inputs_named_by(instructions(role))):
@@ -141,21 +146,21 @@ def _prompt_lines(data: ExperimentData | None) -> Iterator[_Said]:
 
 
 def _inputs_named_by(prompt: str) -> set[str]:
-    """Return the inputs a prompt speaks of; quoted words elsewhere are examples."""
+    """Return the inputs that a prompt names; quoted words elsewhere are examples."""
     quoted = {name for line in _INPUT_LINE.findall(prompt) for name in _QUOTED.findall(line)}
     return quoted.union(_PLACEHOLDER.findall(prompt))
 
 
 def _fields_of(module: ModuleType) -> set[str]:
-    models = (one for one in vars(module).values() if isinstance(one, type) and issubclass(one, BaseModel))
+    models = (member for member in vars(module).values() if isinstance(member, type) and issubclass(member, BaseModel))
     return {field for model in models if model.__module__ == module.__name__ for field in model.model_fields}
 
 
 def _wording_lines() -> Iterator[_Said]:
     texts: list[tuple[str, str | None]] = [
-        (f"principle {one.principle_id}", text)
-        for one in load_catalogue()
-        for text in (one.text_en, one.text_ko, one.anti_pattern_en, one.anti_pattern_ko)
+        (f"principle {principle.principle_id}", text)
+        for principle in load_catalogue()
+        for text in (principle.text_en, principle.text_ko, principle.anti_pattern_en, principle.anti_pattern_ko)
     ]
     texts += [("warning", text) for text in fixed_texts()]
     yield from _judge_wording(texts)
@@ -174,12 +179,16 @@ def _catalogue_lines() -> Iterator[_Said]:
     catalogue = load_catalogue()
     risks = [risk for literal in get_args(PrincipleRisk) for risk in get_args(literal)]
     keys = list(product(risks, get_args(ActionTaken), get_args(EpisodeType)))
-    found = {catalogue.lookup(*key).principle_id for key in keys}
-    without = [one.principle_id for one in catalogue if one.expects not in get_args(Expects)]
+    principles = {catalogue.lookup(*key).principle_id for key in keys}
+    without = [principle.principle_id for principle in catalogue if principle.expects not in get_args(Expects)]
     if without:
         yield "error", "catalogue", f"{without[0]} does not say what it expects"
     else:
-        yield "ok", "catalogue", f"{len(keys)} kinds of episode find one of {len(found)} principles, each with expects"
+        yield (
+            "ok",
+            "catalogue",
+            f"{len(keys)} kinds of episode match {len(principles)} principles, each with expects",
+        )
 
 
 def _store_lines(config: ExperimentConfig, data: ExperimentData | None) -> Iterator[_Said]:
@@ -204,11 +213,11 @@ def _initial_store_lines(config: ExperimentConfig, initial: Path, data: Experime
         return
     report = check_store(initial)
     if not report.is_sound:
-        yield "error", "initial_store", f"{initial} is not sound; `episodic-absa memory check` tells what is wrong"
+        yield "error", "initial_store", f"{initial} is not sound; `episodic-absa memory check` names the bad lines"
         return
     with MemoryStore(initial) as store:
         sources = [entry.provenance.source_id for entry in store.load()]
-    evaluated = {one.sample.uid for one in data.splits[config.file.data.process_split]} if data else set()
+    evaluated = {labelled.sample.uid for labelled in data.splits[config.file.data.process_split]} if data else set()
     known_n = sum(source in evaluated for source in sources)
     yield _counted(
         config,
@@ -226,7 +235,7 @@ def _paper_lines(config: ExperimentConfig, data: ExperimentData | None) -> Itera
         yield "ok", "paper_split", f"{config.file.data.process_split} is evaluated"
     if data is not None:
         samples = data.splits[config.file.data.process_split]
-        missing_n = sum(one.gold is None for one in samples)
+        missing_n = sum(labelled.gold is None for labelled in samples)
         if missing_n:
             yield "error", "paper_gold", f"{missing_n} of {len(samples)} evaluated samples have no gold"
         else:
@@ -235,7 +244,7 @@ def _paper_lines(config: ExperimentConfig, data: ExperimentData | None) -> Itera
 
 
 def _answers_line(config: ExperimentConfig) -> _Said:
-    """Whether the answers that a paper rests on can be had again."""
+    """Check that the answers of a paper's run can be reproduced."""
     backbone = config.file.backbone
     if backbone.provider == "embedded":
         return "ok", "paper_answers", "the embedded engine gives every answer again"

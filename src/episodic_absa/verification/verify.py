@@ -1,44 +1,29 @@
-"""`verify`: looks at the files of a cell or a grid, and writes what it finds into integrity.json."""
+"""`verify`: checks the files of a cell or a grid and writes the results into integrity.json."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Final
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.reading.run_files import CellFiles
-from episodic_absa.runs.reading.verified_files import CELL_MARK, INTEGRITY, cell_hashes, grid_hashes
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.verified_files import CELL_MARK, cell_hashes, grid_hashes
+from episodic_absa.runs.recorded_experiment import recorded_problem
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
-from episodic_absa.schemas.frozen_model import Count, FrozenModel
-from episodic_absa.serialization.csv_text import replace_file
+from episodic_absa.schemas.check_result import CheckResult
+from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS
 from episodic_absa.verification.checks.metric_checks import GRID_METRIC_CHECKS, METRIC_CHECKS
 from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
 from episodic_absa.verification.checks.result_checks import RESULT_CHECKS, Findings, NotApplicableError
+from episodic_absa.verification.integrity_file import files_seen, write_results
 
-_FILES_SEEN: Final = "files_seen"
 _DETAILS_SHOWN: Final = 3
 _CELL_CHECKS: Final = {**RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
 
 
-class CheckResult(FrozenModel):
-    """What one check found."""
-
-    check: str
-    result: Literal["pass", "fail", "not_applicable"]
-    detail: str
-    """What is wrong, or how much was looked at, or why nothing could be. It quotes no review text."""
-    count: Count
-    """How many things are wrong."""
-    sha256: dict[str, str] | None = None
-    """Of the files that all checks looked at, where the check is `files_seen`: what comes later was not verified."""
-
-
 class Verified(FrozenModel):
-    """The checks of every cell that was looked at, and those of the grid as a whole."""
+    """The results of every cell's checks, and those of the grid as a whole."""
 
     cells: dict[str, tuple[CheckResult, ...]]
     grid: tuple[CheckResult, ...] = ()
@@ -47,7 +32,7 @@ class Verified(FrozenModel):
     def failures(self) -> tuple[tuple[str, CheckResult], ...]:
         """All failed checks with the name of their cell, "grid" for the grid."""
         named = [*self.cells.items(), ("grid", self.grid)]
-        return tuple((name, one) for name, results in named for one in results if one.result == "fail")
+        return tuple((name, result) for name, results in named for result in results if result.result == "fail")
 
 
 def verify(path: Path) -> Verified:
@@ -56,17 +41,17 @@ def verify(path: Path) -> Verified:
         raise RunDirectoryError(f"{path} is no directory; name a run directory or the directory of a grid", path=path)
     if _is_cell(path):
         return Verified(cells={path.resolve().name: _verify_cell(CellFiles(path))})
-    cells = [CellFiles(one) for one in sorted(path.iterdir()) if _is_cell(one) or CELL_MARK in one.name]
+    cells = [CellFiles(folder) for folder in sorted(path.iterdir()) if _is_cell(folder) or CELL_MARK in folder.name]
     if not cells:
         raise RunDirectoryError(
             f"{path} holds neither {MANIFEST} nor the directories of cells; name a directory that a run wrote",
             path=path,
         )
-    seen = _files_seen(grid_hashes(path))
+    seen = files_seen(grid_hashes(path))
     verified = {cell.path.name: _verify_cell(cell) for cell in cells}
-    readable = [cell for cell in cells if cell.manifest is not None]
+    readable = [cell for cell in cells if not _manifest_problem(cell)]
     grid = (*(_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items()), seen)
-    _write(path, grid)
+    write_results(path, grid)
     return Verified(cells=verified, grid=grid)
 
 
@@ -132,37 +117,25 @@ def _never_shown_by_seed(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]
     return (group for group in groups.values() if len(group) > 1)
 
 
-def read_results(directory: Path) -> tuple[CheckResult, ...]:
-    """Return what `verify` wrote here; nothing where it was not run, or where the file is not what it writes."""
-    try:
-        return _RESULTS.validate_json((directory / INTEGRITY).read_bytes())
-    except (OSError, ValidationError):
-        return ()
-
-
-def seen_hashes(results: Sequence[CheckResult]) -> dict[str, str] | None:
-    """Return the hashes of what was looked at; None where nobody wrote them down."""
-    return next((one.sha256 for one in results if one.check == _FILES_SEEN), None)
+def _manifest_problem(cell: CellFiles) -> str:
+    """Return why the checks of a cell cannot run; an empty text if they can."""
+    return cell.manifest_problem if cell.manifest is None else recorded_problem(cell.manifest)
 
 
 def _verify_cell(cell: CellFiles) -> tuple[CheckResult, ...]:
-    # Hashed before anything is read: what changes meanwhile is told as a change.
-    seen = _files_seen(cell_hashes(cell.path))
-    readable = _run("manifest", lambda: iter([cell.manifest_problem or None]))
-    results = [readable]
-    if cell.manifest is not None:
+    # Hashed before anything is read, so that a change in the meantime shows as a change.
+    seen = files_seen(cell_hashes(cell.path))
+    problem = _manifest_problem(cell)
+    results = [_run("manifest", lambda: iter([problem or None]))]
+    if not problem:
         results += [_run(name, partial(check, cell)) for name, check in _CELL_CHECKS.items()]
     results.append(seen)
-    _write(cell.path, results)
+    write_results(cell.path, results)
     return tuple(results)
 
 
-def _files_seen(hashes: dict[str, str]) -> CheckResult:
-    return CheckResult(check=_FILES_SEEN, result="pass", detail=f"looked at {len(hashes)}", count=0, sha256=hashes)
-
-
 def _run(name: str, look: Callable[[], Findings]) -> CheckResult:
-    """Run one check; what looked at nothing does not pass."""
+    """Run one check; a check of nothing does not pass."""
     looked, wrong = 0, 0
     shown: list[str] = []
     try:
@@ -180,11 +153,3 @@ def _run(name: str, look: Callable[[], Findings]) -> CheckResult:
     if not looked:
         return CheckResult(check=name, result="not_applicable", detail="nothing to look at", count=wrong)
     return CheckResult(check=name, result="pass", detail=f"looked at {looked}", count=wrong)
-
-
-def _write(directory: Path, results: Sequence[CheckResult]) -> None:
-    lines = [one.model_dump(mode="json", exclude_none=True) for one in results]
-    replace_file(directory / INTEGRITY, json.dumps(lines, ensure_ascii=False, sort_keys=True, indent=2) + "\n")
-
-
-_RESULTS: Final = TypeAdapter(tuple[CheckResult, ...])

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.agents import builders
 
-from episodic_absa.agents.decision.adoption import Adoption, decide_adoption, override_flags, severity_sum
+from episodic_absa.agents.decision.adoption import decide_adoption, override_flags, severity_sum
+from episodic_absa.schemas.adoption import Adoption
 
 b: Any = builders
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from tests.agents import builders
 
 from episodic_absa.agents.debate.review_context import TermMap
-from episodic_absa.agents.settings import OVERRIDE_PROFILES, DebateOverride, OverrideThresholds, PipelineSettings
+from episodic_absa.agents.settings import OVERRIDE_PROFILES, DebateOverride, PipelineSettings
 from episodic_absa.agents.stage2.override_gate import OverrideOutcome, apply_override_gate
 from episodic_absa.schemas.absa import AspectHint, DebateSummary, ReviewContext, Span
+from episodic_absa.schemas.override_decision import OverrideThresholds
 
 b: Any = builders
 

@@ -15,7 +15,7 @@ from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIP
 from episodic_absa.backends.embedded.model.weighing import weigh
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.errors import ConfigError
-from episodic_absa.runs.grid import embedded_sha256
+from episodic_absa.runs.cfg_hash import embedded_sha256
 
 
 @pytest.fixture

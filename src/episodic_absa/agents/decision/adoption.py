@@ -1,42 +1,14 @@
 """Decides whether the patched result becomes the final one, and on what evidence."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from episodic_absa.agents.stage2.patch import PatchResult
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples, pairs, predicted
 from episodic_absa.language import norm
 from episodic_absa.memory.episodes.episode_builder import mean_confidence, risk_vector
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
-from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.adoption import Adoption, EvComponents, OverrideFlags
 from episodic_absa.vocabulary import AdoptReason
-
-
-class EvComponents(FrozenModel):
-    """What the evidence value is made of."""
-
-    debate_support: int
-    validator_resolved: int
-    grounding: int
-    confidence_gain: float
-
-
-class Adoption(FrozenModel):
-    """The decision with its reason."""
-
-    adopt: bool
-    reason: AdoptReason
-    ev_score: float
-    ev_threshold: float
-    components: EvComponents
-
-
-class OverrideFlags(NamedTuple):
-    """How an override turned out; gold plays no part."""
-
-    applied: bool
-    success: bool
-    harm: bool
 
 
 def decide_adoption(

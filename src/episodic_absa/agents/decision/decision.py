@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from episodic_absa.agents.decision.adoption import Adoption, OverrideFlags, decide_adoption, override_flags
+from episodic_absa.agents.decision.adoption import decide_adoption, override_flags
 from episodic_absa.agents.decision.moderator import moderate
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage2.patch import PatchResult
@@ -18,6 +18,7 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     Validator2Output,
 )
+from episodic_absa.schemas.adoption import Adoption, OverrideFlags
 
 
 class Decision(NamedTuple):

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from episodic_absa.agents.debate.review_context import TermMap
-from episodic_absa.agents.settings import OverrideThresholds
 from episodic_absa.language import norm, occurs
 from episodic_absa.schemas.absa import (
     AspectHint,
@@ -15,23 +14,10 @@ from episodic_absa.schemas.absa import (
     Span,
     StructuralRisk,
 )
+from episodic_absa.schemas.override_decision import OverrideDecision, OverrideThresholds
 from episodic_absa.vocabulary import L3_RISKS, OverrideSkip, Polarity
 
 _SHORTEST_EVIDENCE: Final = 2
-
-
-class OverrideDecision(NamedTuple):
-    """One aspect's decision with everything it rests on."""
-
-    aspect: str
-    pos: float
-    neg: float
-    total: float
-    margin: float
-    target: Literal["positive", "negative"]
-    decision: Literal["APPLY", "SKIP"]
-    reason: OverrideSkip | Literal[""]
-    thresholds: OverrideThresholds
 
 
 class OverrideOutcome(NamedTuple):

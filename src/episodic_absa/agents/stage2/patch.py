@@ -21,7 +21,7 @@ from episodic_absa.schemas.absa import (
     Span,
     Stage1Result,
 )
-from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.patch_log import PatchLogEntry
 from episodic_absa.vocabulary import Polarity
 
 _INVERSE: Final[dict[Polarity, Polarity]] = {"positive": "negative", "negative": "positive"}
@@ -33,20 +33,6 @@ _PLACEHOLDER_CONFIDENCE: Final = 0.5
 
 _Overridden = tuple[str, Polarity]
 """The normalised aspect an override changed, and to what."""
-
-
-class PatchLogEntry(FrozenModel):
-    """What became of one proposal, review or guard."""
-
-    step: Literal["proposal", "ate_review", "atsa_review", "judge_drop", "anchor_guard", "placeholder", "reduction"]
-    what: str
-    """The proposal type, the review's action, or what the step did."""
-    change_id: str | None = None
-    aspect_term: str
-    applied: bool
-    reason: str = ""
-    polarity: Polarity | None = None
-    """What a flip or an added sentiment set."""
 
 
 class PatchResult(NamedTuple):
@@ -156,7 +142,8 @@ def apply_patch(
     stage1_conflicts = {_current(aspect, renamed) for aspect in _conflicts(stage1.atsa.sentiments)}
     new_conflicts = _conflicts(draft.sentiments) - stage1_conflicts
     judge_says = {norm(renamed.get(aspect, aspect)): says for aspect, says in _judge_polarities(summary, built).items()}
-    overridden = override.applied and (_current(override.applied.aspect, renamed), override.applied.target)
+    applied = override.applied
+    overridden = (_current(applied.aspect, renamed), applied.target) if applied is not None else None
     unsettled = any(not _settled(aspect, overridden, judge_says) for aspect in new_conflicts)
     if debate_acted:
         _reduce(draft, overridden, judge_says)

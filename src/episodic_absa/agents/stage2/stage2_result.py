@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_absa.agents.decision.adoption import Adoption
-from episodic_absa.agents.stage2.patch import PatchLogEntry, PatchResult
+from episodic_absa.agents.stage2.patch import PatchResult
 from episodic_absa.agents.stage2.stage2 import Reviews
 from episodic_absa.final_tuples import extract_tuples, pairs, predicted
 from episodic_absa.language import norm
 from episodic_absa.memory import Injection
 from episodic_absa.schemas.absa import AspectReview, Change, SentimentReview, Stage2Result, Validator2Output
+from episodic_absa.schemas.adoption import Adoption
+from episodic_absa.schemas.patch_log import PatchLogEntry
 
 _LONGEST_REASON: Final = 400
 

@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_absa.cli.output import printable
+from episodic_absa.schemas.check_result import CheckResult
 from episodic_absa.verification.preflight import Preflight
-from episodic_absa.verification.verify import CheckResult, Verified
+from episodic_absa.verification.verify import Verified
 
 _LEVEL_STYLES: Final = {"ok": "green", "warning": "yellow", "error": "bold red"}
 

@@ -20,10 +20,12 @@ from episodic_absa.cli.run.run_summary import summary_json, summary_view
 from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.experiment import GridOutcome, run_grid
 from episodic_absa.reports.run_report import REPORT
+from episodic_absa.runs.cell_run import TooManyFailuresError
+from episodic_absa.runs.cells import all_cells
 from episodic_absa.runs.dry_run import estimate_run
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.finished_cells import Tell
-from episodic_absa.runs.runner import GridProgress, TooManyFailuresError
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
 _EXIT_INTERRUPTED: Final = 130
@@ -89,7 +91,8 @@ def _show_outcome(invocation: Invocation, config: ExperimentConfig, outcome: Gri
         _say(f"{config.file.run_id} was finished before; nothing was run")
     if not results.has_text:
         _say(f"{REPORT} stays without review text; with it: episodic-absa report {shown_path(config.out_dir)}")
-    summary = load_summary(config, results.finished.cells)
+    names = [cell.name for cell in all_cells(config)]
+    summary = load_summary(config.out_dir, names, results.finished.cells)
     if invocation.as_json:
         print_json(summary_json(config, summary, progress.requests(), was_finished=was_finished))
         return

@@ -28,6 +28,7 @@ from episodic_absa.memory.store.store_lock import StoreLock
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1, SnapshotV1_1
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile, FsyncFailedError
+from episodic_absa.serialization.validation_reasons import reasons_of
 
 DEFAULT_KEEP_LAST_N: Final = 5000
 DEFAULT_LOCK_TIMEOUT_S: Final = 30.0
@@ -450,19 +451,6 @@ def highest_rejected_id(store: Path) -> int:
         raise MemoryStoreError(f"cannot read {rejected_path(store)}: {error.strerror}", path=store) from error
     numbers = (int(digits) for digits in _EPISODE_ID.findall(content))
     return max((number for number in numbers if number <= MAX_EPISODE_NUMBER), default=0)
-
-
-def reasons_of(error: ValidationError) -> str:
-    """Say what is wrong with an episode without quoting it."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    told = [f"{_place(one['loc'])}: {one['msg']}" for one in found[:3]]
-    return "; ".join(told) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
-
-
-def _place(location: tuple[int | str, ...]) -> str:
-    """Name the field; keys of `polarities` are free text and are not repeated."""
-    shown = ["*" if at and location[at - 1] == "polarities" else str(part) for at, part in enumerate(location)]
-    return ".".join(shown) or "line"
 
 
 def _line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.store.bad_line import bad_line_error
-from episodic_absa.memory.store.memory_store import reasons_of
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 _CHUNK: Final = 1 << 20

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import ValidationError
-
 from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory.advice.principles import load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_open_vocabulary
@@ -15,13 +13,13 @@ from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
 from episodic_absa.memory.store.memory_store import (
     DEFAULT_LOCK_TIMEOUT_S,
     MAX_EPISODE_NUMBER,
-    reasons_of,
     torn_path,
 )
 from episodic_absa.memory.store.store_lock import StoreLock
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
+from episodic_absa.serialization.jsonl import read_lines, split_lines
 
 
 class Finding(NamedTuple):
@@ -143,7 +141,7 @@ def _rewriting(path: Path, lock_timeout_s: float) -> Iterator[None]:
 def _read(path: Path) -> tuple[list[bytes], int]:
     """Return the whole lines and how many bytes stand behind them."""
     try:
-        *lines, torn = path.read_bytes().split(b"\n")
+        lines, torn = split_lines(path.read_bytes())
     except OSError as error:
         raise MemoryStoreError(f"cannot read {path}: {error.strerror}", path=path) from error
     return lines, len(torn)
@@ -153,17 +151,15 @@ def _bad_lines(lines: Iterable[bytes]) -> dict[int, str]:
     """Say of each unreadable or misplaced line, by number, what is wrong with it."""
     bad: dict[int, str] = {}
     numbered: list[tuple[int, int]] = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
-        except ValidationError as error:
-            bad[number] = reasons_of(error)
+    for line in read_lines(lines, EpisodicMemoryEntryV1_1):
+        if line.value is None:
+            bad[line.number] = line.problem
             continue
-        episode = int(entry.episode_id[4:])
+        episode = int(line.value.episode_id[4:])
         if not 1 <= episode <= MAX_EPISODE_NUMBER:
-            bad[number] = f"{entry.episode_id} is no number that a store gives"
+            bad[line.number] = f"{line.value.episode_id} is no number that a store gives"
         else:
-            numbered.append((number, episode))
+            numbered.append((line.number, episode))
     in_order = set(_longest_ascending(numbered))
     for number, episode in numbered:
         if number not in in_order:

@@ -1,4 +1,4 @@
-"""Everything a report page shows, as frozen values. Whoever builds them reads files; whoever renders them does not."""
+"""Everything a report page shows, as frozen values. Builders read files; renderers do not."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ class Bilingual(FrozenModel):
 
 
 class RunFacts(FrozenModel):
-    """What was run, as the manifests tell it. No clock, no host, no path of a machine."""
+    """The run as its manifests describe it. No clock, no host, no path of a machine."""
 
     run_id: str
     purpose: str
@@ -60,7 +60,7 @@ class CellState(FrozenModel):
 
 
 class ConditionCard(FrozenModel):
-    """A condition by its flags, with the few figures one looks for first."""
+    """A condition by its flags, with its main figures."""
 
     name: str
     colour: int
@@ -163,11 +163,11 @@ class DifferenceRow(FrozenModel):
     detectable: float | None
     needed_n: int | None
     words: str
-    """What the interval allows to say."""
+    """The claim that the interval supports."""
 
 
 class McNemarView(FrozenModel):
-    """Reviews that only one of the two got exactly right."""
+    """Reviews that exactly one of the two conditions answered right."""
 
     a_only: int
     b_only: int
@@ -217,7 +217,7 @@ class CountBar(FrozenModel):
 
 
 class MemoryFlow(FrozenModel):
-    """What became of memory in one condition, in samples."""
+    """How far memory came in one condition, in samples."""
 
     condition: str
     colour: int
@@ -231,12 +231,12 @@ class MemoryFlow(FrozenModel):
 
     @property
     def withheld(self) -> int:
-        """All that was kept back."""
+        """Samples whose memory was kept back."""
         return self.blocked_episodes + self.blocked_advisories + self.demoted_advisories + self.firewall_dropped
 
 
 class PrincipleUse(FrozenModel):
-    """A principle of the catalogue and how often advice from it turned up."""
+    """A principle of the catalogue and how often its advice was retrieved and shown."""
 
     principle_id: str
     advisory_type: str
@@ -281,7 +281,7 @@ class CheckRow(FrozenModel):
 
 
 class Integrity(FrozenModel):
-    """What `verify` found, if it was run."""
+    """The results of `verify`, if it was run."""
 
     verified: bool
     columns: tuple[str, ...] = ()
@@ -292,11 +292,11 @@ class Integrity(FrozenModel):
     unverified: tuple[str, ...] = ()
     """Cells without integrity.json."""
     changed: tuple[str, ...] = ()
-    """Those whose files are not the ones that were looked at."""
+    """Cells whose files changed since they were checked."""
 
 
 class IndexRow(FrozenModel):
-    """What the explorer filters one sample of one cell by."""
+    """The flags by which the explorer filters one sample of one cell."""
 
     failed: bool = False
     changed: bool = False
@@ -312,7 +312,7 @@ class IndexRow(FrozenModel):
 
 
 class CellSample(FrozenModel):
-    """One review in one cell: how it is found, and what is shown of it, as JSON texts that equal samples share."""
+    """One review in one cell: its filter flags, and its details as JSON texts that equal samples share."""
 
     index: IndexRow
     analysis: str
@@ -337,19 +337,19 @@ class ReviewEntry(FrozenModel):
 
 
 class ExplorerCell(FrozenModel):
-    """A cell one can choose."""
+    """A cell that the explorer can show."""
 
     condition: str
     seed: int
 
 
 class Explorer(FrozenModel):
-    """All samples; `first` is what it opens with."""
+    """All samples, and the conditions that the explorer opens with."""
 
     cells: tuple[ExplorerCell, ...]
     reviews: tuple[ReviewEntry, ...]
     first: tuple[str, str]
-    """Condition shown, and the one beside it (empty: none)."""
+    """The condition shown, and the condition beside it (empty: none)."""
 
 
 class ReportData(FrozenModel):
@@ -361,7 +361,7 @@ class ReportData(FrozenModel):
     headline: Bilingual
     power: Bilingual | None
     notes: tuple[Bilingual, ...]
-    """What a reader must know before any figure: unfinished cells, failures, no gold, ignored seeds."""
+    """What a reader must know before the figures: unfinished cells, failures, no gold, ignored seeds."""
     cells: tuple[CellState, ...]
     conditions: tuple[ConditionCard, ...]
     panels: tuple[QualityPanel, ...]

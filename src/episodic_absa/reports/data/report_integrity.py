@@ -1,4 +1,4 @@
-"""What the report tells of `verify`: what it found, and whether the files are still those that it looked at."""
+"""Gathers the results of `verify` for the report, and whether the checked files changed since."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,13 +7,14 @@ from typing import Final
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.reports.data.report_data import CheckRow, Integrity
 from episodic_absa.runs.reading.verified_files import cell_hashes, grid_hashes, is_unchanged
-from episodic_absa.verification.verify import CheckResult, read_results, seen_hashes
+from episodic_absa.schemas.check_result import CheckResult
+from episodic_absa.verification.integrity_file import read_results, seen_hashes
 
 _GRID: Final = "grid"
 
 
 def integrity_of(run: FinishedRun) -> Integrity:
-    """Gather what `verify` wrote into the directories of a run."""
+    """Return the results that `verify` wrote into the directories of a run."""
     places = {path.resolve().name: path for path in (*(cell.path for cell in run.cells), *run.orphans)}
     if run.is_grid:
         places[_GRID] = run.root
@@ -23,9 +24,9 @@ def integrity_of(run: FinishedRun) -> Integrity:
         return Integrity(verified=False)
     by_check: dict[str, dict[str, CheckResult]] = {}
     for name in columns:
-        for one in found[name]:
-            by_check.setdefault(one.check, {})[name] = one
-    results = [one.result for name in columns for one in found[name]]
+        for result in found[name]:
+            by_check.setdefault(result.check, {})[name] = result
+    results = [result.result for name in columns for result in found[name]]
     return Integrity(
         verified=True,
         columns=columns,

@@ -1,4 +1,4 @@
-"""What the report tells of memory and time: flows, gates, growth, impact, principles, latencies."""
+"""Builds the report's tables of memory and time: flows, gates, growth, impact, principles, latencies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, get_args
@@ -37,12 +37,12 @@ _GROWTH: Final[tuple[tuple[str, Bilingual, bool], ...]] = (
 
 
 def memory_flows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[MemoryFlow, ...]:
-    """Tell, for each condition that reads memory, how far it came."""
+    """Return, for each condition that reads memory, in how many samples it came how far."""
     return tuple(_flow(card, _ok(groups[card.name])) for card in cards if card.reads)
 
 
 def impact_rows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[ImpactRow, ...]:
-    """Set samples that followed advice beside those that ignored it, where any was shown."""
+    """Return samples that followed advice beside those that ignored it, for conditions that show any."""
     rows = []
     for card in cards:
         followed, ignored = split_by_following(_ok(groups[card.name]))
@@ -52,7 +52,7 @@ def impact_rows(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[ImpactR
 
 
 def growth_panels(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[GrowthPanel, ...]:
-    """Follow each figure along the run; conditions without memory take part only where there is something to see."""
+    """Return each figure along the run; conditions without memory appear only in the quality panel."""
     if not any(card.reads or card.writes for card in cards):
         return ()
     windows = {(card.name, cell.manifest.seed): cell.growth for card in cards for cell in groups[card.name]}
@@ -61,8 +61,8 @@ def growth_panels(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[Growt
         lines = []
         for card in cards:
             takes_part = card.reads or card.writes or name == "mean_tuple_f1_explicit"
-            for (condition, seed), found in windows.items():
-                points = _points(found, name) if takes_part and condition == card.name else ()
+            for (condition, seed), growth in windows.items():
+                points = _points(growth, name) if takes_part and condition == card.name else ()
                 if points and (any(value for _, value in points) or name == "mean_tuple_f1_explicit"):
                     lines.append(GrowthLine(condition=condition, colour=card.colour, seed=seed, points=points))
         if lines:
@@ -73,9 +73,9 @@ def growth_panels(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[Growt
 def principle_uses(
     samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]
 ) -> tuple[PrincipleUse, ...]:
-    """List the principles that turned up most."""
+    """Return the principles whose advice was retrieved most."""
     uses = []
-    for principle in {one for group in samples.values() for cell in group for one in cell.principles}:
+    for principle in {name for group in samples.values() for cell in group for name in cell.principles}:
         counts = [
             [cell.principles[principle] for cell in samples[card.name] if principle in cell.principles]
             for card in cards
@@ -98,7 +98,7 @@ def principle_uses(
 def latency_rows(
     samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]
 ) -> tuple[LatencyRow, ...]:
-    """Tell how long samples took, by condition."""
+    """Return how long samples took, by condition."""
     rows = []
     for card in cards:
         group = samples[card.name]
@@ -132,14 +132,14 @@ def _ok(cells: Sequence[FinishedCell]) -> list[Scorecard]:
 
 def _flow(card: ConditionCard, ok: Sequence[Scorecard]) -> MemoryFlow:
     total = len(ok)
-    metas = [one.memory for one in ok if one.memory is not None]
-    shown = [one for one in ok if was_injected(one)]
+    metas = [card.memory for card in ok if card.memory is not None]
+    shown = [card for card in ok if was_injected(card)]
 
     def bar(label: str, count: int) -> CountBar:
         return CountBar(label=label, count=count, total=total)
 
     def gate(values: Sequence[str], reasons: Callable[[MemoryMeta], Sequence[str]]) -> tuple[CountBar, ...]:
-        # Gates look at Stage1 alone; where memory is never shown they open nothing.
+        # Gates depend on Stage1 alone; in a condition that never shows memory an open gate has no effect.
         if not card.shows:
             return ()
         return tuple(bar(value.replace("_", " "), sum(value in reasons(meta) for meta in metas)) for value in values)
@@ -151,7 +151,7 @@ def _flow(card: ConditionCard, ok: Sequence[Scorecard]) -> MemoryFlow:
             bar("retrieved", sum(meta.retrieved_k > 0 for meta in metas)),
             bar("shown in a prompt", len(shown)),
             bar("shown, then changed", sum(map(was_changed, shown))),
-            bar("stored", sum(one.store_decision == "stored" for one in ok)),
+            bar("stored", sum(card.store_decision == "stored" for card in ok)),
         ),
         debate_gate=gate(get_args(DebateGateReason), lambda meta: meta.injection_trigger_reasons),
         stage2_gate=gate(get_args(Stage2GateReason), lambda meta: meta.stage2_memory_gate_reasons),
@@ -177,7 +177,7 @@ def _impact(condition: str, followed: Sequence[Scorecard], ignored: Sequence[Sco
 
 
 def _points(windows: Sequence[GrowthWindow], name: str) -> tuple[tuple[int, float], ...]:
-    values = ((one.window_end_sample, getattr(one, name)) for one in windows)
+    values = ((window.window_end_sample, getattr(window, name)) for window in windows)
     return tuple((end, float(value)) for end, value in values if value is not None)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.memory_use import was_injected
@@ -16,21 +16,21 @@ from episodic_absa.metrics.per_sample.pair_scores import score_exact
 from episodic_absa.metrics.per_sample.sample_values import was_changed
 from episodic_absa.reports.data.report_data import CellSample, IndexRow
 from episodic_absa.reports.data.sample_detail import (
-    OverrideNote,
-    PatchNote,
     SampleParts,
-    StoreNote,
     TermNames,
     analysis_json,
     gold_json,
     memory_json,
 )
 from episodic_absa.runs.reading.finished_cells import FinishedCell
-from episodic_absa.runs.reading.run_files import DecisionLine, OutputLine, TraceLine
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, TRACES
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.output_line import OutputLine
+from episodic_absa.schemas.override_decision import OverrideDecision, OverrideDecisionLine
 from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.trace_line import TraceLine
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.jsonl import read_lines
 
 logger = logging.getLogger("episodic_absa.reports")
 LineT = TypeVar("LineT", bound=BaseModel)
@@ -38,7 +38,7 @@ LineT = TypeVar("LineT", bound=BaseModel)
 
 @dataclass(frozen=True)
 class ReviewFacts:
-    """What a review is, whatever the cell."""
+    """The facts of a review, which are the same in every cell."""
 
     text: str
     language: str
@@ -49,7 +49,7 @@ class ReviewFacts:
 
 @dataclass
 class PrincipleCount:
-    """How often advice from one principle turned up in a cell, in samples."""
+    """How many samples of a cell retrieved and were shown advice from one principle."""
 
     retrieved: int = 0
     injected: int = 0
@@ -59,7 +59,7 @@ class PrincipleCount:
 
 @dataclass
 class CellSamples:
-    """Everything the report takes from the outputs and traces of one cell."""
+    """The report's extract from the outputs and traces of one cell."""
 
     samples: dict[str, CellSample] = field(default_factory=dict)
     reviews: dict[str, ReviewFacts] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class CellSamples:
 
 @dataclass(frozen=True)
 class _Traced:
-    """What is kept of a trace until its output is met."""
+    """The extract of a trace that is kept until its output is read."""
 
     text: str
     bundle: AdvisoryBundleV1_1
@@ -83,7 +83,7 @@ class _Traced:
 
 
 class SampleReader:
-    """Reads cell after cell; equal details of different cells are held once, and so are the numbers of terms."""
+    """Reads cell after cell; equal details of different cells, and the numbers of terms, are kept once."""
 
     def __init__(self, *, with_text: bool) -> None:
         self._with_text = with_text
@@ -91,37 +91,36 @@ class SampleReader:
         self._pool: dict[str, str] = {}
 
     def read(self, cell: FinishedCell) -> CellSamples:
-        """Read one cell. A line that cannot be read is counted: the figures come from scorecards and stand anyway."""
-        found = CellSamples()
-        traces = self._traces(cell, found)
-        decisions: defaultdict[str, list[OverrideNote]] = defaultdict(list)
-        for line in _lines(cell.path / OVERRIDE_DEBUG, DecisionLine, found):
-            note = OverrideNote(line.aspect, line.pos, line.neg, line.target, line.decision, line.reason)
-            decisions[line.uid].append(note)
-        outputs = {line.uid: line for line in _lines(cell.path / OUTPUTS, OutputLine, found)}
+        """Read one cell. Unreadable lines are counted only: the figures come from scorecards."""
+        samples = CellSamples()
+        traces = self._traces(cell, samples)
+        decisions: defaultdict[str, list[OverrideDecision]] = defaultdict(list)
+        for line in _lines(cell.path / OVERRIDE_DEBUG, OverrideDecisionLine, samples):
+            decisions[line.uid].append(line)
+        outputs = {line.uid: line for line in _lines(cell.path / OUTPUTS, OutputLine, samples)}
         weights = cell.manifest.config.pipeline.ev_weights
         for card in cell.cards:
             trace = traces.get(card.uid)
             parts = _parts(card, outputs.get(card.uid), trace, tuple(decisions[card.uid]), weights)
-            self._add(cell, parts, trace, found)
-        found.lacking = _lacking(cell, {OUTPUTS: outputs.keys(), TRACES: traces.keys()})
-        return found
+            self._add(cell, parts, trace, samples)
+        samples.lacking = _lacking(cell, {OUTPUTS: outputs.keys(), TRACES: traces.keys()})
+        return samples
 
-    def _traces(self, cell: FinishedCell, found: CellSamples) -> dict[str, _Traced]:
+    def _traces(self, cell: FinishedCell, samples: CellSamples) -> dict[str, _Traced]:
         traces: dict[str, _Traced] = {}
-        for line in _lines(cell.path / TRACES, TraceLine, found):
-            found.latencies_ms.append(line.timing.latency_ms_sum)
-            found.calls += len(line.calls)
-            found.cached_calls += sum(call.cached for call in line.calls)
+        for line in _lines(cell.path / TRACES, TraceLine, samples):
+            samples.latencies_ms.append(line.timing.latency_ms_sum)
+            samples.calls += len(line.calls)
+            samples.cached_calls += sum(call.cached for call in line.calls)
             message = line.error.message if line.error else ""
             case = line.case_trace
             traces[case.case_id] = _Traced(line.text, case.memory_bundle, line.timing.latency_ms_sum, message)
         return traces
 
-    def _add(self, cell: FinishedCell, parts: SampleParts, trace: _Traced | None, found: CellSamples) -> None:
+    def _add(self, cell: FinishedCell, parts: SampleParts, trace: _Traced | None, samples: CellSamples) -> None:
         card = parts.card
         names = self._names[card.uid]
-        found.reviews[card.uid] = ReviewFacts(
+        samples.reviews[card.uid] = ReviewFacts(
             text=names.quote(trace.text if trace else ""),
             language=card.language_code,
             domain=card.domain_id,
@@ -129,20 +128,20 @@ class SampleReader:
             gold=self._once(gold_json(card.gold_tuples, names)),
         )
         usage = card.usage
-        found.samples[card.uid] = CellSample(
+        samples.samples[card.uid] = CellSample(
             index=index_row(card, count_backfilled=cell.count_backfilled),
             analysis=self._once(analysis_json(parts, names)),
             memory=self._once(memory_json(parts)),
             cost=(usage.calls, usage.tokens_in, usage.tokens_out, trace.latency_ms if trace else None),
         )
-        _count_principles(parts, found.principles)
+        _count_principles(parts, samples.principles)
 
     def _once(self, text: str) -> str:
         return self._pool.setdefault(text, text)
 
 
 def index_row(card: Scorecard, *, count_backfilled: bool) -> IndexRow:
-    """Say what the explorer filters a sample by."""
+    """Return the flags by which the explorer filters a sample."""
     gold = valid_gold(card)
     if card.status == "error":
         return IndexRow(failed=True, has_gold=gold is not None, answer="failed")
@@ -165,25 +164,24 @@ def index_row(card: Scorecard, *, count_backfilled: bool) -> IndexRow:
 
 
 def _lacking(cell: FinishedCell, uids: Mapping[str, Collection[str]]) -> tuple[tuple[str, int], ...]:
-    # A run that was killed may have written a scorecard and no output yet.
+    # A killed run may have written a scorecard and no output yet.
     allowed = 0 if cell.manifest.completed else 1
     missing = [(name, sum(card.uid not in known for card in cell.cards)) for name, known in uids.items()]
-    found = tuple((name, count) for name, count in missing if count > allowed)
-    for name, count in found:
+    lacking = tuple((name, count) for name, count in missing if count > allowed)
+    for name, count in lacking:
         logger.warning("%s: %s lacks %d of %d samples", cell.path.name, name, count, len(cell.cards))
-    return found
+    return lacking
 
 
 def _parts(
     card: Scorecard,
     output: OutputLine | None,
     trace: _Traced | None,
-    overrides: tuple[OverrideNote, ...],
+    overrides: tuple[OverrideDecision, ...],
     ev_weights: tuple[float, ...],
 ) -> SampleParts:
     if output is None:
         return SampleParts(card=card, ev_weights=ev_weights, bundle=trace.bundle if trace else None)
-    meta = output.meta
     error = output.error
     return SampleParts(
         card=card,
@@ -194,12 +192,8 @@ def _parts(
         moderator=output.moderator,
         bundle=trace.bundle if trace else None,
         overrides=overrides,
-        patches=tuple(
-            PatchNote(one.step, one.what, one.aspect_term, one.applied, one.reason) for one in output.patch_log
-        ),
-        store=StoreNote(meta.store_decision, meta.store_skip_reason, meta.store_reason_tags, meta.episode_id)
-        if meta.store_decision
-        else None,
+        patches=output.patch_log,
+        meta=output.meta,
         error=(error.type, error.stage, trace.error_message if trace else "") if error else None,
     )
 
@@ -207,24 +201,24 @@ def _parts(
 def _count_principles(parts: SampleParts, principles: dict[str, PrincipleCount]) -> None:
     shown = set(parts.stage2.advisories_ids) if parts.stage2 else set()
     advisories = parts.bundle.retrieved if parts.bundle else ()
-    retrieved = Counter(one.evidence.principle_id for one in advisories)
-    injected = {one.evidence.principle_id for one in advisories if one.advisory_id in shown}
-    for one in advisories:
-        count = principles.setdefault(one.evidence.principle_id, PrincipleCount())
-        count.advisory_type = one.advisory_type
-        # What follows in brackets is about the one past case, not about the principle.
-        count.messages.add(one.message.partition(" [")[0])
+    retrieved = Counter(advisory.evidence.principle_id for advisory in advisories)
+    injected = {advisory.evidence.principle_id for advisory in advisories if advisory.advisory_id in shown}
+    for advisory in advisories:
+        count = principles.setdefault(advisory.evidence.principle_id, PrincipleCount())
+        count.advisory_type = advisory.advisory_type
+        # The text in brackets is about the past case, not about the principle.
+        count.messages.add(advisory.message.partition(" [")[0])
     for principle in retrieved:
         principles[principle].retrieved += 1
         principles[principle].injected += principle in injected
 
 
-def _lines(path: Path, model: type[LineT], found: CellSamples) -> Iterator[LineT]:
+def _lines(path: Path, model: type[LineT], samples: CellSamples) -> Iterator[LineT]:
     if not path.exists():
         return
     with open(path, "rb") as file:
-        for line in file:
-            try:
-                yield model.model_validate_json(line)
-            except ValidationError:
-                found.unreadable_lines += 1
+        for line in read_lines(file, model):
+            if line.value is None:
+                samples.unreadable_lines += 1
+            else:
+                yield line.value

@@ -1,4 +1,4 @@
-"""From metrics and comparisons to what the report shows of them."""
+"""Builds the report's tables and panels from metrics and comparisons."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
@@ -53,12 +53,12 @@ Groups = Mapping[str, Sequence[FinishedCell]]
 
 
 def seed_rows(run: FinishedRun) -> tuple[SeedRow, ...]:
-    """Return every metric of every condition; the page of a store's building shows what that one cell measured."""
+    """Return every metric of every condition; a page of a cell that builds a store shows that cell's metrics."""
     return run.rows if run.by_condition else tuple(_of_one_cell(run.cells[0]))
 
 
 def quality_intervals(groups: Groups) -> Intervals:
-    """Return the interval over reviews of every quality metric that a review has a value of."""
+    """Return the interval over reviews of every quality metric that has a value per review."""
     keys: list[tuple[str, str]] = []
     samples: list[list[float]] = []
     for condition, cells in groups.items():
@@ -71,17 +71,17 @@ def quality_intervals(groups: Groups) -> Intervals:
                         values.setdefault(card.uid, []).append(value)
             keys.append((condition, metric))
             samples.append([fmean(values[uid]) for uid in sorted(values)])
-    # In one go: samples of one size share their draws.
+    # All at once: samples of equal size share their draws.
     return dict(zip(keys, bootstrap_intervals(samples), strict=True))
 
 
 def metric_tables(rows: Sequence[SeedRow], conditions: Sequence[str], intervals: Intervals) -> tuple[MetricTable, ...]:
-    """Lay out the metrics by question; families over a vocabulary stand apart from the rest."""
-    found: dict[tuple[str, str], SeedRow] = {(row.condition, row.metric): row for row in rows}
+    """Return the metrics by question; families over a vocabulary are listed apart."""
+    by_name: dict[tuple[str, str], SeedRow] = {(row.condition, row.metric): row for row in rows}
     names = dict.fromkeys((row.group, row.metric) for row in rows if row.condition != BASELINE)
     tables: dict[str, list[MetricRow]] = {}
     for group, metric in names:
-        tables.setdefault(group, []).append(_metric_row(metric, conditions, found, intervals))
+        tables.setdefault(group, []).append(_metric_row(metric, conditions, by_name, intervals))
     # SPEC 12: RQ1 also shows residual risk, marked process.
     residual = [row for row in tables.get("rq3", ()) if row.metric.endswith("residual_risk_rate")]
     tables["rq1"] = [*tables.get("rq1", ()), *residual]
@@ -98,12 +98,12 @@ def metric_tables(rows: Sequence[SeedRow], conditions: Sequence[str], intervals:
 
 
 def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str, int]]) -> tuple[QualityPanel, ...]:
-    """Draw the quality metrics that a review has a value of, the baseline beside them."""
+    """Return the panels of quality metrics that have a value per review, with the baseline."""
     rows = {row.metric: row for table in tables if table.name == "quality" for row in table.rows}
     panels = []
     for metric in _PANELS:
         row = rows.get(metric)
-        if row is None or all(one.value is None for one in row.values):
+        if row is None or all(cell.value is None for cell in row.values):
             continue
         before = rows.get(f"{metric}_s1")
         points = [
@@ -123,66 +123,71 @@ def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str
     return tuple(panels)
 
 
-def comparison_view(one: Comparison) -> ComparisonView:
-    """Put a comparison into words and rows."""
-    primary = one.of(PRIMARY)
+def comparison_view(comparison: Comparison) -> ComparisonView:
+    """Return a comparison as sentences and rows."""
+    primary = comparison.of(PRIMARY)
     return ComparisonView(
-        a=one.a,
-        b=one.b,
+        a=comparison.a,
+        b=comparison.b,
         sentence=Bilingual(
-            en=claim_sentence(one.a, one.b, primary, "en"), ko=claim_sentence(one.a, one.b, primary, "ko")
+            en=claim_sentence(comparison.a, comparison.b, primary, "en"),
+            ko=claim_sentence(comparison.a, comparison.b, primary, "ko"),
         ),
         power=Bilingual(en=power_sentence(primary, "en"), ko=power_sentence(primary, "ko")),
-        unpaired_a=max(row.unpaired_a for row in one.metrics),
-        unpaired_b=max(row.unpaired_b for row in one.metrics),
-        rows=tuple(_difference_row(row, one.a) for row in one.metrics),
-        mcnemar=_mcnemar_view(one.mcnemar),
+        unpaired_a=max(row.unpaired_a for row in comparison.metrics),
+        unpaired_b=max(row.unpaired_b for row in comparison.metrics),
+        rows=tuple(_difference_row(row, comparison.a) for row in comparison.metrics),
+        mcnemar=_mcnemar_view(comparison.mcnemar),
     )
 
 
 def definitions_of(metrics: Iterable[str]) -> tuple[Definition, ...]:
-    """Explain every metric once, in the order it is first met."""
+    """Return the definition of every metric once, in the order of its first use."""
     known = [definition_of(metric) for metric in dict.fromkeys(metrics)]
     return tuple(
-        Definition(metric=one.metric, kind=one.kind, text=Bilingual(en=one.definition, ko=one.definition_ko))
-        for one in known
+        Definition(
+            metric=definition.metric,
+            kind=definition.kind,
+            text=Bilingual(en=definition.definition, ko=definition.definition_ko),
+        )
+        for definition in known
     )
 
 
 def _trial_note(rows: Sequence[SeedRow]) -> Bilingual | None:
-    """Say once which conditions have no trials to compare, and why."""
+    """Return one sentence that names the conditions without trials to compare, and why."""
     why: dict[str, list[str]] = {}
     for row in rows:
         if row.group == "rq2" and row.mean is None and row.note and row.condition not in why.get(row.note, ()):
             why.setdefault(row.note, []).append(row.condition)
     if not why:
         return None
-    told = "; ".join(f"{', '.join(conditions)}: {note}" for note, conditions in why.items())
-    return Bilingual(en=f"No value for {told}.", ko=f"값이 없는 조건 — {told}.")
+    reasons = "; ".join(f"{', '.join(conditions)}: {note}" for note, conditions in why.items())
+    return Bilingual(en=f"No value for {reasons}.", ko=f"값이 없는 조건 — {reasons}.")
 
 
 def _of_one_cell(cell: FinishedCell) -> Iterator[SeedRow]:
-    for one in (*cell_metrics(cell), *stability_of([cell]).metrics):
-        if one.metric == BASELINE:
+    for value in (*cell_metrics(cell), *stability_of([cell]).metrics):
+        if value.metric == BASELINE:
             continue
-        is_baseline = one.group == "baseline"
-        yield _single(BASELINE if is_baseline else cell.condition, one, one.metric.removeprefix(f"{BASELINE}_"))
+        is_baseline = value.group == "baseline"
+        yield _single(BASELINE if is_baseline else cell.condition, value, value.metric.removeprefix(f"{BASELINE}_"))
 
 
-def _single(condition: str, one: MetricValue, metric: str) -> SeedRow:
-    known = (condition, metric, one.group, one.kind, one.value, None, 1, (one.value,))
-    return SeedRow(*known, one.numerator, one.denominator, one.note)
+def _single(condition: str, value: MetricValue, metric: str) -> SeedRow:
+    known = (condition, metric, value.group, value.kind, value.value, None, 1, (value.value,))
+    return SeedRow(*known, value.numerator, value.denominator, value.note)
 
 
 def _metric_row(
-    metric: str, conditions: Sequence[str], found: Mapping[tuple[str, str], SeedRow], intervals: Intervals
+    metric: str, conditions: Sequence[str], by_name: Mapping[tuple[str, str], SeedRow], intervals: Intervals
 ) -> MetricRow:
     definition = definition_of(metric)
-    rows = [found[condition, metric] for condition in conditions]
-    # What holds of some conditions only would be read as true of all; what holds of seeds is told on the first screen.
+    rows = [by_name[condition, metric] for condition in conditions]
+    # A note about some conditions would read as true of all; notes about seeds stand on the first screen.
     notes = [[part for part in row.note.split("; ") if part and not part.startswith(_SEED_NOTE)] for row in rows]
     shared = [part for part in notes[0] if all(part in others for others in notes)]
-    baseline = found.get((BASELINE, metric))
+    baseline = by_name.get((BASELINE, metric))
     return MetricRow(
         metric=metric,
         kind=definition.kind,
@@ -207,7 +212,7 @@ def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue
 
 def _difference_row(row: PairedDifference, name_a: str) -> DifferenceRow:
     shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name != "words"}
-    # Kind and lack of variation have places of their own in the table.
+    # The table shows kind and lack of variation elsewhere.
     words = claim_label(row).replace("A ", f"{name_a} ", 1) if claim_strength(row) != "none" else ""
     return DifferenceRow(**shared, words=words)
 

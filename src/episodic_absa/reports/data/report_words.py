@@ -1,4 +1,4 @@
-"""The sentences of a report's first screen. What an interval carries is for the statistics to say, not for these."""
+"""The sentences of a report's first screen. Claims about intervals come from the statistics."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -11,7 +11,7 @@ _NAMES_SHOWN: Final = 6
 def headline_of(
     facts: RunFacts, cards: Sequence[ConditionCard], comparisons: Sequence[ComparisonView]
 ) -> tuple[Bilingual, Bilingual | None]:
-    """Answer the question of the run in one sentence, and say what so many reviews can show."""
+    """Return the result of the run in one sentence, and one about the power of its sample size."""
     if facts.with_gold and comparisons:
         first = comparisons[0]
         return first.sentence, first.power if first.power.en else None
@@ -25,18 +25,18 @@ def headline_of(
 def notes_of(
     facts: RunFacts, cells: Sequence[CellState], *, unreadable_lines: int, only_build: str = ""
 ) -> tuple[Bilingual, ...]:
-    """Say what a reader must know before any figure.
+    """Return what a reader must know before the figures.
 
     Args:
-        facts: what was run.
-        cells: how far each came, those that cannot be read among them.
-        unreadable_lines: of outputs and traces.
-        only_build: the cell that a grid's page shows where no condition has been run yet.
+        facts: the run.
+        cells: the state of each cell, unreadable ones included.
+        unreadable_lines: how many lines of outputs and traces cannot be read.
+        only_build: the cell that a grid's page shows if no condition has been run yet.
     """
     notes = [*_damage(cells), *_notes(facts, cells, unreadable_lines)]
     if only_build:
         first = Bilingual(
-            en=f"No condition has been run yet: this page shows the building of a store, {only_build}, alone.",
+            en=f"No condition has been run yet: this page shows only {only_build}, which builds a store.",
             ko=f"아직 실행된 조건이 없습니다. 이 보고서는 저장소를 만든 셀 {only_build}만 보여 줍니다.",
         )
         notes.insert(0, first)
@@ -67,12 +67,12 @@ def _score(card: ConditionCard) -> str:
 
 
 def _damage(cells: Sequence[CellState]) -> Iterator[Bilingual]:
-    """Say what is not here although it was run: figures are made without it."""
+    """Yield notes about samples and cells that are missing from the figures."""
     orphans = [cell.name for cell in cells if cell.expected is None]
     if orphans:
         names = _listed(orphans)
         yield Bilingual(
-            en=f"Left out for want of a manifest.json: {names}. No figure counts them.",
+            en=f"Skipped, no manifest.json: {names}. No figure counts them.",
             ko=f"manifest.json이 없어 제외한 셀: {names}. 어떤 수치에도 포함되지 않습니다.",
         )
     changed = [cell for cell in cells if cell.completed and cell.done != cell.expected]
@@ -87,7 +87,7 @@ def _damage(cells: Sequence[CellState]) -> Iterator[Bilingual]:
     if lacking:
         names = _listed(lacking)
         yield Bilingual(
-            en=f"Samples missing from outputs or traces ({names}): figures rest on scorecards and stand; "
+            en=f"Samples missing from outputs or traces ({names}): the figures come from scorecards and are complete; "
             "texts, details and times of these samples cannot be shown.",
             ko=f"outputs 또는 traces에 없는 샘플이 있습니다({names}). 수치는 scorecards에 근거하므로 그대로이지만, "
             "해당 샘플의 본문, 과정, 시간은 표시할 수 없습니다.",
@@ -121,7 +121,8 @@ def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -
         )
     if unreadable_lines:
         yield Bilingual(
-            en=f"{unreadable_lines:,} lines of outputs or traces could not be read; figures rest on scorecards alone.",
+            en=f"{unreadable_lines:,} lines of outputs or traces could not be read; "
+            "the figures come from scorecards alone.",
             ko=f"outputs 또는 traces의 {unreadable_lines:,}줄을 읽을 수 없었습니다. 수치는 scorecards에만 근거합니다.",
         )
     if facts.backbone.startswith("embedded:"):

@@ -1,8 +1,8 @@
-"""What the explorer shows of one sample in one cell, as JSON. Here alone is decided what a page without text omits."""
+"""Renders one sample of one cell as JSON for the explorer. The only module that decides what `--no-text` omits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from episodic_absa.language import norm
 from episodic_absa.metrics.memory_use import followed_advice, was_injected
@@ -19,42 +19,15 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.output_line import OutputMeta
+from episodic_absa.schemas.override_decision import OverrideDecision
+from episodic_absa.schemas.patch_log import PatchLogEntry
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.serialization.canonical_json import canonical_json
 
 Json = dict[str, Any]
 _EV_PARTS: Final = ("debate_support", "validator_resolved", "grounding", "confidence_gain")
 _LABELS: Final = frozenset({"positive", "negative", "neutral", "mixed"})
-
-
-class OverrideNote(NamedTuple):
-    """One decision of the override gate."""
-
-    aspect: str
-    pos: float
-    neg: float
-    target: str | None
-    decision: str
-    reason: str
-
-
-class PatchNote(NamedTuple):
-    """What became of one proposal, review or guard."""
-
-    step: str
-    what: str
-    aspect: str
-    applied: bool
-    reason: str
-
-
-class StoreNote(NamedTuple):
-    """Whether the sample became an episode."""
-
-    decision: str
-    skip_reason: str
-    tags: tuple[str, ...]
-    episode_id: str | None
 
 
 @dataclass(frozen=True)
@@ -68,16 +41,16 @@ class SampleParts:
     stage2: Stage2Result | None = None
     moderator: ModeratorOutput | None = None
     bundle: AdvisoryBundleV1_1 | None = None
-    overrides: tuple[OverrideNote, ...] = ()
-    patches: tuple[PatchNote, ...] = ()
-    store: StoreNote | None = None
+    overrides: tuple[OverrideDecision, ...] = ()
+    patches: tuple[PatchLogEntry, ...] = ()
+    meta: OutputMeta | None = None
     error: tuple[str, str, str] | None = None
     """Type, stage and message."""
 
 
 @dataclass
 class TermNames:
-    """How one review's terms and quotations are written: as they are, or numbered and left out."""
+    """How a page writes a review's terms and quotations: as they are, or numbered and left out."""
 
     with_text: bool
     _numbers: dict[str, int] = field(default_factory=dict)
@@ -98,7 +71,7 @@ class TermNames:
         return value if value in _LABELS else self.term(value)
 
     def span(self, span: Span | None) -> list[int] | None:
-        """Return where something stands; without text there is nothing to mark."""
+        """Return start and end of a span; None without text."""
         return [span.start, span.end] if span and self.with_text else None
 
 
@@ -106,11 +79,13 @@ def gold_json(gold: Sequence[GoldTuple] | None, names: TermNames) -> str:
     """Render the gold of a review."""
     if gold is None:
         return "null"
-    return canonical_json([_tuple(one.aspect_term, one.polarity, one.span, names) for one in gold])
+    return canonical_json(
+        [_tuple(gold_tuple.aspect_term, gold_tuple.polarity, gold_tuple.span, names) for gold_tuple in gold]
+    )
 
 
 def analysis_json(parts: SampleParts, names: TermNames) -> str:
-    """Render what was analysed and decided. It names no condition: equal analyses give equal texts."""
+    """Render the analysis and its decisions. No condition is named, so that equal analyses give equal texts."""
     card = parts.card
     value: Json = {
         "status": card.status,
@@ -118,7 +93,7 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
         "s1": _tuples(card.stage1_tuples, names),
         "s2": _tuples(card.stage2_tuples, names),
         "final": _tuples(card.final_tuples, names),
-        "drops": [[names.term(one.aspect_term), one.drop_reason] for one in card.drops],
+        "drops": [[names.term(drop.aspect_term), drop.drop_reason] for drop in card.drops],
         "risks": _risks(parts, names),
         "severity": [
             card.risk_before.severity_sum if card.risk_before else None,
@@ -127,10 +102,19 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
         "debate": _debate(parts.debate, names),
         "reviews": _reviews(parts.stage2, names),
         "patches": [
-            [one.step, one.what, names.term(one.aspect), one.applied, names.quote(one.reason)] for one in parts.patches
+            [entry.step, entry.what, names.term(entry.aspect_term), entry.applied, names.quote(entry.reason)]
+            for entry in parts.patches
         ],
         "overrides": [
-            [names.term(one.aspect), one.pos, one.neg, one.target, one.decision, one.reason] for one in parts.overrides
+            [
+                names.term(decision.aspect),
+                decision.pos,
+                decision.neg,
+                decision.target,
+                decision.decision,
+                decision.reason,
+            ]
+            for decision in parts.overrides
         ],
         "adoption": _adoption(card, parts.ev_weights),
         "moderator": _moderator(parts.moderator),
@@ -142,7 +126,7 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
 
 
 def memory_json(parts: SampleParts) -> str:
-    """Render what memory did. Advisories are catalogue sentences: they hold no word of the review."""
+    """Render what memory did. Advisories are catalogue sentences and hold no word of the review."""
     meta = parts.card.memory
     if meta is None:
         return "null"
@@ -153,16 +137,16 @@ def memory_json(parts: SampleParts) -> str:
         "ids": list(meta.retrieved_ids),
         "advisories": [
             {
-                "id": one.advisory_id,
-                "type": one.advisory_type,
-                "strength": one.strength,
-                "relevance": one.relevance_score,
-                "principle": one.evidence.principle_id,
-                "sources": list(one.evidence.source_episode_ids),
-                "message": one.message,
-                "shown": one.advisory_id in shown,
+                "id": advisory.advisory_id,
+                "type": advisory.advisory_type,
+                "strength": advisory.strength,
+                "relevance": advisory.relevance_score,
+                "principle": advisory.evidence.principle_id,
+                "sources": list(advisory.evidence.source_episode_ids),
+                "message": advisory.message,
+                "shown": advisory.advisory_id in shown,
             }
-            for one in (parts.bundle.retrieved if parts.bundle else ())
+            for advisory in (parts.bundle.retrieved if parts.bundle else ())
         ],
         "warnings": list(parts.bundle.warnings) if parts.bundle else [],
         "debate": _gate(meta.injection_trigger_reasons, meta.injection_skip_reason, meta.prompt_injection_chars),
@@ -181,8 +165,10 @@ def memory_json(parts: SampleParts) -> str:
         "expects": meta.advisory_expects,
         "followed": followed_advice(parts.card) if was_injected(parts.card) else None,
     }
-    if parts.store is not None:
-        value["store"] = [parts.store.decision, parts.store.skip_reason, list(parts.store.tags), parts.store.episode_id]
+    output = parts.meta
+    if output is not None and output.store_decision is not None:
+        tags = list(output.store_reason_tags)
+        value["store"] = [output.store_decision, output.store_skip_reason, tags, output.episode_id]
     return canonical_json(value)
 
 
@@ -196,13 +182,17 @@ def _tuple(term: str, polarity: str | None, span: Span | None, names: TermNames)
 
 def _tuples(tuples: Iterable[FinalTuple], names: TermNames) -> list[Json]:
     return [
-        {**_tuple(one.aspect_term, one.polarity, one.span, names), "c": one.confidence, "b": one.is_backfilled}
-        for one in tuples
+        {
+            **_tuple(final_tuple.aspect_term, final_tuple.polarity, final_tuple.span, names),
+            "c": final_tuple.confidence,
+            "b": final_tuple.is_backfilled,
+        }
+        for final_tuple in tuples
     ]
 
 
 def _risks(parts: SampleParts, names: TermNames) -> list[list[Any]]:
-    """List Stage1's risks with what became of them, then the new ones of the second critic."""
+    """List Stage1's risks with their outcome, then the new risks of Validator2."""
     first = parts.stage1.validator.structural_risks if parts.stage1 else ()
     second = parts.stage2.validator if parts.stage2 else None
     known = {risk.id for risk in first}
@@ -225,24 +215,24 @@ def _debate(debate: DebateOutput | None, names: TermNames) -> Json | None:
     if debate is None:
         return None
     turns = [
-        [one.round_index, turn.agent, [_edit(edit, names) for edit in turn.proposed_edits]]
-        for one in debate.rounds
-        for turn in one.turns
+        [debate_round.round_index, turn.agent, [_edit(edit, names) for edit in turn.proposed_edits]]
+        for debate_round in debate.rounds
+        for turn in debate_round.turns
     ]
     summary = debate.summary
     return {
         "turns": turns,
         "patch": [[edit.op, *_target(edit.target, names), names.value(edit.value)] for edit in summary.final_patch],
-        "tuples": [[names.term(one.aspect_term), one.polarity] for one in summary.final_tuples],
+        "tuples": [[names.term(judged.aspect_term), judged.polarity] for judged in summary.final_tuples],
         "label": summary.sentence_polarity,
-        "unresolved": [names.quote(one) for one in summary.unresolved_conflicts],
+        "unresolved": [names.quote(conflict) for conflict in summary.unresolved_conflicts],
         "rationale": names.quote(summary.rationale),
     }
 
 
 def _edit(edit: ProposedEdit, names: TermNames) -> list[Any]:
-    told = [edit.op, *_target(edit.target, names), names.value(edit.value)]
-    return [*told, names.quote(edit.evidence), edit.confidence]
+    fields = [edit.op, *_target(edit.target, names), names.value(edit.value)]
+    return [*fields, names.quote(edit.evidence), edit.confidence]
 
 
 def _target(target: EditTarget, names: TermNames) -> tuple[str, str]:
@@ -252,9 +242,11 @@ def _target(target: EditTarget, names: TermNames) -> tuple[str, str]:
 def _reviews(stage2: Stage2Result | None, names: TermNames) -> Json | None:
     if stage2 is None:
         return None
-    accepted = {one.change_id for one in stage2.accepted_changes}
-    # The code after the bar says why a review was not applied; it is no quotation.
-    rejected = {one.change_id: one.reasoning.rpartition(" | not applied: ")[2] for one in stage2.rejected_changes}
+    accepted = {change.change_id for change in stage2.accepted_changes}
+    # The code after the bar says why a verdict was not applied; it quotes nothing.
+    rejected = {
+        change.change_id: change.reasoning.rpartition(" | not applied: ")[2] for change in stage2.rejected_changes
+    }
     kept = 0
     rows: list[list[Any]] = []
     for aspect in stage2.ate_reviews:

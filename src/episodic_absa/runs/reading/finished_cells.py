@@ -1,4 +1,4 @@
-"""Loads what tables are made of: the manifest and the scorecards of a cell, or of every cell of a grid."""
+"""Loads the manifest and the scorecards of a cell, or of every cell of a grid."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,24 +7,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
-from pydantic import ValidationError
-
 from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.memory.store.memory_store import reasons_of
 from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics, compute_growth
-from episodic_absa.runs.reading.run_files import CellFiles, Manifest
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
 from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.serialization.jsonl import read_lines, split_lines
 
 logger = logging.getLogger("episodic_absa.runs")
 Tell = Callable[[str], None]
-"""Is told what is being done, for whoever waits."""
+"""A callback that gets each step of a long task, for display."""
 
 
 def tell_nobody(step: str) -> None:
-    """Stand in where nobody waits."""
+    """Ignore the step."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,17 @@ class FinishedCell:
 
     @cached_property
     def metrics(self) -> tuple[MetricValue, ...]:
-        """Its metrics, with what its manifest says about it."""
+        """The metrics of the cell."""
         return compute_cell_metrics(self.cards, majority=self.manifest.majority, count_backfilled=self.count_backfilled)
 
     @cached_property
     def growth(self) -> tuple[GrowthLine, ...]:
-        """What the memory came to, window by window."""
+        """The growth of the memory, window by window."""
         return compute_growth(self.cards, count_backfilled=self.count_backfilled)
 
     @property
     def condition_aliases(self) -> Mapping[str, str]:
-        """Other names of conditions, as far as the conditions file is within reach."""
+        """Other names of conditions; empty if the conditions file is out of reach."""
         source = self.manifest.config.episodic_memory.conditions_path
         if source is None or source in get_args(ConditionsVersion):
             return load_conditions(source).aliases
@@ -66,7 +65,7 @@ class FinishedCell:
 
 
 def load_cells(root: Path, tell: Tell = tell_nobody) -> tuple[FinishedCell, ...]:
-    """Load the cell that `root` is, or every cell that lies in it, conditions in the order they were named in."""
+    """Load the cell in `root`, or every cell below it, in the order of the experiment's conditions."""
     if not root.is_dir():
         raise RunDirectoryError(f"{root} is no directory; name a run directory or the directory of a grid", path=root)
     paths = [root] if is_cell(root) else sorted(path for path in root.iterdir() if is_cell(path))
@@ -83,7 +82,7 @@ def load_cells(root: Path, tell: Tell = tell_nobody) -> tuple[FinishedCell, ...]
 
 
 def find_orphans(root: Path) -> tuple[Path, ...]:
-    """Return the directories of cells that lost their manifest: nothing in them can be counted."""
+    """Return the directories of cells without a manifest; no table counts their samples."""
     if is_cell(root):
         return ()
     orphans = [path for path in sorted(root.glob(f"*{CELL_MARK}*")) if not is_cell(path) and holds_run_files(path)]
@@ -93,17 +92,17 @@ def find_orphans(root: Path) -> tuple[Path, ...]:
 
 
 def in_order(cells: Iterable[FinishedCell]) -> tuple[FinishedCell, ...]:
-    """Sort cells as tables show them: by condition, then by seed, the building of stores last."""
+    """Sort cells as tables show them: by condition, then by seed, cells that build stores last."""
     return tuple(sorted(cells, key=_place))
 
 
 def is_cell(path: Path) -> bool:
-    """Whether a run wrote a cell here."""
+    """Return whether the directory holds a manifest."""
     return (path / MANIFEST).is_file()
 
 
 def load_cell(path: Path) -> FinishedCell:
-    """Load one cell; what an interrupted or damaged run left is loaded as far as it goes, with a warning."""
+    """Load one cell; for an interrupted or damaged run, load what is there and log a warning."""
     files = CellFiles(path)
     if files.manifest is None:
         what_next = "`episodic-absa verify` tells more" if is_cell(path) else "run the experiment first"
@@ -129,29 +128,28 @@ def load_scorecards(path: Path, *, may_be_torn: bool = False) -> list[Scorecard]
 
     Args:
         path: the file.
-        may_be_torn: leave out a last line that is not ended, as a kill in the middle of a write leaves it.
+        may_be_torn: leave out a last line without its line end, which a kill during a write leaves.
     """
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        lines, torn = split_lines(path.read_bytes())
     except OSError as error:
         problem = f"cannot read {path}: {error.strerror}; `episodic-absa verify` tells more"
         raise RunDirectoryError(problem, path=path) from error
-    if may_be_torn and lines and not lines[-1].endswith(b"\n"):
-        lines.pop()
+    if torn and not may_be_torn:
+        lines.append(torn)
     return list(_validated(lines, path))
 
 
 def _validated(lines: Iterable[bytes], path: Path) -> Iterable[Scorecard]:
     places: dict[str, int] = {}
-    for number, line in enumerate(lines, start=1):
-        try:
-            card = Scorecard.model_validate_json(line)
-        except ValidationError as error:
-            raise _unreadable(path, number, reasons_of(error)) from error
-        known = places.setdefault(card.uid, number)
-        if known != number:
-            # Counted twice it would weigh twice, in some tables and not in others.
-            raise _unreadable(path, number, f"{card.uid!r} has a scorecard already, on line {known}")
+    for line in read_lines(lines, Scorecard):
+        card = line.value
+        if card is None:
+            raise _unreadable(path, line.number, line.problem)
+        known = places.setdefault(card.uid, line.number)
+        if known != line.number:
+            # A sample that counts twice would weigh twice, in some tables and not in others.
+            raise _unreadable(path, line.number, f"{card.uid!r} has a scorecard already, on line {known}")
         yield card
 
 
@@ -160,7 +158,7 @@ def _unreadable(path: Path, number: int, why: str) -> RunDirectoryError:
 
 
 def evaluated(cells: Iterable[FinishedCell]) -> dict[str, list[FinishedCell]]:
-    """Return the cells of every condition, the building of stores aside."""
+    """Return the cells of every condition, without those that build stores."""
     by_condition: dict[str, list[FinishedCell]] = {}
     for cell in cells:
         if not cell.manifest.is_build:
@@ -174,7 +172,7 @@ def all_cards(cells: Sequence[FinishedCell]) -> list[Scorecard]:
 
 
 def _place(cell: FinishedCell) -> tuple[bool, int, str, int]:
-    # Builds last; conditions as the experiment lists them, one that it names by an alias by its name after those.
+    # Builds last; conditions in the experiment's order, then those that it names by an alias, by name.
     named = cell.manifest.config.experiment.conditions or ()
     order = named.index(cell.condition) if cell.condition in named else len(named)
     return cell.manifest.is_build, order, cell.condition, cell.manifest.seed

@@ -1,4 +1,4 @@
-"""Which files `verify` looks at, and their hashes: whoever shows what it found can tell if they are still those."""
+"""The files that `verify` checks, and their hashes, by which a later change shows."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -23,30 +23,30 @@ _OF_A_GRID: Final = ("grid_metrics.csv", "comparisons.csv")
 
 
 def cell_hashes(cell: Path) -> dict[str, str]:
-    """Return the sha256 of every file that the checks of a cell look at, as far as it is there."""
+    """Return the sha256 of every file that the checks of a cell read, if it exists."""
     return _hashes(cell, _OF_A_CELL)
 
 
 def grid_hashes(grid: Path) -> dict[str, str]:
-    """Return the sha256 of every file that the checks of a grid look at; a cell more or less is a change too."""
+    """Return the sha256 of every file that the checks of a grid read; an added or removed cell changes them."""
     cells = sorted(path.name for path in grid.iterdir() if path.is_dir())
     return _hashes(grid, [*_OF_A_GRID, *(f"{cell}/{name}" for cell in cells for name in _OF_A_CELL)])
 
 
 def holds_run_files(path: Path) -> bool:
-    """Whether a run wrote here, whatever became of its manifest."""
+    """Return whether a run wrote here, with or without a manifest."""
     return any((path / name).is_file() for name in (JOURNAL, *COMMITTED_FILES))
 
 
 def forget_verification(cell: Path) -> None:
-    """Remove what `verify` said of a cell and of its grid, before the cell changes."""
+    """Remove the integrity.json of a cell and of its grid, before the cell changes."""
     for directory in (cell, cell.parent):
         (directory / INTEGRITY).unlink(missing_ok=True)
 
 
-def is_unchanged(found: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
-    """Whether the files are those that were looked at; without hashes nobody can tell."""
-    return found is not None and found == now
+def is_unchanged(seen: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:
+    """Return whether the files are those that were checked; False without hashes."""
+    return seen is not None and seen == now
 
 
 def _hashes(root: Path, names: Iterable[str]) -> dict[str, str]:
@@ -56,5 +56,5 @@ def _hashes(root: Path, names: Iterable[str]) -> dict[str, str]:
             with open(root / name, "rb") as file:
                 hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
-            continue  # not there, or not to be read: it was not looked at
+            continue  # missing or unreadable: it was not checked
     return hashes

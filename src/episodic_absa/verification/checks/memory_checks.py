@@ -1,4 +1,4 @@
-"""What must hold of a cell's memory: shown only where it may be, read only from the past, free of text and labels."""
+"""Checks of a cell's memory: shown only where allowed, read only from the past, free of text and labels."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
@@ -14,16 +14,18 @@ from episodic_absa.memory.episodes.leak_guard import (
     refuse_open_vocabulary,
     refuse_text_runs,
 )
-from episodic_absa.runs.reading.run_files import CellFiles, TraceLine
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.recorded_experiment import recorded_experiment
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.trace_line import TraceLine
 from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import Language
 
 
 def check_retrieval_calls(cell: CellFiles) -> Findings:
-    """A retrieving condition retrieves once per sample, any other one never."""
+    """A condition that retrieves does so once per sample; any other condition never does."""
     manifest = cell.known_manifest
-    meant = int(manifest.condition.retrieval_execute and manifest.config.pipeline.enable_debate)
+    meant = int(manifest.condition.retrieval_execute and recorded_experiment(manifest).pipeline.enable_debate)
     for trace in cell.traces.valid():
         calls, ids = trace.memory.retrieval_calls, trace.memory.retrieved_ids
         executed = trace.case_trace.memory_bundle.meta.retrieval_executed
@@ -45,7 +47,7 @@ def check_no_store_unless_used(cell: CellFiles) -> Findings:
 
 
 def check_hidden_memory(cell: CellFiles) -> Findings:
-    """What is masked or not exposed stands in no prompt."""
+    """Memory that is masked or not exposed occurs in no prompt."""
     condition = cell.known_manifest.condition
     hidden = {"stage1"}
     if condition.injection_mask or not condition.exposed_to_debate:
@@ -59,18 +61,18 @@ def check_hidden_memory(cell: CellFiles) -> Findings:
             for call in trace.calls
             if call.stage in hidden and call.memory_slot_present
         )
-        told = []
+        recorded = []
         if "debate" in hidden and (memory.prompt_injection_chars or memory.memory_debate_slot_present_for):
-            told.append("debate")
+            recorded.append("debate")
         if "stage2" in hidden and (memory.stage2_memory_prompt_injection_chars or memory.stage2_memory_injected):
-            told.append("stage2")
-        yield f"{_uid(trace)}: memory is recorded as shown in {', '.join(told)}" if told else None
+            recorded.append("stage2")
+        yield f"{_uid(trace)}: memory is recorded as shown in {', '.join(recorded)}" if recorded else None
 
 
 def check_injections(cell: CellFiles) -> Findings:
-    """What was injected was exposed, let through by a gate, and within the cap; only the chosen calls saw it."""
+    """Injected memory was exposed, passed a gate and fits the cap; only the chosen calls saw it."""
     manifest = cell.known_manifest
-    pipeline = manifest.config.pipeline
+    pipeline = recorded_experiment(manifest).pipeline
     cap, visible = pipeline.memory_prompt_injection_chars_cap, set(pipeline.debate.memory_visible_to)
     for trace in cell.traces.valid():
         memory = trace.memory
@@ -96,15 +98,15 @@ def check_injections(cell: CellFiles) -> Findings:
 
 
 def check_slot_record(cell: CellFiles) -> Findings:
-    """The record of who saw memory is what the prompts held."""
+    """The record of which calls saw memory agrees with their prompts."""
     for trace in cell.traces.valid():
         if trace.error is not None:
             continue
         memory = trace.memory
         saw = {(call.stage, call.agent) for call in trace.calls if call.memory_slot_present}
-        told = {("debate", agent) for agent in memory.memory_debate_slot_present_for}
-        in_debate = {one for one in saw if one[0] == "debate"}
-        same = told == in_debate and bool(told) == bool(memory.prompt_injection_chars)
+        recorded = {("debate", agent) for agent in memory.memory_debate_slot_present_for}
+        in_debate = {call for call in saw if call[0] == "debate"}
+        same = recorded == in_debate and bool(recorded) == bool(memory.prompt_injection_chars)
         in_stage2 = any(stage == "stage2" for stage, _ in saw)
         same = same and memory.stage2_memory_injected == in_stage2
         same = same and in_stage2 == bool(memory.stage2_memory_prompt_injection_chars)
@@ -117,7 +119,7 @@ def check_messages(cell: CellFiles) -> Findings:
         bundle, stage1 = trace.case_trace.memory_bundle, trace.case_trace.stage1_output
         terms = [item.aspect_term for item in stage1.ate.aspects] if stage1 else []
         terms += [item.aspect_term for item in stage1.atsa.sentiments] if stage1 else []
-        for wording in (*(one.message for one in bundle.retrieved), *bundle.warnings):
+        for wording in (*(advisory.message for advisory in bundle.retrieved), *bundle.warnings):
             if find_polarity_word(wording) is not None:
                 yield f"{_uid(trace)}: an advisory or warning names a label"
             else:
@@ -132,14 +134,14 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
     """The bundle's metadata follow from the condition's flags."""
     manifest = cell.known_manifest
     condition = manifest.condition
-    topk = manifest.config.episodic_memory.topk if condition.retrieval_execute else 0
+    topk = recorded_experiment(manifest).episodic_memory.topk if condition.retrieval_execute else 0
     meant = (condition.memory_mode == "on" and not condition.injection_mask, condition.memory_mode, topk)
     for trace in cell.traces.valid():
         bundle = trace.case_trace.memory_bundle
-        told = (bundle.memory_on, bundle.meta.memory_mode, bundle.meta.topk)
-        holds = told == meant and bundle.meta.masked_injection == condition.injection_mask
+        recorded = (bundle.memory_on, bundle.meta.memory_mode, bundle.meta.topk)
+        holds = recorded == meant and bundle.meta.masked_injection == condition.injection_mask
         holds = holds and not (condition.injection_mask and (bundle.retrieved or bundle.warnings))
-        sources = {one for advisory in bundle.retrieved for one in advisory.evidence.source_episode_ids}
+        sources = {episode_id for advisory in bundle.retrieved for episode_id in advisory.evidence.source_episode_ids}
         holds = holds and sources <= set(trace.memory.retrieved_ids)
         yield None if holds else f"{_uid(trace)}: the bundle contradicts the condition's flags or what was retrieved"
 
@@ -194,12 +196,13 @@ def check_start_store(cell: CellFiles) -> Findings:
 
 
 def check_stored_decisions(cell: CellFiles) -> Findings:
-    """Each stored sample added one line of its own, and nobody else added any."""
+    """Each stored sample added one line of its own, and no other line was added."""
     _require_lines(cell)
     entries = list(cell.journal.valid())
-    cards, outputs = cell.cards, {one.uid: one for one in cell.outputs.valid()}
+    cards, outputs = cell.cards, {output.uid: output for output in cell.outputs.valid()}
     added = len(cell.store.raw) - cell.start_lines
     stored = sum(card.store_decision == "stored" for card in cards.values())
+    keep = _keep_last_n(cell)
     yield None if added == stored else f"{added} lines were added to the store; {stored} samples say stored"
     for entry, places in zip(entries, cell.committed, strict=True):
         card, output = cards.get(entry.uid), outputs.get(entry.uid)
@@ -207,37 +210,37 @@ def check_stored_decisions(cell: CellFiles) -> Findings:
         lines = [cell.store.values[place] for place in places]
         own = all(line is not None and _is_of(line, cell, entry.uid, entry.sample_index) for line in lines)
         ids = [line.episode_id for line in lines if line is not None]
-        told = [output.meta.episode_id] if output is not None and output.meta.episode_id else []
-        holds = len(lines) == meant and own and ids == told
-        holds = holds and (card is None or card.store_size_after == _live(cell, places.stop))
+        recorded = [output.meta.episode_id] if output is not None and output.meta.episode_id else []
+        holds = len(lines) == meant and own and ids == recorded
+        holds = holds and (card is None or card.store_size_after == min(places.stop, keep))
         yield None if holds else f"{entry.uid}: the store holds other lines of the sample than its records say"
 
 
 def check_retrieved_is_past(cell: CellFiles) -> Findings:
-    """What a sample retrieved was in the store before the sample's own commit."""  # CHECKLIST 191
+    """Every retrieved episode was in the store before the sample's own commit."""  # CHECKLIST 191
     _require_lines(cell)
-    keep = cell.known_manifest.config.episodic_memory.keep_last_n
+    keep = _keep_last_n(cell)
     ids = [entry.episode_id if entry else None for entry in cell.store.values]
     for entry, places in zip(cell.journal.valid(), cell.committed, strict=True):
         trace = cell.traces_by_uid.get(entry.uid)
         if trace is not None:
             known = set(ids[: places.start][-keep:])
-            unknown = [one for one in trace.memory.retrieved_ids if one not in known]
+            unknown = [episode_id for episode_id in trace.memory.retrieved_ids if episode_id not in known]
             yield f"{entry.uid}: retrieved {unknown[0]}, which no earlier sample had stored" if unknown else None
 
 
 def check_no_self_retrieval(cell: CellFiles) -> Findings:
-    """No sample retrieved an episode of its own."""
+    """No sample retrieved its own episode."""
     _require_lines(cell)
     sources = {entry.episode_id: entry.provenance.source_id for entry in cell.store.valid()}
     for trace in cell.traces.valid():
-        own = [one for one in trace.memory.retrieved_ids if sources.get(one) == _uid(trace)]
+        own = [episode_id for episode_id in trace.memory.retrieved_ids if sources.get(episode_id) == _uid(trace)]
         yield f"{_uid(trace)}: retrieved its own {own[0]}" if own else None
 
 
 def check_private_text(cell: CellFiles) -> Findings:
-    """No run of review text stands in the manifest, in a bundle or in a memory record."""
-    manifest = list(_strings(cell.known_manifest.raw))
+    """No run of review text occurs in the manifest, in a bundle or in a memory record."""
+    manifest = list(_strings(cell.manifest_object))
     for trace in cell.traces.valid():
         shown = [*_strings(trace.case_trace.memory_bundle.model_dump(mode="json"))]
         shown += _strings(trace.memory.model_dump(mode="json"))
@@ -302,8 +305,8 @@ def _is_of(line: EpisodicMemoryEntryV1_1, cell: CellFiles, uid: str, index: int)
     ) and provenance.created_from_split == manifest.dataset.processing_split
 
 
-def _live(cell: CellFiles, count: int) -> int:
-    return min(count, cell.known_manifest.config.episodic_memory.keep_last_n)
+def _keep_last_n(cell: CellFiles) -> int:
+    return recorded_experiment(cell.known_manifest).episodic_memory.keep_last_n
 
 
 def _strings(value: Any) -> Iterator[str]:

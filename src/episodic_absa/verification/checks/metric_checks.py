@@ -1,4 +1,4 @@
-"""What must hold of the tables of a cell or grid: they are what scorecards and manifest give, and they add up."""
+"""Checks of the tables of a cell or grid: they follow from scorecards and manifest, and they add up."""
 
 import csv
 import io
@@ -20,14 +20,15 @@ from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.metrics.per_sample.gold_and_predictions import Tuples, valid_gold
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
 from episodic_absa.metrics.per_sample.structural_errors import BUCKETS
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, in_order
-from episodic_absa.runs.reading.run_files import CellFiles, Manifest
 from episodic_absa.schemas.absa import FinalTuple
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.verification.checks.majority_checks import check_majority_agrees
 from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
 
-# Not after_rep: gold may well hold two polarities of one term, of which a representative is one.
+# Not after_rep: gold may hold two polarities of one term, and a representative is one of them.
 _PERFECT: Final = (
     "tuple_f1_explicit",
     "tuple_f1_overall",
@@ -71,13 +72,13 @@ def check_bucket_rates(cell: CellFiles) -> Findings:
     named = [f"{bucket}_rate" for bucket in BUCKETS]
     if path.exists():
         rows = {row.get("metric"): row for row in csv.DictReader(io.StringIO(path.read_text("utf-8"), newline=""))}
-        told = [(_number(rows, one, "value"), _number(rows, one, "denominator")) for one in named]
+        shares = [(_number(rows, name, "value"), _number(rows, name, "denominator")) for name in named]
     else:
-        values = {one.metric: one for one in cell_metrics(_as_finished(cell))}
-        told = [(values[one].value, values[one].denominator) for one in named]
-    if all(denominator == 0 for _, denominator in told):
+        values = {metric.metric: metric for metric in cell_metrics(_as_finished(cell))}
+        shares = [(values[name].value, values[name].denominator) for name in named]
+    if all(denominator == 0 for _, denominator in shares):
         raise NotApplicableError("no sample ended well")
-    rates = [value for value, _ in told if value is not None]
+    rates = [value for value, _ in shares if value is not None]
     # Each of the rates is rounded to 6 decimals.
     adds_up = len(rates) == len(named) and abs(sum(rates) - 1) <= len(named) * 1e-6
     yield None if adds_up else f"{', '.join(named)} do not sum to 1"
@@ -128,7 +129,7 @@ def _grid_table(cells: Sequence[CellFiles], name: str, text_of: Callable[[Sequen
     try:
         text = text_of(in_order(map(_as_finished, cells)))
     except EpisodicAbsaError as error:
-        # Its message names uids and files, and quotes nothing.
+        # The message names uids and files and quotes nothing.
         yield f"{name} cannot be recomputed: {error}"
         return
     yield _recomputed(path, text, [cell.known_manifest for cell in cells])
@@ -143,12 +144,12 @@ def _as_finished(cell: CellFiles) -> FinishedCell:
 
 
 def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | None:
-    """Return which line is not what it should be; no line is quoted, since a triptych holds words of reviews."""
+    """Return the first line that differs. No line is quoted, since a triptych holds words of reviews."""
     due, found = text.encode().split(b"\n"), path.read_bytes().split(b"\n")
     differing = [place for place, (a, b) in enumerate(zip_longest(found, due), start=1) if a != b]
     if not differing:
         return None
-    foreign = {one.package_version for one in manifests} - {version("episodic-absa")}
+    foreign = {manifest.package_version for manifest in manifests} - {version("episodic-absa")}
     if foreign:
         raise NotApplicableError(
             f"{path.name} was derived by version {', '.join(sorted(foreign))}; `episodic-absa report` derives it anew"
@@ -160,13 +161,13 @@ def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | N
 def _gold_as_prediction(card: Scorecard) -> Tuples:
     return tuple(
         FinalTuple(
-            aspect_term=one.aspect_term,
-            polarity=one.polarity,
+            aspect_term=gold_tuple.aspect_term,
+            polarity=gold_tuple.polarity,
             confidence=1.0,
-            grounding="explicit" if one.aspect_term else "implicit",
+            grounding="explicit" if gold_tuple.aspect_term else "implicit",
         )
-        for one in card.gold_tuples or ()
-        if one.polarity is not None
+        for gold_tuple in card.gold_tuples or ()
+        if gold_tuple.polarity is not None
     )
 
 

@@ -1,4 +1,4 @@
-"""What must hold of where a cell came from: hashes, conditions and samples, as far as they can be reached."""
+"""Checks of a cell's origin: hashes, conditions and samples, as far as the files are within reach."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,9 +11,13 @@ from episodic_absa.conditions import load_conditions
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
+from episodic_absa.runs.cells import Cell
+from episodic_absa.runs.cfg_hash import cfg_hash, embedded_sha256
 from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.grid import Cell, ExperimentData, cfg_hash, embedded_sha256
-from episodic_absa.runs.reading.run_files import CellFiles, Manifest
+from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.recorded_experiment import recorded_experiment
+from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.verification.checks.majority_checks import majority_problem
 from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
 
@@ -23,10 +27,11 @@ def check_cfg_hash(cell: CellFiles) -> Findings:
     _require_same_package(cell.known_manifest)
     config, ours, data = _as_run(cell)
     try:
-        same = cfg_hash(config, ours, data, cell.known_manifest.start_store_sha256) == cell.known_manifest.cfg_hash
+        computed = cfg_hash(config, ours, data.hashes, cell.known_manifest.start_store_sha256)
     except EpisodicAbsaError:
         yield "a file that the configuration in the manifest names cannot be read"
         return
+    same = computed == cell.known_manifest.cfg_hash
     yield None if same else "cfg_hash does not follow from the configuration in the manifest"
 
 
@@ -37,8 +42,9 @@ def check_data_hashes(cell: CellFiles) -> Findings:
     named = [(f"{split} file", path, hashes.get(split)) for split, path in manifest.dataset.paths.items()]
     if manifest.gold is not None:
         named.append(("gold file", manifest.gold.path, manifest.gold.sha256))
-    if manifest.config.backbone.recording is not None:
-        named.append(("recording", Path(manifest.config.backbone.recording), manifest.recording_sha256))
+    recording = recorded_experiment(manifest).backbone.recording
+    if recording is not None:
+        named.append(("recording", recording, manifest.recording_sha256))
     reached = [(name, found, sha256) for name, path, sha256 in named if (found := cell.resolve(path)) is not None]
     if not reached:
         raise NotApplicableError("the config file is not reachable from here, nor are the files it names")
@@ -78,38 +84,33 @@ def check_conditions(cell: CellFiles) -> Findings:
 
 
 def check_manifest_agrees(cell: CellFiles) -> Findings:
-    """What the manifest says twice it says alike."""
+    """The manifest agrees with the configuration that it records."""
     manifest = cell.known_manifest
-    config, raw = manifest.config, manifest.raw
+    config = recorded_experiment(manifest)
     backbone, pipeline, block = config.backbone, config.pipeline, config.episodic_memory
-    meant: dict[str, dict[str, Any]] = {
-        "": {
-            "run_id": config.run_id,
-            "run_purpose": config.run_purpose,
-            "seed": manifest.cfg_canonical["experiment"].get("seed"),
-            "shuffle": config.experiment.shuffle,
-        },
-        "backbone": {
-            **{key: getattr(backbone, key) for key in ("provider", "model", "base_url", "output", "max_tokens")},
-            "temperature": backbone.temperature,
-            "seed": manifest.seed,
-        },
-        "conditions": {"condition": block.condition},
-        "episodic_memory": {"topk": block.topk},
-        "override_effective": {
-            "profile": pipeline.override_profile,
-            "thresholds": pipeline.thresholds.model_dump(mode="json"),
-        },
+    compared: dict[str, tuple[Any, Any]] = {
+        "run_id": (manifest.run_id, config.run_id),
+        "run_purpose": (manifest.run_purpose, config.run_purpose),
+        "seed": (manifest.seed, manifest.config.experiment.seed),
+        "shuffle": (manifest.shuffle, config.experiment.shuffle),
+        "backbone.provider": (manifest.backbone.provider, backbone.provider),
+        "backbone.model": (manifest.backbone.model, backbone.model),
+        "backbone.base_url": (manifest.backbone.base_url, backbone.base_url),
+        "backbone.output": (manifest.backbone.output, backbone.output),
+        "backbone.max_tokens": (manifest.backbone.max_tokens, backbone.max_tokens),
+        "backbone.temperature": (manifest.backbone.temperature, backbone.temperature),
+        "backbone.seed": (manifest.backbone.seed, manifest.seed),
+        "conditions.condition": (manifest.conditions.condition, block.condition),
+        "episodic_memory.topk": (manifest.episodic_memory.topk, block.topk),
+        "override_effective.profile": (manifest.override_effective.profile, pipeline.override_profile),
+        "override_effective.thresholds": (manifest.override_effective.thresholds, pipeline.thresholds),
     }
     if backbone.provider in ("embedded", "replay"):
-        meant[""]["answers_shared"] = True
+        compared["answers_shared"] = (manifest.answers_shared, True)
     elif config.cache.share != "all":
-        meant[""]["answers_shared"] = False
-    for place, values in meant.items():
-        told = raw.get(place, {}) if place else raw
-        for key, value in values.items():
-            name = f"{place}.{key}".lstrip(".")
-            yield None if told.get(key) == value else f"{name} contradicts the configuration in the manifest"
+        compared["answers_shared"] = (manifest.answers_shared, False)
+    for name, (recorded, configured) in compared.items():
+        yield None if recorded == configured else f"{name} contradicts the configuration in the manifest"
     try:
         _, _, data = _as_run(cell)
     except NotApplicableError:
@@ -117,28 +118,32 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
         yield majority_problem([cell], manifest.majority)
         return
     counts = {split: len(samples) for split, samples in data.splits.items()}
-    yield None if raw["dataset"].get("split_counts") == counts else "split_counts are not those of the data"
-    yield None if raw.get("majority") == data.majority else "majority is not that of the gold"
+    yield None if manifest.dataset.split_counts == counts else "split_counts are not those of the data"
+    yield None if manifest.majority == data.majority else "majority is not that of the gold"
 
 
 def check_samples(cell: CellFiles) -> Findings:
-    """The samples are those of the data, in the cell's order, and lost nothing on the way."""
+    """The samples are those of the data, complete and in the cell's order."""
     _, ours, data = _as_run(cell)
     cards = {card.uid: card for card in cell.scorecards.valid()}
     labelled = data.samples_of(ours)
     uids = [entry.uid for entry in cell.journal.valid()]
-    yield None if uids == [one.sample.uid for one in labelled] else "the samples are not those of the data, in order"
-    for one in labelled:
-        card, trace = cards.get(one.sample.uid), cell.traces_by_uid.get(one.sample.uid)
+    yield (
+        None
+        if uids == [labelled_sample.sample.uid for labelled_sample in labelled]
+        else "the samples are not those of the data, in order"
+    )
+    for labelled_sample in labelled:
+        card, trace = cards.get(labelled_sample.sample.uid), cell.traces_by_uid.get(labelled_sample.sample.uid)
         if card is None or trace is None:
             continue
-        sample = one.sample
+        sample = labelled_sample.sample
         meant = (effective_language(sample.language_code, sample.text), sample.split, sample.domain_id)
         differing = {
             "text": trace.text != sample.text,
             "language, split or domain": (card.language_code, card.split, card.domain_id) != meant,
             "case_type": card.case_type != sample.case_type,
-            "gold": card.gold_tuples != one.gold,
+            "gold": card.gold_tuples != labelled_sample.gold,
         }
         names = [name for name, differs in differing.items() if differs]
         yield f"{sample.uid}: not as in the data: {', '.join(names)}" if names else None
@@ -172,14 +177,14 @@ def _conditions_source(cell: CellFiles) -> str | Path | None:
 
 
 def _as_run(cell: CellFiles) -> tuple[ExperimentConfig, Cell, ExperimentData]:
-    """Return what the runner had, built from the manifest: the config file may have changed since."""
+    """Return the config, cell and data of the run, from the manifest: the config file may have changed since."""
     manifest, root = cell.known_manifest, cell.config_root
     if root is None:
         raise NotApplicableError("the config file is not reachable from here")
     try:
         config = ExperimentConfig(
             path=root / manifest.config_path,
-            file=manifest.config,
+            file=recorded_experiment(manifest),
             conditions_file=load_conditions(_conditions_source(cell)),
             conditions=(manifest.condition,),
             build_condition=None,

@@ -1,7 +1,7 @@
-"""What must hold of a cell's results: files in step, records that agree, and tuples that only adoption may change.
+"""Checks of a cell's results: its files are in step, its records agree, and only adoption changes tuples.
 
-A check yields once per thing it looks at: None if it holds, else what is wrong. Nothing looked at is not applicable.
-What is wrong is told by uid, line and field; review text never enters integrity.json.
+A check yields once per thing that it checks: None if the thing is right, else what is wrong. A check that yields
+nothing is not applicable. Findings name uid, line and field; review text never enters integrity.json.
 """
 
 import hashlib
@@ -13,12 +13,14 @@ from typing import Any, Final
 from episodic_absa.agents.asking import STAGE_OF
 from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import occurs
-from episodic_absa.runs.reading.run_files import CellFiles, OutputLine, ReadLines
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.jsonl_file import JsonlFile
 from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
 from episodic_absa.runs.scoring import usage_of
 from episodic_absa.schemas.absa import FinalTuple, Stage1Result, StructuralRisk
 from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
+from episodic_absa.schemas.output_line import OutputLine
 from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import SEVERITY_WEIGHT
 
@@ -27,7 +29,7 @@ Check = Callable[[CellFiles], Findings]
 
 
 class NotApplicableError(Exception):
-    """A check has nothing it could say something about, and says why."""
+    """A check has nothing to check; the message says why."""
 
 
 def check_completed(cell: CellFiles) -> Findings:
@@ -56,10 +58,12 @@ def check_sample_order(cell: CellFiles) -> Findings:
     for uid, times in Counter(committed).items():
         yield None if times == 1 else f"{JOURNAL} names {uid!r} {times} times"
     named = {
-        JOURNAL: [(one.uid, one.sample_index) if one else None for one in cell.journal.values],
-        OUTPUTS: [(one.uid, one.sample_index) if one else None for one in cell.outputs.values],
-        SCORECARDS: [(one.uid, one.sample_index) if one else None for one in cell.scorecards.values],
-        TRACES: [(one.case_trace.case_id, one.case_trace.sample_index) if one else None for one in cell.traces.values],
+        JOURNAL: [(entry.uid, entry.sample_index) if entry else None for entry in cell.journal.values],
+        OUTPUTS: [(output.uid, output.sample_index) if output else None for output in cell.outputs.values],
+        SCORECARDS: [(card.uid, card.sample_index) if card else None for card in cell.scorecards.values],
+        TRACES: [
+            (trace.case_trace.case_id, trace.case_trace.sample_index) if trace else None for trace in cell.traces.values
+        ],
     }
     for name, places in named.items():
         expected = [(uid, index) for index, uid in enumerate(committed)]
@@ -128,7 +132,7 @@ def check_same_cell(cell: CellFiles) -> Findings:
 
 
 def check_not_adopted_is_stage1(cell: CellFiles) -> Findings:
-    """Where Stage2 was not adopted the final tuples are exactly those of Stage1."""
+    """The final tuples of a sample whose Stage2 was not adopted are exactly those of Stage1."""
     for uid, card in cell.cards.items():
         if card.adoption is not None and not card.adoption.adopt:
             yield (
@@ -141,62 +145,66 @@ def check_not_adopted_is_stage1(cell: CellFiles) -> Findings:
 def check_selected_stage(cell: CellFiles) -> Findings:
     """The stage whose tuples were used is stage2 if and only if it was adopted."""
     for uid, card in cell.cards.items():
-        told = card.moderator.selected_stage if card.moderator else None
+        recorded = card.moderator.selected_stage if card.moderator else None
         meant = "stage2" if card.adoption and card.adoption.adopt else "stage1"
         tuples = card.stage2_tuples if meant == "stage2" else card.stage1_tuples
-        if told != meant:
-            yield f"{uid}: selected_stage is {told}, adoption says {meant}"
+        if recorded != meant:
+            yield f"{uid}: selected_stage is {recorded}, adoption says {meant}"
         else:
             yield None if card.final_tuples == tuples else f"{uid}: the final tuples are not those of {meant}"
 
 
 def check_no_unguided_change(cell: CellFiles) -> Findings:
-    """Adoption is the only way to change; what stage_delta says follows from the tuples."""
+    """Tuples change only through adoption, and stage_delta follows from the tuples."""
     for uid, card in cell.cards.items():
         before, after = pairs(card.stage1_tuples), pairs(card.final_tuples)
         adopted = bool(card.adoption and card.adoption.adopt)
         meant = "none" if before == after else "guided" if adopted else "unguided"
         delta = card.stage_delta
-        told = (delta.changed, delta.change_type, delta.n_s1_pairs, delta.n_final_pairs) if delta else None
+        recorded = (delta.changed, delta.change_type, delta.n_s1_pairs, delta.n_final_pairs) if delta else None
         if meant == "unguided":
             yield f"{uid}: the tuples changed without adoption"
-        elif told != (before != after, meant, len(before), len(after)):
+        elif recorded != (before != after, meant, len(before), len(after)):
             yield f"{uid}: stage_delta contradicts the tuples"
         else:
             yield None
 
 
 def check_terms_in_text(cell: CellFiles) -> Findings:
-    """Every explicit final term stands in the text, and the scorecard judges it so."""
+    """Every explicit final term occurs in the text, and the scorecard says so."""
     for uid, card in _with_text(cell):
         text = cell.traces_by_uid[uid].text
-        judged = [(one.aspect_term, one.polarity, one.term_in_text, one.grounded) for one in card.sentiments_judged]
+        judged = [
+            (sentiment.aspect_term, sentiment.polarity, sentiment.term_in_text, sentiment.grounded)
+            for sentiment in card.sentiments_judged
+        ]
         yield (
             None
-            if judged == [_judge(one, text) for one in card.final_tuples]
+            if judged == [_judge(final_tuple, text) for final_tuple in card.final_tuples]
             else (f"{uid}: sentiments_judged are not what the final tuples and the text say")
         )
-        for place, one in enumerate(card.final_tuples, start=1):
-            if one.aspect_term:
-                yield None if occurs(one.aspect_term, text) else f"{uid}: final term {place} is not in the text"
+        for place, final_tuple in enumerate(card.final_tuples, start=1):
+            if final_tuple.aspect_term:
+                yield None if occurs(final_tuple.aspect_term, text) else f"{uid}: final term {place} is not in the text"
 
 
 def check_outputs_agree(cell: CellFiles) -> Findings:
-    """Outputs and scorecards tell the same."""
+    """Outputs and scorecards agree."""
     cards = {card.uid: card for card in cell.scorecards.valid()}
     for output in cell.outputs.valid():
         card = cards.get(output.uid)
         if card is not None:
-            differing = [key for key, (ours, theirs) in _told_twice(output, card).items() if ours != theirs]
+            differing = [key for key, (ours, theirs) in _recorded_twice(output, card).items() if ours != theirs]
             yield f"{output.uid}: outputs and scorecards differ in {', '.join(differing)}" if differing else None
 
 
 def check_traces_agree(cell: CellFiles) -> Findings:
-    """Traces and scorecards tell the same; usage is the sum over all calls."""
+    """Traces and scorecards agree; usage is the sum over all calls."""
     cards = {card.uid: card for card in cell.scorecards.valid()}
     outputs = {output.uid: output for output in cell.outputs.valid()}
     for trace in cell.traces.valid():
-        uid, told = trace.case_trace.case_id, trace.case_trace
+        case = trace.case_trace
+        uid = case.case_id
         card = cards.get(uid)
         if card is None:
             continue
@@ -205,32 +213,32 @@ def check_traces_agree(cell: CellFiles) -> Findings:
             "status": (trace.error is None, card.status == "ok"),
             "usage": (usage.model_copy(update={"cost_usd": None}), card.usage.model_copy(update={"cost_usd": None})),
         }
-        if card.status == "ok" and told.final_output is not None:
-            retrieval = (told.retrieval.k, told.retrieval.hit, told.retrieval.returned_ids)
+        if card.status == "ok" and case.final_output is not None:
+            retrieval = (case.retrieval.k, case.retrieval.hit, case.retrieval.returned_ids)
             ids = trace.memory.retrieved_ids
             compared |= {
-                "label": (told.final_output.label, card.label),
-                "stage1_tuples": (told.final_output.stage1_tuples, card.stage1_tuples),
-                "stage2_tuples": (told.final_output.stage2_tuples, card.stage2_tuples),
-                "final_tuples": (told.final_output.final_tuples, card.final_tuples),
+                "label": (case.final_output.label, card.label),
+                "stage1_tuples": (case.final_output.stage1_tuples, card.stage1_tuples),
+                "stage2_tuples": (case.final_output.stage2_tuples, card.stage2_tuples),
+                "final_tuples": (case.final_output.final_tuples, card.final_tuples),
                 "memory": (trace.memory, card.memory),
                 "retrieval": (retrieval, (len(ids), bool(ids), ids)),
-                "coverage": (told.coverage, card.coverage),
-                **_risk_and_override(told, card),
+                "coverage": (case.coverage, card.coverage),
+                **_risk_and_override(case, card),
             }
         output = outputs.get(uid)
         if output is not None and output.stage1 is not None:
             stage1 = Stage1Result(ate=output.stage1.ate, atsa=output.stage1.atsa, validator=output.stage1.validator)
             compared |= {
-                "stage1": (told.stage1_output, stage1),
-                "final_result": (told.final_output, output.final_result),
+                "stage1": (case.stage1_output, stage1),
+                "final_result": (case.final_output, output.final_result),
             }
         differing = [key for key, (ours, theirs) in compared.items() if ours != theirs]
         yield f"{uid}: traces and scorecards differ in {', '.join(differing)}" if differing else None
 
 
 def check_calls(cell: CellFiles) -> Findings:
-    """Calls are numbered in order and stand under the stage of their role; a sample that ended well lost none."""
+    """Calls are numbered in order and name the stage of their role; a sample that succeeded has no failed call."""
     for trace in cell.traces.valid():
         in_order = [call.call_index for call in trace.calls] == list(range(len(trace.calls)))
         staged = all(call.stage == STAGE_OF[call.agent] for call in trace.calls)
@@ -243,7 +251,7 @@ def check_calls(cell: CellFiles) -> Findings:
 
 
 def check_risk_follows_adoption(cell: CellFiles) -> Findings:
-    """Risk after revision is Validator2's where it was adopted, else Stage1's."""
+    """Risk after revision is that of Validator2 if Stage2 was adopted, else that of Stage1."""
     for uid, card in cell.cards.items():
         adopted = bool(card.adoption and card.adoption.adopt)
         before, after = _vector(card.risks_s1), _vector(card.risks_s2 if adopted else card.risks_s1)
@@ -257,10 +265,10 @@ def check_risk_follows_adoption(cell: CellFiles) -> Findings:
 def check_override_decisions(cell: CellFiles) -> Findings:
     """The override gate's file holds each sample's decisions, in sample order."""
     order = {entry.uid: place for place, entry in enumerate(cell.journal.valid())}
-    places = [order.get(one.uid, -1) for one in cell.decisions.valid()]
+    places = [order.get(decision.uid, -1) for decision in cell.decisions.valid()]
     if places:
         yield None if places == sorted(places) and min(places) >= 0 else f"{OVERRIDE_DEBUG} is not in sample order"
-    of_uid = Counter(one.uid for one in cell.decisions.valid())
+    of_uid = Counter(decision.uid for decision in cell.decisions.valid())
     due = 0
     for entry in cell.journal.valid():
         until = cell.decisions.count_until(entry.offsets.get(OVERRIDE_DEBUG, 0))
@@ -271,13 +279,13 @@ def check_override_decisions(cell: CellFiles) -> Findings:
             if until == due and end == entry.offsets.get(OVERRIDE_DEBUG)
             else (f"{entry.uid}: the journal counts other override decisions than {OVERRIDE_DEBUG} holds")
         )
-    found = Counter((one.uid, one.decision) for one in cell.decisions.valid())
+    found = Counter((decision.uid, decision.decision) for decision in cell.decisions.valid())
     for uid, card in cell.cards.items():
         if card.stage_delta is not None and card.override is not None:
-            told = (card.stage_delta.override_gate_applied_n, sum(card.override.skip_counts.values()))
+            recorded = (card.stage_delta.override_gate_applied_n, sum(card.override.skip_counts.values()))
             yield (
                 None
-                if told == (found[uid, "APPLY"], found[uid, "SKIP"])
+                if recorded == (found[uid, "APPLY"], found[uid, "SKIP"])
                 else (f"{uid}: the scorecard counts other override decisions than {OVERRIDE_DEBUG} holds")
             )
 
@@ -290,12 +298,12 @@ def check_no_clock_values(cell: CellFiles) -> Findings:
         JOURNAL: cell.journal.objects,
         OVERRIDE_DEBUG: cell.decisions.objects,
         "the store": cell.store.objects,
-        "manifest.json": [cell.known_manifest.raw],
+        "manifest.json": [cell.manifest_object],
     }
     for name, objects in named.items():
-        for number, one in enumerate(objects, start=1):
-            key = next((key for key in _keys(one) if _CLOCK_KEY.search(key)), None)
-            yield None if key is None else f"{name}, line {number}: the key {key} tells a clock value or a cache hit"
+        for number, value in enumerate(objects, start=1):
+            key = next((key for key in _keys(value) if _CLOCK_KEY.search(key)), None)
+            yield None if key is None else f"{name}, line {number}: the key {key} holds a clock value or a cache hit"
 
 
 RESULT_CHECKS: Final[Mapping[str, Check]] = {
@@ -323,10 +331,10 @@ _CLOCK_KEY: Final = re.compile(
     r"(?:$|_)"
 )
 _TERM_KEYED: Final = ("polarities", "aspect_evidence", "skip_counts")
-"""Keys inside these are aspect terms or codes of ours; a review may well judge the time."""
+"""Keys inside these are aspect terms or our own codes; an aspect term may be "time"."""
 
 
-def _sample_files(cell: CellFiles) -> dict[str, ReadLines[Any]]:
+def _sample_files(cell: CellFiles) -> dict[str, JsonlFile[Any]]:
     return {OUTPUTS: cell.outputs, SCORECARDS: cell.scorecards, TRACES: cell.traces, JOURNAL: cell.journal}
 
 
@@ -341,18 +349,18 @@ def _with_text(cell: CellFiles) -> Iterator[tuple[str, Scorecard]]:
     return ((uid, card) for uid, card in cell.cards.items() if uid in cell.traces_by_uid)
 
 
-def _judge(one: FinalTuple, text: str) -> tuple[str, str, bool, bool]:
-    term, span = one.aspect_term, one.span
+def _judge(final_tuple: FinalTuple, text: str) -> tuple[str, str, bool, bool]:
+    term, span = final_tuple.aspect_term, final_tuple.span
     grounded = bool(term) and span is not None and text[span.start : span.end] == term
-    return term, one.polarity, not term or occurs(term, text), grounded
+    return term, final_tuple.polarity, not term or occurs(term, text), grounded
 
 
-def _risk_and_override(told: CaseTraceV1_1, card: Scorecard) -> dict[str, tuple[Any, Any]]:
-    """Pair what a trace's short forms of risk and override say with the scorecard."""
+def _risk_and_override(trace: CaseTraceV1_1, card: Scorecard) -> dict[str, tuple[Any, Any]]:
+    """Pair the risk and override of a trace with those of the scorecard."""
     before, after, delta, override = card.risk_before, card.risk_after, card.stage_delta, card.override
     if before is None or after is None or delta is None or override is None:
         return {}
-    risk = told.risk
+    risk = trace.risk
     residual = after.severity_sum > 0 or bool(conflicting_aspects(card.final_tuples))
     decided = delta.override_gate_applied_n + sum(override.skip_counts.values()) > 0
     return {
@@ -362,7 +370,7 @@ def _risk_and_override(told: CaseTraceV1_1, card: Scorecard) -> dict[str, tuple[
         ),
         "risk_after": ((risk.residual, risk.severity_after, risk.tags_after), (residual, *_both(after))),
         "override": (
-            (told.override.eligible, told.override.applied, told.override.success, told.override.harm),
+            (trace.override.eligible, trace.override.applied, trace.override.success, trace.override.harm),
             (decided, delta.override_applied, override.success, override.harm),
         ),
     }
@@ -372,8 +380,8 @@ def _both(vector: RiskVectorV1_1) -> tuple[int, Sequence[str]]:
     return vector.severity_sum, vector.tags
 
 
-def _told_twice(output: OutputLine, card: Scorecard) -> dict[str, tuple[Any, Any]]:
-    """Pair what outputs and scorecards both tell."""
+def _recorded_twice(output: OutputLine, card: Scorecard) -> dict[str, tuple[Any, Any]]:
+    """Pair the fields that outputs and scorecards both record."""
     final, meta, moderator, adoption = output.final_result, output.meta, output.moderator, output.adoption
     stage1, stage2 = output.stage1, output.stage2
     return {

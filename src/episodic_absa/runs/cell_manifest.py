@@ -1,0 +1,128 @@
+"""Builds the manifest of a cell: its configuration, and the hashes of everything its results depend on."""
+
+from importlib.metadata import version
+from pathlib import Path
+
+from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.runs.cells import Cell, shown_store_path
+from episodic_absa.runs.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.source_commit import source_commit
+from episodic_absa.schemas.manifest import (
+    MANIFEST_VERSION,
+    Manifest,
+    ManifestBackbone,
+    ManifestConditions,
+    ManifestDataset,
+    ManifestGold,
+    ManifestMemory,
+    ManifestOverride,
+)
+
+
+def build_manifest(
+    config: ExperimentConfig,
+    cell: Cell,
+    data: ExperimentData,
+    *,
+    start_sha256: str | None,
+    seed_supported: bool,
+    answers_shared: bool,
+) -> Manifest:
+    """Return the manifest of a cell that is not completed.
+
+    Args:
+        config: the experiment.
+        cell: the cell.
+        data: the samples of the experiment.
+        start_sha256: hash of the store that the cell's own store begins as a copy of.
+        seed_supported: whether the backend's answers depend on the seed.
+        answers_shared: whether all cells of a seed are sure to get equal answers to equal prompts.
+    """
+    hashes = resource_hashes(config)
+    return Manifest(
+        manifest_version=MANIFEST_VERSION,
+        run_id=config.file.run_id,
+        config_path=Path(config.path.name),
+        cfg_hash=cfg_hash(config, cell, data.hashes, start_sha256),
+        cfg_canonical=cell_config(config, cell),
+        run_purpose=config.file.run_purpose,
+        package_version=version("episodic-absa"),
+        git_commit=source_commit(),
+        backbone=_backbone(config, cell, seed_supported=seed_supported),
+        answers_shared=answers_shared,
+        prompt_versions=prompt_versions(),
+        lexicon_sha256=hashes["lexicon_sha256"],
+        catalogue_sha256=hashes["catalogue_sha256"],
+        allowlist_sha256=hashes["allowlist_sha256"],
+        recording_sha256=hashes["recording_sha256"],
+        weights_sha256=hashes["weights_sha256"],
+        conditions=ManifestConditions(
+            file=config.conditions_file.path.name,
+            sha256=config.conditions_file.sha256,
+            version=config.conditions_file.version,
+            condition=cell.condition.name,
+            flags=cell.condition,
+        ),
+        dataset=_dataset(config, cell, data),
+        gold=_gold(config, data),
+        majority=data.majority,
+        episodic_memory=_memory(config, cell, start_sha256),
+        override_effective=_override(config),
+        seed=cell.seed,
+        shuffle=config.file.experiment.shuffle,
+        completed=False,
+    )
+
+
+def _backbone(config: ExperimentConfig, cell: Cell, *, seed_supported: bool) -> ManifestBackbone:
+    backbone = config.file.backbone
+    return ManifestBackbone(
+        provider=backbone.provider,
+        model=backbone.model,
+        base_url=backbone.base_url,
+        temperature=backbone.temperature,
+        max_tokens=backbone.max_tokens,
+        output=backbone.output,
+        seed=cell.seed,
+        seed_supported=seed_supported,
+    )
+
+
+def _dataset(config: ExperimentConfig, cell: Cell, data: ExperimentData) -> ManifestDataset:
+    return ManifestDataset(
+        paths={split: config.file.data.files[split] for split in data.paths},
+        sha256=data.hashes,
+        split_counts={split: len(samples) for split, samples in data.splits.items()},
+        processing_split=cell.split,
+        processing_count=len(data.samples_of(cell)),
+    )
+
+
+def _gold(config: ExperimentConfig, data: ExperimentData) -> ManifestGold | None:
+    named = config.file.eval.gold_jsonl
+    if named is None or data.gold_path is None:
+        return None
+    return ManifestGold(path=named, sha256=sha256_of(data.gold_path))
+
+
+def _memory(config: ExperimentConfig, cell: Cell, start_sha256: str | None) -> ManifestMemory:
+    block = config.file.episodic_memory
+    return ManifestMemory(
+        store_path=shown_store_path(config, cell),
+        initial_store_sha256=start_sha256 if block.initial_store and not cell.is_build else None,
+        build_store_sha256=start_sha256 if block.build and not cell.is_build else None,
+        dangerous_advice=block.dangerous_advice or cell.condition.dangerous_advice,
+        use_lexical=cell.condition.use_lexical if block.use_lexical is None else block.use_lexical,
+        topk=block.topk,
+    )
+
+
+def _override(config: ExperimentConfig) -> ManifestOverride:
+    pipeline = config.file.pipeline
+    return ManifestOverride(
+        profile=pipeline.override_profile,
+        thresholds=pipeline.thresholds,
+        source="config" if pipeline.debate_override.model_dump(exclude_none=True) else "profile",
+    )

@@ -1,0 +1,246 @@
+"""Runs one cell from its manifest to its last commit. It needs plain data only, so that any process can run it."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.backends.backend import Backend
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.memory import EpisodicOrchestrator
+from episodic_absa.pipeline import Pipeline
+from episodic_absa.runs.cell_manifest import build_manifest
+from episodic_absa.runs.cells import cell_named
+from episodic_absa.runs.cfg_hash import sha256_of
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
+from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
+from episodic_absa.runs.progress import CellProgress
+from episodic_absa.runs.reading.verified_files import forget_verification
+from episodic_absa.runs.records import CellRecords, SampleRecords
+from episodic_absa.runs.run_backend import open_backend
+from episodic_absa.runs.run_directory import MANIFEST, RUN_META, CommittedSample, RunDirectory
+from episodic_absa.schemas.manifest import Manifest
+from episodic_absa.schemas.run_meta import RunMeta, Speculation
+
+logger = logging.getLogger("episodic_absa.runs")
+
+
+class TooManyFailuresError(RunDirectoryError):
+    """More samples failed than experiment.max_failures allows; the run can be resumed."""
+
+    @classmethod
+    def after(cls, allowed: int, cell: Path) -> "TooManyFailuresError":
+        """Return the error with its message."""
+        return cls(
+            f"more than {allowed} samples failed (experiment.max_failures); "
+            "fix the cause and run again: the run continues from here",
+            path=cell,
+        )
+
+
+@dataclass(frozen=True)
+class CellSpec:
+    """One cell to run, as plain data that can be sent to another process."""
+
+    config: ExperimentConfig
+    cell: str
+    """The cell's name."""
+    start_store: Path | None = None
+    """The store that the cell's own store begins as a copy of."""
+    use_cache_file: bool = True
+    """False keeps answers in memory only."""
+
+
+def _ignore(progress: CellProgress) -> None:
+    """Stand in where nobody follows the progress."""
+
+
+async def run_cell(
+    spec: CellSpec,
+    *,
+    backend: Backend | None = None,
+    data: ExperimentData | None = None,
+    on_progress: Callable[[CellProgress], None] = _ignore,
+) -> CellProgress:
+    """Run the samples of a cell that are not committed yet, and return what the cell came to.
+
+    Args:
+        spec: the cell.
+        backend: answers instead of the one that the config names; the caller closes it.
+        data: the experiment's samples, if they are loaded already.
+        on_progress: called after every commit; an error that it raises ends the run, which can be resumed.
+
+    Raises:
+        RunDirectoryError: the directory belongs to another run, or too many samples failed.
+    """
+    if backend is None:
+        async with open_backend(spec.config, use_cache_file=spec.use_cache_file) as opened:
+            return await run_cell(spec, backend=opened.backend, data=data, on_progress=on_progress)
+    return await _CellRun(spec, backend, data or ExperimentData(spec.config), on_progress).run()
+
+
+class _CellRun:
+    """One cell while it runs."""
+
+    def __init__(
+        self, spec: CellSpec, backend: Backend, data: ExperimentData, on_progress: Callable[[CellProgress], None]
+    ) -> None:
+        self._spec = spec
+        self._config = spec.config
+        self._cell = cell_named(spec.config, spec.cell)
+        self._backend = backend
+        self._on_progress = on_progress
+        self._labelled = data.samples_of(self._cell)
+        self._progress = CellProgress(self._cell.name, total=len(self._labelled))
+        self._manifest = build_manifest(
+            spec.config,
+            self._cell,
+            data,
+            start_sha256=sha256_of(spec.start_store) if spec.start_store else None,
+            seed_supported=backend.honours_seed,
+            answers_shared=_answers_are_shared(spec),
+        )
+        self._records = CellRecords(self._cell, run_id=self._manifest.run_id, cfg_hash=self._manifest.cfg_hash)
+
+    async def run(self) -> CellProgress:
+        """Run what is left of the cell."""
+        cell = self._cell
+        pipeline = build_experiment_pipeline(
+            self._config,
+            backend=self._backend,
+            condition=cell.condition,
+            store=cell.store or cell.path / "no_store",
+        )
+        directory = RunDirectory(cell.path, store=cell.store)
+        try:
+            known = directory.read_manifest()
+            self._refuse_foreign(directory, known)
+            is_complete = known is not None and known.completed
+            first_index = self._resume(directory, is_complete=is_complete)
+            if first_index == len(self._labelled) and is_complete:
+                return self._progress
+            manifest = self._manifest
+            if known is not None and not known.answers_shared:
+                # A part of this cell was answered from a cache that is gone.
+                manifest = manifest.model_copy(update={"answers_shared": False})
+            forget_verification(cell.path)
+            directory.write_json(MANIFEST, manifest)
+            run_meta = await self._run_samples(directory, pipeline, first_index)
+            directory.write_json(RUN_META, run_meta)
+            directory.write_json(MANIFEST, manifest.model_copy(update={"completed": True}))
+        finally:
+            pipeline.store.close()
+            directory.close()
+        return self._progress
+
+    def _refuse_foreign(self, directory: RunDirectory, known: Manifest | None) -> None:
+        """Refuse a directory that holds results of another configuration or gold."""
+        path = directory.path
+        if known is None:
+            if not directory.is_fresh:
+                raise RunDirectoryError(
+                    f"{path} holds results but no readable {MANIFEST}; choose another run_id or move it away",
+                    path=path,
+                )
+            return
+        if known.cfg_hash != self._manifest.cfg_hash:
+            raise RunDirectoryError(
+                f"{path} belongs to another configuration (cfg_hash {known.cfg_hash[:12]}, now "
+                f"{self._manifest.cfg_hash[:12]}); choose another run_id, or move the directory away",
+                path=path,
+            )
+        if not directory.is_fresh and known.gold != self._manifest.gold:
+            raise RunDirectoryError(
+                f"{path} was scored against another gold file; scorecards hold gold: choose another run_id",
+                path=path,
+            )
+
+    def _resume(self, directory: RunDirectory, *, is_complete: bool) -> int:
+        """Cut the files back to the last common sample and return the index of the next one."""
+        sample_n, name = len(self._labelled), self._cell.name
+        first_index, lost_n = directory.resume(sample_n)
+        if is_complete:
+            lost_n = sample_n - first_index
+        if lost_n > 0:
+            logger.warning("%s: %d sample(s) are run again; a file had lost them", name, lost_n)
+        if 0 < first_index < sample_n:
+            logger.info("%s continues after %d of %d samples", name, first_index, sample_n)
+        if first_index == 0:
+            directory.begin_store(self._spec.start_store)
+        self._progress.done = self._progress.resumed = first_index
+        self._on_progress(self._progress)
+        return first_index
+
+    async def _run_samples(self, directory: RunDirectory, pipeline: Pipeline, first_index: int) -> RunMeta:
+        cell, experiment = self._cell, self._config.file.experiment
+        started = datetime.now(UTC)
+        ordered = OrderedRun(
+            pipeline.supervisor,
+            pipeline.memory,
+            [labelled.sample for labelled in self._labelled],
+            lambda index, outcome: self._commit(directory, pipeline.memory, index, outcome),
+            first_index=first_index,
+            seed=cell.seed,
+            used_in_eval=not cell.is_build,
+            pace=Pace(
+                samples_ahead=2 * experiment.concurrency,
+                speculate_ahead=experiment.speculate_ahead if experiment.speculate else 0,
+            ),
+        )
+        if cell.condition.store_write:
+            with pipeline.store.writing():
+                await ordered.run()
+        else:
+            await ordered.run()
+        ended = datetime.now(UTC)
+        return RunMeta(
+            condition=cell.condition.name,
+            memory_mode=cell.condition.memory_mode,
+            started_at=started.isoformat(),
+            ended_at=ended.isoformat(),
+            seconds=round((ended - started).total_seconds(), 3),
+            speculation=Speculation(redone_samples=ordered.redone_n, wasted_calls=ordered.wasted_calls_n),
+        )
+
+    def _commit(
+        self,
+        directory: RunDirectory,
+        orchestrator: EpisodicOrchestrator,
+        index: int,
+        outcome: SampleResult | SampleFailure,
+    ) -> None:
+        gold = self._labelled[index].gold
+        if isinstance(outcome, SampleFailure):
+            empty_slot = orchestrator.empty_slot_without_debate()
+            records = self._records.of_failure(outcome, index, gold=gold, empty_slot=empty_slot)
+        else:
+            store_size = len(orchestrator.store.load()) if self._cell.needs_store else 0
+            records = self._records.of_result(outcome, index, gold=gold, store_size=store_size)
+        directory.commit(CommittedSample(index, outcome.sample.uid, records.lines))
+        self._count(records)
+        self._progress.done = index + 1
+        self._on_progress(self._progress)
+        allowed = self._config.file.experiment.max_failures
+        if self._progress.failed > allowed:
+            raise TooManyFailuresError.after(allowed, self._cell.path)
+
+    def _count(self, records: SampleRecords) -> None:
+        card, memory = records.card, records.card.memory
+        self._progress.failed += card.status == "error"
+        self._progress.stored += card.store_decision == "stored"
+        self._progress.changed += card.stage_delta is not None and card.stage_delta.changed
+        self._progress.shown += memory is not None and bool(
+            memory.prompt_injection_chars or memory.stage2_memory_injected
+        )
+
+
+def _answers_are_shared(spec: CellSpec) -> bool:
+    """Return whether all cells of a seed are sure to get equal answers to equal prompts, also after an interruption."""
+    file = spec.config.file
+    if file.backbone.provider in ("embedded", "replay"):
+        return True
+    return file.cache.share == "all" and spec.use_cache_file

@@ -1,0 +1,139 @@
+"""The cells of an experiment: one per condition and seed, and one per seed that builds a store."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from episodic_absa.errors import ConfigError
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.run_directory import STORE
+from episodic_absa.runs.store_path import filled_store_path
+from episodic_absa.schemas.run import Condition
+from episodic_absa.vocabulary import ProcessSplit
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One condition with one seed, or the building of a store for a seed."""
+
+    name: str
+    condition: Condition
+    seed: int
+    split: ProcessSplit
+    is_build: bool
+    path: Path
+    store: Path | None
+    """None: the condition neither reads nor writes a store."""
+
+    @property
+    def needs_store(self) -> bool:
+        """Whether memory is read or written."""
+        return self.store is not None
+
+
+def evaluated_cells(config: ExperimentConfig) -> Iterator[Cell]:
+    """Yield a cell for every condition and seed."""
+    for condition in config.conditions:
+        for seed in config.file.experiment.seeds:
+            name = f"{condition.name}__seed{seed}"
+            path = config.out_dir / name
+            yield Cell(
+                name,
+                condition,
+                seed,
+                config.file.data.process_split,
+                is_build=False,
+                path=path,
+                store=_store_path(config, condition, seed, path),
+            )
+
+
+def build_cells(config: ExperimentConfig) -> Iterator[Cell]:
+    """Yield one cell per seed that builds a store, if an evaluated condition uses a store."""
+    build, condition = config.file.episodic_memory.build, config.build_condition
+    if build is None or condition is None or not any(map(_uses_store, config.conditions)):
+        return
+    for seed in config.file.experiment.seeds:
+        path = config.out_dir / f"build__seed{seed}"
+        yield Cell(path.name, condition, seed, build.split, is_build=True, path=path, store=path / STORE)
+
+
+def all_cells(config: ExperimentConfig) -> tuple[Cell, ...]:
+    """Return every cell, those that build a store first."""
+    return (*build_cells(config), *evaluated_cells(config))
+
+
+def cell_named(config: ExperimentConfig, name: str) -> Cell:
+    """Return a cell by its name.
+
+    Raises:
+        ConfigError: the experiment has no cell of that name.
+    """
+    cells = {cell.name: cell for cell in all_cells(config)}
+    if name not in cells:
+        raise ConfigError(f"{config.path} has no cell {name!r}; choose one of {', '.join(cells)}", path=config.path)
+    return cells[name]
+
+
+def shown_store_path(config: ExperimentConfig, cell: Cell) -> str | None:
+    """Return the cell's store as a manifest names it: within the run directory, or relative to the config file."""
+    pattern = config.file.episodic_memory.store_path
+    if cell.store is None:
+        return None
+    return STORE if pattern is None or cell.is_build else filled_store_path(pattern, cell.condition.name, cell.seed)
+
+
+def start_stores(config: ExperimentConfig) -> dict[str, Path | None]:
+    """Return, for every evaluated cell, the store that its own store begins as a copy of."""
+    builds = {cell.seed: cell.store for cell in build_cells(config)}
+    initial = config.file.episodic_memory.initial_store
+    return {
+        cell.name: builds[cell.seed] if builds else config.resolve(initial) if initial else None
+        for cell in evaluated_cells(config)
+    }
+
+
+def require_stores(config: ExperimentConfig, starts: Mapping[str, Path | None]) -> None:
+    """Refuse a condition that only reads a store that is empty at the start, and one that reads another's store."""
+    cells = list(evaluated_cells(config))
+    written = {cell.store: cell for cell in cells if cell.condition.store_write}
+    for cell in cells:
+        writer = written.get(cell.store, cell)
+        if cell.store is not None and writer is not cell:
+            raise ConfigError(
+                f"{cell.name} and {writer.name} would share one store that is written to: "
+                "episodic_memory.store_path must hold {condition} and {seed}",
+                path=config.path,
+                key="episodic_memory.store_path",
+            )
+    if config.file.episodic_memory.allow_empty_store:
+        return
+    is_built = config.file.episodic_memory.build is not None
+    for cell in cells:
+        reads_only = cell.condition.retrieval_execute and not cell.condition.store_write
+        start = starts.get(cell.name)
+        has_store = is_built or any(store is not None and _is_filled(store) for store in (start, cell.store))
+        if reads_only and not has_store:
+            raise ConfigError(
+                f"{cell.condition.name} reads a store and never writes one, and its store is empty at the start; "
+                "give episodic_memory.build or initial_store, or set allow_empty_store: true",
+                path=config.path,
+                key="episodic_memory.allow_empty_store",
+            )
+
+
+def _uses_store(condition: Condition) -> bool:
+    return condition.retrieval_execute or condition.store_write
+
+
+def _store_path(config: ExperimentConfig, condition: Condition, seed: int, run_dir: Path) -> Path | None:
+    if not _uses_store(condition):
+        return None
+    pattern = config.file.episodic_memory.store_path
+    if pattern is None:
+        return run_dir / STORE
+    return config.resolve(Path(filled_store_path(pattern, condition.name, seed)))
+
+
+def _is_filled(store: Path) -> bool:
+    return store.exists() and store.stat().st_size > 0

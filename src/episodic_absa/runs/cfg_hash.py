@@ -1,0 +1,89 @@
+"""The hash that names a cell's configuration, and the hashes of the files that results depend on."""
+
+import hashlib
+from collections.abc import Mapping
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.errors import ConfigError
+from episodic_absa.language import lexicon_sha256
+from episodic_absa.memory import load_catalogue
+from episodic_absa.runs.cells import Cell
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.vocabulary import ProcessSplit
+
+_NOT_HASHED: Final = ("out", "run_purpose", "eval", "memory")
+_EXPERIMENT_NOT_HASHED: Final = (
+    "conditions",
+    "seeds",
+    "comparisons",
+    "concurrency",
+    "speculate",
+    "speculate_ahead",
+    "max_failures",
+)
+
+
+def cell_config(config: ExperimentConfig, cell: Cell) -> dict[str, Any]:
+    """Return the resolved configuration of one cell."""
+    resolved = config.file.model_dump(mode="json")
+    resolved["episodic_memory"]["condition"] = cell.condition.name
+    resolved["experiment"]["seed"] = cell.seed
+    resolved["memory"] = None
+    return resolved
+
+
+def cfg_hash(
+    config: ExperimentConfig, cell: Cell, data_sha256: Mapping[ProcessSplit, str], start_store_sha256: str | None
+) -> str:
+    """Return the hash over everything that may change a result of the cell."""
+    resolved = cell_config(config, cell)
+    hashed = {key: value for key, value in resolved.items() if key not in _NOT_HASHED}
+    hashed["experiment"] = {
+        key: value for key, value in resolved["experiment"].items() if key not in _EXPERIMENT_NOT_HASHED
+    }
+    hashed["cache"] = {"share": resolved["cache"]["share"]}
+    hashed["cell"] = {"split": cell.split, "is_build": cell.is_build}
+    hashed["hashes"] = {
+        **resource_hashes(config),
+        "data": dict(data_sha256),
+        "start_store": start_store_sha256,
+        "package_version": version("episodic-absa"),
+    }
+    return hashlib.sha256(canonical_json(hashed).encode()).hexdigest()
+
+
+def resource_hashes(config: ExperimentConfig) -> dict[str, Any]:
+    """Return the hashes of the files, other than data, that results depend on."""
+    recording, allowlist = config.file.backbone.recording, config.file.pipeline.stage1.allowlist
+    return {
+        "allowlist_sha256": sha256_of(config.resolve(allowlist)) if allowlist else None,
+        "prompts": prompt_versions(),
+        "lexicon_sha256": lexicon_sha256(),
+        "catalogue_sha256": load_catalogue().sha256,
+        "conditions_sha256": config.conditions_file.sha256,
+        "recording_sha256": sha256_of(config.resolve(recording)) if recording else None,
+        "weights_sha256": embedded_sha256() if config.file.backbone.provider == "embedded" else None,
+    }
+
+
+def embedded_sha256() -> str:
+    """Return the sha256 over the embedded engine's rules, word lists and trained weights, in name order."""
+    digest = hashlib.sha256()
+    folder = Path(str(files("episodic_absa"))) / "backends" / "embedded"
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".yaml", ".json", ".gz"):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}", path=path) from error

@@ -1,0 +1,76 @@
+"""The samples of an experiment's splits, with their gold kept apart from what agents see."""
+
+import random
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from episodic_absa.datasets.dataset_checks import majority_polarity, require_unique_uids
+from episodic_absa.datasets.dataset_loading import load_split
+from episodic_absa.datasets.gold_files import attach_gold, load_gold
+from episodic_absa.errors import ConfigError, DatasetError
+from episodic_absa.runs.cells import Cell
+from episodic_absa.runs.cfg_hash import sha256_of
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.schemas.majority import Majority
+from episodic_absa.vocabulary import ProcessSplit
+
+
+class ExperimentData:
+    """The samples of all splits, read once and never changed."""
+
+    def __init__(self, config: ExperimentConfig) -> None:
+        data = config.file.data
+        self._config = config
+        self.paths = {split: config.resolve(path) for split, path in data.files.items()}
+        for split, path in self.paths.items():
+            _require_below(path, [config.resolve(root) for root in data.allowed_roots], f"data.{split}_file")
+        if len({path.resolve() for path in self.paths.values()}) < len(self.paths):
+            raise ConfigError("two splits name the same file; splits must be distinct files", key="data")
+        self.splits: dict[ProcessSplit, tuple[LabelledSample, ...]] = {
+            split: load_split(path, data.input_format, split, text_column=data.text_column)
+            for split, path in self.paths.items()
+        }
+        require_unique_uids({self.paths[split]: samples for split, samples in self.splits.items()})
+        self.gold_path = config.resolve(config.file.eval.gold_jsonl) if config.file.eval.gold_jsonl else None
+        if self.gold_path is not None:
+            self.splits[data.process_split] = self._with_gold(data.process_split, self.gold_path)
+
+    def _with_gold(self, split: ProcessSplit, gold_path: Path) -> tuple[LabelledSample, ...]:
+        attached = attach_gold(self.splits[split], load_gold(gold_path))
+        known = {labelled.sample.uid for samples in self.splits.values() for labelled in samples}
+        unknown = [uid for uid in attached.unknown_uids if uid not in known]
+        if unknown:
+            raise DatasetError(
+                f"{gold_path} has gold for {len(unknown)} unknown uid(s), first {unknown[0]!r}", path=gold_path
+            )
+        return attached.samples
+
+    def samples_of(self, cell: Cell) -> tuple[LabelledSample, ...]:
+        """Return a cell's samples in its order."""
+        samples = list(self.splits[cell.split])
+        if self._config.file.experiment.shuffle:
+            random.Random(cell.seed).shuffle(samples)  # noqa: S311 - a reproducible order, not a secret
+        limit = None if cell.is_build else self._config.file.data.limit
+        return tuple(samples[:limit])
+
+    @cached_property
+    def hashes(self) -> dict[ProcessSplit, str]:
+        """The sha256 of every data file."""
+        return {split: sha256_of(path) for split, path in self.paths.items()}
+
+    @property
+    def majority(self) -> Majority | None:
+        """The majority polarity of train gold, else of evaluation gold; None without gold."""
+        train = majority_polarity(self.splits.get("train", ()))
+        if train is not None:
+            return Majority(polarity=train, source="train")
+        evaluation = majority_polarity(self.splits[self._config.file.data.process_split])
+        return Majority(polarity=evaluation, source="evaluation") if evaluation is not None else None
+
+
+def _require_below(path: Path, roots: Sequence[Path], key: str) -> None:
+    if not any(path.resolve().is_relative_to(root.resolve()) for root in roots):
+        allowed = ", ".join(map(str, roots))
+        raise ConfigError(f"{key} {path} lies below none of data.allowed_roots ({allowed})", path=path, key=key)

@@ -1,0 +1,94 @@
+"""Runs a grid of conditions and seeds: builds the stores of a seed first, then runs its cells side by side."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from episodic_absa.backends.backend import Backend
+from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
+from episodic_absa.runs.cells import Cell, all_cells, build_cells, evaluated_cells, require_stores, start_stores
+from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.progress import CellProgress, GridProgress
+from episodic_absa.runs.run_backend import open_backend
+
+
+async def run_cells(
+    config: ExperimentConfig,
+    *,
+    progress: GridProgress | None = None,
+    use_cache_file: bool = True,
+    backend: Backend | None = None,
+) -> GridProgress:
+    """Run every cell that is not finished; committed samples are not run again.
+
+    Args:
+        config: the experiment.
+        progress: kept up to date while the grid runs.
+        use_cache_file: False keeps answers in memory only.
+        backend: answers instead of the one that the config names; it is closed at the end.
+
+    Raises:
+        ConfigError: a condition has no store to read.
+        RunDirectoryError: a directory belongs to another run, or too many samples failed.
+    """
+    progress = progress or GridProgress()
+    data = ExperimentData(config)
+    try:
+        async with open_backend(config, use_cache_file=use_cache_file, backend=backend) as opened:
+            for cell in all_cells(config):
+                progress.cells[cell.name] = CellProgress(cell.name, total=len(data.samples_of(cell)))
+            progress.requests = lambda: opened.cache.counts(config.file.experiment.concurrency)
+            starts = start_stores(config)
+            require_stores(config, starts)
+            grid = _Grid(config, data, opened.backend, progress, starts, use_cache_file=use_cache_file)
+            builds = {cell.seed: cell for cell in build_cells(config)}
+            async with asyncio.TaskGroup() as seeds:
+                for seed in config.file.experiment.seeds:
+                    seeds.create_task(grid.run_seed(seed, builds.get(seed)))
+    except* Exception as group:
+        raise _first(group) from group
+    return progress
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """What all cells of a grid share."""
+
+    config: ExperimentConfig
+    data: ExperimentData
+    backend: Backend
+    progress: GridProgress
+    starts: dict[str, Path | None]
+    use_cache_file: bool
+
+    async def run_seed(self, seed: int, build: Cell | None) -> None:
+        """Build the seed's store, then run its cells side by side."""
+        if build is not None:
+            await self._run(build, None)
+        async with asyncio.TaskGroup() as cells:
+            for cell in evaluated_cells(self.config):
+                if cell.seed == seed:
+                    start = self.starts[cell.name] if cell.needs_store else None
+                    if build is not None and start is not None and not start.exists():
+                        start = None  # the build stored nothing
+                    cells.create_task(self._run(cell, start))
+
+    async def _run(self, cell: Cell, start: Path | None) -> None:
+        spec = CellSpec(self.config, cell.name, start_store=start, use_cache_file=self.use_cache_file)
+        await run_cell(spec, backend=self.backend, data=self.data, on_progress=self._take_in)
+
+    def _take_in(self, cell: CellProgress) -> None:
+        """Show a cell's progress, and stop the grid when too many of its samples failed."""
+        self.progress.cells[cell.name] = cell
+        self.progress.on_change(self.progress)
+        allowed = self.config.file.experiment.max_failures
+        if self.progress.failed > allowed:
+            raise TooManyFailuresError.after(allowed, self.config.out_dir / cell.name)
+
+
+def _first(group: BaseExceptionGroup[Exception]) -> Exception:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error if isinstance(error, Exception) else RuntimeError(str(error))

@@ -1,0 +1,159 @@
+"""Reads the files of one cell without trusting them; what cannot be read is a problem, never an exception."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_jsonl_file
+from episodic_absa.runs.run_directory import (
+    JOURNAL,
+    MANIFEST,
+    OUTPUTS,
+    OVERRIDE_DEBUG,
+    SCORECARDS,
+    STORE,
+    TRACES,
+)
+from episodic_absa.runs.store_path import filled_store_path
+from episodic_absa.schemas.journal_line import JournalLine
+from episodic_absa.schemas.manifest import Manifest
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.output_line import OutputLine
+from episodic_absa.schemas.override_decision import OverrideDecisionLine
+from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.trace_line import TraceLine
+from episodic_absa.serialization.validation_reasons import reasons_of
+
+
+class CellFiles:
+    """The files of one cell directory, each read when it is first asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest, self.manifest_problem = read_manifest(path / MANIFEST)
+
+    @cached_property
+    def outputs(self) -> JsonlFile[OutputLine]:
+        """outputs.jsonl."""
+        return read_jsonl_file(self.path / OUTPUTS, OutputLine)
+
+    @cached_property
+    def scorecards(self) -> JsonlFile[Scorecard]:
+        """scorecards.jsonl."""
+        return read_jsonl_file(self.path / SCORECARDS, Scorecard)
+
+    @cached_property
+    def traces(self) -> JsonlFile[TraceLine]:
+        """traces.jsonl."""
+        return read_jsonl_file(self.path / TRACES, TraceLine)
+
+    @cached_property
+    def journal(self) -> JsonlFile[JournalLine]:
+        """journal.jsonl."""
+        return read_jsonl_file(self.path / JOURNAL, JournalLine)
+
+    @cached_property
+    def decisions(self) -> JsonlFile[OverrideDecisionLine]:
+        """override_gate_debug.jsonl."""
+        return read_jsonl_file(self.path / OVERRIDE_DEBUG, OverrideDecisionLine, required=False)
+
+    @property
+    def known_manifest(self) -> Manifest:
+        """The manifest of a cell that has a readable one."""
+        if self.manifest is None:
+            raise ValueError(self.manifest_problem)
+        return self.manifest
+
+    @cached_property
+    def manifest_object(self) -> Any:
+        """The parsed JSON of the manifest, with keys that the model does not know."""
+        return json.loads((self.path / MANIFEST).read_bytes())
+
+    @cached_property
+    def config_root(self) -> Path | None:
+        """The folder of the config file; None if no config file stands where this directory implies."""
+        manifest, grid = self.known_manifest, self.path.resolve().parent
+        climbs = ".." in manifest.config.out.parts
+        for parent in grid.parents[: len(manifest.config.out.parts) + 1]:
+            # If `out` climbs (../results), the config stands in a folder beside the results.
+            beside = sorted(folder for folder in parent.iterdir() if folder.is_dir()) if climbs else []
+            for root in (parent, *beside):
+                out_dir = root / manifest.config.out / manifest.run_id
+                if (root / manifest.config_path).is_file() and out_dir.resolve() == grid:
+                    return root
+        return None
+
+    def resolve(self, path: Path) -> Path | None:
+        """Return the absolute place of a configured path; None if the config file is out of reach."""
+        if path.is_absolute():
+            return path
+        return self.config_root / path if self.config_root else None
+
+    @cached_property
+    def store_path(self) -> Path | None:
+        """The path of the cell's store; None if it is unknown."""
+        manifest = self.known_manifest
+        pattern = manifest.config.episodic_memory.store_path
+        if pattern is None or manifest.is_build:
+            return self.path / STORE
+        return self.resolve(Path(filled_store_path(pattern, manifest.condition.name, manifest.seed)))
+
+    @cached_property
+    def store(self) -> JsonlFile[EpisodicMemoryEntryV1_1]:
+        """The store; empty if the cell has none."""
+        if self.store_path is None or not self.store_path.exists():
+            return JsonlFile()
+        if self.store_path.resolve().is_relative_to(self.path.resolve()):
+            return read_jsonl_file(self.store_path, EpisodicMemoryEntryV1_1, required=False)
+        # Others may append to a store outside the run directory; those episodes are not this run's.
+        last = max((entry.store_size or 0 for entry in self.journal.valid()), default=0)
+        return read_jsonl_file(self.store_path, EpisodicMemoryEntryV1_1, size=last, required=False)
+
+    @cached_property
+    def committed(self) -> tuple[range, ...]:
+        """For each journalled sample, the positions of the store lines that it added."""
+        ends = [self.store.count_until(entry.store_size or 0) for entry in self.journal.valid()]
+        return tuple(map(range, [self.start_lines, *ends], ends))
+
+    @cached_property
+    def start_lines(self) -> int:
+        """How many lines the store held before the first sample was committed."""
+        first = next(self.journal.valid(), None)
+        if first is None:
+            return 0
+        stored = any(card.uid == first.uid and card.store_decision == "stored" for card in self.scorecards.valid())
+        return max(0, self.store.count_until(first.store_size or 0) - stored)
+
+    @cached_property
+    def cards(self) -> dict[str, Scorecard]:
+        """Scorecards of samples that succeeded, by uid."""
+        return {card.uid: card for card in self.scorecards.valid() if card.status == "ok"}
+
+    @cached_property
+    def traces_by_uid(self) -> dict[str, TraceLine]:
+        """Traces, by uid."""
+        return {trace.case_trace.case_id: trace for trace in self.traces.valid()}
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The review texts of this cell and of the build cell of its seed, by uid."""
+        texts: dict[str, str] = {}
+        build = self.path.parent / f"build__seed{self.known_manifest.seed}"
+        if build.resolve() != self.path.resolve() and build.is_dir():
+            texts |= {uid: trace.text for uid, trace in CellFiles(build).traces_by_uid.items()}
+        return texts | {uid: trace.text for uid, trace in self.traces_by_uid.items()}
+
+
+def read_manifest(path: Path) -> tuple[Manifest | None, str]:
+    """Return the manifest, or None and what is wrong with the file."""
+    try:
+        manifest = Manifest.model_validate_json(path.read_bytes())
+        _ = manifest.config
+    except OSError as error:
+        return None, f"{path.name}: {error.strerror}"
+    except ValidationError as error:
+        return None, f"{path.name}: {reasons_of(error)}"
+    return manifest, ""

@@ -1,0 +1,81 @@
+"""Reads a JSONL file of a run without trusting it: a line that cannot be read becomes a problem."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from episodic_absa.serialization.jsonl import read_lines, split_lines
+
+LineT = TypeVar("LineT", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class JsonlFile(Generic[LineT]):
+    """A JSONL file: its bytes, the value of each line, and its problems."""
+
+    raw: tuple[bytes, ...] = ()
+    """Each line with its line end."""
+    values: tuple[LineT | None, ...] = ()
+    """One per line; None where the line is not valid."""
+    problems: tuple[str, ...] = ()
+
+    @cached_property
+    def objects(self) -> tuple[Any, ...]:
+        """The parsed JSON of each line, with keys that no model knows; None where a line is not JSON."""
+        return tuple(map(_parsed, self.raw))
+
+    @cached_property
+    def ends(self) -> tuple[int, ...]:
+        """The offset at which each line ends."""
+        return tuple(accumulate(len(line) for line in self.raw))
+
+    @property
+    def size(self) -> int:
+        """The size of the file in bytes."""
+        return self.ends[-1] if self.ends else 0
+
+    def count_until(self, offset: int) -> int:
+        """Return how many lines end at or before an offset."""
+        return bisect_right(self.ends, offset)
+
+    def valid(self) -> Iterator[LineT]:
+        """Yield the values of the valid lines."""
+        return (value for value in self.values if value is not None)
+
+
+def read_jsonl_file(
+    path: Path, model: type[LineT], *, size: int | None = None, required: bool = True
+) -> JsonlFile[LineT]:
+    """Read a JSONL file; problems name lines and fields and quote nothing.
+
+    Args:
+        path: the file.
+        model: what each line holds.
+        size: how many bytes to read; None reads all.
+        required: whether a missing file is a problem.
+    """
+    try:
+        content = path.read_bytes()[:size]
+    except OSError as error:
+        return JsonlFile(problems=(f"{path.name}: {error.strerror}",) if required else ())
+    whole, torn = split_lines(content)
+    lines = [*(line + b"\n" for line in whole), *([torn] if torn else [])]
+    read = list(read_lines(lines, model))
+    problems = [f"{path.name}, line {line.number}: {line.problem}" for line in read if line.problem]
+    if torn:
+        problems.append(f"{path.name}: the last line is not ended")
+    return JsonlFile(tuple(lines), tuple(line.value for line in read), tuple(problems))
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

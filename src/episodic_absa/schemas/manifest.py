@@ -1,0 +1,137 @@
+"""manifest.json: what a cell was run with. Written before the first sample and once more when the cell is complete."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import ConfigDict
+
+from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
+from episodic_absa.schemas.majority import Majority
+from episodic_absa.schemas.override_decision import OverrideThresholds
+from episodic_absa.schemas.recorded_config import RecordedConfig
+from episodic_absa.schemas.run import Condition
+from episodic_absa.vocabulary import DangerousAdvice, ProcessSplit
+
+MANIFEST_VERSION: Final = 3
+
+
+class _Recorded(FrozenModel):
+    # A later version may add keys; they do not hinder reading.
+    model_config = ConfigDict(extra="ignore")
+
+
+class ManifestBackbone(_Recorded):
+    """The model that answered, and how it was asked."""
+
+    provider: str
+    model: str
+    base_url: str | None
+    temperature: float | None
+    max_tokens: int
+    output: str
+    seed: int
+    seed_supported: Flag
+
+
+class ManifestConditions(_Recorded):
+    """The condition that was run, by its flags."""
+
+    file: str
+    sha256: str
+    version: str
+    condition: str
+    flags: Condition
+
+
+class ManifestDataset(_Recorded):
+    """The data files, and the split that was run."""
+
+    paths: dict[ProcessSplit, Path]
+    sha256: dict[ProcessSplit, str]
+    split_counts: dict[ProcessSplit, Count]
+    processing_split: ProcessSplit
+    processing_count: Count
+
+
+class ManifestGold(_Recorded):
+    """The gold file."""
+
+    path: Path
+    sha256: str
+
+
+class ManifestMemory(_Recorded):
+    """The store and how memory was set."""
+
+    store_path: str | None
+    initial_store_sha256: str | None
+    build_store_sha256: str | None
+    dangerous_advice: DangerousAdvice
+    use_lexical: Flag
+    topk: Count
+
+
+class ManifestOverride(_Recorded):
+    """The thresholds of the override gate that took effect."""
+
+    profile: str
+    thresholds: OverrideThresholds
+    source: Literal["config", "profile"]
+
+
+class Manifest(_Recorded):
+    """One cell: its configuration, and the hashes of everything that its results depend on."""
+
+    manifest_version: int
+    run_id: str
+    config_path: Path
+    cfg_hash: str
+    cfg_canonical: dict[str, Any]
+    """The resolved configuration of the cell; `cfg_hash` is taken over it."""
+    run_purpose: str
+    package_version: str
+    git_commit: str | None
+    backbone: ManifestBackbone
+    answers_shared: Flag
+    """Whether all cells of a seed are sure to get equal answers to equal prompts."""
+    prompt_versions: dict[str, str]
+    lexicon_sha256: str
+    catalogue_sha256: str
+    allowlist_sha256: str | None
+    recording_sha256: str | None
+    weights_sha256: str | None
+    conditions: ManifestConditions
+    dataset: ManifestDataset
+    gold: ManifestGold | None
+    majority: Majority | None
+    episodic_memory: ManifestMemory
+    override_effective: ManifestOverride
+    seed: int
+    shuffle: Flag
+    completed: Flag
+
+    @cached_property
+    def config(self) -> RecordedConfig:
+        """The keys of `cfg_canonical` that readers need."""
+        return RecordedConfig.model_validate(self.cfg_canonical)
+
+    @property
+    def condition(self) -> Condition:
+        """The flags of the cell."""
+        return self.conditions.flags
+
+    @property
+    def is_build(self) -> bool:
+        """Whether the cell filled a store; an experiment never builds from the split it evaluates."""
+        return self.dataset.processing_split != self.config.data.process_split
+
+    @property
+    def needs_store(self) -> bool:
+        """Whether memory is read or written."""
+        return self.condition.retrieval_execute or self.condition.store_write
+
+    @property
+    def start_store_sha256(self) -> str | None:
+        """Hash of the store that the cell's own store began as a copy of."""
+        return self.episodic_memory.initial_store_sha256 or self.episodic_memory.build_store_sha256

@@ -1,0 +1,79 @@
+"""One line of outputs.jsonl: everything a sample's analysis said and decided, or how it failed."""
+
+from typing import Any, Final, Literal
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
+from episodic_absa.schemas.absa import DebateOutput, FinalResult, ModeratorOutput, Stage1Result, Stage2Result
+from episodic_absa.schemas.adoption import Adoption
+from episodic_absa.schemas.frozen_model import Count, FrozenModel
+from episodic_absa.schemas.patch_log import PatchLogEntry
+from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.vocabulary import ErrorType, Language, MemoryMode, Split
+
+_OF_A_FAILURE: Final = ("uid", "sample_index", "status", "error", "meta")
+_OF_A_SUCCESS: Final = ("memory", "store_decision", "store_skip_reason", "store_reason_tags", "episode_id")
+
+
+class OutputError(FrozenModel):
+    """The kind and place of a failure; its message stands in traces.jsonl alone."""
+
+    type: ErrorType
+    stage: str
+
+
+class OutputStage1(Stage1Result):
+    """Stage1, with the terms of sentiments that match no aspect."""
+
+    unmatched_sentiment: tuple[str, ...] = ()
+
+
+class OutputMeta(FrozenModel):
+    """The cell and sample of an output, and what memory did for it."""
+
+    condition: str
+    memory_mode: MemoryMode
+    seed: int
+    language_code: Language
+    split: Split
+    domain_id: str
+    case_type: str
+    memory: MemoryMeta | None = None
+    """None: the sample failed. The line then holds neither this key nor those below."""
+    store_decision: Literal["stored", "skipped"] | None = None
+    store_skip_reason: str = ""
+    store_reason_tags: tuple[str, ...] = ()
+    episode_id: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unknown(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        if self.memory is None:
+            for key in _OF_A_SUCCESS:
+                del fields[key]
+        return fields
+
+
+class OutputLine(FrozenModel):
+    """One sample. A line of a failed sample holds `error` and no result; any other line holds no `error`."""
+
+    uid: str
+    sample_index: Count
+    status: Literal["ok", "error"]
+    error: OutputError | None = None
+    stage1: OutputStage1 | None = None
+    debate: DebateOutput | None = None
+    stage2: Stage2Result | None = None
+    patch_log: tuple[PatchLogEntry, ...] = ()
+    adoption: Adoption | None = None
+    moderator: ModeratorOutput | None = None
+    final_result: FinalResult | None = None
+    meta: OutputMeta
+
+    @model_serializer(mode="wrap")
+    def _of_its_status(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        if self.status == "error":
+            return {key: fields[key] for key in _OF_A_FAILURE}
+        del fields["error"]
+        return fields

@@ -1,0 +1,43 @@
+"""One line of traces.jsonl: a sample's case trace with its text, its calls and the clock."""
+
+from typing import Any
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
+from episodic_absa.schemas.call_record import CallRecord
+from episodic_absa.schemas.case_trace import CaseTraceV1_1
+from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.vocabulary import ErrorType
+
+
+class TraceTiming(FrozenModel):
+    """The time that a sample's calls took."""
+
+    latency_ms_sum: float
+
+
+class TraceError(FrozenModel):
+    """How a sample failed."""
+
+    type: ErrorType
+    stage: str
+    message: str
+
+
+class TraceLine(FrozenModel):
+    """One sample. The line holds `error` only if the sample failed."""
+
+    case_trace: CaseTraceV1_1
+    text: str
+    memory: MemoryMeta
+    calls: tuple[CallRecord, ...]
+    timing: TraceTiming
+    error: TraceError | None = None
+
+    @model_serializer(mode="wrap")
+    def _error_if_any(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        if self.error is None:
+            del fields["error"]
+        return fields

@@ -1,0 +1,43 @@
+"""integrity.json: writes and reads what `verify` found in a directory."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from episodic_absa.runs.reading.verified_files import INTEGRITY
+from episodic_absa.schemas.check_result import CheckResult
+from episodic_absa.serialization.csv_text import replace_file
+
+_FILES_SEEN: Final = "files_seen"
+_RESULTS: Final = TypeAdapter(tuple[CheckResult, ...])
+
+
+def files_seen(hashes: dict[str, str]) -> CheckResult:
+    """Return the entry that names the checked files by their hashes."""
+    return CheckResult(check=_FILES_SEEN, result="pass", detail=f"looked at {len(hashes)}", count=0, sha256=hashes)
+
+
+def seen_hashes(results: Sequence[CheckResult]) -> dict[str, str] | None:
+    """Return the hashes of the checked files; None if no entry names them."""
+    return next((result.sha256 for result in results if result.check == _FILES_SEEN), None)
+
+
+def write_results(directory: Path, results: Sequence[CheckResult]) -> None:
+    """Replace the integrity.json of a directory.
+
+    Raises:
+        RunDirectoryError: the file cannot be written.
+    """
+    entries = [result.model_dump(mode="json", exclude_none=True) for result in results]
+    replace_file(directory / INTEGRITY, json.dumps(entries, ensure_ascii=False, sort_keys=True, indent=2) + "\n")
+
+
+def read_results(directory: Path) -> tuple[CheckResult, ...]:
+    """Return the entries of a directory's integrity.json; none if it is missing or `verify` did not write it."""
+    try:
+        return _RESULTS.validate_json((directory / INTEGRITY).read_bytes())
+    except (OSError, ValidationError):
+        return ()

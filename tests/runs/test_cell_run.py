@@ -1,0 +1,93 @@
+"""SPEC 10, a cell: it runs from plain data, in any process, and leaves the same bytes as within its grid."""
+
+import asyncio
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.runs.small_grid import EXACT_FILES, Failing, exact_bytes, outputs_of, run_here, write_experiment
+
+from episodic_absa.backends.backend import RepairingBackend
+from episodic_absa.errors import ConfigError
+from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
+from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.progress import CellProgress
+from episodic_absa.runs.run_directory import MANIFEST, STORE
+from episodic_absa.schemas.manifest import Manifest
+
+PROGRAM = """
+import asyncio, pickle, sys
+from episodic_absa.runs.cell_run import run_cell
+spec = pickle.load(sys.stdin.buffer)
+sys.stdout.buffer.write(pickle.dumps(asyncio.run(run_cell(spec))))
+"""
+
+
+def in_another_process(spec: CellSpec) -> CellProgress:
+    """Run a cell in a new interpreter that gets nothing but the pickled spec."""
+    source = str(Path(sys.modules["episodic_absa"].__file__ or "").parents[1])
+    child = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=pickle.dumps(spec),
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": source},
+    )
+    outcome = pickle.loads(child.stdout)  # noqa: S301 - written by the child above
+    assert isinstance(outcome, CellProgress)
+    return outcome
+
+
+def manifest_of(cell: Path) -> Manifest:
+    return Manifest.model_validate_json((cell / MANIFEST).read_bytes())
+
+
+def test_a_cell_in_another_process_leaves_the_bytes_of_the_grid(tmp_path: Path) -> None:
+    conditions = {"conditions": ["C1", "C2"]}
+    whole = run_here(write_experiment(tmp_path / "whole", experiment=conditions)).out_dir
+    config = load_experiment(write_experiment(tmp_path / "apart", experiment=conditions))
+    start = config.out_dir / "build__seed42" / STORE
+    built = in_another_process(CellSpec(config, "build__seed42"))
+    shown = in_another_process(CellSpec(config, "C2__seed42", start_store=start))
+    hidden = in_another_process(CellSpec(config, "C1__seed42"))
+    expected, found = exact_bytes(whole), exact_bytes(config.out_dir)
+    assert len(expected) >= 2 * len(EXACT_FILES)
+    assert found == expected
+    for outcome in (built, shown, hidden):
+        assert outcome.done == outcome.total > 0
+        assert outcome.failed == outcome.resumed == 0
+        commit = {"git_commit": None}
+        assert manifest_of(whole / outcome.name).model_copy(update=commit) == manifest_of(
+            config.out_dir / outcome.name
+        ).model_copy(update=commit)
+    assert built.stored == start.read_bytes().count(b"\n") > 0
+    assert shown.shown > hidden.shown == 0
+
+
+def test_a_finished_cell_is_not_run_again(tmp_path: Path) -> None:
+    config = load_experiment(write_experiment(tmp_path, experiment={"conditions": ["C1"]}))
+    spec = CellSpec(config, "C1__seed42", use_cache_file=False)
+    first = asyncio.run(run_cell(spec))
+    seen: list[int] = []
+    again = asyncio.run(run_cell(spec, on_progress=lambda progress: seen.append(progress.done)))
+    assert (first.resumed, again.resumed) == (0, first.total)
+    assert seen == [first.total]
+
+
+def test_a_cell_stops_by_itself_when_too_many_of_its_samples_failed(tmp_path: Path) -> None:
+    changes = {"conditions": ["C1"], "max_failures": 1}
+    config = load_experiment(write_experiment(tmp_path, experiment=changes))
+    failing = RepairingBackend(Failing(lambda _: True))
+    with pytest.raises(TooManyFailuresError, match="max_failures"):
+        asyncio.run(run_cell(CellSpec(config, "C1__seed42"), backend=failing))
+    statuses = [output["status"] for output in outputs_of(config.out_dir / "C1__seed42")]
+    assert statuses == ["error", "error"]
+
+
+def test_an_unknown_cell_is_refused_with_the_known_names(tmp_path: Path) -> None:
+    config = load_experiment(write_experiment(tmp_path, experiment={"conditions": ["C1"]}))
+    with pytest.raises(ConfigError, match="C1__seed42"):
+        asyncio.run(run_cell(CellSpec(config, "C9__seed1")))
