@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.sax import SAXParseException  # noqa: S406 - the class of an error; defusedxml.sax does the parsing
-from xml.sax.handler import ContentHandler  # noqa: S406
-from xml.sax.xmlreader import AttributesImpl  # noqa: S406
+from xml.sax import SAXParseException
+from xml.sax.handler import ContentHandler
+from xml.sax.xmlreader import AttributesImpl, Locator
 
 from defusedxml.common import DTDForbidden
 from defusedxml.sax import parseString
@@ -66,11 +66,15 @@ class _TreeHandler(ContentHandler):
         super().__init__()
         self.document = XmlNode("", {}, 1)
         self._open_nodes = [self.document]
+        self._place = Locator()
 
     @property
     def line(self) -> int:
         """The line the parser is at."""
-        return self._locator.getLineNumber() or 1
+        return self._place.getLineNumber() or 1
+
+    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - a name of SAX
+        self._place = locator
 
     def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802 - a name of SAX
         node = XmlNode(name, dict(attrs.items()), self.line)
