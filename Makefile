@@ -31,8 +31,8 @@ test: $(STAMP) ## Run the tests
 coverage: $(STAMP) ## Run the tests under coverage; fail below the floor in pyproject.toml (twice as long as make test)
 	@$(BIN)/python -m pytest -q -n 3 -m 'not torture' --cov --cov-report=term
 
-wheel-test: $(STAMP) ## Build the wheel, install it into an environment of its own and test that
-	@.ci/wheel_test $(BIN)/python
+wheel-test: ## Build the wheel, install it and its dependencies into a new environment and test that (minutes)
+	@.ci/wheel_test $(PYTHON)
 
 lint: $(STAMP) ## Check style, types and import layers
 	@$(BIN)/ruff check .
