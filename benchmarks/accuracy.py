@@ -1,4 +1,4 @@
-"""How good the embedded engine is: strict scores of Stage1 and of the final result, beside plain baselines.
+"""Measures the embedded engine: strict scores of Stage1 and of the final result, beside plain baselines.
 
 python benchmarks/accuracy.py [--skip-left-out] [--only mams_atsa]
 
@@ -47,7 +47,7 @@ class Dataset(NamedTuple):
     name: str
     language: Language
     domain: str | None
-    """What to leave out of training; None where nothing of it trains."""
+    """The domain to leave out of training; None if the file's domain is not trained on."""
 
 
 DOMAINS: Final = ("coursera", "food", "hotel", "phone", "sight")
@@ -117,7 +117,7 @@ def score_baselines(data: Path, dataset: Dataset, limit: int | None) -> dict[str
 
 
 def score_labels(data: Path, dataset: Dataset, limit: int | None) -> dict[str, Any]:
-    """Compare the label of each text with what is said in it: praise and blame together are mixed."""
+    """Score the label of each text; a text with both polarities is mixed."""
     rows = [row for row in read_rows(data / f"{dataset.name}.test.jsonl") if _polarities(row)][:limit]
     results, rate = asyncio.run(analyse(rows, dataset.language))
     wanted = [_label(_polarities(row)) for row in rows]

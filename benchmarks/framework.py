@@ -1,4 +1,4 @@
-"""What the framework itself costs per sample: the whole pipeline with a backend that answers at once.
+"""Measures the cost of the framework per sample: the whole pipeline with a backend that answers at once.
 
 python benchmarks/framework.py [--samples 2000]
 """
@@ -68,7 +68,7 @@ class InstantBackend:
         return Answer(output, Usage(100, 50, 0.0), 1, self.name)
 
     async def close(self) -> None:
-        """Hold nothing."""
+        """Close nothing: there is no connection."""
 
 
 async def cpu_ms(language: str, condition: str, samples: int, folder: Path) -> dict[str, Any]:

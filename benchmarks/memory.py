@@ -1,4 +1,4 @@
-"""The memory beside the plain way of doing it, as ratios measured in one run.
+"""Compares the memory with the plain way (re-read, check and scan the file), as ratios measured in one run.
 
     python benchmarks/memory.py                            # all sizes (minutes, 2 GB of temporary disk)
     python benchmarks/memory.py --sizes 5000               # the quick part
@@ -46,7 +46,7 @@ class Case(NamedTuple):
 
 
 class ToBundle:
-    """The part both ways share: from retrieved episodes to the slot."""
+    """The part that both ways share: from retrieved episodes to the slot."""
 
     def __init__(self) -> None:
         self._condition = load_condition("C2")
@@ -108,7 +108,7 @@ def kind_of(entry: EpisodicMemoryEntryV1_1) -> tuple[str, str, str]:
 
 
 def make_store(path: Path, size: int) -> None:
-    """Write a store of `size` episodes; beyond the distinct ones they repeat with ids and sources of their own."""
+    """Write a store of `size` episodes; further ones repeat the distinct ones with new ids and sources."""
     bodies = [draft.model_dump(mode="json") for draft in islice(drafts(SEED), min(size, DISTINCT_DRAFTS))]
     rng = random.Random(SEED)
     with open(path, "w", encoding="utf-8") as lines:
@@ -196,7 +196,7 @@ def child_rss(path: Path, size: int) -> None:
 
 
 def bench_append(folder: Path, count: int) -> dict[str, Any]:
-    """Append the same bytes three ways, in turns so that all meet the same disk."""
+    """Append the same bytes in three ways, in turns, so that all three meet the same state of the disk."""
     made = list(islice(drafts(SEED), count))
     with MemoryStore(folder / "warm.jsonl") as warm:
         lines = [(canonical_json(warm.append(draft)) + "\n").encode() for draft in made]

@@ -1,4 +1,4 @@
-"""Two baselines that know no aspects: noun phrases with a lexicon's polarity, and training terms with the commonest."""
+"""Two plain baselines: noun phrases with a lexicon's polarity, and training terms with the commonest polarity."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.vocabulary import Language
 
 _VADER_CUT: Final = 0.05
-"""VADER's own advice: a compound score within this is neutral."""
+"""VADER's documentation calls a compound score within this range neutral."""
 
 
 class LexiconBaseline:

@@ -12,17 +12,17 @@ from typing import Any
 
 
 def prompt_key(system: str, user: str) -> str:
-    """Name a prompt."""
+    """Return the key of a prompt."""
     return hashlib.sha256(f"{system}\0{user}".encode()).hexdigest()
 
 
 def review_key(system: str, user: str) -> str:
-    """Name a role and a review: what a prompt of a wrong guess, which nobody recorded, is answered by."""
+    """Return the key of a role and a review; it answers prompts of a wrong guess, which were not recorded."""
     return hashlib.sha256(f"{system}\0\0{json.loads(user)['text']}".encode()).hexdigest()
 
 
 class RecordedModel:
-    """Speaks the OpenAI chat protocol, as much of it as the benchmark needs."""
+    """Speaks the part of the OpenAI chat protocol that the benchmark needs."""
 
     def __init__(self, texts: dict[str, str], latency_s: float) -> None:
         self._texts = texts

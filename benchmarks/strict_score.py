@@ -15,7 +15,7 @@ class StrictScore(NamedTuple):
     f1: float
     term_f1: float
     polarity_accuracy: float | None
-    """Over rightly found terms; None if there is none."""
+    """Over the terms that are right; None without such a term."""
 
     def rounded(self) -> dict[str, float | None]:
         """Return the scores as they are reported."""

@@ -50,7 +50,7 @@ _NOT_ADOPTED: tuple[AdoptReason, ...] = ("low_signal", "low_signal", "ev_below_t
 
 
 def signatures(rng: random.Random) -> Iterator[InputSignatureV1_1]:
-    """Make signatures of texts without end."""
+    """Yield signatures of texts without end."""
     while True:
         language: Language = rng.choices(("ko", "en", "other"), (50, 47, 3))[0]
         negation = language != "other" and rng.random() < 0.3
@@ -70,7 +70,7 @@ def signatures(rng: random.Random) -> Iterator[InputSignatureV1_1]:
 
 
 def stage1_for(signature: InputSignatureV1_1, rng: random.Random) -> Stage1Result:
-    """Make a first analysis that fits a signature."""
+    """Return a Stage1 result that fits a signature."""
     terms = rng.sample(_TERMS[signature.language], signature.num_aspects)
     risks = rng.choices([r for r, _ in _RISK_SETS], [weight for _, weight in _RISK_SETS])[0]
     proposals = rng.random() < 0.3 if risks else False
@@ -95,7 +95,7 @@ def stage1_for(signature: InputSignatureV1_1, rng: random.Random) -> Stage1Resul
 
 
 def drafts(seed: int) -> Iterator[EpisodeDraftV1_1]:
-    """Make episodes without end."""
+    """Yield episodes without end."""
     rng = random.Random(seed)
     builder = EpisodeBuilder(load_catalogue())
     for index, signature in enumerate(signatures(rng)):

@@ -1,4 +1,4 @@
-"""How close a grid comes to the shortest time its requests allow, how many requests it saves, what the client costs.
+"""Measures a grid: its time beside the lower bound of its requests, the requests it saves, the CPU of the client.
 
 A server on loopback, in a process of its own, answers every request after the same time with what the embedded engine
 said to that prompt; requests go through the real client.
@@ -41,7 +41,7 @@ ONE_BY_ONE_SAMPLES = 2
 
 
 class RememberingReplier:
-    """The embedded engine; keeps what it said by prompt."""
+    """The embedded engine; it keeps its answers by prompt."""
 
     def __init__(self) -> None:
         self._engine = EmbeddedReplier()
@@ -73,7 +73,7 @@ class Measured(NamedTuple):
 
 
 def write_data(folder: Path, samples: int) -> None:
-    """Mix both shipped splits, under new uids; repeat them if more samples are wanted."""
+    """Return samples of both shipped splits with new uids, repeated if more are needed."""
     rows = []
     for name in ("train.csv", "valid.csv"):
         with open(DATA / name, encoding="utf-8", newline="") as file:
@@ -91,7 +91,7 @@ def write_data(folder: Path, samples: int) -> None:
 
 
 def write_config(folder: Path, name: str, base_url: str | None, **experiment: Any) -> ExperimentConfig:
-    """Write the experiment; with an address it asks the server there."""
+    """Write the experiment file; with a `url` the experiment asks that server."""
     backbone = {"provider": "openai", "model": "recorded", "base_url": base_url} if base_url else {}
     config = {
         "run_id": "throughput",
@@ -142,7 +142,7 @@ def asks_of(config: ExperimentConfig) -> int:
 
 
 def longest_chain(cell: Path) -> int:
-    """Count the asks that have to follow one another where memory is shown: each turn needs the one before."""
+    """Return how many asks must follow one another if memory is shown: each turn needs the one before."""
     committed = 0
     for trace in traces_of(cell):
         stages = [call["stage"] for call in trace["calls"]]
@@ -168,7 +168,7 @@ def same_bytes(one: ExperimentConfig, other: ExperimentConfig, *names: str) -> b
 
 
 def compare(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Run everything and put the figures together."""
+    """Run all parts and return the figures."""
     write_data(folder, options.samples)
     engine = RememberingReplier()
     offline = write_config(folder, "offline", None, concurrency=options.concurrency)
@@ -238,7 +238,7 @@ def compare(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def part_config(folder: Path, name: str, base_url: str, *, samples: int) -> ExperimentConfig:
-    """Take a few samples with one request at a time; the whole would take an hour."""
+    """Return an experiment over a few samples, one request at a time; all samples would take an hour."""
     lines = (folder / "data" / "valid.csv").read_text("utf-8").splitlines(keepends=True)
     part = folder / name
     (part / "data").mkdir(parents=True)

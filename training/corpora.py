@@ -19,8 +19,7 @@ TRAINING_TABLES: Final = ("sentence_table.yaml", "second_table.yaml")
 HELD_OUT_TABLE: Final = "held_out_table.yaml"
 _MABSA_DOMAINS: Final = ("coursera", "food", "hotel", "phone", "sight")
 _MOSTLY_IMPLICIT: Final = "food"
-"""Its gold calls most opinions implicit although the text names their target. Nobody who writes "the price is fair"
-wants that read as an opinion about nothing."""
+"""Its gold marks most opinions as implicit although the text names their target, as in "the price is fair"."""
 
 
 class Corpus(NamedTuple):
@@ -29,19 +28,19 @@ class Corpus(NamedTuple):
     file: str
     language: Language
     domain: str | None
-    """None: of no domain of its own."""
+    """None: the corpus has no single domain."""
     licence: str
     source: str
     kind: str = "aspects"
     """aspects: targets with polarities; documents: one polarity per text."""
     has_habits: bool = True
-    """Whether texts like these are to be read as this corpus was annotated, not only by what holds in general."""
+    """Whether texts of this domain are read with this corpus's habits of annotation, not only with the general ones."""
     neutral_share: float = 1.0
-    """What a neutral target counts outside the corpus's own domain."""
+    """The weight of a neutral target outside the corpus's own domain."""
 
 
 class Row(NamedTuple):
-    """One text with what was written down about it."""
+    """One text with its annotation."""
 
     text: str
     gold: tuple[dict[str, Any], ...] = ()
@@ -49,7 +48,7 @@ class Row(NamedTuple):
 
 
 CORPORA: Final[tuple[Corpus, ...]] = (
-    # Its sentences were chosen to hold two polarities, which fills it with mere mentions: nearly half its targets.
+    # Its sentences were chosen to hold two polarities: nearly half of its targets are mere mentions.
     Corpus(
         "mams_atsa.train.jsonl",
         "en",
@@ -84,7 +83,7 @@ HELD_OUT: Final = (
     "nsmc_raw_docpol.test.jsonl",
     "ko_kr3_kpccf.test.jsonl",
 )
-"""What figures are reported on, or choices made by. Nothing like these texts may train."""
+"""Files that figures are reported on or choices are made with. No similar text may be trained on."""
 
 
 def read_rows(path: Path) -> Iterator[Row]:

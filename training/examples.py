@@ -1,4 +1,4 @@
-"""From annotated rows to what the models learn from: tagged words, judged targets, judged texts."""
+"""Turns annotated rows into training examples: tagged words, judged targets, judged texts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -17,16 +17,16 @@ from episodic_absa.vocabulary import Language
 
 
 class Example(NamedTuple):
-    """One text, read, with what is known about it."""
+    """One text with its reading and its annotation."""
 
     reading: Reading
     row: Row
     domain: str | None
-    """None: of no domain of its own."""
+    """None: no single domain."""
 
     @property
     def habits(self) -> str | None:
-        """The domain whose habits of annotation it shows; None: it teaches what holds in general."""
+        """The domain whose habits of annotation it follows; None: only the general ones."""
         return None if self.domain == OTHER_DOMAIN else self.domain
 
 
@@ -36,25 +36,25 @@ class Judged(NamedTuple):
     features: list[Feature]
     polarity: str
     share: float
-    """Less than one where a target has several polarities."""
+    """Below 1 if a target has several polarities."""
     domain: str | None
 
 
 def read_examples(rows: Iterable[Row], language: Language, domain: str | None) -> list[Example]:
-    """Read rows; a text without words teaches nothing."""
+    """Return the examples of rows; a text without words is left out."""
     examples = (Example(read_text(row.text, language), row, domain) for row in rows)
     return [example for example in examples if example.reading.words]
 
 
 def tagged_words(example: Example) -> tuple[list[list[str]], list[str]]:
-    """Return the attributes of every word and its label: B begins a target, I goes on, O stands outside."""
+    """Return the attributes and the label of every word: B begins a target, I continues it, O is outside."""
     return tagger_features(example.reading), word_labels(example.reading, example.row.gold)
 
 
 def word_labels(reading: Reading, gold: Sequence[dict[str, Any]]) -> list[str]:
-    """Align gold terms to words. A Korean term glued to its neighbour takes the morphemes that mostly lie in it."""
+    """Align gold terms to words. A Korean term takes the morphemes that lie mostly inside it."""
     labels = ["O"] * len(reading.words)
-    # The shorter of two overlapping terms is the more exact one; the other is left out.
+    # Of two overlapping terms the shorter one is more exact; the other is left out.
     for start, end in sorted(gold_places(reading, gold), key=lambda place: (place[1] - place[0], place)):
         inside = [
             at
@@ -69,7 +69,7 @@ def word_labels(reading: Reading, gold: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def without_predicates(reading: Reading, labels: Sequence[str]) -> list[str]:
-    """Take back targets that hold no noun, or end in a predicate."""
+    """Remove targets that hold no noun or end in a predicate."""
     kept = list(labels)
     first = 0
     while first < len(kept):
@@ -90,7 +90,7 @@ def _is_noun_phrase(tags: Sequence[str], language: Language) -> bool:
 
 
 def gold_places(reading: Reading, gold: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:
-    """Return where the explicit gold terms stand."""
+    """Return the positions of the explicit gold terms."""
     places = set()
     for one in gold:
         span = one.get("span")
@@ -119,7 +119,7 @@ def judged_targets(example: Example) -> Iterator[Judged]:
 
 
 def judged_text(example: Example) -> Judged | None:
-    """Return a text with its polarity, if all that is said in it has the same one."""
+    """Return a text with its polarity if all its opinions share one."""
     found = {one["polarity"] for one in example.row.gold} or {example.row.document_polarity}
     polarity = next(iter(found))
     if len(found) > 1 or not polarity:

@@ -31,7 +31,7 @@ EVERY = 20
 
 
 class Labelled(NamedTuple):
-    """What speaks for a label, and the label by gold."""
+    """The evidence for a label, and the label by gold."""
 
     evidence: LabelEvidence
     label: str
@@ -74,14 +74,14 @@ def gold_label(row: Row) -> str:
 
 
 def fit_lean(found: Sequence[Labelled]) -> list[float]:
-    """Return what tuples and text weigh, from texts that take one side."""
+    """Return the weights of tuples and text, from texts that are positive or negative."""
     sided = [one for one in found if one.label in ("positive", "negative")]
     rows = [[one.evidence.by_tuples, one.evidence.by_text] for one in sided]
     return _logistic_fit(rows, [one.label == "positive" for one in sided])
 
 
 def fit_both(found: Sequence[Labelled]) -> list[float]:
-    """Return what makes `mixed` likely, from texts with tuples of either side."""
+    """Return the weights of `mixed`, from texts with tuples of both polarities."""
     both = [one for one in found if one.evidence.weaker_side]
     rows = [[1.0, one.evidence.weaker_side, float(one.evidence.has_contrast)] for one in both]
     return _logistic_fit(rows, [one.label == "mixed" for one in both])

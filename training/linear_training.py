@@ -36,8 +36,8 @@ def fit_linear(
 
 
 def stored_model(names: Sequence[str], classes: Sequence[str], weights: Any) -> bytes:
-    """Round weights to whole steps, leave out what rounds to nothing, and compress."""
-    # Scores are compared, not read: what is common to all classes of a feature says nothing.
+    """Round weights to whole steps, leave out features that round to zero, and compress."""
+    # Only differences between classes matter: what all classes of a feature share is subtracted.
     weights = weights - weights.mean(axis=1, keepdims=True)
     scale = float(f"{np.abs(weights).max() / _STEPS:.6g}") or 1.0
     steps = np.rint(weights / scale).astype(int)

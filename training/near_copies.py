@@ -1,4 +1,4 @@
-"""Keeps what is reported on out of what is trained on: equal texts, and texts that share eight words in a row."""
+"""Keeps test texts out of the training data: equal texts, and texts that share eight words in a row."""
 
 import hashlib
 import re
@@ -11,22 +11,22 @@ _WORD: Final = re.compile(r"\w+")
 
 
 class HeldOut:
-    """The texts nobody may train on, kept as hashes."""
+    """The texts that must not be trained on, as hashes."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._known = {key for text in texts for key in _keys(text)}
 
     def resembles(self, text: str) -> bool:
-        """Whether a text is a held-out one, or nearly so."""
+        """Return whether a text equals or nearly equals a held-out one."""
         return any(key in self._known for key in _keys(text))
 
 
 class NearCopyError(ValueError):
-    """A training text that is too like one that figures are reported on."""
+    """A training text is too similar to a test text."""
 
 
 def refuse_near_copies(texts: Iterable[str], held_out: HeldOut) -> None:
-    """Raise if anything held out is about to be trained on."""
+    """Raise a NearCopyError if a text resembles a held-out one."""
     for number, text in enumerate(texts):
         if held_out.resembles(text):
             raise NearCopyError(f"training text {number} resembles a held-out text; it must not be trained on")

@@ -56,12 +56,12 @@ _TAGGER: Final = {
 
 
 _MOST_OF_A_DOMAIN: Final = 1000
-"""How many examples' weight one domain has in the general part of a polarity model."""
+"""The weight of one domain in the general part of a polarity model, in examples."""
 _NEUTRAL_SHARES: Final = {corpus.domain: corpus.neutral_share for corpus in CORPORA if corpus.kind == "aspects"}
 
 
 class Material(NamedTuple):
-    """What one language is trained on, and where it came from."""
+    """The training data of one language, and its sources."""
 
     examples: list[Example]
     documents: list[Example]
@@ -69,7 +69,7 @@ class Material(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train every language that was asked for."""
+    """Train the languages named on the command line."""
     parser = argparse.ArgumentParser(description="Train the weights of the embedded engine.")
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--out", type=Path, default=SHIPPED)
@@ -128,18 +128,18 @@ def _manifest(
 
 
 def file_entry(content: bytes) -> dict[str, Any]:
-    """Return how the manifest lists a file; the engine opens nothing else."""
+    """Return the manifest's entry of a file; the engine opens no other file."""
     return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
 _OWN_TIMES: Final = 2
-"""How often each of our own sentences is shown: few and clean, beside many that are neither."""
+"""How often each of our own sentences is repeated: they are few and clean, the corpora are large and noisy."""
 
 
 def collect(
     data: Path, language: Language, held_out: Sequence[HeldOut], leave_out: str | None, *, documents: bool
 ) -> Material:
-    """Read what may be trained on, without what resembles a held-out text."""
+    """Return the training data without texts that resemble a held-out one."""
     examples: list[Example] = []
     whole_texts: list[Example] = []
     sources: list[dict[str, Any]] = []
@@ -165,7 +165,7 @@ def collect(
 
 
 def train_language(language: Language, examples: list[Example], documents: list[Example]) -> dict[str, bytes]:
-    """Train the four models of a language; return their files."""
+    """Train the four models of a language and return their files."""
     say(f"{language}: tagger on {len(examples)} texts")
     files = {f"tagger_{language}.crf.gz": train_tagger(examples)}
     say(f"{language}: domains")
@@ -188,14 +188,14 @@ def train_language(language: Language, examples: list[Example], documents: list[
 
 
 def train_tagger(examples: Sequence[Example]) -> bytes:
-    """Train the tagger: every text once as of its domain and once as of none."""
+    """Train the tagger with every text twice: once with its domain and once without."""
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
     trainer.set_params(_TAGGER)
     for example in examples:
         features, labels = tagged_words(example)
         if example.habits is not None:
             trainer.append(adapted(features, example.habits), labels)
-        # One corpus marks predicates ("works well") as targets; that is its own habit, not one of reviews at large.
+        # One corpus marks predicates ("works well") as targets; the general part must not learn that habit.
         trainer.append(features, without_predicates(example.reading, labels))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tagger.crf"
@@ -204,13 +204,13 @@ def train_tagger(examples: Sequence[Example]) -> bytes:
 
 
 def fit_texts(examples: Sequence[Example], documents: Sequence[Example]) -> bytes:
-    """Fit the polarity of whole texts; with tens of thousands of documents rare features are mostly chance."""
+    """Fit the polarity of whole texts. Rare features are dropped: among so many documents they are mostly chance."""
     texts = [judged for example in [*examples, *documents] if (judged := judged_text(example)) is not None]
     return fit_polarity(texts, penalty=12.0 if documents else 6.0, min_count=5 if documents else 2)
 
 
 def fit_polarity(judged: Sequence[Judged], *, penalty: float, min_count: int) -> bytes:
-    """Fit a polarity model: every example once as of its domain and once as of none, at half weight each or less."""
+    """Fit a polarity model with every example twice, with and without its domain, at half weight or less each."""
     sizes = Counter(one.domain for one in judged)
     rows, labels, shares = [], [], []
     for one in judged:
@@ -222,7 +222,7 @@ def fit_polarity(judged: Sequence[Judged], *, penalty: float, min_count: int) ->
 
 
 def _share(one: Judged, sizes: Counter[str | None], *, is_general: bool) -> float:
-    """Return how much an example counts. In the general part no domain drowns out the others."""
+    """Return the weight of an example. In the general part the weight of a large domain is limited."""
     if one.domain is None:
         return 1.0
     if not is_general:

@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("README*.md"), *(ROOT / "docs").glob("*.md")])
+BESIDE_THEM = [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 _BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 
 
@@ -30,7 +31,11 @@ def test_code_on_the_page_runs_and_prints_what_the_page_shows(page: Path, tmp_pa
     assert done.stdout == "".join(output for _, output in blocks)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY"))],
+    ids=lambda page: page.name,
+)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []

@@ -16,14 +16,10 @@ ConditionsVersion = Literal["v1_1", "v1_2", "v1_3"]
 DEFAULT_VERSION: Final[ConditionsVersion] = "v1_2"
 
 _FILE_KEYS: Final = ("version", "dangerous_advice", "use_lexical", "conditions", "aliases")
-_BOOLEAN_FLAGS: Final = (
-    "retrieval_execute",
-    "injection_mask",
-    "store_write",
-    "exposed_to_debate",
-    "exposed_to_stage2",
-)
-FLAG_NAMES: Final = ("memory_mode", *_BOOLEAN_FLAGS)
+_MODE: Final = "memory_mode"
+_GIVEN_ELSEWHERE: Final = ("name", "dangerous_advice", "use_lexical")
+FLAG_NAMES: Final = tuple(field for field in Condition.model_fields if field not in _GIVEN_ELSEWHERE)
+"""What an entry under `conditions` may set: a new flag is a field of `Condition` and nothing else."""
 DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
 """The pairs that an experiment compares unless it names others, as far as it runs both conditions."""
 
@@ -229,12 +225,12 @@ class _Reader:
         flags = self._mapping(flags, key)
         self._only_keys(flags, FLAG_NAMES, f"{key}.")
         for flag in FLAG_NAMES:
-            if flag not in flags:
+            if flag not in flags and Condition.model_fields[flag].is_required():
                 raise self._error(f"{key}.{flag} is missing", f"{key}.{flag}")
-        for flag in _BOOLEAN_FLAGS:
-            if not isinstance(flags[flag], bool):
-                raise self._error(f"{key}.{flag} must be true or false, got {flags[flag]!r}", f"{key}.{flag}")
-        mode = flags["memory_mode"]
+        for flag, value in flags.items():
+            if flag != _MODE and not isinstance(value, bool):
+                raise self._error(f"{key}.{flag} must be true or false, got {value!r}", f"{key}.{flag}")
+        mode = flags[_MODE]
         if isinstance(mode, bool):
             raise self._error(
                 f'{key}.memory_mode was read as a boolean: put it in quotes, one of "off", "on", "silent"',

@@ -1,4 +1,4 @@
-"""What must hold of datasets before a run: unique uids, no text in two splits, valid gold. Pure functions."""
+"""Checks datasets before a run: unique uids, no text in two splits, valid gold. Pure functions."""
 
 import hashlib
 import unicodedata
@@ -12,28 +12,28 @@ from episodic_absa.vocabulary import POLARITIES, Polarity
 
 
 class SharedText(NamedTuple):
-    """A text that stands in two splits, by the uid it has in each."""
+    """A text that occurs in two splits: its uid in each."""
 
     first_uid: str
     second_uid: str
 
 
 def require_unique_uids(splits: Mapping[Path, Sequence[LabelledSample]]) -> None:
-    """Refuse a uid that occurs twice over all files."""
+    """Raise a DatasetError if a uid occurs twice in all files together."""
     places: dict[str, str] = {}
     for path, samples in splits.items():
         for number, labelled in enumerate(samples, start=1):
             uid, place = labelled.sample.uid, f"{path} (text {number})"
             if uid in places:
                 raise DatasetError(
-                    f"uid {uid!r} stands both in {places[uid]} and in {place}; give every text of all splits its own",
+                    f"uid {uid!r} stands in {places[uid]} and in {place}; give every text of all splits its own uid",
                     path=path,
                 )
             places[uid] = place
 
 
 def find_shared_texts(first: Iterable[LabelledSample], second: Iterable[LabelledSample]) -> tuple[SharedText, ...]:
-    """Return the texts of the second split that the first one has too, whatever their white space."""
+    """Return the texts that occur in both splits; differences in white space do not count."""
     known: dict[str, str] = {}
     for labelled in first:
         known.setdefault(text_sha256(labelled.sample.text), labelled.sample.uid)
@@ -42,24 +42,25 @@ def find_shared_texts(first: Iterable[LabelledSample], second: Iterable[Labelled
 
 
 def text_sha256(text: str) -> str:
-    """Hash a text with every run of white space as one space."""
+    """Return the hash of a text in which every run of white space counts as one space."""
     return hashlib.sha256(" ".join(unicodedata.normalize("NFC", text).split()).encode("utf-8")).hexdigest()
 
 
 def has_valid_gold(labelled: LabelledSample) -> bool:
-    """Whether the sample is annotated, and with valid polarities only."""
-    return labelled.gold is not None and all(one.polarity is not None for one in labelled.gold)
+    """Return whether the sample is annotated and all its polarities are valid."""
+    return labelled.gold is not None and all(gold_tuple.polarity is not None for gold_tuple in labelled.gold)
 
 
 def count_invalid_gold(samples: Iterable[LabelledSample]) -> int:
-    """Count the annotated samples that quality metrics must leave out."""
+    """Return how many annotated samples quality metrics must leave out."""
     return sum(labelled.gold is not None and not has_valid_gold(labelled) for labelled in samples)
 
 
 def majority_polarity(samples: Iterable[LabelledSample]) -> Polarity | None:
-    """Return the commonest valid polarity of all gold tuples; of equals the first of positive, negative, neutral."""
-    found = [one.polarity for labelled in samples for one in labelled.gold or () if one.polarity is not None]
-    if not found:
+    """Return the commonest valid polarity of all gold tuples; a tie goes to positive, then negative, then neutral."""
+    gold_tuples = (gold_tuple for labelled in samples for gold_tuple in labelled.gold or ())
+    polarities = [gold_tuple.polarity for gold_tuple in gold_tuples if gold_tuple.polarity is not None]
+    if not polarities:
         return None
-    commonest: Polarity = max(POLARITIES, key=found.count)  # max keeps the first of equals
+    commonest: Polarity = max(POLARITIES, key=polarities.count)  # max keeps the first of a tie
     return commonest

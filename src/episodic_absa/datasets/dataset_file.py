@@ -1,4 +1,4 @@
-"""Reads a dataset file as text or as JSON lines. Whatever cannot be read is an error that names file and line."""
+"""Reads a dataset file as text or as JSON lines. An error names the file and the line."""
 
 import io
 import json
@@ -11,12 +11,12 @@ from episodic_absa.errors import DatasetError
 
 
 def row_error(path: Path, line: int, problem: str) -> DatasetError:
-    """Word the error about one row: where it is, what is wrong, and (in `problem`) what to do."""
+    """Return the error about one row; `problem` says what is wrong and what to do."""
     return DatasetError(f"{path}, line {line}: {problem}", path=path, line=line)
 
 
 def read_file(path: Path) -> bytes:
-    """Read the whole file."""
+    """Return the bytes of the file."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -24,7 +24,7 @@ def read_file(path: Path) -> bytes:
 
 
 def read_text_file(path: Path) -> str:
-    """Read the whole file as UTF-8, with or without a byte order mark; line ends stay as they are."""
+    """Return the file as text: UTF-8 with or without a byte order mark; line ends stay as they are."""
     content = read_file(path)
     try:
         return content.decode("utf-8-sig")
@@ -34,8 +34,8 @@ def read_text_file(path: Path) -> str:
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each JSON object with the number of its line; blank lines are passed over."""
-    # Not str.splitlines: it would also cut inside a string that holds a Unicode line separator.
+    """Yield the line number and the JSON object of each line that is not blank."""
+    # str.splitlines would also split inside a string that holds a Unicode line separator.
     for line, text in enumerate(io.StringIO(read_text_file(path), newline=None), start=1):
         if text.strip():
             yield line, _json_object(text, path, line)
@@ -60,12 +60,12 @@ def _json_object(text: str, path: Path, line: int) -> dict[str, Any]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in mapping:
             raise ValueError(f"key {key!r} is given twice")
-        found[key] = value
-    return found
+        mapping[key] = value
+    return mapping
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -80,7 +80,7 @@ def _finite_float(digits: str) -> float:
 
 
 def _refuse_half_characters(value: Any) -> None:
-    # An escaped lone surrogate (\ud83d) is accepted by json, and no file could hold it later.
+    # json accepts an escaped lone surrogate (\ud83d), but no file can be written with it.
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""Loads a split from any of the four input formats. A row that cannot become a sample is an error, never skipped."""
+"""Loads a split from any input format. A row that cannot become a sample is an error; no row is skipped."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,17 +18,25 @@ InputFormat = Literal["csv", "jsonl", "semeval_xml", "nikl_absa_2022"]
 def load_split(
     path: Path, input_format: InputFormat, split: Split, *, text_column: str = "text"
 ) -> tuple[LabelledSample, ...]:
-    """Read all samples of a file, in its order.
+    """Return all samples of a file in the order of the file.
 
     Args:
-        text_column: which column or key of a csv or jsonl file holds the text; the other formats fix their own.
+        path: the file.
+        input_format: how the file is written.
+        split: the split the samples belong to.
+        text_column: the column or key that holds the text in csv and jsonl; the other formats define their own.
+
+    Raises:
+        DatasetError: the file cannot be read or holds no text, a row cannot become a sample, or a uid occurs twice.
     """
     samples: list[LabelledSample] = []
     lines: dict[str, int] = {}
     for line, labelled in _read(path, input_format, split, text_column):
         uid = labelled.sample.uid
         if uid in lines:
-            raise row_error(path, line, f"uid {uid!r} stands in line {lines[uid]} already; give every text its own")
+            raise row_error(
+                path, line, f"uid {uid!r} stands in line {lines[uid]} already; give every text a uid of its own"
+            )
         lines[uid] = line
         samples.append(labelled)
     if not samples:

@@ -1,4 +1,4 @@
-"""Reads gold: tuples as JSON writes them, gold files, and the place of a term in the normalised text."""
+"""Reads gold: gold files, gold tuples in JSON, and the span of a term in the normalised text."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ _TUPLE_KEYS: Final = frozenset({"aspect_ref", "aspect_term", "polarity", "span"}
 
 
 class AttachedGold(NamedTuple):
-    """Samples with their gold, and the gold that belongs to none of them."""
+    """Samples with their gold, and the uids of gold that belongs to none of them."""
 
     samples: tuple[LabelledSample, ...]
     unknown_uids: tuple[str, ...]
 
 
 def load_gold(path: Path) -> Mapping[str, tuple[GoldTuple, ...]]:
-    """Read a gold file: one object with a uid and gold_tuples per line. Spans are checked when gold meets its text."""
+    """Return the gold of a file by uid. Each line is an object with a uid and gold_tuples; spans are checked later."""
     gold: dict[str, tuple[GoldTuple, ...]] = {}
     lines: dict[str, int] = {}
     for line, row in read_json_lines(path):
@@ -44,40 +44,40 @@ def load_gold(path: Path) -> Mapping[str, tuple[GoldTuple, ...]]:
 
 
 def attach_gold(samples: Sequence[LabelledSample], gold: Mapping[str, tuple[GoldTuple, ...]]) -> AttachedGold:
-    """Give each sample the gold of its uid; a sample that the gold does not name keeps what it has."""
-    known = {one.sample.uid for one in samples}
+    """Return the samples with the gold of their uid; a sample whose uid has no gold stays as it is."""
+    known = {labelled.sample.uid for labelled in samples}
     attached = tuple(
-        one.model_copy(update={"gold": ground_tuples(gold[one.sample.uid], one.sample.text)})
-        if one.sample.uid in gold
-        else one
-        for one in samples
+        labelled.model_copy(update={"gold": ground_tuples(gold[labelled.sample.uid], labelled.sample.text)})
+        if labelled.sample.uid in gold
+        else labelled
+        for labelled in samples
     )
     return AttachedGold(attached, tuple(uid for uid in gold if uid not in known))
 
 
 def read_uid(value: Any, key: str, path: Path, line: int) -> str:
-    """Read a uid: text, or a whole number written as one."""
+    """Return a uid as text; the file may write it as a string or a whole number."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise row_error(path, line, f"{key} must be a string or a whole number, got {value!r}")
     return tidy(str(value))
 
 
 def tidy(value: str) -> str:
-    """Return the one form in which names and terms are compared: NFC, without outer white space."""
+    """Return the form in which names and terms are compared: NFC, without outer white space."""
     return unicodedata.normalize("NFC", value).strip()
 
 
 def read_gold_tuples(value: Any, path: Path, line: int) -> tuple[GoldTuple, ...]:
-    """Read the value of gold_tuples as it stands in the file."""
+    """Return the tuples of a `gold_tuples` value."""
     if not isinstance(value, list):
         raise row_error(path, line, f"gold_tuples must be a list of objects, got {value!r}")
-    return tuple(_read_gold_tuple(one, path, line) for one in value)
+    return tuple(_read_gold_tuple(entry, path, line) for entry in value)
 
 
 def build_gold_tuple(
     aspect_term: str, polarity: str | None, *, aspect_ref: str | None = None, span: Span | None = None
 ) -> GoldTuple:
-    """Build a tuple from the words of an annotation; what is not a polarity (mixed, conflict) becomes None."""
+    """Return the gold tuple of an annotation; a word that is not a polarity (mixed, conflict) becomes None."""
     term = tidy(aspect_term)
     return GoldTuple(
         aspect_ref=aspect_ref,
@@ -88,24 +88,26 @@ def build_gold_tuple(
 
 
 def ground_tuples(gold: Sequence[GoldTuple], text: str) -> tuple[GoldTuple, ...]:
-    """Check every span against the NFC text: corrected where the term stands elsewhere, dropped where it does not."""
+    """Return the tuples with spans in the NFC text: a wrong span is corrected, or dropped if the term is not there."""
     return tuple(
-        one if one.span is None else one.model_copy(update={"span": ground_span(one.aspect_term, one.span, text)})
-        for one in gold
+        gold_tuple
+        if gold_tuple.span is None
+        else gold_tuple.model_copy(update={"span": ground_span(gold_tuple.aspect_term, gold_tuple.span, text)})
+        for gold_tuple in gold
     )
 
 
 def ground_span(term: str, span: Span, text: str) -> Span | None:
-    """Return where in the NFC text the term stands, nearest to the span that was given for the raw text."""
+    """Return the span of the term in the NFC text that is nearest to the span given for the raw text."""
     if text[span.start : span.end] == term:
         return span
     start = _composed_start(term, span, text)
-    found = nearest_occurrence(term, text, span.start if start is None else start)
-    return Span(start=found[0], end=found[1]) if found else None
+    occurrence = nearest_occurrence(term, text, span.start if start is None else start)
+    return Span(start=occurrence[0], end=occurrence[1]) if occurrence else None
 
 
 def _composed_start(term: str, span: Span, text: str) -> int | None:
-    """Return where the span begins in the NFC text if it was counted in the decomposed one, as macOS writes it."""
+    """Return the start of the span in the NFC text if it counts decomposed characters, as macOS writes them."""
     decomposed = unicodedata.normalize("NFD", text)
     if unicodedata.normalize("NFC", decomposed[span.start : span.end]) != term:
         return None
@@ -141,6 +143,6 @@ def _read_span(value: Any, path: Path, line: int) -> Span | None:
 
 
 def span_or_none(start: Any, end: Any) -> Span | None:
-    """Return the span, or None where the two values do not make one."""
+    """Return the span, or None if the two values do not form one."""
     are_counts = all(isinstance(at, int) and not isinstance(at, bool) for at in (start, end))
     return Span(start=start, end=end) if are_counts and 0 <= start < end else None

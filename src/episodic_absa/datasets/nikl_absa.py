@@ -15,7 +15,7 @@ _FORM: Final = "[entity#attribute, [term or null, start, end], polarity]"
 
 
 def read_nikl_absa(path: Path, split: Split) -> Iterator[tuple[int, LabelledSample]]:
-    """Yield the sample of each line. A line without annotation has no gold; an empty one has no opinion."""
+    """Yield the number and the sample of each line; an empty annotation is gold without an opinion."""
     for number, (line, row) in enumerate(read_json_lines(path), start=1):
         annotation = row.pop("annotation", None)
         gold = None if annotation is None else _read_annotation(annotation, path, line)

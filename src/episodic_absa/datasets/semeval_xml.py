@@ -19,7 +19,7 @@ _IMPLICIT_TARGET: Final = "NULL"
 
 
 class _Annotation(NamedTuple):
-    """One annotated element of a sentence, and how its words are called there."""
+    """One annotated element of a sentence with its term and category."""
 
     node: XmlNode
     term: str
@@ -30,7 +30,7 @@ _FindAnnotations = Callable[[XmlNode], list[_Annotation]]
 
 
 def read_semeval_xml(path: Path, split: Split) -> Iterator[tuple[int, LabelledSample]]:
-    """Yield the sample of each sentence. A file that annotates no sentence at all has no gold."""
+    """Yield the line and the sample of each sentence. If no sentence is annotated, no sample has gold."""
     root = read_xml(path)
     sentences = list(_sentences(root, path))
     find = _annotation_finder(root.tag, [sentence for _, sentence in sentences])
@@ -42,7 +42,7 @@ def read_semeval_xml(path: Path, split: Split) -> Iterator[tuple[int, LabelledSa
 
 
 def _sentences(root: XmlNode, path: Path) -> Iterator[tuple[dict[str, JsonValue], XmlNode]]:
-    """Yield each sentence with what the file says about it beside its opinions."""
+    """Yield the metadata and the node of each sentence."""
     match root.tag:
         case "sentences":
             for sentence in root.named("sentence"):
@@ -64,7 +64,7 @@ def _sentences(root: XmlNode, path: Path) -> Iterator[tuple[dict[str, JsonValue]
 def _annotation_finder(form: str, sentences: list[XmlNode]) -> _FindAnnotations:
     if form == "Reviews":
         return _opinions
-    # Terms and categories of 2014 describe the same opinions twice: categories count only where there are no terms.
+    # In 2014 terms and categories describe the same opinions: categories count only in a file without terms.
     has_terms = any(_aspect_terms(sentence) for sentence in sentences)
     return _aspect_terms if has_terms else _aspect_categories
 
@@ -102,14 +102,14 @@ def _sample(
     sample = Sample(uid=uid, text=text, split=split)
     if annotations is None:
         return LabelledSample(sample=sample, metadata=metadata)
-    gold = [_gold_tuple(one, path) for one in annotations if not _is_conflict(one)]
-    conflicts = [_gold_tuple(one, path) for one in annotations if _is_conflict(one)]
+    gold = [_gold_tuple(annotation, path) for annotation in annotations if not _is_conflict(annotation)]
+    conflicts = [_gold_tuple(annotation, path) for annotation in annotations if _is_conflict(annotation)]
     if conflicts:
-        noted: list[JsonValue] = [
-            one.model_dump(mode="json", exclude={"polarity"}, exclude_none=True)
-            for one in ground_tuples(conflicts, text)
+        dumped: list[JsonValue] = [
+            gold_tuple.model_dump(mode="json", exclude={"polarity"}, exclude_none=True)
+            for gold_tuple in ground_tuples(conflicts, text)
         ]
-        metadata = {**metadata, "conflict_tuples": noted}
+        metadata = {**metadata, "conflict_tuples": dumped}
     return LabelledSample(sample=sample, gold=ground_tuples(gold, text), metadata=metadata)
 
 

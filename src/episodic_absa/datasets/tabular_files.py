@@ -1,4 +1,4 @@
-"""Reads CSV and JSONL files with one text per row. Columns nobody here knows become metadata."""
+"""Reads CSV and JSONL files with one text per row. Unknown columns become metadata."""
 
 import csv
 import io
@@ -20,21 +20,21 @@ _CASE_TYPE: Final = ("case_type", "type")
 
 
 class Place(NamedTuple):
-    """Where in which file a row stands."""
+    """The place of a row in its file."""
 
     path: Path
     line: int
     number: int
-    """Its position among the texts of the file, from 1."""
+    """The position among the texts of the file, from 1."""
 
     @property
     def fallback_uid(self) -> str:
-        """The uid of a text that the file gives none."""
+        """The uid of a text for which the file has none."""
         return tidy(f"{self.path.stem}:{self.number}")
 
 
 def read_csv(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, LabelledSample]]:
-    """Yield the sample of each row with the line it begins in."""
+    """Yield the line and the sample of each row."""
     rows = _csv_rows(path)
     header_line, header = next(rows, (1, []))
     columns = [tidy(name) for name in header]
@@ -52,7 +52,7 @@ def read_csv(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, 
 
 
 def read_jsonl(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, LabelledSample]]:
-    """Yield the sample of each line, with its gold if the line brings gold_tuples."""
+    """Yield the number and the sample of each line, with gold if the line has gold_tuples."""
     for number, (line, row) in enumerate(read_json_lines(path), start=1):
         tuples = row.pop("gold_tuples", None)
         gold = None if tuples is None else read_gold_tuples(tuples, path, line)
@@ -71,8 +71,15 @@ def sample_of_row(
     """Build the sample of one row.
 
     Args:
-        gold: as the file gives it; spans are checked here.
-        language_code: for a row that names none.
+        row: the columns or keys of the row; those that are not used here become metadata.
+        place: for errors, and for the uid of a row that has none.
+        split: the split the row belongs to.
+        text_column: the column or key that holds the text.
+        gold: the tuples of the file; their spans are checked here.
+        language_code: the language of a row that names none.
+
+    Raises:
+        DatasetError: the row has no text, or a value of the wrong type.
     """
     rest = dict(row)
     text = _read_text(rest, place, text_column)
@@ -88,14 +95,14 @@ def sample_of_row(
 
 
 def readable_text(text: str | None, path: Path, line: int) -> str:
-    """Return the text in NFC, or refuse it because there is nothing to read."""
+    """Return the text in NFC; an empty text is a DatasetError."""
     if text is None or not text.strip():
         raise row_error(path, line, "the text is empty; fill it in or remove the row")
     return unicodedata.normalize("NFC", text)
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    # newline="" leaves line ends alone: those inside quotes belong to the text.
+    # newline="" keeps line ends as they are: inside quotes they belong to the text.
     reader = csv.reader(io.StringIO(read_text_file(path), newline=""), strict=True)
     while True:
         line = reader.line_num + 1
@@ -106,7 +113,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             raise row_error(path, line, problem) from error
         if cells is None:
             return
-        # A spreadsheet leaves rows of nothing but commas behind its last one.
+        # A spreadsheet writes rows of commas after its last row.
         if any(cell.strip() for cell in cells):
             yield line, cells
 
@@ -122,7 +129,7 @@ def _read_text(rest: dict[str, Any], place: Place, text_column: str) -> str:
 
 
 def _take(rest: dict[str, Any], names: tuple[str, ...], place: Place) -> str | None:
-    """Take the first name that has a value out of the row; the others stay, as metadata, unless they are empty."""
+    """Remove the first of `names` that has a value from the row and return the value; empty ones are removed too."""
     path, line, _ = place
     taken: str | None = None
     for name in names:
@@ -137,6 +144,6 @@ def _take(rest: dict[str, Any], names: tuple[str, ...], place: Place) -> str | N
     return taken
 
 
-def _no_text(text_column: str, found: list[str], kind: str) -> str:
-    names = ", ".join(map(repr, found)) or "none"
+def _no_text(text_column: str, present: list[str], kind: str) -> str:
+    names = ", ".join(map(repr, present)) or "none"
     return f"there is no {kind} {text_column!r} (found: {names}); name the {kind} of the text in data.text_column"

@@ -1,10 +1,14 @@
-"""Reads an XML file into nodes that know their line. Document types are refused, and with them all entity tricks."""
+"""Reads an XML file into nodes that know their line. defusedxml refuses document types, entities and references."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
-from xml.parsers import expat
+from xml.sax import SAXParseException
+from xml.sax.handler import ContentHandler
+from xml.sax.xmlreader import AttributesImpl, Locator
+
+from defusedxml.common import DTDForbidden
+from defusedxml.sax import parseString
 
 from episodic_absa.datasets.dataset_file import read_file, row_error
 from episodic_absa.errors import DatasetError
@@ -12,14 +16,14 @@ from episodic_absa.errors import DatasetError
 
 @dataclass(slots=True)
 class XmlNode:
-    """One element."""
+    """One element of the document."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list["XmlNode"] = field(default_factory=list)
     text: str = ""
-    """The characters directly inside, without those of its children."""
+    """The characters directly inside the element, without those of its children."""
 
     def named(self, tag: str) -> Iterator["XmlNode"]:
         """Yield the direct children with this tag."""
@@ -36,32 +40,49 @@ class XmlNode:
 
 
 def read_xml(path: Path) -> XmlNode:
-    """Read the whole document and return its root element."""
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    open_nodes: list[XmlNode] = [XmlNode("", {}, 1)]
+    """Read the whole document and return its root element.
 
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        node = XmlNode(tag, attributes, parser.CurrentLineNumber)
-        open_nodes[-1].children.append(node)
-        open_nodes.append(node)
-
-    def characters(text: str) -> None:
-        open_nodes[-1].text += text
-
-    def refuse_document_type(*_: object) -> NoReturn:
-        problem = "a document type declaration is refused, because entities can hide other files; remove <!DOCTYPE>"
-        raise row_error(path, parser.CurrentLineNumber, problem)
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _tag: open_nodes.pop()
-    parser.CharacterDataHandler = characters
-    parser.StartDoctypeDeclHandler = refuse_document_type
+    Raises:
+        DatasetError: the file cannot be read, is not valid XML or declares a document type; it names file and line.
+    """
+    tree = _TreeHandler()
     try:
-        parser.Parse(read_file(path), True)  # noqa: FBT003 - expat's signature: this is all of it
-    except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code)
-        raise row_error(path, error.lineno, f"not valid XML ({reason}); correct the file there") from error
+        parseString(read_file(path), tree, forbid_dtd=True)
+    except SAXParseException as error:
+        problem = f"not valid XML ({error.getMessage()}); correct the file there"
+        raise row_error(path, error.getLineNumber() or 1, problem) from error
+    except DTDForbidden as error:
+        problem = "a document type declaration is refused, because entities can hide other files; remove <!DOCTYPE>"
+        raise row_error(path, tree.line, problem) from error
     except (LookupError, ValueError) as error:
         raise DatasetError(f"{path}: cannot be decoded ({error}); save it as UTF-8", path=path) from error
-    return open_nodes[0].children[0]
+    return tree.document.children[0]
+
+
+class _TreeHandler(ContentHandler):
+    """Builds the nodes from the parser's events; the parser's locator gives the lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.document = XmlNode("", {}, 1)
+        self._open_nodes = [self.document]
+        self._place = Locator()
+
+    @property
+    def line(self) -> int:
+        """The line the parser is at."""
+        return self._place.getLineNumber() or 1
+
+    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - a name of SAX
+        self._place = locator
+
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802 - a name of SAX
+        node = XmlNode(name, dict(attrs.items()), self.line)
+        self._open_nodes[-1].children.append(node)
+        self._open_nodes.append(node)
+
+    def endElement(self, name: str) -> None:  # noqa: N802, ARG002 - a name of SAX
+        self._open_nodes.pop()
+
+    def characters(self, content: str) -> None:
+        self._open_nodes[-1].text += content

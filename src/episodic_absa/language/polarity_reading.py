@@ -22,7 +22,11 @@ def read_polarity(word: str | None) -> PolarityReading:
         return PolarityReading(folded, "exact")
     if folded in _SHORT_FORMS:
         return PolarityReading(_SHORT_FORMS[folded], "exact")
-    distances = sorted((_distance(folded, polarity), polarity) for polarity in POLARITIES)
+    # Imported here: a model that spells its words right never needs it.
+    from rapidfuzz.distance.Levenshtein import distance
+
+    # The cutoff makes every word that is too far away equally far.
+    distances = sorted((distance(folded, polarity, score_cutoff=_FARTHEST_REPAIR), polarity) for polarity in POLARITIES)
     (nearest, polarity), (next_nearest, _), *_ = distances
     if nearest <= _FARTHEST_REPAIR and nearest < next_nearest:
         return PolarityReading(polarity, "repaired")
@@ -34,15 +38,3 @@ def read_label(word: str | None) -> SentenceLabel | None:
     if word is None:
         return None
     return "mixed" if word.strip().lower() == "mixed" else read_polarity(word).polarity
-
-
-def _distance(a: str, b: str) -> int:
-    """Return the Levenshtein distance; long words need no exact one."""
-    if abs(len(a) - len(b)) > _FARTHEST_REPAIR:
-        return _FARTHEST_REPAIR + 1
-    row = list(range(len(b) + 1))
-    for i, left in enumerate(a, start=1):
-        previous, row[0] = row[0], i
-        for j, right in enumerate(b, start=1):
-            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (left != right))
-    return row[-1]

@@ -1,6 +1,7 @@
 """What one pass over a text finds: clauses, targets, opinions and what each opinion is said of. Values only."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
@@ -109,14 +110,7 @@ class Reading:
 
     def clause_at(self, position: int) -> int:
         """Return the clause that holds a position, else the one before it."""
-        low, high = 0, len(self.clauses) - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self.clauses[middle].start <= position:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        return max(0, bisect_right(self.clauses, position, key=lambda clause: clause.start) - 1)
 
     def quote(self, start: int, end: int) -> str:
         """Return an exact substring; beside a lone surrogate, which JSON cannot carry, the longest part without it."""

@@ -9,6 +9,7 @@ import os
 import re
 import threading
 from array import array
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -354,15 +355,10 @@ class _Tail:
         digits = episode_id.removeprefix("epi_")
         if not digits.isascii() or not digits.isdigit():
             return None
-        low, high = 0, len(self._ids)
-        while low < high:
-            middle = (low + high) // 2
-            if self._ids[middle] < int(digits):
-                low = middle + 1
-            else:
-                high = middle
-        found = low < len(self._ids) and self._ids[low] == int(digits)
-        return self.at(low) if found else None
+        number = int(digits)
+        ordinal = bisect_left(self._ids, number)
+        is_stored = ordinal < len(self._ids) and self._ids[ordinal] == number
+        return self.at(ordinal) if is_stored else None
 
     def add(self, entry: EpisodicMemoryEntryV1_1, line: bytes) -> None:
         """Take in one line that stands at `end`."""

@@ -1,8 +1,6 @@
 """McNemar's exact test: whether one side gets more reviews right that the other gets wrong than chance allows."""
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from math import comb
 
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 
@@ -50,10 +48,11 @@ def mcnemar(right_a: Mapping[str, Sequence[float]], right_b: Mapping[str, Sequen
 
 
 def exact_binomial_p(a_only: int, b_only: int) -> float:
-    """Return the two-sided exact binomial p of these counts for a fair coin."""
-    tosses = a_only + b_only
-    tail = sum(comb(tosses, heads) for heads in range(min(a_only, b_only) + 1))
-    return min(1.0, float(Fraction(2 * tail, 2**tosses)))
+    """Return the two-sided p of a fair coin that fell `a_only` times on one side and `b_only` times on the other."""
+    # Imported here: scipy.stats takes half a second to load, and only a comparison needs it.
+    from scipy.stats import binomtest
+
+    return float(binomtest(a_only, a_only + b_only, 0.5).pvalue)
 
 
 def _majority(matches: Sequence[float]) -> bool | None:

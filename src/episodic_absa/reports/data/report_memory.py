@@ -98,13 +98,15 @@ def principle_uses(
 def latency_rows(
     samples: Mapping[str, Sequence[CellSamples]], cards: Sequence[ConditionCard]
 ) -> tuple[LatencyRow, ...]:
-    """Return how long samples took, by condition."""
+    """Return how long the samples of each condition took; a condition without a timed sample has no row."""
+    import numpy as np
+
     rows = []
     for card in cards:
         group = samples[card.name]
-        times = sorted(time for cell in group for time in cell.latencies_ms)
+        times = [time for cell in group for time in cell.latencies_ms]
         if times:
-            low, quarter, median, three_quarters, high = (quantile(times, share) for share in _QUANTILES)
+            low, quarter, median, three_quarters, high = np.quantile(times, _QUANTILES).tolist()
             rows.append(
                 LatencyRow(
                     condition=card.name,
@@ -116,14 +118,6 @@ def latency_rows(
                 )
             )
     return tuple(rows)
-
-
-def quantile(ascending: Sequence[float], share: float) -> float:
-    """Return a quantile by linear interpolation."""
-    place = share * (len(ascending) - 1)
-    below = int(place)
-    above = min(below + 1, len(ascending) - 1)
-    return ascending[below] + (place - below) * (ascending[above] - ascending[below])
 
 
 def _ok(cells: Sequence[FinishedCell]) -> list[Scorecard]:

@@ -3,6 +3,7 @@
 The tagger and the polarity model both learn from these marks; they hold in domains whose words neither has seen.
 """
 
+from bisect import bisect_right
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -104,22 +105,11 @@ def _targets_by_word(reading: Reading) -> list[str]:
 def _opinions_by_word(reading: Reading) -> list[str]:
     marks = ["-"] * len(reading.words)
     for opinion in reading.opinions:
-        at = _first_word_from(reading.words, opinion.start)
+        at = bisect_right(reading.words, opinion.start, key=lambda word: word.end)
         while at < len(marks) and reading.words[at].start < opinion.end:
             marks[at] = sign(opinion.first)
             at += 1
     return marks
-
-
-def _first_word_from(words: tuple[Word, ...], position: int) -> int:
-    low, high = 0, len(words)
-    while low < high:
-        middle = (low + high) // 2
-        if words[middle].end <= position:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def _distances(reading: Reading, opinions: list[str], order: range) -> list[int]:
