@@ -8,15 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.runs.small_grid import EXACT_FILES, Failing, exact_bytes, outputs_of, run_here, write_experiment
+from tests.runs.small_grid import EXACT_FILES, Failing, Scrambled, exact_bytes, outputs_of, run_here, write_experiment
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.errors import ConfigError
 from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
 from episodic_absa.runs.experiment_config import load_experiment
 from episodic_absa.runs.progress import CellProgress
-from episodic_absa.runs.run_directory import MANIFEST, STORE
+from episodic_absa.runs.run_directory import MANIFEST, STORE, TRACES
 from episodic_absa.schemas.manifest import Manifest
+from episodic_absa.schemas.trace_line import TraceLine
 
 PROGRAM = """
 import asyncio, pickle, sys
@@ -85,6 +86,17 @@ def test_a_cell_stops_by_itself_when_too_many_of_its_samples_failed(tmp_path: Pa
         asyncio.run(run_cell(CellSpec(config, "C1__seed42"), backend=failing))
     statuses = [output["status"] for output in outputs_of(config.out_dir / "C1__seed42")]
     assert statuses == ["error", "error"]
+
+
+def test_the_trace_of_a_failed_sample_sums_the_time_of_its_calls(tmp_path: Path) -> None:
+    config = load_experiment(write_experiment(tmp_path, experiment={"conditions": ["C1"]}))
+    failing = RepairingBackend(Scrambled(1, replier=Failing(lambda request: request.ask.role == "validator")))
+    outcome = asyncio.run(run_cell(CellSpec(config, "C1__seed42"), backend=failing))
+    assert outcome.failed == outcome.total
+    for line in (config.out_dir / "C1__seed42" / TRACES).read_bytes().splitlines():
+        trace = TraceLine.model_validate_json(line)
+        assert trace.timing.latency_ms_sum == pytest.approx(sum(call.latency_ms for call in trace.calls), abs=0.001)
+        assert trace.timing.latency_ms_sum > 0
 
 
 def test_an_unknown_cell_is_refused_with_the_known_names(tmp_path: Path) -> None:

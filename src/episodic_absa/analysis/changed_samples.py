@@ -38,7 +38,7 @@ def find_changed_samples(
 ) -> tuple[ChangedSample, ...]:
     """Return the changed samples among those that succeeded on both sides, by uid and seed."""
     others = {(card.uid, card.seed): card for card in cards_b if card.status == "ok"}
-    found = []
+    samples = []
     for card in sorted(cards_a, key=lambda card: (card.uid, card.seed)):
         other = others.get((card.uid, card.seed))
         if other is None or card.status != "ok":
@@ -47,7 +47,7 @@ def find_changed_samples(
         if under_a == under_b:
             continue
         f1_a, f1_b = (sample_value(_F1, side, count_backfilled=count_backfilled) for side in (card, other))
-        found.append(
+        samples.append(
             ChangedSample(
                 uid=card.uid,
                 seed=card.seed,
@@ -59,7 +59,7 @@ def find_changed_samples(
                 f1_b=f1_b,
             )
         )
-    return tuple(found)
+    return tuple(samples)
 
 
 def write_changed_samples(directory: Path, changed: Sequence[ChangedSample]) -> Path:

@@ -97,13 +97,13 @@ def _load_manifest(cell: Path) -> Manifest:
 
 def _conditions_of(grid: Path) -> dict[str, list[Path]]:
     """Return the cells of every evaluated condition, by the name in their manifests."""
-    found: dict[str, list[Path]] = {}
+    by_condition: dict[str, list[Path]] = {}
     for path in sorted(folder for folder in grid.iterdir() if is_cell(folder)):
         # A cell that cannot be read is an error: leaving it out would silently drop a seed.
         manifest = _load_manifest(path)
         if not manifest.is_build:
-            found.setdefault(manifest.condition.name, []).append(path)
-    return found
+            by_condition.setdefault(manifest.condition.name, []).append(path)
+    return by_condition
 
 
 def _aliases(by_condition: Mapping[str, Sequence[Path]]) -> Mapping[str, str]:

@@ -81,7 +81,7 @@ class Tracer:
             text=result.sample.text,
             memory=result.memory,
             calls=result.calls,
-            timing=TraceTiming(latency_ms_sum=round(sum(call.latency_ms for call in result.calls), 3)),
+            timing=_timing(result.calls),
         )
 
     def trace_failure(
@@ -117,7 +117,7 @@ class Tracer:
             text=sample.text,
             memory=empty_slot.meta,
             calls=calls,
-            timing=TraceTiming(latency_ms_sum=0.0),
+            timing=_timing(calls),
             error=error,
         )
 
@@ -129,6 +129,10 @@ class Tracer:
             timestamp=datetime.now(UTC).isoformat(),
             memory_mode=self._condition.memory_mode,
         )
+
+
+def _timing(calls: Sequence[CallRecord]) -> TraceTiming:
+    return TraceTiming(latency_ms_sum=round(sum(call.latency_ms for call in calls), 3))
 
 
 def _debate_log(debate: DebateOutput | None) -> Sequence[DebateLogEntry]:

@@ -12,14 +12,16 @@ from episodic_absa.runs.recorded_experiment import recorded_problem
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.check_result import CheckResult
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.verification.checks.file_checks import FILE_CHECKS
+from episodic_absa.verification.checks.findings import Findings, NotApplicableError
 from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS
 from episodic_absa.verification.checks.metric_checks import GRID_METRIC_CHECKS, METRIC_CHECKS
 from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
-from episodic_absa.verification.checks.result_checks import RESULT_CHECKS, Findings, NotApplicableError
+from episodic_absa.verification.checks.result_checks import RESULT_CHECKS
 from episodic_absa.verification.integrity_file import files_seen, write_results
 
 _DETAILS_SHOWN: Final = 3
-_CELL_CHECKS: Final = {**RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
+_CELL_CHECKS: Final = {**FILE_CHECKS, **RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
 
 
 class Verified(FrozenModel):

@@ -18,15 +18,15 @@ def integrity_of(run: FinishedRun) -> Integrity:
     places = {path.resolve().name: path for path in (*(cell.path for cell in run.cells), *run.orphans)}
     if run.is_grid:
         places[_GRID] = run.root
-    found = {name: read_results(place) for name, place in places.items()}
-    columns = tuple(name for name in places if found[name])
+    by_place = {name: read_results(place) for name, place in places.items()}
+    columns = tuple(name for name in places if by_place[name])
     if not columns:
         return Integrity(verified=False)
     by_check: dict[str, dict[str, CheckResult]] = {}
     for name in columns:
-        for result in found[name]:
+        for result in by_place[name]:
             by_check.setdefault(result.check, {})[name] = result
-    results = [result.result for name in columns for result in found[name]]
+    results = [result.result for name in columns for result in by_place[name]]
     return Integrity(
         verified=True,
         columns=columns,
@@ -34,8 +34,8 @@ def integrity_of(run: FinishedRun) -> Integrity:
         passed=results.count("pass"),
         failed=results.count("fail"),
         not_applicable=results.count("not_applicable"),
-        unverified=tuple(name for name in places if not found[name]),
-        changed=tuple(name for name in columns if not _is_current(name, places[name], found[name])),
+        unverified=tuple(name for name in places if not by_place[name]),
+        changed=tuple(name for name in columns if not _is_current(name, places[name], by_place[name])),
     )
 
 

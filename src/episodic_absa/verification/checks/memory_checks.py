@@ -18,7 +18,8 @@ from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.recorded_experiment import recorded_experiment
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.schemas.trace_line import TraceLine
-from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
+from episodic_absa.verification.checks.file_checks import require_store
+from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import Language
 
 
@@ -148,7 +149,7 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
 
 def check_store_lines(cell: CellFiles) -> Findings:
     """Every line of the store is a valid episode in the closed vocabulary."""
-    _require_lines(cell)
+    require_store(cell)
     catalogue = load_catalogue()
     yield from cell.store.problems
     for entry in cell.store.valid():
@@ -157,7 +158,7 @@ def check_store_lines(cell: CellFiles) -> Findings:
 
 def check_store_ids(cell: CellFiles) -> Findings:
     """Episode ids are unique and ascend."""
-    _require_lines(cell)
+    require_store(cell)
     last = 0
     for entry in cell.store.valid():
         number = int(entry.episode_id[4:])
@@ -167,14 +168,14 @@ def check_store_ids(cell: CellFiles) -> Findings:
 
 def check_store_keys(cell: CellFiles) -> Findings:
     """No line holds a forbidden key at any depth."""
-    _require_lines(cell)
+    require_store(cell)
     for number, value in enumerate(cell.store.objects, start=1):
         yield _leak(f"store, line {number}", partial(refuse_forbidden_keys, value))
 
 
 def check_store_text(cell: CellFiles) -> Findings:
     """No episode repeats a run of its own sample's text, aspect terms apart."""
-    _require_lines(cell)
+    require_store(cell)
     for entry in cell.store.valid():
         text = cell.texts.get(entry.provenance.source_id)
         if text is not None:
@@ -187,7 +188,7 @@ def check_store_text(cell: CellFiles) -> Findings:
 
 def check_start_store(cell: CellFiles) -> Findings:
     """The store begins with exactly the store that the manifest names by its hash."""
-    _require_lines(cell)
+    require_store(cell)
     meant = cell.known_manifest.start_store_sha256
     if meant is None:
         raise NotApplicableError("the cell began without a start store")
@@ -197,7 +198,7 @@ def check_start_store(cell: CellFiles) -> Findings:
 
 def check_stored_decisions(cell: CellFiles) -> Findings:
     """Each stored sample added one line of its own, and no other line was added."""
-    _require_lines(cell)
+    require_store(cell)
     entries = list(cell.journal.valid())
     cards, outputs = cell.cards, {output.uid: output for output in cell.outputs.valid()}
     added = len(cell.store.raw) - cell.start_lines
@@ -218,7 +219,7 @@ def check_stored_decisions(cell: CellFiles) -> Findings:
 
 def check_retrieved_is_past(cell: CellFiles) -> Findings:
     """Every retrieved episode was in the store before the sample's own commit."""  # CHECKLIST 191
-    _require_lines(cell)
+    require_store(cell)
     keep = _keep_last_n(cell)
     ids = [entry.episode_id if entry else None for entry in cell.store.values]
     for entry, places in zip(cell.journal.valid(), cell.committed, strict=True):
@@ -231,7 +232,7 @@ def check_retrieved_is_past(cell: CellFiles) -> Findings:
 
 def check_no_self_retrieval(cell: CellFiles) -> Findings:
     """No sample retrieved its own episode."""
-    _require_lines(cell)
+    require_store(cell)
     sources = {entry.episode_id: entry.provenance.source_id for entry in cell.store.valid()}
     for trace in cell.traces.valid():
         own = [episode_id for episode_id in trace.memory.retrieved_ids if sources.get(episode_id) == _uid(trace)]
@@ -271,13 +272,6 @@ MEMORY_CHECKS: Final[Mapping[str, Check]] = {
 
 def _uid(trace: TraceLine) -> str:
     return trace.case_trace.case_id
-
-
-def _require_lines(cell: CellFiles) -> None:
-    if not cell.known_manifest.needs_store:
-        raise NotApplicableError("the condition neither reads nor writes a store")
-    if cell.store_path is None:
-        raise NotApplicableError("the store lies outside the run directory and the config file is not reachable")
 
 
 def _injection_findings(where: str, chars: int, cap: int | None, *, exposed: bool, reason: str | None) -> Findings:

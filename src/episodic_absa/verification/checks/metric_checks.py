@@ -25,8 +25,8 @@ from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, i
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.verification.checks.majority_checks import check_majority_agrees
-from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
 
 # Not after_rep: gold may hold two polarities of one term, and a representative is one of them.
 _PERFECT: Final = (
@@ -145,8 +145,8 @@ def _as_finished(cell: CellFiles) -> FinishedCell:
 
 def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | None:
     """Return the first line that differs. No line is quoted, since a triptych holds words of reviews."""
-    due, found = text.encode().split(b"\n"), path.read_bytes().split(b"\n")
-    differing = [place for place, (a, b) in enumerate(zip_longest(found, due), start=1) if a != b]
+    due, written = text.encode().split(b"\n"), path.read_bytes().split(b"\n")
+    differing = [place for place, (a, b) in enumerate(zip_longest(written, due), start=1) if a != b]
     if not differing:
         return None
     foreign = {manifest.package_version for manifest in manifests} - {version("episodic-absa")}

@@ -18,8 +18,8 @@ from episodic_absa.runs.experiment_data import ExperimentData
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.recorded_experiment import recorded_experiment
 from episodic_absa.schemas.manifest import Manifest
+from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.verification.checks.majority_checks import majority_problem
-from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
 
 
 def check_cfg_hash(cell: CellFiles) -> Findings:
@@ -45,7 +45,7 @@ def check_data_hashes(cell: CellFiles) -> Findings:
     recording = recorded_experiment(manifest).backbone.recording
     if recording is not None:
         named.append(("recording", recording, manifest.recording_sha256))
-    reached = [(name, found, sha256) for name, path, sha256 in named if (found := cell.resolve(path)) is not None]
+    reached = [(name, place, sha256) for name, path, sha256 in named if (place := cell.resolve(path)) is not None]
     if not reached:
         raise NotApplicableError("the config file is not reachable from here, nor are the files it names")
     for name, path, sha256 in reached:

@@ -1,134 +1,23 @@
-"""Checks of a cell's results: its files are in step, its records agree, and only adoption changes tuples.
+"""Checks of a cell's results: its records agree, and only adoption changes tuples."""
 
-A check yields once per thing that it checks: None if the thing is right, else what is wrong. A check that yields
-nothing is not applicable. Findings name uid, line and field; review text never enters integrity.json.
-"""
-
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from episodic_absa.agents.asking import STAGE_OF
 from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import occurs
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.reading.jsonl_file import JsonlFile
-from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
+from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS
 from episodic_absa.runs.scoring import usage_of
 from episodic_absa.schemas.absa import FinalTuple, Stage1Result, StructuralRisk
 from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.output_line import OutputLine
 from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
+from episodic_absa.verification.checks.findings import Check, Findings
 from episodic_absa.vocabulary import SEVERITY_WEIGHT
-
-Findings = Iterator[str | None]
-Check = Callable[[CellFiles], Findings]
-
-
-class NotApplicableError(Exception):
-    """A check has nothing to check; the message says why."""
-
-
-def check_completed(cell: CellFiles) -> Findings:
-    """The cell was run to its end."""
-    yield None if cell.known_manifest.completed else "the manifest says that the run is not completed"
-
-
-def check_line_counts(cell: CellFiles) -> Findings:
-    """Every file has a line per sample."""
-    expected = cell.known_manifest.dataset.processing_count
-    for name, lines in _sample_files(cell).items():
-        found = len(lines.raw)
-        yield None if found == expected else f"{name} has {found} lines; processing_count is {expected}"
-
-
-def check_schemas(cell: CellFiles) -> Findings:
-    """Every line is what its schema says."""
-    for lines in (*_sample_files(cell).values(), cell.decisions):
-        yield from lines.problems
-        yield from (None for _ in lines.valid())
-
-
-def check_sample_order(cell: CellFiles) -> Findings:
-    """All files name the same samples in the same order, each once."""
-    committed = [entry.uid if entry else None for entry in cell.journal.values]
-    for uid, times in Counter(committed).items():
-        yield None if times == 1 else f"{JOURNAL} names {uid!r} {times} times"
-    named = {
-        JOURNAL: [(entry.uid, entry.sample_index) if entry else None for entry in cell.journal.values],
-        OUTPUTS: [(output.uid, output.sample_index) if output else None for output in cell.outputs.values],
-        SCORECARDS: [(card.uid, card.sample_index) if card else None for card in cell.scorecards.values],
-        TRACES: [
-            (trace.case_trace.case_id, trace.case_trace.sample_index) if trace else None for trace in cell.traces.values
-        ],
-    }
-    for name, places in named.items():
-        expected = [(uid, index) for index, uid in enumerate(committed)]
-        for index in range(max(len(places), len(expected))):
-            found = places[index] if index < len(places) else None
-            meant = expected[index] if index < len(expected) else None
-            yield None if found == meant else f"{name}, line {index + 1}: {found} stands where {meant} is due"
-
-
-def check_journal_offsets(cell: CellFiles) -> Findings:
-    """The journal's offsets are the ends of the lines, and the last ones the sizes of the files."""
-    files = _sample_files(cell)
-    files.pop(JOURNAL)
-    entries = list(cell.journal.valid())
-    for number, entry in enumerate(entries, start=1):
-        for name, lines in files.items():
-            end = lines.ends[number - 1] if number <= len(lines.ends) else None
-            offset = entry.offsets.get(name)
-            yield None if offset == end else f"{JOURNAL}, line {number}: {name} ends at {end}, journalled is {offset}"
-    last = entries[-1].offsets if entries else {}
-    for name, lines in {**files, OVERRIDE_DEBUG: cell.decisions}.items():
-        yield (
-            None
-            if last.get(name, 0) == lines.size
-            else (f"{name} has {lines.size} bytes; the journal ends at {last.get(name, 0)}")
-        )
-
-
-def check_store_offsets(cell: CellFiles) -> Findings:
-    """The store is as long as the journal says, and its last line at each commit is the journalled one."""
-    _require_store(cell)
-    entries = list(cell.journal.valid())
-    for number, entry in enumerate(entries, start=1):
-        offset = entry.offsets.get("store", 0)
-        count = cell.store.count_until(offset)
-        line = cell.store.raw[count - 1] if count else None
-        ends_there = (cell.store.ends[count - 1] if count else 0) == offset
-        same = (hashlib.sha256(line).hexdigest() if line else None) == entry.store_last_sha256
-        yield None if ends_there and same else f"{JOURNAL}, line {number}: the store's line there is another one"
-    last = entries[-1].offsets.get("store", 0) if entries else 0
-    yield None if last == cell.store.size else f"the store has {cell.store.size} bytes; the journal ends at {last}"
-
-
-def check_same_cell(cell: CellFiles) -> Findings:
-    """Every record names the run, condition and seed of the manifest."""
-    manifest = cell.known_manifest
-    name, mode = manifest.condition.name, manifest.condition.memory_mode
-    directory = f"{'build' if manifest.is_build else name}__seed{manifest.seed}"
-    yield None if cell.path.resolve().name == directory else f"the directory of {directory} has another name"
-    for card in cell.scorecards.valid():
-        of_card = (card.run_id, card.condition, card.memory_mode, card.seed, card.cfg_hash)
-        same = of_card == (manifest.run_id, name, mode, manifest.seed, manifest.cfg_hash)
-        yield None if same else f"{card.uid}: the scorecard belongs to another cell"
-    for output in cell.outputs.valid():
-        of_output = (output.meta.condition, output.meta.memory_mode, output.meta.seed)
-        yield None if of_output == (name, mode, manifest.seed) else f"{output.uid}: the output is of another cell"
-    for trace in cell.traces.valid():
-        meta = trace.case_trace.run_meta
-        same = (meta.run_id, meta.condition, meta.memory_mode, meta.seed) == (
-            manifest.run_id,
-            name,
-            mode,
-            manifest.seed,
-        )
-        yield None if same else f"{trace.case_trace.case_id}: the trace is of another cell"
 
 
 def check_not_adopted_is_stage1(cell: CellFiles) -> Findings:
@@ -279,13 +168,13 @@ def check_override_decisions(cell: CellFiles) -> Findings:
             if until == due and end == entry.offsets.get(OVERRIDE_DEBUG)
             else (f"{entry.uid}: the journal counts other override decisions than {OVERRIDE_DEBUG} holds")
         )
-    found = Counter((decision.uid, decision.decision) for decision in cell.decisions.valid())
+    decided = Counter((decision.uid, decision.decision) for decision in cell.decisions.valid())
     for uid, card in cell.cards.items():
         if card.stage_delta is not None and card.override is not None:
             recorded = (card.stage_delta.override_gate_applied_n, sum(card.override.skip_counts.values()))
             yield (
                 None
-                if recorded == (found[uid, "APPLY"], found[uid, "SKIP"])
+                if recorded == (decided[uid, "APPLY"], decided[uid, "SKIP"])
                 else (f"{uid}: the scorecard counts other override decisions than {OVERRIDE_DEBUG} holds")
             )
 
@@ -307,13 +196,6 @@ def check_no_clock_values(cell: CellFiles) -> Findings:
 
 
 RESULT_CHECKS: Final[Mapping[str, Check]] = {
-    "completed": check_completed,
-    "line_counts": check_line_counts,
-    "schemas": check_schemas,
-    "sample_order": check_sample_order,
-    "journal_offsets": check_journal_offsets,
-    "store_offsets": check_store_offsets,
-    "same_cell": check_same_cell,
     "not_adopted_is_stage1": check_not_adopted_is_stage1,
     "selected_stage": check_selected_stage,
     "no_unguided_change": check_no_unguided_change,
@@ -332,17 +214,6 @@ _CLOCK_KEY: Final = re.compile(
 )
 _TERM_KEYED: Final = ("polarities", "aspect_evidence", "skip_counts")
 """Keys inside these are aspect terms or our own codes; an aspect term may be "time"."""
-
-
-def _sample_files(cell: CellFiles) -> dict[str, JsonlFile[Any]]:
-    return {OUTPUTS: cell.outputs, SCORECARDS: cell.scorecards, TRACES: cell.traces, JOURNAL: cell.journal}
-
-
-def _require_store(cell: CellFiles) -> None:
-    if not cell.known_manifest.needs_store:
-        raise NotApplicableError("the condition neither reads nor writes a store")
-    if cell.store_path is None:
-        raise NotApplicableError("the store lies outside the run directory and the config file is not reachable")
 
 
 def _with_text(cell: CellFiles) -> Iterator[tuple[str, Scorecard]]:
