@@ -106,6 +106,7 @@ class SupervisorAgent:
             moderator=decision.moderator,
             final_result=decision.final_result,
             final_sentiments=decision.final_sentiments,
+            patched_sentiments=patched.sentiments,
             memory=_with_slots_seen(to_stage2.meta, asking),
             memory_bundle=slot,
             store=store,

@@ -47,7 +47,11 @@ class _State:
 
 
 def stage_label(sentiments: Sequence[SentimentItem]) -> StageLabel:
-    """Return the label of a stage; neutral with confidence 0 where nothing was judged."""
+    """Return the polarity of a stage's most confident sentiment; the earliest one wins a tie.
+
+    Backfills and missing polarities do not count; without any other sentiment the label is neutral, with confidence 0.
+    The scorecard's `label_s1` and `label_s2` are read with this function, too.
+    """
     judged = [item for item in sentiments if item.polarity is not None and not item.is_backfilled]
     if not judged:
         return StageLabel("neutral", 0.0, None)
