@@ -34,15 +34,15 @@ def process_ate(
     answer: AteAnswer, text: str, language: Language, *, span_repair: bool, allowlist: frozenset[str] = frozenset()
 ) -> Stage1Ate:
     """Keep what names a target in this text, and say of everything else why it was dropped."""
-    found = (
+    candidates = _first_mentions(
         _candidate(aspect, text, language, span_repair=span_repair)
         for aspect in answer.aspects
         if aspect.aspect_term.strip()
     )
-    # A model that names one place twice has found one aspect.
-    candidates = list({(norm(one.item.aspect_term), one.item.span): one for one in reversed(list(found))}.values())
-    candidates.reverse()
-    repaired = sum(one.had_span and not one.given_span_fits and one.item.span is not None for one in candidates)
+    repaired = sum(
+        candidate.had_span and not candidate.given_span_fits and candidate.item.span is not None
+        for candidate in candidates
+    )
     if len(candidates) < 2 and (guess := _second_aspect(text, language, candidates)):
         candidates.append(guess)
     aspects: list[AspectItem] = []
@@ -54,6 +54,14 @@ def process_ate(
         else:
             drops.append(Drop(aspect_term=candidate.item.aspect_term, drop_reason=reason))
     return Stage1Ate(aspects=tuple(aspects), drops=tuple(drops), span_repaired=repaired if span_repair else 0)
+
+
+def _first_mentions(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """Keep the first of several candidates with one term and one span, in the order of the answer."""
+    first: dict[tuple[str, Span | None], _Candidate] = {}
+    for candidate in candidates:
+        first.setdefault((norm(candidate.item.aspect_term), candidate.item.span), candidate)
+    return list(first.values())
 
 
 def valid_span(span: AnsweredSpan | None, text: str) -> Span | None:
