@@ -8,7 +8,6 @@ from episodic_absa.agents.debate.review_context import HintCounts
 from episodic_absa.agents.decision.adoption import Adoption, OverrideFlags
 from episodic_absa.agents.stage1.atsa_processing import PolarityCounts
 from episodic_absa.agents.stage2.override_gate import OverrideDecision
-from episodic_absa.agents.stage2.patch import PatchLogEntry
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import (
     DebateOutput,
@@ -20,6 +19,7 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     Stage2Result,
 )
+from episodic_absa.schemas.patch_log import PatchLogEntry
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
 from episodic_absa.vocabulary import Language
 

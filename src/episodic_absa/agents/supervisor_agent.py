@@ -82,10 +82,10 @@ class SupervisorAgent:
         to_stage2 = self._inject(
             STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue
         )  # the same slot, no new retrieval
-        reviews = await self._stage2.review(sample, language, stage1, built.context, to_stage2.slot, asking)
-        patched = apply_patch(stage1, reviews.ate, reviews.atsa, debated.output, built, sample.text, self.settings)
+        verdicts = await self._stage2.give_verdicts(sample, language, stage1, built.context, to_stage2.slot, asking)
+        patched = apply_patch(stage1, verdicts.ate, verdicts.atsa, debated.output, built, sample.text, self.settings)
         validator2 = await self._stage2.validate(  # sees exactly what adoption would make final
-            sample, language, stage1, built.context, reviews, patched, to_stage2.slot, asking
+            sample, language, stage1, built.context, verdicts, patched, to_stage2.slot, asking
         )
         decision = decide(stage1, patched, validator2, debated.output, self.settings)
         store = await memory.write(sample, stage1, decision.outcome, decision.summary)  # the only write
@@ -98,7 +98,7 @@ class SupervisorAgent:
             debate=debated.output,
             review_context=built.context,
             hint_counts=built.hint_counts,
-            stage2=build_stage2_result(reviews, validator2, patched, decision.adoption, (to_debate, to_stage2)),
+            stage2=build_stage2_result(verdicts, validator2, patched, decision.adoption, (to_debate, to_stage2)),
             patch_log=patched.log,
             override_decisions=patched.override.decisions,
             override=decision.override,
@@ -110,7 +110,7 @@ class SupervisorAgent:
             memory=_with_slots_seen(to_stage2.meta, asking),
             memory_bundle=slot,
             store=store,
-            polarity_counts=first.polarity_counts.plus(debated.polarity_counts).plus(reviews.polarity_counts),
+            polarity_counts=first.polarity_counts.plus(debated.polarity_counts).plus(verdicts.polarity_counts),
             calls=tuple(asking.calls),
         )
 

@@ -275,7 +275,7 @@ class ReviewContext(FrozenModel):
     provenance_template: str
 
 
-class AspectReview(FrozenModel):
+class AspectVerdict(FrozenModel):
     """Stage2's verdict on one aspect."""
 
     change_id: ChangeId
@@ -286,7 +286,7 @@ class AspectReview(FrozenModel):
     provenance: str | None = None
 
 
-class SentimentReview(FrozenModel):
+class SentimentVerdict(FrozenModel):
     """Stage2's verdict on one judgement."""
 
     change_id: ChangeId
@@ -315,8 +315,8 @@ class Change(FrozenModel):
 class Stage2Result(FrozenModel):
     """The review as a whole."""
 
-    ate_reviews: tuple[AspectReview, ...] = ()
-    atsa_reviews: tuple[SentimentReview, ...] = ()
+    ate_reviews: tuple[AspectVerdict, ...] = ()
+    atsa_reviews: tuple[SentimentVerdict, ...] = ()
     validator: Validator2Output = Validator2Output()
     accepted_changes: tuple[Change, ...] = ()
     rejected_changes: tuple[Change, ...] = ()

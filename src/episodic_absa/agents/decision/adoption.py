@@ -51,7 +51,7 @@ def decide_adoption(
     stage1_risks = stage1.validator.structural_risks
     resolved = (
         bool(stage1_risks)
-        and patched.proposal_or_review_applied
+        and patched.proposal_or_verdict_applied
         and severity_sum(validator2_risks) < severity_sum(stage1_risks)
     )
     grounded = not _has_explicit(stage1.atsa.sentiments) and _has_explicit(patched.sentiments)

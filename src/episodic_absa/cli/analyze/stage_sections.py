@@ -7,7 +7,6 @@ from rich.text import Text
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.stage2.override_gate import OverrideDecision
-from episodic_absa.agents.stage2.patch import PatchLogEntry
 from episodic_absa.cli.analyze.analysis_view import BACKFILLED, aspect_text, polarity_text, shown_text
 from episodic_absa.cli.analyze.explanation_parts import (
     Row,
@@ -25,15 +24,16 @@ from episodic_absa.cli.analyze.reason_words import override_words
 from episodic_absa.cli.memory.episode_words import yes_no
 from episodic_absa.schemas.absa import (
     AspectItem,
-    AspectReview,
+    AspectVerdict,
     DebateSummary,
     EditTarget,
     Proposal,
     ProposedEdit,
     SentimentItem,
-    SentimentReview,
+    SentimentVerdict,
     Stage2Result,
 )
+from episodic_absa.schemas.patch_log import PatchLogEntry
 
 
 def stage1_rows(result: SampleResult) -> Iterable[Row]:
@@ -134,11 +134,11 @@ def stage2_rows(result: SampleResult) -> Iterable[Row]:
     yield "critic", critic_text(stage2.validator)
 
 
-def _review(review: AspectReview | SentimentReview, stage2: Stage2Result, text: str) -> tuple[Text, ...]:
+def _review(review: AspectVerdict | SentimentVerdict, stage2: Stage2Result, text: str) -> tuple[Text, ...]:
     action = Text(review.action)
-    if isinstance(review, SentimentReview) and review.revised_polarity:
+    if isinstance(review, SentimentVerdict) and review.revised_polarity:
         action = Text.assemble(action, " → ", polarity_text(review.revised_polarity))
-    if isinstance(review, AspectReview) and review.revised_span:
+    if isinstance(review, AspectVerdict) and review.revised_span:
         action = Text.assemble(action, " → ", span_text(review.revised_span, text))
     told = joined(_fate(review.change_id, stage2), action, plain_text(review.reason))
     return Text(review.change_id, style="dim"), aspect_text(review.aspect_term), told

@@ -14,7 +14,6 @@ from pydantic import BaseModel, Field, ValidationError
 
 from episodic_absa.agents.asking import CallRecord
 from episodic_absa.agents.decision.adoption import Adoption
-from episodic_absa.agents.stage2.patch import PatchLogEntry
 from episodic_absa.memory.store.memory_store import reasons_of
 from episodic_absa.metrics.majority import Majority
 from episodic_absa.runs.experiment_config import ExperimentFile, ProcessSplit
@@ -32,6 +31,7 @@ from episodic_absa.schemas.absa import DebateOutput, FinalResult, ModeratorOutpu
 from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.patch_log import PatchLogEntry
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.schemas.scorecard import Scorecard
 from episodic_absa.vocabulary import ErrorType, Language, MemoryMode, Polarity, Split
