@@ -1,4 +1,4 @@
-"""How the pipeline is switched. Every key has an effect; none of them concerns memory conditions."""
+"""The settings of the pipeline. The flags of memory conditions are elsewhere, in a conditions file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +37,7 @@ OVERRIDE_PROFILES: Final[Mapping[OverrideProfile, OverrideThresholds]] = {
 
 
 class DebateOverride(FrozenModel):
-    """Single thresholds that beat the profile."""
+    """Single thresholds that replace those of the profile."""
 
     min_total: _Weight | None = None
     min_margin: _Weight | None = None
@@ -47,17 +47,18 @@ class DebateOverride(FrozenModel):
 
 
 class Stage1Settings(FrozenModel):
-    """The first analysis."""
+    """Settings of Stage1."""
 
     independent: Flag = False
-    """Every Stage1 agent sees the text alone."""
+    """Whether every Stage1 agent sees the text alone."""
     span_repair: Flag = True
+    """Whether a wrong or missing span moves to the nearest occurrence of its term."""
     allowlist: Path | None = None
-    """A file with one short term per line that counts as a target beside the built-in ones."""
+    """A file with one short term per line; each counts as a target beside the built-in ones."""
 
 
 class DebateSettings(FrozenModel):
-    """Who speaks, how often, and who of them may see memory."""
+    """The speakers in order, the number of rounds, and the calls that may see memory."""
 
     rounds: Annotated[int, Field(ge=1, le=3)] = 1
     order: tuple[Speaker, ...] = ("epm", "tan", "cj")
@@ -67,14 +68,19 @@ class DebateSettings(FrozenModel):
     def _names_once(self) -> Self:
         for names in (self.order, self.memory_visible_to):
             if len(set(names)) < len(names):
-                raise ValueError(f"a speaker is named twice: {', '.join(names)}")
+                raise ValueError(f"a speaker is named twice: {', '.join(names)}; name each at most once")
         if not self.order:
             raise ValueError("order needs at least one speaker of epm, tan, cj")
         return self
 
 
 class PipelineSettings(FrozenModel):
-    """The whole pipeline."""
+    """All settings of the pipeline.
+
+    Example:
+        >>> PipelineSettings(override_profile="t1", debate=DebateSettings(rounds=2)).thresholds.min_total
+        1.0
+    """
 
     enable_stage2: Flag = True
     enable_validator: Flag = True
@@ -86,9 +92,10 @@ class PipelineSettings(FrozenModel):
     stage1: Stage1Settings = Stage1Settings()
     debate: DebateSettings = DebateSettings()
     memory_prompt_injection_chars_cap: Annotated[int, Field(strict=True, ge=0)] | None = None
+    """The most characters of memory in a prompt; None: no limit, 0: nothing is shown."""
 
     @property
     def thresholds(self) -> OverrideThresholds:
-        """The profile with its single keys replaced."""
+        """The thresholds of the profile, with the keys of `debate_override` in their place."""
         profile = OVERRIDE_PROFILES[self.override_profile]
         return profile.model_copy(update=self.debate_override.model_dump(exclude_none=True))

@@ -1,4 +1,4 @@
-"""Decides whether the patched result becomes the final one, and on what evidence."""
+"""Decides whether the patched result becomes the final result, and judges an override by its outcome."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from episodic_absa.vocabulary import AdoptReason
 
 
 class EvComponents(FrozenModel):
-    """What the evidence value is made of."""
+    """The parts of the evidence value."""
 
     debate_support: int
     validator_resolved: int
@@ -22,7 +22,7 @@ class EvComponents(FrozenModel):
 
 
 class Adoption(FrozenModel):
-    """The decision with its reason."""
+    """Whether the patched result is final, with the reason and the evidence value."""
 
     adopt: bool
     reason: AdoptReason
@@ -32,7 +32,7 @@ class Adoption(FrozenModel):
 
 
 class OverrideFlags(NamedTuple):
-    """How an override turned out; gold plays no part."""
+    """The outcome of an override. Gold is never used."""
 
     applied: bool
     success: bool
@@ -47,7 +47,15 @@ def decide_adoption(
     ev_weights: tuple[float, float, float, float],
     ev_threshold: float,
 ) -> Adoption:
-    """Climb the ladder: risk resolved, debate action, grounding improved; then demand enough evidence value."""
+    """Return whether to adopt the patched result: the first reason that holds, if the evidence value suffices.
+
+    Args:
+        stage1: the first analysis.
+        patched: the result of the patch.
+        validator2_risks: the risks of the patched result.
+        ev_weights: of debate support, resolved risk, grounding, and the most that confidence may add.
+        ev_threshold: the least evidence value of an adoption.
+    """
     stage1_risks = stage1.validator.structural_risks
     resolved = (
         bool(stage1_risks)
@@ -93,10 +101,10 @@ def _ladder(patched: PatchResult, *, resolved: bool, grounded: bool) -> tuple[bo
 def override_flags(
     stage1: Stage1Result, patched: PatchResult, validator2_risks: Sequence[StructuralRisk], *, adopted: bool
 ) -> OverrideFlags:
-    """Judge an override by risk and conflict alone."""
+    """Return whether an override was applied, and whether it lowered the risk or did harm."""
     override = patched.override.applied
     final = pairs(predicted(extract_tuples(patched.sentiments)))
-    # A later drop by the judge undoes an override: it must stand in the final tuples.
+    # A later judge drop undoes an override, so the override must stand in the final tuples.
     if not adopted or override is None or (norm(patched.current_name(override.aspect)), override.target) not in final:
         return OverrideFlags(applied=False, success=False, harm=False)
     stage1_risks = stage1.validator.structural_risks
@@ -114,7 +122,7 @@ def override_flags(
 
 
 def severity_sum(risks: Sequence[StructuralRisk]) -> int:
-    """Add up the severity weights."""
+    """Return the sum of the severity weights."""
     return risk_vector(risks).severity_sum
 
 

@@ -1,4 +1,4 @@
-"""From everything that was said about a sample to its final result: adoption, override outcome, label, tuples."""
+"""Makes the final result of a sample: adoption, override outcome, label and tuples."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from episodic_absa.schemas.absa import (
 
 
 class Decision(NamedTuple):
-    """What becomes of a sample."""
+    """The final result of a sample and the decisions behind it."""
 
     adoption: Adoption
     override: OverrideFlags
@@ -29,7 +29,7 @@ class Decision(NamedTuple):
     final_result: FinalResult
     final_sentiments: tuple[SentimentItem, ...]
     outcome: ReviewOutcome
-    """What the memory learns of it."""
+    """The part that the memory stores."""
     summary: ModeratorSummary
 
 
@@ -40,7 +40,7 @@ def decide(
     debate: DebateOutput | None,
     settings: PipelineSettings,
 ) -> Decision:
-    """Adopted: the patched result is final. Not adopted: the final tuples are Stage1's, exactly."""
+    """Return the decision: if adopted, the final tuples are the patched ones, else exactly Stage1's."""
     risks2 = validator2.structural_risks
     adoption = decide_adoption(
         stage1,

@@ -1,6 +1,6 @@
-"""From the extractor's answer to kept aspects: particles, spans, the second target of a contrast, the filter.
+"""Turns ATE's answer into aspects: particles, spans, repeated mentions, the second target of a contrast, the filter.
 
-This one filter serves the pipeline, the gates and the scorecard.
+The pipeline, the gates and the scorecard share this filter.
 """
 
 from collections.abc import Iterable
@@ -26,14 +26,22 @@ _GUESS_CONFIDENCE: Final = 0.5
 class _Candidate(NamedTuple):
     item: AspectItem
     had_span: bool
-    """Whether the model gave one, right or wrong."""
+    """Whether ATE gave a span, right or wrong."""
     given_span_fits: bool
 
 
 def process_ate(
     answer: AteAnswer, text: str, language: Language, *, span_repair: bool, allowlist: frozenset[str] = frozenset()
 ) -> Stage1Ate:
-    """Keep what names a target in this text, and say of everything else why it was dropped."""
+    """Return the aspects that name a target in the text, and each dropped term with its reason.
+
+    Args:
+        answer: ATE's answer.
+        text: the text of the sample (NFC); spans refer to it.
+        language: the effective language; particles are stripped in Korean only.
+        span_repair: whether a wrong or missing span moves to the nearest occurrence of its term.
+        allowlist: short terms that count as targets beside the built-in ones.
+    """
     candidates = _first_mentions(
         _candidate(aspect, text, language, span_repair=span_repair)
         for aspect in answer.aspects
@@ -65,14 +73,15 @@ def _first_mentions(candidates: Iterable[_Candidate]) -> list[_Candidate]:
 
 
 def valid_span(span: AnsweredSpan | None, text: str) -> Span | None:
-    """Return the span if it lies in the text."""
+    """Return the span if it lies in the text, else None."""
     if span is None or not 0 <= span.start < span.end <= len(text):
         return None
     return Span(start=span.start, end=span.end)
 
 
 def is_valid_target(term: str, allowlist: Iterable[str] = ()) -> bool:
-    """Whether a term can be a target at all; one of punctuation alone would pass for an implicit opinion."""
+    """Return whether a term can be a target: two characters or more and no stop word, or in an allowlist."""
+    # A term of punctuation alone has an empty normal form, which means an implicit opinion elsewhere.
     if not norm(term):
         return False
     return term in ALLOWED_SHORT_TERMS or term in allowlist or (len(term) >= 2 and term not in _NO_TARGETS)
@@ -109,7 +118,7 @@ def _second_aspect(text: str, language: Language, candidates: list[_Candidate]) 
     if place is None:
         return None
     term = text[place[0] : place[1]]
-    if any(norm(one.item.aspect_term) == norm(term) for one in candidates):
+    if any(norm(candidate.item.aspect_term) == norm(term) for candidate in candidates):
         return None
     item = AspectItem(
         aspect_term=term,

@@ -11,7 +11,8 @@ from rich.text import Text
 from episodic_absa.cli.memory.stats_view import size_text
 from episodic_absa.cli.memory.store_file import repair_command
 from episodic_absa.cli.output import printable
-from episodic_absa.memory.store.memory_store import rejected_path, torn_path
+from episodic_absa.memory.store.bad_line import rejected_path
+from episodic_absa.memory.store.memory_store import torn_path
 from episodic_absa.memory.store.store_maintenance import Compacted, Finding, Repaired, StoreReport
 
 _FINDINGS_SHOWN: Final = 20

@@ -13,7 +13,8 @@ from typing import Final, Literal, NamedTuple
 from pydantic import ValidationError
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory.store.memory_store import reasons_of, rejected_path
+from episodic_absa.memory.store.bad_line import rejected_path
+from episodic_absa.memory.store.episode_line import reasons_of
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 
 LockState = Literal["none", "free", "held"]

@@ -9,7 +9,8 @@ from typing import get_args
 
 from episodic_absa.cli.memory.store_file import LockState, extent_of, lock_state, newest_first, oldest
 from episodic_absa.memory.advice.dangerous_advice import failed
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, rejected_path, torn_path
+from episodic_absa.memory.store.bad_line import rejected_path
+from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, torn_path
 from episodic_absa.vocabulary import RISK_IDS, ActionTaken, EpisodeType, Language
 
 

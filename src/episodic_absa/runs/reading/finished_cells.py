@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.memory.store.memory_store import reasons_of
+from episodic_absa.memory.store.episode_line import reasons_of
 from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics, compute_growth
 from episodic_absa.runs.reading.run_files import CellFiles, Manifest
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from episodic_absa.agents.asking import CallRecord
 from episodic_absa.agents.decision.adoption import Adoption
-from episodic_absa.memory.store.memory_store import reasons_of
+from episodic_absa.memory.store.episode_line import reasons_of
 from episodic_absa.metrics.majority import Majority
 from episodic_absa.runs.experiment_config import ExperimentFile, ProcessSplit
 from episodic_absa.runs.grid import filled_store_path
