@@ -1,16 +1,16 @@
-"""The whole error tree. Every error says what went wrong, where, and what to do next.
+"""The errors of the package. A message says what happened, where, and what to do next.
 
 EpisodicAbsaError
     ConfigError(path, key)            unknown condition, contradictory flags, bad YAML
     DatasetError(path, line)          a data or gold file that cannot become samples
     MissingExtraError(feature, extra) also an ImportError; prints the pip line
-    BackendError(backend)             a model that gave no usable answer
-        BackendUnavailableError       not reached, overloaded or too slow, after all retries
-        BackendResponseError(raw)     answered, but not with what was asked for, after all attempts
-    MemoryStoreError(path, line)      unreadable entry, locked or failing store; never skipped silently
-    LeakageError(field)               label word or raw text in something to be stored or shown
-    RunDirectoryError(path)           a run directory that cannot be continued: in use, or of another experiment
-    ContractError(uid, field)         a result that breaks a rule of the pipeline; that sample fails
+    BackendError(backend)             a backend that gave no valid answer
+        BackendUnavailableError(kind) unreachable, overloaded or too slow, after all retries
+        BackendResponseError(raw)     an answer that does not fit the schema, after all attempts
+    MemoryStoreError(path, line)      an unreadable line, a locked store or a failing disk
+    LeakageError(field)               a label word or review text in an advisory or an episode
+    RunDirectoryError(path)           a run directory that is in use or belongs to another experiment
+    ContractError(uid, field)         a result that breaks a rule of the pipeline; the sample fails
 """
 
 from pathlib import Path
@@ -97,7 +97,7 @@ class BackendError(EpisodicAbsaError):
 
 
 class BackendUnavailableError(BackendError):
-    """Not reached, overloaded or too slow, after all retries."""
+    """A backend that is unreachable, overloaded or too slow, after all retries."""
 
     def __init__(self, message: str, *, backend: str, kind: Literal["provider_error", "timeout"]) -> None:
         super().__init__(message, backend=backend)
@@ -105,7 +105,7 @@ class BackendUnavailableError(BackendError):
 
 
 class BackendResponseError(BackendError):
-    """An answer that is not what was asked for, after all attempts."""
+    """An answer that is no JSON or does not fit the schema, after all attempts. `raw` is the last answer."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class LeakageError(EpisodicAbsaError):
 
 
 class ContractError(EpisodicAbsaError):
-    """A result that breaks a rule of the pipeline."""
+    """A result that breaks a rule of the pipeline. The sample fails, the run goes on."""
 
     def __init__(self, message: str, *, uid: str, field: str) -> None:
         super().__init__(message)
@@ -167,7 +167,7 @@ class ContractError(EpisodicAbsaError):
 
 
 class RunDirectoryError(EpisodicAbsaError):
-    """A run directory that cannot be continued."""
+    """A run directory that is in use or belongs to another experiment."""
 
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(message)

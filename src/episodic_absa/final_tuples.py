@@ -1,4 +1,4 @@
-"""From sentiments to tuples: the one extractor for Stage1, Stage2 and final, and what is read off tuples."""
+"""Extracts tuples from sentiments, for Stage1, Stage2 and the final result alike, and compares them."""
 
 from collections.abc import Callable, Iterable
 
@@ -8,7 +8,7 @@ from episodic_absa.vocabulary import Polarity
 
 
 def extract_tuples(sentiments: Iterable[SentimentItem]) -> tuple[FinalTuple, ...]:
-    """Keep one tuple per (term, polarity), the most confident, in text order; a missing polarity gives none."""
+    """Return one tuple per (term, polarity), the most confident, in text order. A missing polarity gives no tuple."""
     best: dict[tuple[str, Polarity], SentimentItem] = {}
     for item in sentiments:
         if item.polarity is None:
@@ -30,45 +30,48 @@ def extract_tuples(sentiments: Iterable[SentimentItem]) -> tuple[FinalTuple, ...
     return tuple(sorted(tuples, key=_text_order))
 
 
-def _text_order(one: FinalTuple) -> tuple[bool, bool, int, str, str]:
-    # Implicit tuples come last; an explicit one without a span comes after those whose place is known.
+def _text_order(final_tuple: FinalTuple) -> tuple[bool, bool, int, str, str]:
+    # Implicit tuples come last, explicit ones without a span just before them.
     return (
-        one.grounding == "implicit",
-        one.span is None,
-        one.span.start if one.span else 0,
-        one.aspect_term,
-        one.polarity,
+        final_tuple.grounding == "implicit",
+        final_tuple.span is None,
+        final_tuple.span.start if final_tuple.span else 0,
+        final_tuple.aspect_term,
+        final_tuple.polarity,
     )
 
 
 def predicted(tuples: Iterable[FinalTuple]) -> tuple[FinalTuple, ...]:
-    """Leave out backfills: they fill a gap, they predict nothing."""
-    return tuple(one for one in tuples if not one.is_backfilled)
+    """Return the tuples without backfills, which are no predictions."""
+    return tuple(final_tuple for final_tuple in tuples if not final_tuple.is_backfilled)
 
 
 def pairs(tuples: Iterable[FinalTuple]) -> frozenset[tuple[str, Polarity]]:
-    """Return what two results are compared by."""
-    return frozenset((norm(one.aspect_term), one.polarity) for one in tuples)
+    """Return the (normalised term, polarity) pairs, by which two results are compared."""
+    return frozenset((norm(final_tuple.aspect_term), final_tuple.polarity) for final_tuple in tuples)
 
 
 def conflicting_aspects(tuples: Iterable[FinalTuple]) -> frozenset[str]:
-    """Return the normalised aspects that hold two or more polarities, backfills aside."""
-    polarities: dict[str, set[Polarity]] = {}
-    for one in predicted(tuples):
-        polarities.setdefault(norm(one.aspect_term), set()).add(one.polarity)
-    return frozenset(aspect for aspect, found in polarities.items() if len(found) > 1)
+    """Return the normalised aspects with two or more polarities. Backfills do not count."""
+    by_aspect: dict[str, set[Polarity]] = {}
+    for final_tuple in predicted(tuples):
+        by_aspect.setdefault(norm(final_tuple.aspect_term), set()).add(final_tuple.polarity)
+    return frozenset(aspect for aspect, polarities in by_aspect.items() if len(polarities) > 1)
 
 
 def representatives(tuples: Iterable[FinalTuple], key: Callable[[str], str] = norm) -> dict[str, FinalTuple]:
-    """Choose one tuple per aspect, told apart by `key`: explicit first, then confidence, then order."""
+    """Return one tuple per aspect: explicit before implicit, then the highest confidence, then the first.
+
+    Tuples with the same `key` of their terms belong to one aspect.
+    """
     chosen: dict[str, FinalTuple] = {}
-    for one in tuples:
-        aspect = key(one.aspect_term)
+    for final_tuple in tuples:
+        aspect = key(final_tuple.aspect_term)
         held = chosen.get(aspect)
-        if held is None or _standing(one) > _standing(held):
-            chosen[aspect] = one
+        if held is None or _rank(final_tuple) > _rank(held):
+            chosen[aspect] = final_tuple
     return chosen
 
 
-def _standing(one: FinalTuple) -> tuple[bool, float]:
-    return (one.grounding == "explicit", one.confidence)
+def _rank(final_tuple: FinalTuple) -> tuple[bool, float]:
+    return (final_tuple.grounding == "explicit", final_tuple.confidence)

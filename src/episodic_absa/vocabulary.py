@@ -1,4 +1,4 @@
-"""Every closed enumeration of the system. A value spelt here is spelt the same way everywhere else."""
+"""The closed enumerations of the system. Files, prompts and reports use these spellings and no others."""
 
 from typing import Final, Literal, get_args
 
@@ -73,7 +73,7 @@ Role = Literal[
     "stage2_atsa",
     "stage2_validator",
 ]
-"""The ten questions a sample asks of a model."""
+"""The ten calls of a sample."""
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E"]
 ErrorType = Literal[
     "provider_error", "timeout", "json_parse_error", "schema_validation_error", "contract_error", "leakage_error"
@@ -81,12 +81,12 @@ ErrorType = Literal[
 DangerousAdvice = Literal["block", "demote"]
 FirewallMode = Literal["drop", "strict"]
 PrincipleRisk = RiskId | Literal["conflict", "implicit", "none", "any"]
-"""What a principle of the catalogue speaks about: a risk, or one of the situations beside the risks."""
+"""The situation that a principle of the catalogue answers: a risk, a conflict, an implicit opinion, none, or any."""
 
 POLARITIES: Final[tuple[Polarity, ...]] = get_args(Polarity)
 RISK_IDS: Final[tuple[RiskId, ...]] = get_args(RiskId)
 STRUCTURES: Final[tuple[Structure, ...]] = get_args(Structure)
 L3_RISKS: Final[frozenset[RiskId]] = frozenset({"NEGATION_SCOPE", "CONTRAST_SCOPE", "IRONY", "POLARITY_MISMATCH"})
-"""Risks that may turn a polarity round."""
+"""Risks that may reverse a polarity."""
 
 SEVERITY_WEIGHT: Final[dict[Severity, int]] = {"low": 1, "mid": 2, "high": 3}

@@ -17,7 +17,7 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
 from episodic_absa.schemas.absa import (
     AspectItem,
-    AspectReview,
+    AspectVerdict,
     DebateOutput,
     DebateRound,
     DebateSummary,
@@ -30,7 +30,7 @@ from episodic_absa.schemas.absa import (
     ProposedEdit,
     Sample,
     SentimentItem,
-    SentimentReview,
+    SentimentVerdict,
     Span,
     Stage1Ate,
     Stage1Atsa,
@@ -142,23 +142,23 @@ def debate_of(
     )
 
 
-def ate_review(action: Any, term: str, revised: tuple[int, int] | None = None, number: int = 1) -> AspectReview:
+def ate_verdict(action: Any, term: str, revised: tuple[int, int] | None = None, number: int = 1) -> AspectVerdict:
     where = None if revised is None else Span(start=revised[0], end=revised[1])
-    return AspectReview(
+    return AspectVerdict(
         change_id=f"chg_{number:03d}", aspect_term=term, action=action, revised_span=where, reason="because"
     )
 
 
-def atsa_review(action: Any, term: str, polarity: Any = None, number: int = 2) -> SentimentReview:
-    return SentimentReview(
+def atsa_verdict(action: Any, term: str, polarity: Any = None, number: int = 2) -> SentimentVerdict:
+    return SentimentVerdict(
         change_id=f"chg_{number:03d}", aspect_term=term, action=action, revised_polarity=polarity, reason="because"
     )
 
 
 def patched(
     stage1: Stage1Result,
-    ate: Sequence[AspectReview] = (),
-    atsa: Sequence[SentimentReview] = (),
+    ate: Sequence[AspectVerdict] = (),
+    atsa: Sequence[SentimentVerdict] = (),
     debate: DebateOutput | None = None,
     text: str = TEXT,
     settings: PipelineSettings | None = None,

@@ -1,1 +1,1 @@
-"""The pipeline's steps, each one a small module. Read `supervisor_agent.py` first."""
+"""The steps of the pipeline, one folder per stage. Read `supervisor_agent.py` first."""

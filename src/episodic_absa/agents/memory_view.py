@@ -1,4 +1,4 @@
-"""How a sample sees the memory: one read, one write. The runner decides when they happen."""
+"""The memory as one sample uses it: one read, one write. The runner decides when they happen."""
 
 from typing import Protocol
 
@@ -8,16 +8,16 @@ from episodic_absa.schemas.run import Condition, StoreDecision
 
 
 class MemoryView(Protocol):
-    """The memory as one sample may use it."""
+    """One read and one write of the memory for one sample."""
 
     @property
     def condition(self) -> Condition:
-        """The flags in force."""
+        """The condition whose flags apply."""
         ...
 
     @property
     def catalogue(self) -> PrincipleCatalogue:
-        """The principles advisories come from."""
+        """The principles that advisories come from."""
         ...
 
     def without_debate(self) -> SlotAnswer:
@@ -25,18 +25,18 @@ class MemoryView(Protocol):
         ...
 
     async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
-        """Read, once, before the debate."""
+        """Return the slot of a sample. Called once, before the debate."""
         ...
 
     async def write(
         self, sample: Sample, stage1: Stage1Result, outcome: ReviewOutcome, summary: ModeratorSummary
     ) -> StoreDecision:
-        """Write, once, after the moderator."""
+        """Store the episode of a sample if the condition allows. Called once, after the moderator."""
         ...
 
 
 class DirectMemory:
-    """Reads and writes at once: for one sample at a time."""
+    """Reads and writes immediately, for one sample at a time."""
 
     def __init__(
         self, orchestrator: EpisodicOrchestrator, *, sample_index: int = 0, seed: int = 0, used_in_eval: bool = False
@@ -48,12 +48,12 @@ class DirectMemory:
 
     @property
     def condition(self) -> Condition:
-        """The flags in force."""
+        """The condition whose flags apply."""
         return self._orchestrator.condition
 
     @property
     def catalogue(self) -> PrincipleCatalogue:
-        """The principles advisories come from."""
+        """The principles that advisories come from."""
         return self._orchestrator.catalogue
 
     def without_debate(self) -> SlotAnswer:
@@ -61,7 +61,7 @@ class DirectMemory:
         return self._orchestrator.empty_slot_without_debate()
 
     async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
-        """Read, once, before the debate."""
+        """Return the slot of a sample. Called once, before the debate."""
         return self._orchestrator.get_slot_payload_for_current_sample(
             sample.text, stage1.ate, stage1.atsa, stage1.validator, sample.language_code, sample_id=sample.uid
         )
@@ -69,7 +69,7 @@ class DirectMemory:
     async def write(
         self, sample: Sample, stage1: Stage1Result, outcome: ReviewOutcome, summary: ModeratorSummary
     ) -> StoreDecision:
-        """Write, once, after the moderator."""
+        """Store the episode of a sample if the condition allows. Called once, after the moderator."""
         return self._orchestrator.append_episode_if_needed(
             sample.text,
             sample.uid,

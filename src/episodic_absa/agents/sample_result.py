@@ -56,7 +56,9 @@ class SampleResult:
     moderator: ModeratorOutput
     final_result: FinalResult
     final_sentiments: tuple[SentimentItem, ...]
-    """What the final tuples were made of, evidence included."""
+    """The sentiments behind the final tuples, with their evidence."""
+    patched_sentiments: tuple[SentimentItem, ...]
+    """The sentiments behind the Stage2 tuples, adopted or not."""
     memory: MemoryMeta
     memory_bundle: SlotPayload
     store: StoreDecision

@@ -38,18 +38,18 @@ class DebateOverride(FrozenModel):
 
 
 class Stage1Settings(FrozenModel):
-    """The first analysis."""
+    """Settings of Stage1."""
 
     independent: Flag = False
     """Whether every Stage1 agent sees the text alone."""
     span_repair: Flag = True
-    """Whether a term that the text does not hold is moved to the place in the text that it means."""
+    """Whether a wrong or missing span moves to the nearest occurrence of its term."""
     allowlist: Path | None = None
-    """A file with one short term per line that counts as a target beside the built-in ones."""
+    """A file with one short term per line; each counts as a target beside the built-in ones."""
 
 
 class DebateSettings(FrozenModel):
-    """Who speaks, how often, and who of them may see memory."""
+    """The speakers in order, the number of rounds, and the calls that may see memory."""
 
     rounds: Annotated[int, Field(ge=1, le=3)] = 1
     order: tuple[Speaker, ...] = ("epm", "tan", "cj")
@@ -60,7 +60,7 @@ class DebateSettings(FrozenModel):
     def _names_once(self) -> Self:
         for names in (self.order, self.memory_visible_to):
             if len(set(names)) < len(names):
-                raise ValueError(f"a speaker is named twice: {', '.join(names)}")
+                raise ValueError(f"a speaker is named twice: {', '.join(names)}; name each at most once")
         if not self.order:
             raise ValueError("order needs at least one speaker of epm, tan, cj")
         return self

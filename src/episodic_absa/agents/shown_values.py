@@ -6,11 +6,11 @@ from typing import Any, Final
 from episodic_absa.memory import STAGE2_SLOT
 from episodic_absa.schemas.absa import (
     AspectItem,
-    AspectReview,
+    AspectVerdict,
     Proposal,
     ReviewContext,
     SentimentItem,
-    SentimentReview,
+    SentimentVerdict,
     Stage1Result,
     StructuralRisk,
 )
@@ -103,6 +103,6 @@ def review_context(
     return shown if slot is None else [*shown, (slot_name, slot)]
 
 
-def shown_reviews(reviews: Iterable[AspectReview | SentimentReview]) -> list[dict[str, Any]]:
-    """Show reviews as they were given."""
-    return [review.model_dump(mode="json") for review in reviews]
+def shown_verdicts(verdicts: Iterable[AspectVerdict | SentimentVerdict]) -> list[dict[str, Any]]:
+    """Return verdicts with all their fields."""
+    return [verdict.model_dump(mode="json") for verdict in verdicts]

@@ -1,4 +1,4 @@
-"""One sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
+"""Analyses one sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,7 +39,17 @@ from episodic_absa.vocabulary import DebateCall
 
 
 class SupervisorAgent:
-    """Walks one sample through Stage1, debate, Stage2 and the moderator, with one read and one write of memory."""
+    """Runs Stage1, the debate, Stage2 and the moderator on one sample, with one read and one write of the memory.
+
+    Args:
+        backend: answers the ten calls of a sample.
+        settings: None takes the defaults.
+        debate_slot_name: the prompt key of the memory in the debate (`io.slot_memory_name`).
+        allowlist: short terms that count as targets beside the built-in ones.
+
+    Raises:
+        ConfigError: prompts already use `debate_slot_name` as a key.
+    """
 
     def __init__(
         self,
@@ -64,7 +74,19 @@ class SupervisorAgent:
     async def run(
         self, sample: Sample, memory: MemoryView, *, seed: int = 0, asking: Asking | None = None
     ) -> SampleResult:
-        """Analyse one sample; `asking` keeps the record of its calls even where the sample fails."""
+        """Return the result of one sample.
+
+        Args:
+            sample: the text and its metadata, without gold.
+            memory: read once before the debate and written once after the moderator.
+            seed: passed to the backend.
+            asking: records the calls; pass one to keep the records of a sample that fails.
+
+        Raises:
+            BackendError: an agent gave no valid answer.
+            LeakageError: an advisory names a label (with `firewall: strict`), or an episode repeats the text.
+            MemoryStoreError: the store cannot be read or written.
+        """
         language = effective_language(sample.language_code, sample.text)
         asking = asking or self.new_asking(memory.condition, seed)
         first = await self._stage1.run(sample, language, asking)  # ATE -> ATSA -> Validator
@@ -82,10 +104,10 @@ class SupervisorAgent:
         to_stage2 = self._inject(
             STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue
         )  # the same slot, no new retrieval
-        reviews = await self._stage2.review(sample, language, stage1, built.context, to_stage2.slot, asking)
-        patched = apply_patch(stage1, reviews.ate, reviews.atsa, debated.output, built, sample.text, self.settings)
+        verdicts = await self._stage2.give_verdicts(sample, language, stage1, built.context, to_stage2.slot, asking)
+        patched = apply_patch(stage1, verdicts.ate, verdicts.atsa, debated.output, built, sample.text, self.settings)
         validator2 = await self._stage2.validate(  # sees exactly what adoption would make final
-            sample, language, stage1, built.context, reviews, patched, to_stage2.slot, asking
+            sample, language, stage1, built.context, verdicts, patched, to_stage2.slot, asking
         )
         decision = decide(stage1, patched, validator2, debated.output, self.settings)
         store = await memory.write(sample, stage1, decision.outcome, decision.summary)  # the only write
@@ -98,7 +120,7 @@ class SupervisorAgent:
             debate=debated.output,
             review_context=built.context,
             hint_counts=built.hint_counts,
-            stage2=build_stage2_result(reviews, validator2, patched, decision.adoption, (to_debate, to_stage2)),
+            stage2=build_stage2_result(verdicts, validator2, patched, decision.adoption, (to_debate, to_stage2)),
             patch_log=patched.log,
             override_decisions=patched.override.decisions,
             override=decision.override,
@@ -106,15 +128,16 @@ class SupervisorAgent:
             moderator=decision.moderator,
             final_result=decision.final_result,
             final_sentiments=decision.final_sentiments,
+            patched_sentiments=patched.sentiments,
             memory=_with_slots_seen(to_stage2.meta, asking),
             memory_bundle=slot,
             store=store,
-            polarity_counts=first.polarity_counts.plus(debated.polarity_counts).plus(reviews.polarity_counts),
+            polarity_counts=first.polarity_counts.plus(debated.polarity_counts).plus(verdicts.polarity_counts),
             calls=tuple(asking.calls),
         )
 
     def may_show_memory(self, condition: Condition, stage1: Stage1Result) -> bool:
-        """Whether what memory holds could show in a prompt of this sample: exposed, and a gate open."""
+        """Return whether a prompt of this sample may show memory: the condition exposes it and a gate is open."""
         signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
         to_debate = condition.exposed_to_debate and self._has_reader(self._debate_slot)
         to_stage2 = condition.exposed_to_stage2 and self._has_reader(STAGE2_SLOT)
@@ -123,7 +146,7 @@ class SupervisorAgent:
         )
 
     def with_memory(self, result: SampleResult, answer: SlotAnswer, catalogue: PrincipleCatalogue) -> SampleResult:
-        """Return the result with the memory record of a read that came later but shows the same in every prompt."""
+        """Return the result with the memory record of a later read that shows the same in every prompt."""
         stage1 = result.stage1
         signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
         gate, gate2 = (
@@ -137,7 +160,7 @@ class SupervisorAgent:
         return replace(result, memory=memory, memory_bundle=answer.slot)
 
     def new_asking(self, condition: Condition, seed: int) -> Asking:
-        """Return an empty record of calls for one sample."""
+        """Return a recorder for the calls of one sample."""
         slot_names = (self._debate_slot.name, STAGE2_SLOT.name)
         return Asking(self._backend, slot_names, seed=seed, condition=condition.name)
 
@@ -160,7 +183,7 @@ class SupervisorAgent:
         )
 
     def _has_reader(self, target: SlotTarget) -> bool:
-        """Whether any call would see the slot: what no prompt holds must not be recorded as shown."""
+        """Return whether any call sees the slot: a slot that no prompt holds must not be recorded as shown."""
         if target.stage == "stage2":
             return self.settings.enable_stage2
         debate = self.settings.debate
@@ -168,7 +191,7 @@ class SupervisorAgent:
 
 
 def _with_slots_seen(meta: MemoryMeta, asking: Asking) -> MemoryMeta:
-    """Record which debate calls really held the slot: read off the prompts that were sent."""
+    """Record the debate calls whose rendered prompt held the slot."""
     calls: Sequence[DebateCall] = ("epm", "tan", "cj", "judge")
     seen = {call.agent for call in asking.calls if call.memory_slot_present}
     return meta.model_copy(update={"memory_debate_slot_present_for": tuple(call for call in calls if call in seen)})

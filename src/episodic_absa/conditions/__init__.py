@@ -1,4 +1,4 @@
-"""Conditions as data: the shipped files, the loader, and which conditions an experiment names."""
+"""Conditions as data: the shipped files, their reader, and the choice that an experiment makes."""
 
 from episodic_absa.conditions.conditions_file import (
     DEFAULT_COMPARISONS,

@@ -1,4 +1,4 @@
-"""The only reader of condition flags. A condition is data in a YAML file; no code compares its name."""
+"""Reads conditions files, the only source of condition flags. No code compares the name of a condition."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
 """The pairs that an experiment compares unless it names others, as far as it runs both conditions."""
 
 _MEMORY_BLOCK: Final[Mapping[str, str]] = {"advisory": "C2", "silent": "C2_silent"}
-"""`memory.mode` of an experiment, spelt as a condition."""
+"""`memory.mode` of an experiment -> the name of its condition."""
 _MEMORY_OFF: Final = "C1"
 
 
 @dataclass(frozen=True)
 class ConditionsFile:
-    """All conditions of one file, by name."""
+    """The conditions of one file, by name."""
 
     path: Path
     sha256: str
@@ -41,7 +41,11 @@ class ConditionsFile:
     aliases: Mapping[str, str]
 
     def resolve(self, name: str, *, key: str = "episodic_memory.condition") -> Condition:
-        """Return the condition of that name or alias, or say which names there are."""
+        """Return the condition with that name or alias.
+
+        Raises:
+            ConfigError: there is none. The message lists the names; `key` is the key that named the condition.
+        """
         target = self.aliases.get(name, name) if isinstance(name, str) else None
         if target not in self.conditions:
             choices = [*self.conditions, *(f"{alias} (= {name})" for alias, name in self.aliases.items())]
@@ -102,7 +106,7 @@ def load_conditions(source: str | Path | None = None) -> ConditionsFile:
 
 
 def _shipped_with(name: str) -> str | None:
-    """Return the first shipped version that knows a condition."""
+    """Return the first shipped version that defines a condition, None if there is none."""
     for version in get_args(ConditionsVersion) if isinstance(name, str) else ():
         shipped = load_conditions(version)
         if name in shipped.conditions or name in shipped.aliases:
@@ -111,13 +115,13 @@ def _shipped_with(name: str) -> str | None:
 
 
 class MemoryBlock(NamedTuple):
-    """The short way to choose a condition in an experiment: `memory: {enable, mode}`."""
+    """The short form of a condition in an experiment: `memory: {enable, mode}`."""
 
     enable: bool
     mode: str = "advisory"
 
     def condition_name(self) -> str:
-        """Say which condition the block stands for; a disabled memory is off whatever its mode."""
+        """Return the name of the condition that the block stands for. A disabled memory is off in every mode."""
         if not self.enable:
             return _MEMORY_OFF
         if not isinstance(self.mode, str) or self.mode not in _MEMORY_BLOCK:
@@ -134,13 +138,16 @@ def resolve_conditions(
     condition: str | None = None,
     conditions: Sequence[str] | None = None,
 ) -> tuple[Condition, ...]:
-    """Turn the three ways an experiment may name its conditions into one list.
+    """Return the conditions of an experiment, which may name them in three ways.
 
     Args:
-        conditions_file: where the names are defined.
-        memory: the experiment's `memory` block.
+        conditions_file: defines the names.
+        memory: the `memory` block of the experiment.
         condition: its `episodic_memory.condition`.
         conditions: its `experiment.conditions`.
+
+    Raises:
+        ConfigError: a name is unknown or given twice, or two of the three ways name different conditions.
     """
     named: dict[str, tuple[Condition, ...]] = {}
     if memory is not None:
@@ -153,13 +160,17 @@ def resolve_conditions(
         if not conditions:
             raise ConfigError("experiment.conditions is empty; name at least one condition", key=key)
         resolved = tuple(conditions_file.resolve(name, key=key) for name in conditions)
-        if len({one.name for one in resolved}) < len(resolved):
-            raise ConfigError(f"experiment.conditions names a condition twice: {', '.join(conditions)}", key=key)
+        if len({resolved_condition.name for resolved_condition in resolved}) < len(resolved):
+            raise ConfigError(
+                f"experiment.conditions names a condition twice: {', '.join(conditions)}; keep one of them", key=key
+            )
         named[key] = resolved
-    if len({frozenset(one.name for one in choice) for choice in named.values()}) > 1:
-        told = "; ".join(f"{key} says {', '.join(c.name for c in choice)}" for key, choice in named.items())
-        raise ConfigError(f"conditions are named twice and differ: {told}; keep one of them", key=next(iter(named)))
-    # The longest way of naming them keeps its order; the others name the same set.
+    if len({frozenset(chosen.name for chosen in choice) for choice in named.values()}) > 1:
+        choices = "; ".join(
+            f"{key} says {', '.join(chosen.name for chosen in choice)}" for key, choice in named.items()
+        )
+        raise ConfigError(f"conditions are named twice and differ: {choices}; keep one of them", key=next(iter(named)))
+    # All ways name the same set; the longest one may hold an order.
     return max(named.values(), key=len) if named else (conditions_file.resolve(_MEMORY_OFF),)
 
 
@@ -185,7 +196,7 @@ def _locate(source: str | Path | None) -> Path:
 
 
 class _Reader:
-    """Checks one document and says exactly which key is wrong."""
+    """Reads one document; an error names the key that is wrong."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -195,7 +206,7 @@ class _Reader:
         self._only_keys(top, _FILE_KEYS, "")
         for key in _FILE_KEYS[:-1]:
             if key not in top:
-                raise self._error(f"{key} is missing", key)
+                raise self._error(f"{key} is missing; add it", key)
         advice, lexical = top["dangerous_advice"], top["use_lexical"]
         if advice not in get_args(DangerousAdvice):
             raise self._error(
@@ -226,7 +237,7 @@ class _Reader:
         self._only_keys(flags, FLAG_NAMES, f"{key}.")
         for flag in FLAG_NAMES:
             if flag not in flags and Condition.model_fields[flag].is_required():
-                raise self._error(f"{key}.{flag} is missing", f"{key}.{flag}")
+                raise self._error(f"{key}.{flag} is missing; add it", f"{key}.{flag}")
         for flag, value in flags.items():
             if flag != _MODE and not isinstance(value, bool):
                 raise self._error(f"{key}.{flag} must be true or false, got {value!r}", f"{key}.{flag}")
@@ -251,7 +262,7 @@ class _Reader:
         for alias, target in aliases.items():
             key = f"aliases.{alias}"
             if self._name(alias, "aliases") in conditions:
-                raise self._error(f"{key} hides the condition of that name", key)
+                raise self._error(f"{key} hides the condition of that name; choose another alias", key)
             if not isinstance(target, str) or target not in conditions:
                 raise self._error(f"{key} points to {target!r}; choose one of {', '.join(conditions)}", key)
         return dict(aliases)
@@ -276,7 +287,7 @@ class _Reader:
 
 
 def _contradiction(condition: Condition) -> str | None:
-    """Say how the flags contradict each other, or None."""
+    """Return how the flags contradict each other, None if they do not."""
     exposed = condition.exposed_to_debate or condition.exposed_to_stage2
     retrieves, masked = condition.retrieval_execute, condition.injection_mask
     if exposed and masked:

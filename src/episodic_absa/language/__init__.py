@@ -1,4 +1,4 @@
-"""Language rules: which language, the comparable form of a term, structural cues, label words."""
+"""Language rules: detection, normalised terms, structural cues, polarity words."""
 
 from episodic_absa.language.cues import (
     Cue,

@@ -1,7 +1,7 @@
-r"""Finds negation, contrast and irony cues by the lexicon, with regular expressions alone.
+r"""Finds negation, contrast and irony cues of the lexicon with regular expressions.
 
-No analyser, so that the answer is the same on every machine. Offsets refer to the NFC form of the text;
-words are runs of `\w`, lone jamo aside.
+No analyser is used, so that the result is the same on every machine. Offsets refer to the NFC form of the text;
+words are runs of `\w` without lone jamo.
 """
 
 import re
@@ -20,16 +20,16 @@ _KINDS: Final[tuple[CueKind, ...]] = ("negation", "contrast", "irony")
 _LETTER: Final = r"[^\Wㄱ-ㅎㅏ-ㅣ]"
 _WORD_START: Final = f"(?<!{_LETTER})"
 _WORD_END: Final = f"(?!{_LETTER})"
-# Possessive, here and below: what white space has been taken is never given back, so time stays linear.
+# Possessive, here and below: matched white space is never given back, so that the time stays linear.
 _SPACE: Final = r"\s*+"
 _GAP: Final = r"(?:\s++(?:,\s*+)?+|,\s*+)"
-# Phones write the typographic one.
+# Phones write the typographic apostrophe.
 _APOSTROPHE: Final = "['\u2019]"
 _FINALS: Final = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
 
 
 class Cue(NamedTuple):
-    """One cue: its lexicon form, and where it stands in the NFC text."""
+    """One cue: its lexicon form and its place in the NFC text."""
 
     kind: CueKind
     form: str
@@ -76,7 +76,7 @@ def _find(kind: CueKind, text: str, language: Language) -> tuple[Cue, ...]:
         for match in rule.pattern.finditer(text)
     ]
     cues: list[Cue] = []
-    # One place, several forms: the one that starts first, then the one listed first in the lexicon.
+    # Of overlapping cues the first one stays, and of several forms at one place the one listed first.
     for start, _, end, form in sorted(hits):
         if not cues or start >= cues[-1].end:
             cues.append(Cue(kind, form, start, end))
@@ -85,7 +85,7 @@ def _find(kind: CueKind, text: str, language: Language) -> tuple[Cue, ...]:
 
 @cache
 def _rules(kind: CueKind, language: Language) -> tuple[_Rule, ...]:
-    """Compile the patterns of one kind in lexicon order; none for languages without rules."""
+    """Return the compiled patterns of one kind in lexicon order; none for a language without rules."""
     lexicon = load_lexicon()
     match language, kind:
         case "ko", "negation":
@@ -162,15 +162,15 @@ def _english_irony(phrases: Iterable[str], final_tokens: Iterable[str]) -> Itera
 
 
 def _ending_pattern(ending: str) -> str:
-    """Return the pattern of a form such as -은데; in -ㄴ데, of any syllable so closed."""
+    """Return the pattern of an ending such as -은데; -ㄴ데 matches any syllable with that final."""
     letters = ending.removeprefix("-")
     if letters[0] not in _FINALS:
         return re.escape(letters)
-    # Hangul syllables run in blocks of 28, one per possible final, the first of them open.
+    # Hangul syllables come in blocks of 28, one per final; the first of a block has none.
     closed = range(ord("가") + _FINALS.index(letters[0]) + 1, ord("힣") + 1, 28)
     return f"[{''.join(map(chr, closed))}]{re.escape(letters[1:])}"
 
 
 def _any_of(forms: Iterable[str]) -> str:
-    # The longest first, so that a cue covers all of its spelling.
+    # The longest form first, so that a cue covers its whole spelling.
     return f"(?:{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})"

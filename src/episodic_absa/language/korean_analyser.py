@@ -1,4 +1,4 @@
-"""The only place that knows kiwipiepy. Loaded on first use; without it every answer is "no particle"."""
+"""Korean morphemes from kiwipiepy, loaded on first use. Without it no particle is ever found."""
 
 import re
 import threading
@@ -23,21 +23,21 @@ class Morpheme(NamedTuple):
 
     @property
     def is_particle(self) -> bool:
-        """Whether the analyser tagged it as a particle (J*)."""
+        """Whether the analyser tagged the morpheme as a particle (J*)."""
         return self.tag.startswith("J")
 
 
 def morphemes(text: str) -> tuple[Morpheme, ...] | None:
-    """Analyse a text; None if no analyser is installed."""
+    """Return the morphemes of a text, None if no analyser is installed."""
     return _analyse(unicodedata.normalize("NFC", text))
 
 
 def ends_with_particle(text: str, end: int) -> bool:
-    """Whether the one syllable before `end` (an offset into the NFC text) is a removable particle here."""
+    """Return whether the syllable before `end` (an offset into the NFC text) is a removable particle in this text."""
     text = unicodedata.normalize("NFC", text)
     if not 0 < end <= len(text) or text[end - 1] not in load_lexicon().particles.removable:
         return False
-    # A particle fused into its noun (학굔) spans the noun's last syllable: its form differs from the text.
+    # A particle fused with its noun (학굔) covers the noun's last syllable, and its form differs from the text.
     return any(
         morpheme.is_particle and (morpheme.form, morpheme.start, morpheme.end) == (text[end - 1], end - 1, end)
         for morpheme in _analyse(text) or ()
@@ -47,9 +47,9 @@ def ends_with_particle(text: str, end: int) -> bool:
 # The same terms are compared with each other many times within one sample.
 @lru_cache(maxsize=4096)
 def strip_particle(term: str, text: str) -> str:
-    """Return the term (NFC) without its trailing particle, if it has one where it stands in this text."""
+    """Return the term (NFC) without a trailing particle, if the analyser finds one there in this text."""
     term = unicodedata.normalize("NFC", term)
-    # Asked first, so that most terms never load the analyser.
+    # Checked first, so that most terms never load the analyser.
     if len(term) < 2 or not term.endswith(load_lexicon().particles.removable):
         return term
     text = unicodedata.normalize("NFC", text)
@@ -59,12 +59,12 @@ def strip_particle(term: str, text: str) -> str:
 
 
 def _end_of_occurrence(term: str, text: str) -> int | None:
-    """Where the first occurrence at a word start ends; failing that, the first occurrence at all."""
+    """Return the end of the first occurrence at a word start, else of the first occurrence, else None."""
     # A normalised term has single spaces where the text may have any white space.
     pattern = r"\s+".join(map(re.escape, term.split()))
     for prefix in (r"(?<!\w)", ""):
-        if found := re.search(prefix + pattern, text, re.IGNORECASE):
-            return found.end()
+        if match := re.search(prefix + pattern, text, re.IGNORECASE):
+            return match.end()
     return None
 
 
@@ -81,7 +81,7 @@ def _analyse(text: str) -> tuple[Morpheme, ...] | None:
 
 @cache
 def _kiwi() -> Any | None:
-    # The constructor stands inside the try because it imports the model, a package of its own.
+    # The constructor is inside the try because it imports the model, which is another package.
     try:
         return import_module("kiwipiepy").Kiwi(num_workers=1)
     except ImportError:

@@ -1,4 +1,4 @@
-"""Decides which language's rules apply to a text. "unknown" is an input, never an answer."""
+"""Decides which language's rules apply to a text."""
 
 import re
 from typing import Final
@@ -16,7 +16,7 @@ _SUBTAG: Final = re.compile("[-_]")
 
 
 def effective_language(language_code: str | None, text: str) -> Language:
-    """Return the language whose rules apply, by the given code or, if that says nothing, by the text."""
+    """Return the language whose rules apply: by the code, or by the text if the code is missing or "unknown"."""
     code = _SUBTAG.split((language_code or "").strip().lower(), maxsplit=1)[0]
     match code:
         case "ko" | "en" | "other":

@@ -1,4 +1,4 @@
-"""The one lexicon file, read once and validated. Holds data; the matching lives in the modules beside it."""
+"""Reads and validates lexicon.yaml. The modules beside it match its forms against texts."""
 
 import hashlib
 from functools import cache
@@ -21,7 +21,7 @@ class _Part(BaseModel):
 
 
 class Particles(_Part):
-    """Korean particles, by what may be done with them."""
+    """Korean particles: those that may be removed, and all that may follow a noun."""
 
     removable: _Forms
     attached: _Forms
@@ -61,7 +61,7 @@ class Absence(_Part):
 
 
 class KoreanNegation(_Part):
-    """Every way the lexicon lets Korean negate."""
+    """Korean negation: adverbs, connectives with auxiliaries, absence, word beginnings."""
 
     adverbs: tuple[NegatingAdverb, ...]
     connectives: _Forms
@@ -87,7 +87,7 @@ class KoreanIrony(_Part):
 
 
 class KoreanCues(_Part):
-    """The Korean part."""
+    """The Korean cues."""
 
     contrast: KoreanContrast
     negation: KoreanNegation
@@ -115,7 +115,7 @@ class EnglishIrony(_Part):
 
 
 class ClosedClasses(_Part):
-    """Words that tell where a noun phrase begins and ends."""
+    """Words that mark the beginning and the end of a noun phrase."""
 
     determiners: frozenset[_Form]
     pronouns: frozenset[_Form]
@@ -126,7 +126,7 @@ class ClosedClasses(_Part):
 
 
 class EnglishCues(_Part):
-    """The English part."""
+    """The English cues."""
 
     contrast: EnglishContrast
     negation: EnglishNegation
@@ -164,7 +164,11 @@ def lexicon_sha256() -> str:
 
 
 def parse_lexicon(raw: bytes, path: Path) -> Lexicon:
-    """Validate the bytes of a lexicon file; `path` is only named in errors."""
+    """Return the lexicon in the bytes of a file; `path` appears in errors only.
+
+    Raises:
+        ConfigError: the content is no valid lexicon.
+    """
     try:
         return Lexicon.model_validate(parse_yaml(raw, path))
     except ValidationError as error:

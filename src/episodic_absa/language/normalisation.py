@@ -1,4 +1,4 @@
-"""The comparable form of an aspect term."""
+"""Normalises aspect terms for comparison."""
 
 import unicodedata
 from functools import lru_cache
@@ -9,16 +9,16 @@ from episodic_absa.language.korean_analyser import strip_particle
 _OUTER: Final = " .,;:!?'\"‘’“”「」『』`()[]{}<>"
 
 
-@lru_cache(maxsize=32768)  # metrics compare the same few thousand terms again and again
+@lru_cache(maxsize=32768)  # metrics compare the same few thousand terms many times
 def norm(s: str | None) -> str:
-    """Return NFC, lower case, single spaces, without outer punctuation, quotes and brackets; "" for None."""
+    """Return a term in NFC and lower case, with single spaces, without outer punctuation; "" for None."""
     lowered = unicodedata.normalize("NFC", s or "").lower()
-    # Again NFC: lower-casing may leave a letter and a mark that compose.
+    # NFC again: lower-casing may leave a letter and a mark that compose.
     return " ".join(unicodedata.normalize("NFC", lowered).split()).strip(_OUTER)
 
 
 def norm_key(term: str | None, text: str | None = None) -> str:
-    """Return `norm` without the one trailing particle that the analyser sees there in this text."""
+    """Return `norm` of a term, without a trailing particle if the analyser finds one there in the text."""
     key = norm(term)
     if text is None:
         return key

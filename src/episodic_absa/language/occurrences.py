@@ -1,10 +1,10 @@
-"""Finds a term in its text, whatever its case. The text's own characters are what is kept."""
+"""Finds a term in a text, in any case. Callers keep the characters of the text."""
 
 from episodic_absa.language.normalisation import norm
 
 
 def occurrences(term: str, text: str) -> list[int]:
-    """Return where the term begins in the text, in order; overlapping ones included."""
+    """Return the offsets at which a term begins in a text, in order. Occurrences may overlap."""
     needle, hay = _folded(term), _folded(text)
     if not needle or len(hay) != len(text):
         return _exact(term, text)
@@ -12,30 +12,31 @@ def occurrences(term: str, text: str) -> list[int]:
 
 
 def nearest_occurrence(term: str, text: str, start: int) -> tuple[int, int] | None:
-    """Return the occurrence of the term, or of its normalised form, that begins nearest to `start`."""
+    """Return start and end of the occurrence of a term, or of its normalised form, nearest to `start`."""
     for form in (term, norm(term)):
-        found = occurrences(form, text)
-        if found:
-            begin = min(found, key=lambda at: (abs(at - start), at))
-            return begin, begin + len(form)
+        offsets = occurrences(form, text)
+        if offsets:
+            nearest = min(offsets, key=lambda offset: (abs(offset - start), offset))
+            return nearest, nearest + len(form)
     return None
 
 
 def occurs(term: str, text: str) -> bool:
-    """Whether the term, or its normalised form, stands in the text."""
+    """Return whether a term, or its normalised form, occurs in a text."""
     return nearest_occurrence(term, text, 0) is not None
 
 
 def _exact(needle: str, hay: str) -> list[int]:
-    found, at = [], hay.find(needle) if needle else -1
-    while at >= 0:
-        found.append(at)
-        at = hay.find(needle, at + 1)
-    return found
+    offsets: list[int] = []
+    offset = hay.find(needle) if needle else -1
+    while offset >= 0:
+        offsets.append(offset)
+        offset = hay.find(needle, offset + 1)
+    return offsets
 
 
 def _folded(string: str) -> str:
-    # Character by character: the few letters whose lower case is longer keep their form, so that offsets hold.
+    # A letter whose lower case is longer keeps its form, so that offsets stay valid.
     lowered = string.lower()
     if len(lowered) == len(string):
         return lowered

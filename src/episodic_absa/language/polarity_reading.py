@@ -1,4 +1,4 @@
-"""Reads the polarity words a model writes. A word that cannot be read is missing, never neutral."""
+"""Reads the polarity words of a model's answer. An unreadable word is missing, never neutral."""
 
 from typing import Final, Literal, NamedTuple
 
@@ -9,14 +9,17 @@ _FARTHEST_REPAIR: Final = 2
 
 
 class PolarityReading(NamedTuple):
-    """What a word was read as, and how."""
+    """The polarity of a word, and how it was read."""
 
     polarity: Polarity | None
     how: Literal["exact", "repaired", "invalid"]
 
 
 def read_polarity(word: str | None) -> PolarityReading:
-    """Read a full or short form in any case; repair a slip of one or two letters if only one word is that near."""
+    """Return the polarity of a full or short form, in any case.
+
+    A word one or two letters away from exactly one full form is repaired; any other word is invalid.
+    """
     folded = (word or "").strip().lower()
     if folded in POLARITIES:
         return PolarityReading(folded, "exact")
@@ -34,7 +37,7 @@ def read_polarity(word: str | None) -> PolarityReading:
 
 
 def read_label(word: str | None) -> SentenceLabel | None:
-    """Read a sentence label: a polarity, or mixed."""
+    """Return the sentence label of a word, a polarity or mixed; None if it cannot be read."""
     if word is None:
         return None
     return "mixed" if word.strip().lower() == "mixed" else read_polarity(word).polarity

@@ -1,4 +1,4 @@
-"""What the label firewall looks for in a message: label words, and the aspect terms of the sample."""
+"""Finds label words and aspect terms in a message, for the label firewall."""
 
 import re
 import unicodedata
@@ -19,38 +19,38 @@ _TERMS_KEPT: Final = 4096
 
 
 class _Message(NamedTuple):
-    """A message as terms are looked for in it."""
+    """A message, prepared for the search of terms."""
 
     plain: str
     tokens: tuple[str, ...]
     forms: tuple[frozenset[str], ...]
-    """Of each token: itself, and what is left without an attached particle."""
+    """Each token with its forms without an attached particle."""
     all_forms: frozenset[str]
 
 
 class _Term(NamedTuple):
-    """A term as it is looked for."""
+    """A term, prepared for the search."""
 
     plain: str
     head: tuple[str, ...]
     last_forms: frozenset[str]
-    """Of its last token. Empty: too little is left of the term (C++) to be compared by its letters."""
+    """The forms of the last token; empty if the term has too few letters to compare (C++)."""
 
 
 @lru_cache(maxsize=_MESSAGES_KEPT)
 def find_polarity_word(message: str) -> str | None:
-    """Return the first label word in a message, however it is cased, joined or composed."""
-    found = _polarity_pattern().search(_undisguised(message))
-    return found.group() if found else None
+    """Return the first label word in a message, in any case, composition or compound; None if there is none."""
+    match = _polarity_pattern().search(_undisguised(message))
+    return match.group() if match else None
 
 
 def find_aspect_term(message: str, terms: Iterable[str]) -> str | None:
-    """Return the first of the terms that stands in the message as whole tokens, particles aside."""
-    read = _read_message(message)
-    return next((term for term in terms if len(norm(term)) >= _SHORTEST_TERM and _stands_in(term, read)), None)
+    """Return the first of the terms that occurs in a message as whole tokens, with or without a particle."""
+    prepared = _read_message(message)
+    return next((term for term in terms if len(norm(term)) >= _SHORTEST_TERM and _occurs_in(term, prepared)), None)
 
 
-def _stands_in(term: str, message: _Message) -> bool:
+def _occurs_in(term: str, message: _Message) -> bool:
     plain, head, last_forms = _read_term(term)
     if not last_forms:
         attached = "|".join(map(re.escape, load_lexicon().particles.attached))
@@ -59,12 +59,12 @@ def _stands_in(term: str, message: _Message) -> bool:
     if last_forms.isdisjoint(message.all_forms):
         return False
     return any(
-        message.tokens[at : at + len(head)] == head and not last_forms.isdisjoint(closing)
-        for at, closing in enumerate(message.forms[len(head) :])
+        message.tokens[start : start + len(head)] == head and not last_forms.isdisjoint(closing)
+        for start, closing in enumerate(message.forms[len(head) :])
     )
 
 
-# Messages come from a catalogue and terms recur: what was read once is read again many times.
+# Messages come from a catalogue and terms recur, so few distinct ones are prepared many times.
 @lru_cache(maxsize=_MESSAGES_KEPT)
 def _read_message(message: str) -> _Message:
     plain = _undisguised(message)
@@ -81,22 +81,22 @@ def _read_term(term: str) -> _Term:
     if len("".join(tokens)) < _SHORTEST_TERM:
         return _Term(plain, (), frozenset())
     *head, last = tokens
-    # A one-syllable rest (휴 of 휴가) says something only behind other words (음식 맛).
+    # A rest of one syllable (휴 of 휴가) is compared only after other words (음식 맛).
     shortest = 1 if head else _SHORTEST_TERM
     bare = _without(last, load_lexicon().particles.removable, shortest=shortest)
     return _Term(plain, tuple(head), frozenset({last} | bare))
 
 
 def _without(token: str, particles: Iterable[str], *, shortest: int) -> set[str]:
-    """Return what each particle that ends the token leaves of it."""
+    """Return the token without each of the particles that it ends with."""
     bare = (token.removesuffix(particle) for particle in particles)
     return {form for form in bare if len(form) >= shortest}
 
 
 def _undisguised(text: str) -> str:
     visible = "".join(char for char in text if unicodedata.category(char) != "Cf")
-    # Blanks go before composing, because they keep the parts of a syllable apart, and after it, because
-    # compatibility forms turn into them.
+    # Blanks are removed before composing, because they separate the parts of a syllable, and after it, because
+    # compatibility forms become blanks.
     composed = unicodedata.normalize("NFKC", _BLANK.sub("", visible))
     return unicodedata.normalize("NFKC", _BLANK.sub("", composed).casefold())
 

@@ -1,4 +1,4 @@
-"""Guesses the other target of a contrast: the first noun behind the marker."""
+"""Guesses the second target of a contrast: the first noun after the marker."""
 
 import re
 from typing import Final
@@ -14,7 +14,7 @@ _LONGEST_PHRASE: Final = 5
 
 
 def guess_second_aspect(text: str, language: Language) -> tuple[int, int] | None:
-    """Return where it stands in the NFC text, or None where no noun can be told."""
+    """Return start and end of the second target in the NFC text, None if there is no contrast or no noun."""
     contrasts = find_contrasts(text, language)
     if not contrasts:
         return None
@@ -24,24 +24,24 @@ def guess_second_aspect(text: str, language: Language) -> tuple[int, int] | None
 
 
 def _first_korean_noun(text: str, start: int) -> tuple[int, int] | None:
-    found: tuple[int, int] | None = None
+    noun: tuple[int, int] | None = None
     for morpheme in morphemes(text) or ():
         if morpheme.start < start:
             continue
         is_noun = morpheme.tag in _KOREAN_NOUNS
-        if found is None:
-            found = (morpheme.start, morpheme.end) if is_noun else None
-        elif is_noun and morpheme.start == found[1]:
-            found = (found[0], morpheme.end)
+        if noun is None:
+            noun = (morpheme.start, morpheme.end) if is_noun else None
+        elif is_noun and morpheme.start == noun[1]:
+            noun = (noun[0], morpheme.end)
         else:
             break
-    return found
+    return noun
 
 
 def _head_of_first_phrase(text: str, start: int) -> tuple[int, int] | None:
-    """Read `[determiner] [adverb] words` up to a verb, another function word or a stop; the last word is the head.
+    """Return the head, the last word, of `[determiner] [adverb] words` before a verb, a function word or a stop.
 
-    A single word without determiner or verb is no phrase: "but slow." names nothing.
+    A single word without determiner or verb is no phrase: "but slow." names no target.
     """
     closed = load_lexicon().en.closed_classes
     words: list[re.Match[str]] = []
@@ -60,7 +60,7 @@ def _head_of_first_phrase(text: str, start: int) -> tuple[int, int] | None:
         else:
             words.append(match)
     if len(words) > 1 and has_determiner and not has_verb and words[-1].group().lower().endswith("s"):
-        # A clause needs a verb; where none was known the last word must be it: "the battery drains".
+        # A clause has a verb. If no word is a known verb, the last one is taken for it: "the battery drains".
         words.pop()
     if not words or (len(words) == 1 and not has_determiner and not has_verb):
         return None

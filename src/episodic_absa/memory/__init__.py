@@ -1,6 +1,6 @@
-"""The episodic memory, usable with no model, no agent and no dataset.
+"""The episodic memory. It needs no model, no agent and no dataset.
 
-`EpisodicOrchestrator` is the way in: one read before a decision, one write after it.
+Start with `EpisodicOrchestrator`: one read before a decision, one write after it.
 """
 
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, AdvisoryBuilder

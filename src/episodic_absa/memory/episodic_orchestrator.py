@@ -1,4 +1,4 @@
-"""The facade of the memory: one read before the debate, one write after the moderator."""
+"""The entry point of the memory: one read before the debate, one write after the moderator."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
@@ -79,11 +79,13 @@ class EpisodicMemorySettings(FrozenModel):
 
 
 class SlotAnswer(NamedTuple):
-    """What the one read of a sample gives."""
+    """The answer to the read of a sample; it unpacks into slot, mode and record."""
 
     slot: SlotPayload
+    """The bundle of advisories and warnings as JSON values; its shape is the same in every condition."""
     memory_mode: MemoryMode
     meta: MemoryMeta
+    """The record of the read, as the output's `meta.memory` holds it."""
 
 
 class EpisodicOrchestrator:
@@ -148,15 +150,19 @@ class EpisodicOrchestrator:
         *,
         sample_id: str | None = None,
     ) -> SlotAnswer:
-        """Retrieve for one sample, once, just before its debate.
+        """Return the slot of a sample. Call it once per sample, just before the debate.
 
         Args:
             text: the review; only its signature is used.
-            stage1_ate: aspects as Stage1 left them.
-            stage1_atsa: sentiments as Stage1 left them.
-            stage1_validator: risks and proposals as Stage1 left them.
-            language_code: as the sample says; missing or "unknown" is detected.
-            sample_id: uid of the sample, whose own episodes are left out.
+            stage1_ate: the aspects of Stage1.
+            stage1_atsa: the sentiments of Stage1.
+            stage1_validator: the risks and proposals of Stage1.
+            language_code: the sample's code; None or "unknown" is detected.
+            sample_id: the uid of the sample; its own episodes are not retrieved.
+
+        Raises:
+            MemoryStoreError: the store cannot be read.
+            LeakageError: with `firewall: strict`, an advisory names a label or an aspect of the sample.
         """
         if not self.condition.retrieval_execute:
             return self._answer(self._injection.build_slot_payload(self.condition))
@@ -189,7 +195,7 @@ class EpisodicOrchestrator:
         )
 
     def empty_slot_without_debate(self) -> SlotAnswer:
-        """Return the slot of a pipeline without debate: nothing is retrieved, the shape stays the same."""
+        """Return the empty slot of a pipeline without debate. Nothing is retrieved."""
         return self._answer(self._injection.build_slot_payload(self.condition, debate_enabled=False))
 
     def append_episode_if_needed(
@@ -206,19 +212,26 @@ class EpisodicOrchestrator:
         seed: int = 0,
         used_in_eval: bool = False,
     ) -> StoreDecision:
-        """Build the sample's one episode and store it if the condition writes and it is worth keeping.
+        """Build the episode of a sample and store it if the condition writes and a storage gate passes.
 
         Args:
-            text: the review; it is compared with the episode so that nothing of it is stored.
-            text_id: uid of the sample.
+            text: the review; it is only compared with the episode, so that no part of it is stored.
+            text_id: the uid of the sample.
             stage1: the first analysis.
-            outcome: what debate and Stage2 made of it.
-            moderator_summary: whose tuples were used, and why.
-            language_code: as the sample says.
-            split: where the sample comes from.
-            sample_index: its place in the run.
-            seed: of the run.
-            used_in_eval: whether its split is the one being evaluated.
+            outcome: the patched result, adopted or not, with its risks and the outcome of an override.
+            moderator_summary: which stage's tuples are final, and why.
+            language_code: the sample's code; None or "unknown" is detected.
+            split: the split of the sample.
+            sample_index: the position of the sample in the run.
+            seed: the seed of the run.
+            used_in_eval: whether the split of the sample is the one being evaluated.
+
+        Returns:
+            Whether the episode was stored, under which id, and the reason.
+
+        Raises:
+            LeakageError: the episode repeats the text or holds words outside the closed vocabulary.
+            MemoryStoreError: the episode could not be written. The store is unchanged.
         """
         if not self.condition.store_write:
             return StoreDecision(store_decision="skipped", store_skip_reason="store_write_disabled")
@@ -247,7 +260,7 @@ class EpisodicOrchestrator:
         episodes: Sequence[EpisodicMemoryEntryV1_1] | None = None,
         **counts: Any,
     ) -> SlotAnswer:
-        """Put slot and record together; `episodes` is None where nothing was retrieved."""
+        """Return the slot with its record; `episodes` is None if nothing was retrieved."""
         condition = self.condition
         meta = MemoryMeta(
             condition=condition.name,
@@ -264,7 +277,7 @@ class EpisodicOrchestrator:
 
 
 def _dangerous_now(episodes: Sequence[EpisodicMemoryEntryV1_1], terms: Sequence[str], text: str) -> int:
-    """Count the dangerous pairs whose aspect the sample has too. Logged only."""
+    """Return the number of dangerous pairs whose aspect the sample has, too. It is only logged."""
     pairs = dangerous_pairs(episodes)
     current = {stored_term(norm_key(term, text)) for term in terms} if pairs else set()
     return sum(aspect in current for aspect, _ in pairs)

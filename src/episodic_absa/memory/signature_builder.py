@@ -1,4 +1,4 @@
-"""Turns a text into its signature. The text itself goes no further."""
+"""Builds the signature of a text. The memory keeps the signature and never the text."""
 
 import unicodedata
 from typing import Final
@@ -22,7 +22,13 @@ class SignatureBuilder:
     """
 
     def build(self, raw_text: str, language: str | None, num_aspects: int) -> InputSignatureV1_1:
-        """Build the signature of a text in which Stage1 kept `num_aspects` aspects."""
+        """Return the signature of a text: language, structures, number of aspects and length.
+
+        Args:
+            raw_text: the text of the sample; nothing of it is kept but the lexicon form of a contrast marker.
+            language: a language code; None, "" or "unknown" is detected from the text.
+            num_aspects: how many aspects Stage1 kept.
+        """
         text = unicodedata.normalize("NFC", raw_text)
         effective = effective_language(language, text)
         structures = detect_structures(text, effective)
@@ -30,7 +36,7 @@ class SignatureBuilder:
             language=effective,
             detected_structure=structures,
             contrast_marker=first_contrast_marker(text, effective),
-            # Without a lexicon nothing is known, which is not the same as no negation.
+            # Without a lexicon for the language, null says that nobody has looked.
             has_negation=None if effective == "other" else "negation" in structures,
             num_aspects=num_aspects,
             length_bucket=length_bucket(text),
@@ -38,7 +44,7 @@ class SignatureBuilder:
 
 
 def length_bucket(text: str) -> LengthBucket:
-    """Sort a text by its length without outer white space."""
+    """Return the length bucket of a text, outer white space not counted."""
     length = len(text.strip())
     if length < _SHORT_BELOW:
         return "short"

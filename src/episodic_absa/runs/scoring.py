@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from episodic_absa.agents.decision.moderator import stage_label
 from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.final_tuples import conflicting_aspects, pairs, predicted
+from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import effective_language, norm, occurs
 from episodic_absa.memory.episodes.episode_builder import risk_vector
 from episodic_absa.schemas.absa import FinalTuple, Sample, SentimentItem, StructuralRisk
@@ -63,7 +63,7 @@ class Scorer:
             gold_tuples=gold,
             label=final.label,
             label_s1=stage_label(stage1.atsa.sentiments).label,
-            label_s2=_label_of(final.stage2_tuples),
+            label_s2=stage_label(result.patched_sentiments).label,
             drops=drops,
             span_repaired=stage1.ate.span_repaired,
             implicit_grounding_candidate=not stage1.ate.aspects
@@ -177,11 +177,6 @@ def _sample_fields(sample: Sample) -> dict[str, Any]:
 
 def _scored(risks: Sequence[StructuralRisk]) -> tuple[ScoredRisk, ...]:
     return tuple(ScoredRisk(type=risk.type, severity=risk.severity) for risk in risks)
-
-
-def _label_of(tuples: Sequence[FinalTuple]) -> Any:
-    judged = predicted(tuples)
-    return max(judged, key=lambda final_tuple: final_tuple.confidence).polarity if judged else "neutral"
 
 
 def _stage_delta(result: SampleResult) -> StageDelta:

@@ -285,7 +285,7 @@ class ReviewContext(FrozenModel):
     provenance_template: str
 
 
-class AspectReview(FrozenModel):
+class AspectVerdict(FrozenModel):
     """Stage2's verdict on one aspect."""
 
     change_id: ChangeId
@@ -296,7 +296,7 @@ class AspectReview(FrozenModel):
     provenance: str | None = None
 
 
-class SentimentReview(FrozenModel):
+class SentimentVerdict(FrozenModel):
     """Stage2's verdict on one judgement."""
 
     change_id: ChangeId
@@ -325,8 +325,8 @@ class Change(FrozenModel):
 class Stage2Result(FrozenModel):
     """All verdicts of Stage2, and what became of them."""
 
-    ate_reviews: tuple[AspectReview, ...] = ()
-    atsa_reviews: tuple[SentimentReview, ...] = ()
+    ate_reviews: tuple[AspectVerdict, ...] = ()
+    atsa_reviews: tuple[SentimentVerdict, ...] = ()
     validator: Validator2Output = Validator2Output()
     accepted_changes: tuple[Change, ...] = ()
     rejected_changes: tuple[Change, ...] = ()

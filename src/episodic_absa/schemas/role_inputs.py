@@ -4,12 +4,12 @@ from typing import Any
 
 from episodic_absa.schemas.absa import (
     AspectItem,
-    AspectReview,
+    AspectVerdict,
     DebateTurn,
     Persona,
     ReviewContext,
     SentimentItem,
-    SentimentReview,
+    SentimentVerdict,
     Stage1Result,
 )
 from episodic_absa.schemas.frozen_model import FrozenModel
@@ -66,7 +66,7 @@ class ReviewInputs(AteInputs):
 class Validator2Inputs(ReviewInputs):
     """For Validator2, which reads the patched result."""
 
-    ate_reviews: tuple[AspectReview, ...]
-    atsa_reviews: tuple[SentimentReview, ...]
+    ate_reviews: tuple[AspectVerdict, ...]
+    atsa_reviews: tuple[SentimentVerdict, ...]
     patched_aspects: tuple[AspectItem, ...]
     patched_sentiments: tuple[SentimentItem, ...]

@@ -46,7 +46,7 @@ def test_severities_add_up_by_weight(severities: tuple[str, ...], total: int) ->
 # CHECKLIST 186
 def test_without_a_patched_sentiment_nothing_is_adopted() -> None:
     first = stage1([], [HIGH])
-    adoption = decide(first, b.patched(first, [b.ate_review("drop", "food")])._replace(sentiments=()))
+    adoption = decide(first, b.patched(first, [b.ate_verdict("drop", "food")])._replace(sentiments=()))
     assert (adoption.adopt, adoption.reason) == (False, "low_signal")
 
 
@@ -65,7 +65,7 @@ def test_a_risk_is_resolved_only_by_an_applied_change_and_a_lower_severity(
     before: Any, after: Any, reviewed: bool, reason: str
 ) -> None:
     first = stage1(risks=before)
-    reviews = [b.atsa_review("flip_polarity", "food")] if reviewed else [b.atsa_review("keep", "food")]
+    reviews = [b.atsa_verdict("flip_polarity", "food")] if reviewed else [b.atsa_verdict("keep", "food")]
     adoption = decide(first, b.patched(first, [], reviews), after)
     assert adoption.reason == reason
     assert adoption.adopt is (reason == "risk_resolved")
@@ -86,7 +86,7 @@ def test_an_applied_proposal_resolves_a_risk_too() -> None:
 
 def test_a_review_that_could_not_be_applied_resolves_nothing() -> None:
     first = stage1(risks=[HIGH])
-    adoption = decide(first, b.patched(first, [], [b.atsa_review("flip_polarity", "zebra")]), ())
+    adoption = decide(first, b.patched(first, [], [b.atsa_verdict("flip_polarity", "zebra")]), ())
     assert (adoption.adopt, adoption.reason) == (False, "low_signal")
 
 
@@ -107,14 +107,14 @@ def test_a_seconded_judge_drop_is_a_debate_action() -> None:
 
 def test_an_unsettled_new_conflict_blocks() -> None:
     first = stage1()
-    patched = b.patched(first, [], [b.atsa_review("add", "service", "positive")], overriding())
+    patched = b.patched(first, [], [b.atsa_verdict("add", "service", "positive")], overriding())
     adoption = decide(first, patched)
     assert (adoption.adopt, adoption.reason) == (False, "conflict_blocked")
 
 
 def test_a_resolved_risk_comes_before_a_blocked_conflict() -> None:
     first = stage1(risks=[HIGH])
-    patched = b.patched(first, [], [b.atsa_review("add", "service", "positive")], overriding())
+    patched = b.patched(first, [], [b.atsa_verdict("add", "service", "positive")], overriding())
     adoption = decide(first, patched, ())
     assert (adoption.adopt, adoption.reason) == (True, "risk_resolved")
 
@@ -130,7 +130,7 @@ def test_a_resolved_risk_comes_before_a_blocked_conflict() -> None:
 )
 def test_a_first_explicit_sentiment_improves_grounding(sentiments: list[tuple[str, str, bool]], reason: str) -> None:
     first = stage1([b.sentiment(term, polarity, 0.1, backfilled=filled) for term, polarity, filled in sentiments])
-    adoption = decide(first, b.patched(first, [], [b.atsa_review("add", "price", "positive")]))
+    adoption = decide(first, b.patched(first, [], [b.atsa_verdict("add", "price", "positive")]))
     assert adoption.reason == reason
     assert adoption.components.grounding == (1 if adoption.adopt else 0)
     if adoption.adopt:
@@ -218,7 +218,7 @@ def test_ladder_and_evidence_value_agree_with_the_oracle(
     threshold: float,
 ) -> None:
     first = stage1(before, risks1)
-    base = b.patched(first, [b.ate_review("add", "price")] if reviewed else [])
+    base = b.patched(first, [b.ate_verdict("add", "price")] if reviewed else [])
     patched = base._replace(sentiments=tuple(after), debate_acted=acted, unsettled_conflict=unsettled)
     adoption = decide(first, patched, risks2, weights, threshold)
     score, (debate, resolved, grounding) = ev_oracle(first, patched, risks2, weights, applied=reviewed)
@@ -292,7 +292,7 @@ def test_an_override_succeeds_or_harms_by_risk_alone(case: str, after: Any, more
 # CHECKLIST 139
 def test_without_an_applied_override_there_is_neither_success_nor_harm() -> None:
     first = stage1(risks=[HIGH])
-    patched = b.patched(first, [], [b.atsa_review("flip_polarity", "food")])
+    patched = b.patched(first, [], [b.atsa_verdict("flip_polarity", "food")])
     assert tuple(override_flags(first, patched, (), adopted=True)) == (False, False, False)
 
 

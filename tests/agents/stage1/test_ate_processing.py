@@ -318,3 +318,30 @@ def test_every_kept_aspect_is_exactly_what_its_span_marks(answered: list[Given])
         assert is_valid_target(one.aspect_term)
     model_made = [one for one in ate.aspects if one.origin == "model"]
     assert len(model_made) + len(ate.drops) <= len(answered)
+
+
+def test_a_term_named_twice_keeps_the_place_of_its_first_mention() -> None:
+    ate = processed("food and service here", ("food", (0, 4)), ("service", (9, 16)), ("food", (0, 4)))
+    assert terms_and_spans(ate) == [("food", (0, 4)), ("service", (9, 16))]
+
+
+def test_a_repeated_term_is_one_aspect_with_the_first_mentions_confidence() -> None:
+    answer = AteAnswer(
+        aspects=(
+            AnsweredAspect(aspect_term="food", confidence=0.4),
+            AnsweredAspect(aspect_term="service", confidence=0.6),
+            AnsweredAspect(aspect_term="FOOD", confidence=0.9),
+        )
+    )
+    ate = process_ate(answer, "food and service here", "en", span_repair=True)
+    assert [(aspect.aspect_term, aspect.confidence) for aspect in ate.aspects] == [("food", 0.4), ("service", 0.6)]
+
+
+def test_dropped_terms_stand_once_in_the_order_of_the_answer() -> None:
+    ate = processed("food and service here", ("screen", None), ("price", None), ("screen", None))
+    assert [drop.aspect_term for drop in ate.drops] == ["screen", "price"]
+
+
+def test_one_term_at_two_places_is_two_aspects() -> None:
+    ate = processed(REPEATED, ("battery", (0, 7)), ("battery", (25, 32)))
+    assert terms_and_spans(ate) == [("battery", (0, 7)), ("battery", (25, 32))]

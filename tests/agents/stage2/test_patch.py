@@ -30,12 +30,12 @@ def terms(result: PatchResult) -> list[str]:
     return [one.aspect_term for one in result.aspects]
 
 
-def test_without_reviews_and_debate_the_patch_is_a_copy() -> None:
+def test_without_verdicts_and_debate_the_patch_is_a_copy() -> None:
     first = stage1()
     result = b.patched(first)
     assert result.aspects == first.ate.aspects
     assert result.sentiments == first.atsa.sentiments
-    assert not result.proposal_or_review_applied
+    assert not result.proposal_or_verdict_applied
     assert not result.debate_acted
     assert not result.applied_change_ids
 
@@ -53,7 +53,7 @@ def test_a_flip_proposal_turns_a_polar_sentiment_and_leaves_the_others(
     flipped = old in {"positive", "negative"}
     assert one.confidence == (raised if flipped else confidence)
     assert entries(result, "proposal") == [("FLIP_POLARITY", "food", flipped)]
-    assert result.proposal_or_review_applied is flipped
+    assert result.proposal_or_verdict_applied is flipped
     if flipped:
         assert one.polarity_distribution[new] == pytest.approx(0.9)
         assert sorted(v for v in one.polarity_distribution.values() if v) == pytest.approx([0.1, 0.9])
@@ -104,11 +104,11 @@ def test_a_proposal_on_an_unknown_term_is_logged_as_not_applied_with_a_reason(ki
     assert result.aspects == first.ate.aspects
     assert entries(result, "proposal") == [(kind, "zebra", False)]
     assert result.log[0].reason
-    assert not result.proposal_or_review_applied
+    assert not result.proposal_or_verdict_applied
 
 
 def test_an_aspect_review_may_drop_an_aspect_with_its_sentiments() -> None:
-    result = b.patched(stage1(), [b.ate_review("drop", "food")])
+    result = b.patched(stage1(), [b.ate_verdict("drop", "food")])
     assert terms(result) == ["service"]
     assert b.pairs_of(result.sentiments) == [("service", "negative")]
     assert list(result.applied_change_ids) == ["chg_001"]
@@ -116,7 +116,7 @@ def test_an_aspect_review_may_drop_an_aspect_with_its_sentiments() -> None:
 
 @pytest.mark.parametrize(("term", "added"), [("price", True), ("PRICE", True), ("zebra", False)])
 def test_an_aspect_review_may_add_a_term_of_the_text_only(term: str, added: bool) -> None:
-    result = b.patched(stage1(), [b.ate_review("add", term)])
+    result = b.patched(stage1(), [b.ate_verdict("add", term)])
     assert terms(result) == (["food", "service", "price"] if added else ["food", "service"])
     assert entries(result, "ate_review") == [("add", term, added)]
     assert ("chg_001" in result.applied_change_ids) is added
@@ -128,20 +128,20 @@ def test_an_aspect_review_may_add_a_term_of_the_text_only(term: str, added: bool
 @pytest.mark.parametrize("revised", [(15, 19), None])
 def test_an_aspect_review_of_a_span_needs_the_span(revised: Any) -> None:
     first = b.stage1_of([b.aspect("food", TWICE)], [b.sentiment("food", "positive", text=TWICE)])
-    result = b.patched(first, [b.ate_review("revise_span", "food", revised)], text=TWICE)
+    result = b.patched(first, [b.ate_verdict("revise_span", "food", revised)], text=TWICE)
     assert (result.aspects[0].span == Span(start=15, end=19)) is (revised is not None)
     assert ("chg_001" in result.applied_change_ids) is (revised is not None)
 
 
 def test_keeping_is_no_change() -> None:
     first = stage1()
-    result = b.patched(first, [b.ate_review("keep", "food")], [b.atsa_review("keep", "service")])
+    result = b.patched(first, [b.ate_verdict("keep", "food")], [b.atsa_verdict("keep", "service")])
     assert result.sentiments == first.atsa.sentiments
-    assert not result.proposal_or_review_applied
+    assert not result.proposal_or_verdict_applied
 
 
 def test_a_sentiment_review_may_drop() -> None:
-    result = b.patched(stage1(), [], [b.atsa_review("drop", "food")])
+    result = b.patched(stage1(), [], [b.atsa_verdict("drop", "food")])
     assert b.pairs_of(result.sentiments) == [("service", "negative")]
     assert terms(result) == ["food", "service"]
     assert "chg_002" in result.applied_change_ids
@@ -149,7 +149,7 @@ def test_a_sentiment_review_may_drop() -> None:
 
 @pytest.mark.parametrize("polarity", ["positive", "negative", "neutral", None])
 def test_a_sentiment_review_adds_only_with_a_polarity(polarity: Any) -> None:
-    result = b.patched(stage1(), [], [b.atsa_review("add", "price", polarity)])
+    result = b.patched(stage1(), [], [b.atsa_verdict("add", "price", polarity)])
     added = [one for one in result.sentiments if one.aspect_term == "price"]
     assert [(one.polarity, one.confidence) for one in added] == ([] if polarity is None else [(polarity, 0.9)])
     assert ("chg_002" in result.applied_change_ids) is (polarity is not None)
@@ -171,7 +171,7 @@ def test_a_flip_review_sets_the_revised_polarity_else_the_inverse(
     old: Any, revised: Any, new: Any, confidence: float, raised: float
 ) -> None:
     first = stage1(sentiments=[b.sentiment("food", old, confidence)])
-    result = b.patched(first, [], [b.atsa_review("flip_polarity", "food", revised)])
+    result = b.patched(first, [], [b.atsa_verdict("flip_polarity", "food", revised)])
     one = of(result, "food")
     assert (one.polarity, one.confidence) == ((old, confidence) if new is None else (new, raised))
     assert ("chg_002" in result.applied_change_ids) is (new is not None)
@@ -180,7 +180,7 @@ def test_a_flip_review_sets_the_revised_polarity_else_the_inverse(
 @pytest.mark.parametrize(("old", "new"), [(0.8, 0.6), (0.2, 0.0), (0.1, 0.0), (0.0, 0.0)])
 def test_reducing_confidence_takes_a_fifth_down_to_zero(old: float, new: float) -> None:
     result = b.patched(
-        stage1(sentiments=[b.sentiment("food", "positive", old)]), [], [b.atsa_review("reduce_confidence", "food")]
+        stage1(sentiments=[b.sentiment("food", "positive", old)]), [], [b.atsa_verdict("reduce_confidence", "food")]
     )
     one = of(result, "food")
     assert one.confidence == pytest.approx(new)
@@ -190,7 +190,7 @@ def test_reducing_confidence_takes_a_fifth_down_to_zero(old: float, new: float) 
 @pytest.mark.parametrize("action", ["flip_polarity", "reduce_confidence", "drop"])
 def test_a_review_of_an_unknown_term_is_logged_as_not_applied(action: str) -> None:
     first = stage1()
-    result = b.patched(first, [], [b.atsa_review(action, "zebra", "positive")])
+    result = b.patched(first, [], [b.atsa_verdict(action, "zebra", "positive")])
     assert result.sentiments == first.atsa.sentiments
     assert not result.applied_change_ids
     (entry,) = [one for one in result.log if one.change_id == "chg_002"]
@@ -199,14 +199,14 @@ def test_a_review_of_an_unknown_term_is_logged_as_not_applied(action: str) -> No
 
 
 # CHECKLIST 215
-def test_proposals_come_before_reviews() -> None:
-    result = b.patched(stage1(b.proposal("FLIP_POLARITY", "food")), [], [b.atsa_review("flip_polarity", "food")])
+def test_proposals_come_before_verdicts() -> None:
+    result = b.patched(stage1(b.proposal("FLIP_POLARITY", "food")), [], [b.atsa_verdict("flip_polarity", "food")])
     assert of(result, "food").polarity == "positive"
     assert [one.step for one in result.log] == ["proposal", "atsa_review"]
 
 
-def test_aspect_reviews_come_before_sentiment_reviews() -> None:
-    result = b.patched(stage1(), [b.ate_review("drop", "food")], [b.atsa_review("flip_polarity", "food")])
+def test_aspect_verdicts_come_before_sentiment_verdicts() -> None:
+    result = b.patched(stage1(), [b.ate_verdict("drop", "food")], [b.atsa_verdict("flip_polarity", "food")])
     assert b.pairs_of(result.sentiments) == [("service", "negative")]
     assert list(result.applied_change_ids) == ["chg_001"]
 
@@ -220,8 +220,8 @@ def strong_debate(term: str = "food", polarity: str = "negative", **more: Any) -
 
 
 # CHECKLIST 215
-def test_the_override_gate_comes_after_the_reviews() -> None:
-    result = b.patched(stage1(), [], [b.atsa_review("flip_polarity", "food")], strong_debate())
+def test_the_override_gate_comes_after_the_verdicts() -> None:
+    result = b.patched(stage1(), [], [b.atsa_verdict("flip_polarity", "food")], strong_debate())
     assert of(result, "food").polarity == "negative"
     assert result.override.decisions[0].reason == "already_confident"
     assert result.override.applied is None
@@ -298,7 +298,7 @@ def test_the_anchor_guard_renames_keeps_or_drops(term: str, aspects: list[str], 
     first = b.stage1_of(
         [b.aspect(one, LIFE) for one in aspects], [b.sentiment(one, "positive", text=LIFE) for one in aspects]
     )
-    result = b.patched(first, [], [b.atsa_review("add", term, "negative")], text=LIFE)
+    result = b.patched(first, [], [b.atsa_verdict("add", term, "negative")], text=LIFE)
     negative = [one.aspect_term for one in result.sentiments if one.polarity == "negative"]
     assert negative == ([] if renamed is None else [renamed])
     if renamed is None:
@@ -308,7 +308,7 @@ def test_the_anchor_guard_renames_keeps_or_drops(term: str, aspects: list[str], 
 # CHECKLIST 219
 def test_a_placeholder_stands_where_changes_left_no_sentiment() -> None:
     first = stage1(sentiments=[b.sentiment("food", "positive")])
-    result = b.patched(first, [], [b.atsa_review("drop", "food")])
+    result = b.patched(first, [], [b.atsa_verdict("drop", "food")])
     (one,) = result.sentiments
     assert (one.aspect_term, one.polarity, one.confidence) == ("", "neutral", 0.5)
     assert one.is_backfilled
@@ -318,12 +318,12 @@ def test_a_placeholder_stands_where_changes_left_no_sentiment() -> None:
 def test_no_placeholder_stands_where_nothing_was_changed() -> None:
     first = b.stage1_of([b.aspect("food")])
     assert b.patched(first).sentiments == ()
-    assert b.patched(first, [], [b.atsa_review("drop", "zebra")]).sentiments == ()
+    assert b.patched(first, [], [b.atsa_verdict("drop", "zebra")]).sentiments == ()
 
 
 def test_no_placeholder_stands_where_the_anchor_guard_took_the_last_one() -> None:
     first = stage1(sentiments=[b.sentiment("food", "positive")])
-    result = b.patched(first, [], [b.atsa_review("drop", "food"), b.atsa_review("add", "zebra", "negative", 3)])
+    result = b.patched(first, [], [b.atsa_verdict("drop", "food"), b.atsa_verdict("add", "zebra", "negative", 3)])
     assert result.sentiments == ()
 
 
@@ -358,7 +358,7 @@ def test_without_a_debate_action_nothing_is_reduced() -> None:
     debate = b.debate_of({}, tuples=[b.judged("service", "negative")])
     first = stage1(sentiments=CONFLICT)
     assert b.patched(first, debate=debate).sentiments == first.atsa.sentiments
-    reviewed = b.patched(first, [], [b.atsa_review("reduce_confidence", "food")], debate)
+    reviewed = b.patched(first, [], [b.atsa_verdict("reduce_confidence", "food")], debate)
     assert len(reviewed.sentiments) == 3
 
 
@@ -376,7 +376,7 @@ def test_a_judges_polarity_that_equals_an_applied_review_is_a_debate_action(
     ruled: tuple[str, str], review: tuple[Any, ...], acted: bool
 ) -> None:
     debate = b.debate_of({}, patch=[b.ruling("set_polarity", *ruled)])
-    result = b.patched(stage1(), [], [b.atsa_review(*review)], debate)
+    result = b.patched(stage1(), [], [b.atsa_verdict(*review)], debate)
     assert result.applied_change_ids
     assert result.debate_acted is acted
 
@@ -395,7 +395,7 @@ def test_a_new_conflict_is_settled_only_by_a_single_judge_polarity(
     judge: list[tuple[str, str]], unsettled: bool
 ) -> None:
     debate = strong_debate("food", "negative", tuples=[b.judged(*one) for one in judge])
-    result = b.patched(stage1(), [], [b.atsa_review("add", "service", "positive")], debate)
+    result = b.patched(stage1(), [], [b.atsa_verdict("add", "service", "positive")], debate)
     assert result.debate_acted
     assert result.unsettled_conflict is unsettled
     assert len([one for one in result.sentiments if one.aspect_term == "service"]) == 1
@@ -409,5 +409,5 @@ def test_a_conflict_stage1_already_had_blocks_nothing() -> None:
 # CHECKLIST 179
 def test_implicit_and_polarity_free_sentiments_pass_the_patch() -> None:
     first = stage1(sentiments=[b.sentiment("", "negative", 0.7), b.sentiment("service", None, 0.5)])
-    result = b.patched(first, [b.ate_review("add", "price")])
+    result = b.patched(first, [b.ate_verdict("add", "price")])
     assert b.pairs_of(result.sentiments) == [("", "negative"), ("service", None)]

@@ -4,11 +4,11 @@ from episodic_absa.agents.debate.review_context import build_review_context
 from episodic_absa.agents.decision.adoption import decide_adoption
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage2.patch import PatchResult, apply_patch
-from episodic_absa.agents.stage2.stage2 import Reviews
+from episodic_absa.agents.stage2.stage2 import Verdicts
 from episodic_absa.agents.stage2.stage2_result import build_stage2_result
 from episodic_absa.schemas.absa import (
     AspectItem,
-    AspectReview,
+    AspectVerdict,
     DebateOutput,
     DebateRound,
     DebateSummary,
@@ -17,7 +17,7 @@ from episodic_absa.schemas.absa import (
     PatchEdit,
     ProposedEdit,
     SentimentItem,
-    SentimentReview,
+    SentimentVerdict,
     Span,
     Stage1Ate,
     Stage1Atsa,
@@ -50,15 +50,15 @@ def debate(*edits: tuple[str, str], judge: str) -> DebateOutput:
     return DebateOutput(topic="t", personas=(), rounds=(DebateRound(round_index=1, turns=turns),), summary=summary)
 
 
-REVISE = AspectReview(
+REVISE = AspectVerdict(
     change_id="chg_001", aspect_term="battery life is", action="revise_span", revised_span=BATTERY, reason="too long"
 )
 
 
 def patched(
     first: Stage1Result,
-    ate: tuple[AspectReview, ...] = (),
-    atsa: tuple[SentimentReview, ...] = (),
+    ate: tuple[AspectVerdict, ...] = (),
+    atsa: tuple[SentimentVerdict, ...] = (),
     said: DebateOutput | None = None,
 ) -> PatchResult:
     return apply_patch(first, ate, atsa, said, build_review_context(first, said, TEXT), TEXT, PipelineSettings())
@@ -66,17 +66,17 @@ def patched(
 
 def stage2(
     first: Stage1Result,
-    ate: tuple[AspectReview, ...] = (),
-    atsa: tuple[SentimentReview, ...] = (),
+    ate: tuple[AspectVerdict, ...] = (),
+    atsa: tuple[SentimentVerdict, ...] = (),
     said: DebateOutput | None = None,
 ) -> Stage2Result:
     result = patched(first, ate, atsa, said)
     adoption = decide_adoption(first, result, (), ev_weights=(0.4, 0.3, 0.2, 0.1), ev_threshold=0.0)
-    return build_stage2_result(Reviews(ate, atsa), Validator2Output(), result, adoption, ())
+    return build_stage2_result(Verdicts(ate, atsa), Validator2Output(), result, adoption, ())
 
 
-def flip(term: str = "battery life is", polarity: Polarity | None = "positive") -> SentimentReview:
-    return SentimentReview(
+def flip(term: str = "battery life is", polarity: Polarity | None = "positive") -> SentimentVerdict:
+    return SentimentVerdict(
         change_id="chg_002", aspect_term=term, action="flip_polarity", revised_polarity=polarity, reason="says so"
     )
 

@@ -1,1 +1,1 @@
-"""Three speakers and a judge, and what they leave for Stage2."""
+"""Three speakers and a judge, and the review context that Stage2 gets from them."""

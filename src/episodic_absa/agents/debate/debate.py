@@ -1,4 +1,4 @@
-"""Three speakers and a judge. Speakers correct rather than argue; the judge settles."""
+"""Runs the debate: speakers propose edits in turn, then the judge decides."""
 
 from typing import Final, NamedTuple
 
@@ -31,10 +31,10 @@ _TOPIC: Final = "Which targets does the writer judge, and how?"
 
 
 class DebateRun(NamedTuple):
-    """The debate, and how well the judge's polarity words could be read."""
+    """The debate, and how the judge's polarity words were read."""
 
     output: DebateOutput | None = None
-    """None: the pipeline has no debate."""
+    """None if the pipeline has no debate."""
     polarity_counts: PolarityCounts = PolarityCounts()
 
 
@@ -49,7 +49,11 @@ class Debate:
     async def run(
         self, sample: Sample, language: Language, stage1: Stage1Result, slot: MemorySlot | None, asking: Asking
     ) -> DebateRun:
-        """Debate one first analysis; `slot` is the memory to show, or None."""
+        """Return the debate about a first analysis; `slot` is the memory to show, or None.
+
+        Raises:
+            BackendError: a speaker or the judge gave no valid answer.
+        """
         if not self._enabled:
             return DebateRun()
         shown = debate_context(sample.text, stage1)
@@ -65,7 +69,7 @@ class Debate:
                     *shown,
                     ("persona", persona.model_dump(mode="json")),
                     ("history", list(history)),
-                    *self._last(memory),
+                    *self._slot_entry(memory),
                 ]
                 inputs = SpeakerInputs(
                     text=sample.text,
@@ -87,27 +91,29 @@ class Debate:
         judge_inputs = JudgeInputs(
             text=sample.text, language=language, stage1=stage1, turns=tuple(turns), memory=memory
         )
-        judge_context: Context = [*shown, ("history", history), *self._last(memory)]
-        settled = await asking.ask("judge", judge_inputs, judge_context, JudgeAnswer)
-        summary, counts = _summary(settled)
+        judge_context: Context = [*shown, ("history", history), *self._slot_entry(memory)]
+        judge_answer = await asking.ask("judge", judge_inputs, judge_context, JudgeAnswer)
+        summary, counts = _summary(judge_answer)
         personas = tuple(PERSONAS[speaker] for speaker in self._settings.order)
         return DebateRun(DebateOutput(topic=_TOPIC, personas=personas, rounds=tuple(rounds), summary=summary), counts)
 
     def _visible(self, slot: MemorySlot | None, call: DebateCall) -> MemorySlot | None:
         return slot if call in self._settings.memory_visible_to else None
 
-    def _last(self, memory: MemorySlot | None) -> Context:
+    def _slot_entry(self, memory: MemorySlot | None) -> Context:
         return [] if memory is None else [(self._slot_name, memory)]
 
 
 def _summary(answer: JudgeAnswer) -> tuple[DebateSummary, PolarityCounts]:
     tuples: list[JudgeTuple] = []
     counts = PolarityCounts()
-    for one in answer.final_tuples:
-        polarity, how = read_polarity(one.polarity)
+    for answered in answer.final_tuples:
+        polarity, how = read_polarity(answered.polarity)
         counts = counts.plus(PolarityCounts(1, how == "repaired", how == "invalid"))
         if polarity is not None:
-            tuples.append(JudgeTuple(aspect_ref=one.aspect_ref, aspect_term=one.aspect_term, polarity=polarity))
+            tuples.append(
+                JudgeTuple(aspect_ref=answered.aspect_ref, aspect_term=answered.aspect_term, polarity=polarity)
+            )
     summary = DebateSummary(
         final_patch=answer.final_patch,
         final_tuples=tuple(tuples),

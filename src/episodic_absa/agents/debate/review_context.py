@@ -1,4 +1,4 @@
-"""What the debate leaves for Stage2: which Stage1 term each edit means, and how much speaks for which polarity."""
+"""Builds Stage2's review context: which Stage1 term each edit means, and the weights for and against polarities."""
 
 import json
 import re
@@ -35,14 +35,14 @@ FailReason = Literal["fallback_used", "no_aspects", "neutral_stance", "no_match"
 
 
 class HintCounts(NamedTuple):
-    """How many hints could be read."""
+    """How many hints had a readable polarity, and how many had none."""
 
     valid_n: int = 0
     invalid_n: int = 0
 
 
 class BuiltContext(NamedTuple):
-    """The context, and how well the debate could be read."""
+    """The review context, with the term map and the hint counts behind it."""
 
     context: ReviewContext
     hint_counts: HintCounts
@@ -50,7 +50,7 @@ class BuiltContext(NamedTuple):
 
 
 class TermMap:
-    """Maps what a speaker calls an aspect to the Stage1 term it means."""
+    """Maps the name that a speaker uses for an aspect to the Stage1 term it means."""
 
     def __init__(self, aspect_terms: Sequence[str], text: str) -> None:
         self.aspect_terms = tuple(aspect_terms)
@@ -64,17 +64,17 @@ class TermMap:
                 self._by_key.setdefault(self._key(synonym), term)
 
     def find(self, name: str | None) -> str | None:
-        """Return the Stage1 term of that name, "" for the implicit one, None if there is none."""
+        """Return the Stage1 term a name means, "" for the implicit opinion, None if there is none."""
         if name is None:
             return None
-        if not norm(name):  # also a model's '' or "" in quotes
+        if not norm(name):  # quotes around nothing are an empty name, too
             return "" if "" in self.aspect_terms else None
         return self._by_key.get(self._key(name))
 
     def of(self, target: EditTarget) -> str | None:
-        """Return the term an edit is about: aspect_ref is read before aspect_term."""
-        found = self.find(target.aspect_ref)
-        return found if found is not None else self.find(target.aspect_term)
+        """Return the Stage1 term an edit is about: aspect_ref is read before aspect_term."""
+        term = self.find(target.aspect_ref)
+        return term if term is not None else self.find(target.aspect_term)
 
     def _key(self, name: str) -> str:
         return _NON_WORD.sub("", norm_key(name, self._text))
@@ -97,7 +97,7 @@ class _Hints:
 
 
 def build_review_context(stage1: Stage1Result, debate: DebateOutput | None, text: str) -> BuiltContext:
-    """Read the debate once for all who need it."""
+    """Return the review context of a debate; without a debate it holds the Stage1 terms and no hints."""
     terms = TermMap(list(_aspect_terms(stage1)), text)
     sentiments = [item for item in stage1.atsa.sentiments if item.polarity and not item.is_backfilled]
     hints = _Hints()
@@ -134,10 +134,10 @@ def build_review_context(stage1: Stage1Result, debate: DebateOutput | None, text
         review_guidance=_GUIDANCE,
         summary=debate.summary.rationale if debate else "",
         aspect_terms=terms.aspect_terms,
-        synonym_hints={term: found for term in terms.aspect_terms if (found := synonyms_of(term))},
+        synonym_hints={term: synonyms for term in terms.aspect_terms if (synonyms := synonyms_of(term))},
         rebuttal_points=tuple(_rebuttals(debate)),
         aspect_map=aspect_map,
-        aspect_hints={aspect: tuple(found) for aspect, found in hints.by_aspect.items()},
+        aspect_hints={aspect: tuple(aspect_hints) for aspect, aspect_hints in hints.by_aspect.items()},
         mapping_stats=stats,
         mapping_fail_reasons=fail_reasons,
         provenance_template=_PROVENANCE,
@@ -146,13 +146,13 @@ def build_review_context(stage1: Stage1Result, debate: DebateOutput | None, text
 
 
 def synonyms_of(term: str) -> tuple[str, ...]:
-    """Return the listed words for the same target, without the term itself."""
+    """Return the synonyms that the lexicon lists for a term, without the term itself."""
     key = norm_key(term)
     return tuple(word for group in load_lexicon().synonyms if key in group for word in group if word != key)
 
 
 def edit_line(round_index: int, speaker: DebateCall, edit: ProposedEdit | PatchEdit) -> str:
-    """Tell an edit in one line, for those who speak later."""
+    """Return an edit as one line of the history that later speakers see."""
     parts = [f"r{round_index} {speaker}: {edit.op} {json.dumps(edit.target.aspect_ref, ensure_ascii=False)}"]
     if edit.target.polarity:
         parts.append(f"({edit.target.polarity})")
@@ -170,9 +170,9 @@ def _aspect_terms(stage1: Stage1Result) -> Iterator[str]:
 
 
 def _turns(debate: DebateOutput | None) -> Iterator[tuple[int, DebateTurn]]:
-    for one in debate.rounds if debate else ():
-        for turn in one.turns:
-            yield one.round_index, turn
+    for debate_round in debate.rounds if debate else ():
+        for turn in debate_round.turns:
+            yield debate_round.round_index, turn
 
 
 def _hint(
@@ -182,7 +182,7 @@ def _hint(
     sentiments: Sequence[SentimentItem],
     hints: _Hints,
 ) -> str | None:
-    """Add the hint of one edit and return the aspect it maps to."""
+    """Add the hint of an edit and return the aspect it maps to, None if it maps to none."""
     aspect = terms.of(edit.target)
     if aspect is None:
         return None
@@ -195,7 +195,7 @@ def _hint(
 
 
 def _stance(edit: ProposedEdit | PatchEdit, aspect: str | None, sentiments: Sequence[SentimentItem]) -> Polarity | None:
-    """Return the polarity a set or confirm speaks for."""
+    """Return the polarity that a set_polarity or confirm_tuple edit supports."""
     if edit.op == "set_polarity":
         return read_polarity(edit.value).polarity
     if edit.target.polarity is not None:
@@ -204,7 +204,7 @@ def _stance(edit: ProposedEdit | PatchEdit, aspect: str | None, sentiments: Sequ
 
 
 def _current(edit: ProposedEdit | PatchEdit, aspect: str, sentiments: Sequence[SentimentItem]) -> Polarity | None:
-    """Return the polarity of the tuple to be dropped: the named one if Stage1 has it, else Stage1's first."""
+    """Return the polarity of the tuple to drop: the named one if Stage1 has it, else Stage1's first."""
     named = read_polarity(edit.target.polarity).polarity if edit.target.polarity else None
     held = [item.polarity for item in sentiments if item.aspect_term == aspect]
     return named if named in held else _stage1_polarity(aspect, sentiments)
@@ -227,7 +227,7 @@ def _turn_polarity(turn: DebateTurn, terms: TermMap, sentiments: Sequence[Sentim
 def _fallback(
     terms: TermMap, sentiments: Sequence[SentimentItem], stance: Polarity | None
 ) -> tuple[str | None, FailReason]:
-    """Choose an aspect for a turn whose edits name none."""
+    """Return an aspect for a turn whose edits map to none, and the reason to record."""
     if not terms.aspect_terms:
         return None, "no_aspects"
     if len(terms.aspect_terms) == 1:

@@ -1,4 +1,4 @@
-"""Decides whether the patched result becomes the final one, and on what evidence."""
+"""Decides whether the patched result becomes the final result, and judges an override by its outcome."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,19 @@ def decide_adoption(
     ev_weights: tuple[float, float, float, float],
     ev_threshold: float,
 ) -> Adoption:
-    """Climb the ladder: risk resolved, debate action, grounding improved; then demand enough evidence value."""
+    """Return whether to adopt the patched result: the first reason that holds, if the evidence value suffices.
+
+    Args:
+        stage1: the first analysis.
+        patched: the result of the patch.
+        validator2_risks: the risks of the patched result.
+        ev_weights: of debate support, resolved risk, grounding, and the most that confidence may add.
+        ev_threshold: the least evidence value of an adoption.
+    """
     stage1_risks = stage1.validator.structural_risks
     resolved = (
         bool(stage1_risks)
-        and patched.proposal_or_review_applied
+        and patched.proposal_or_verdict_applied
         and severity_sum(validator2_risks) < severity_sum(stage1_risks)
     )
     grounded = not _has_explicit(stage1.atsa.sentiments) and _has_explicit(patched.sentiments)
@@ -65,10 +73,10 @@ def _ladder(patched: PatchResult, *, resolved: bool, grounded: bool) -> tuple[bo
 def override_flags(
     stage1: Stage1Result, patched: PatchResult, validator2_risks: Sequence[StructuralRisk], *, adopted: bool
 ) -> OverrideFlags:
-    """Judge an override by risk and conflict alone."""
+    """Return whether an override was applied, and whether it lowered the risk or did harm."""
     override = patched.override.applied
     final = pairs(predicted(extract_tuples(patched.sentiments)))
-    # A later drop by the judge undoes an override: it must stand in the final tuples.
+    # A later judge drop undoes an override, so the override must stand in the final tuples.
     if not adopted or override is None or (norm(patched.current_name(override.aspect)), override.target) not in final:
         return OverrideFlags(applied=False, success=False, harm=False)
     stage1_risks = stage1.validator.structural_risks
@@ -86,7 +94,7 @@ def override_flags(
 
 
 def severity_sum(risks: Sequence[StructuralRisk]) -> int:
-    """Add up the severity weights."""
+    """Return the sum of the severity weights."""
     return risk_vector(risks).severity_sum
 
 

@@ -1,4 +1,4 @@
-"""From everything that was said about a sample to its final result: adoption, override outcome, label, tuples."""
+"""Makes the final result of a sample: adoption, override outcome, label and tuples."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from episodic_absa.schemas.adoption import Adoption, OverrideFlags
 
 
 class Decision(NamedTuple):
-    """What becomes of a sample."""
+    """The final result of a sample and the decisions behind it."""
 
     adoption: Adoption
     override: OverrideFlags
@@ -30,7 +30,7 @@ class Decision(NamedTuple):
     final_result: FinalResult
     final_sentiments: tuple[SentimentItem, ...]
     outcome: ReviewOutcome
-    """What the memory learns of it."""
+    """The part that the memory stores."""
     summary: ModeratorSummary
 
 
@@ -41,7 +41,7 @@ def decide(
     debate: DebateOutput | None,
     settings: PipelineSettings,
 ) -> Decision:
-    """Adopted: the patched result is final. Not adopted: the final tuples are Stage1's, exactly."""
+    """Return the decision: if adopted, the final tuples are the patched ones, else exactly Stage1's."""
     risks2 = validator2.structural_risks
     adoption = decide_adoption(
         stage1,

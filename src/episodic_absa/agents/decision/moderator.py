@@ -1,4 +1,4 @@
-"""The rule moderator: decides the sentence label, never touches a tuple, asks no model."""
+"""The moderator decides the sentence label by rules. It changes no tuple and calls no model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ LabelSource = Literal["stage1", "stage2", "validator", "judge", "merged"]
 
 
 class StageLabel(NamedTuple):
-    """The label a stage stands for: that of its most confident sentiment."""
+    """The label of a stage, with the confidence and the span of the sentiment it comes from."""
 
     label: SentenceLabel
     confidence: float
@@ -33,7 +33,7 @@ class StageLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class _State:
-    """The label on its way through the rules."""
+    """The label between two rules, and the rules that fired so far."""
 
     label: SentenceLabel
     confidence: float
@@ -47,7 +47,11 @@ class _State:
 
 
 def stage_label(sentiments: Sequence[SentimentItem]) -> StageLabel:
-    """Return the label of a stage; neutral with confidence 0 where nothing was judged."""
+    """Return the polarity of a stage's most confident sentiment; the earliest one wins a tie.
+
+    Backfills and missing polarities do not count; without any other sentiment the label is neutral, with confidence 0.
+    The scorecard's `label_s1` and `label_s2` are read with this function, too.
+    """
     judged = [item for item in sentiments if item.polarity is not None and not item.is_backfilled]
     if not judged:
         return StageLabel("neutral", 0.0, None)
@@ -62,45 +66,45 @@ def moderate(
     validator: ValidatorOutput,
     summary: DebateSummary,
 ) -> ModeratorOutput:
-    """Apply the rules Z, B, M, C, A, D, E in order.
+    """Return the label of a sample after the rules Z, B, M, C, A, D, E, in this order.
 
     Args:
-        stage1_sentiments: of the first analysis.
-        stage2_sentiments: of the patched result, None unless it was adopted.
-        final_tuples: what the result holds.
-        validator: the critic of the result that is used.
-        summary: how the judge settled the debate.
+        stage1_sentiments: the sentiments of the first analysis.
+        stage2_sentiments: the sentiments of the patched result, None unless it was adopted.
+        final_tuples: the tuples of the final result.
+        validator: Validator2's output if the patched result was adopted, else the validator's.
+        summary: the judge's answer.
     """
     adopted = stage2_sentiments is not None
-    one = stage_label(stage1_sentiments)
-    two = stage_label(stage2_sentiments) if stage2_sentiments is not None else None
-    if one.confidence == 0 and (two is None or two.confidence == 0):
+    stage1 = stage_label(stage1_sentiments)
+    stage2 = stage_label(stage2_sentiments) if stage2_sentiments is not None else None
+    if stage1.confidence == 0 and (stage2 is None or stage2.confidence == 0):
         state = _State("neutral", 0.0, "stage2" if adopted else "stage1").fired("Z", "nothing was judged")
         return _output(state, adopted=adopted)
-    state = _rule_b(one, two)
-    state = _rule_m(state, one, two, final_tuples)
+    state = _rule_b(stage1, stage2)
+    state = _rule_m(state, stage1, stage2, final_tuples)
     state = _rule_c(state, validator)
-    state = _rule_a(state, one, two)
-    state = _rule_d(state, two or one, adopted=adopted)
+    state = _rule_a(state, stage1, stage2)
+    state = _rule_d(state, stage2 or stage1, adopted=adopted)
     state = _rule_e(state, summary)
     return _output(state, adopted=adopted)
 
 
-def _rule_b(one: StageLabel, two: StageLabel | None) -> _State:
-    if two is None:
-        return _State(one.label, one.confidence, "stage1").fired("B", "Stage2 was not adopted")
-    margin = round(one.confidence - two.confidence, 6)
+def _rule_b(stage1: StageLabel, stage2: StageLabel | None) -> _State:
+    if stage2 is None:
+        return _State(stage1.label, stage1.confidence, "stage1").fired("B", "Stage2 was not adopted")
+    margin = round(stage1.confidence - stage2.confidence, 6)
     if margin >= _DROP_GUARD_MARGIN:
         flags = ArbiterFlags(drop_guard=True, confidence_margin_used=margin)
-        return _State(one.label, one.confidence, "stage1", flags=flags).fired("B", "Stage1 is far more confident")
-    return _State(two.label, two.confidence, "stage2").fired("B", "Stage2 was adopted")
+        return _State(stage1.label, stage1.confidence, "stage1", flags=flags).fired("B", "Stage1 is far more confident")
+    return _State(stage2.label, stage2.confidence, "stage2").fired("B", "Stage2 was adopted")
 
 
-def _rule_m(state: _State, one: StageLabel, two: StageLabel | None, final_tuples: Sequence[FinalTuple]) -> _State:
+def _rule_m(state: _State, stage1: StageLabel, stage2: StageLabel | None, final_tuples: Sequence[FinalTuple]) -> _State:
     held = {item.polarity for item in final_tuples if not item.is_backfilled}
-    if two is None or one.label == two.label or not {"positive", "negative"} <= held:
+    if stage2 is None or stage1.label == stage2.label or not {"positive", "negative"} <= held:
         return state
-    confidence = max(one.confidence, two.confidence)
+    confidence = max(stage1.confidence, stage2.confidence)
     return state.fired("M", "both polarities are held", label="mixed", confidence=confidence, source="merged")
 
 
@@ -122,12 +126,12 @@ def _rule_c(state: _State, validator: ValidatorOutput) -> _State:
     )
 
 
-def _rule_a(state: _State, one: StageLabel, two: StageLabel | None) -> _State:
-    if state.flags.drop_guard or two is None or not one.label == two.label == state.label:
+def _rule_a(state: _State, stage1: StageLabel, stage2: StageLabel | None) -> _State:
+    if state.flags.drop_guard or stage2 is None or not stage1.label == stage2.label == state.label:
         return state
-    if _iou(one.span, two.span) < _SAME_SPAN_IOU:
+    if _iou(stage1.span, stage2.span) < _SAME_SPAN_IOU:
         return state
-    mean = round((one.confidence + two.confidence) / 2, 6)
+    mean = round((stage1.confidence + stage2.confidence) / 2, 6)
     return state.fired("A", "both stages agree on label and place", confidence=mean)
 
 
@@ -163,7 +167,7 @@ def _rule_e(state: _State, summary: DebateSummary) -> _State:
 def _inferred(summary: DebateSummary) -> SentenceLabel | None:
     if summary.sentence_polarity is not None:
         return summary.sentence_polarity
-    polarities = {one.polarity for one in summary.final_tuples}
+    polarities = {judge_tuple.polarity for judge_tuple in summary.final_tuples}
     if not polarities:
         return None
     return next(iter(polarities)) if len(polarities) == 1 else "mixed"

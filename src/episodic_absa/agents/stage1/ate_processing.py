@@ -1,6 +1,6 @@
-"""From the extractor's answer to kept aspects: particles, spans, the second target of a contrast, the filter.
+"""Turns ATE's answer into aspects: particles, spans, repeated mentions, the second target of a contrast, the filter.
 
-This one filter serves the pipeline, the gates and the scorecard.
+The pipeline, the gates and the scorecard share this filter.
 """
 
 from collections.abc import Iterable
@@ -26,23 +26,31 @@ _GUESS_CONFIDENCE: Final = 0.5
 class _Candidate(NamedTuple):
     item: AspectItem
     had_span: bool
-    """Whether the model gave one, right or wrong."""
+    """Whether ATE gave a span, right or wrong."""
     given_span_fits: bool
 
 
 def process_ate(
     answer: AteAnswer, text: str, language: Language, *, span_repair: bool, allowlist: frozenset[str] = frozenset()
 ) -> Stage1Ate:
-    """Keep what names a target in this text, and say of everything else why it was dropped."""
-    found = (
+    """Return the aspects that name a target in the text, and each dropped term with its reason.
+
+    Args:
+        answer: ATE's answer.
+        text: the text of the sample (NFC); spans refer to it.
+        language: the effective language; particles are stripped in Korean only.
+        span_repair: whether a wrong or missing span moves to the nearest occurrence of its term.
+        allowlist: short terms that count as targets beside the built-in ones.
+    """
+    candidates = _first_mentions(
         _candidate(aspect, text, language, span_repair=span_repair)
         for aspect in answer.aspects
         if aspect.aspect_term.strip()
     )
-    # A model that names one place twice has found one aspect.
-    candidates = list({(norm(one.item.aspect_term), one.item.span): one for one in reversed(list(found))}.values())
-    candidates.reverse()
-    repaired = sum(one.had_span and not one.given_span_fits and one.item.span is not None for one in candidates)
+    repaired = sum(
+        candidate.had_span and not candidate.given_span_fits and candidate.item.span is not None
+        for candidate in candidates
+    )
     if len(candidates) < 2 and (guess := _second_aspect(text, language, candidates)):
         candidates.append(guess)
     aspects: list[AspectItem] = []
@@ -56,15 +64,24 @@ def process_ate(
     return Stage1Ate(aspects=tuple(aspects), drops=tuple(drops), span_repaired=repaired if span_repair else 0)
 
 
+def _first_mentions(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """Keep the first of several candidates with one term and one span, in the order of the answer."""
+    first: dict[tuple[str, Span | None], _Candidate] = {}
+    for candidate in candidates:
+        first.setdefault((norm(candidate.item.aspect_term), candidate.item.span), candidate)
+    return list(first.values())
+
+
 def valid_span(span: AnsweredSpan | None, text: str) -> Span | None:
-    """Return the span if it lies in the text."""
+    """Return the span if it lies in the text, else None."""
     if span is None or not 0 <= span.start < span.end <= len(text):
         return None
     return Span(start=span.start, end=span.end)
 
 
 def is_valid_target(term: str, allowlist: Iterable[str] = ()) -> bool:
-    """Whether a term can be a target at all; one of punctuation alone would pass for an implicit opinion."""
+    """Return whether a term can be a target: two characters or more and no stop word, or in an allowlist."""
+    # A term of punctuation alone has an empty normal form, which means an implicit opinion elsewhere.
     if not norm(term):
         return False
     return term in ALLOWED_SHORT_TERMS or term in allowlist or (len(term) >= 2 and term not in _NO_TARGETS)
@@ -101,7 +118,7 @@ def _second_aspect(text: str, language: Language, candidates: list[_Candidate]) 
     if place is None:
         return None
     term = text[place[0] : place[1]]
-    if any(norm(one.item.aspect_term) == norm(term) for one in candidates):
+    if any(norm(candidate.item.aspect_term) == norm(term) for candidate in candidates):
         return None
     item = AspectItem(
         aspect_term=term,

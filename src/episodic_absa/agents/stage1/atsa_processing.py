@@ -1,4 +1,4 @@
-"""From the judge's answer to sentiments that name kept aspects: polarities read, terms matched, gaps filled."""
+"""Turns ATSA's answer into sentiments: reads polarities, matches terms to kept aspects, adds backfills."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -12,19 +12,19 @@ _BACKFILL_CONFIDENCE: Final = 0.5
 
 
 class PolarityCounts(NamedTuple):
-    """How well polarity words could be read."""
+    """How many polarity words were read, repaired and unreadable."""
 
     read_n: int = 0
     repaired_n: int = 0
     invalid_n: int = 0
 
     def plus(self, other: "PolarityCounts") -> "PolarityCounts":
-        """Add up."""
-        return PolarityCounts(*(a + b for a, b in zip(self, other, strict=True)))
+        """Return the sums of both."""
+        return PolarityCounts(*map(sum, zip(self, other, strict=True)))
 
 
 class ProcessedAtsa(NamedTuple):
-    """The sentiments, and what was lost on the way."""
+    """The sentiments, and the terms that were removed."""
 
     atsa: Stage1Atsa
     unmatched_terms: tuple[str, ...]
@@ -33,7 +33,10 @@ class ProcessedAtsa(NamedTuple):
 
 
 def process_atsa(answer: AtsaAnswer, aspects: Sequence[AspectItem], text: str) -> ProcessedAtsa:
-    """Match every sentiment to an aspect; an aspect nobody judged gets a flagged neutral backfill."""
+    """Return the sentiments with the terms of kept aspects; an aspect without a sentiment gets a neutral backfill.
+
+    A term that matches no aspect is kept if it occurs in the text. An empty term is an implicit opinion and stays.
+    """
     sentiments: list[SentimentItem] = []
     unmatched: list[str] = []
     counts = PolarityCounts()
@@ -60,7 +63,7 @@ def process_atsa(answer: AtsaAnswer, aspects: Sequence[AspectItem], text: str) -
 
 
 def backfill(aspect: AspectItem) -> SentimentItem:
-    """Fill the gap of an unjudged aspect; it predicts nothing."""
+    """Return the neutral sentiment of an aspect without one; it is flagged and counts as no prediction."""
     return SentimentItem(
         aspect_term=aspect.aspect_term,
         span=aspect.span,
@@ -72,7 +75,7 @@ def backfill(aspect: AspectItem) -> SentimentItem:
 
 
 def match_aspect(term: str, aspects: Iterable[AspectItem], text: str) -> AspectItem | None:
-    """Find the aspect a term means: the same key, else one inside the other (longest aspect, then earliest)."""
+    """Return the aspect a term means: the same key, else one inside the other (longest aspect, then earliest)."""
     key = norm_key(term, text)
     if not key:
         return None
@@ -80,8 +83,8 @@ def match_aspect(term: str, aspects: Iterable[AspectItem], text: str) -> AspectI
     for aspect_key, aspect in keyed:
         if aspect_key == key:
             return aspect
-    inside = [(len(k), -at, aspect) for at, (k, aspect) in enumerate(keyed) if k and (k in key or key in k)]
-    return max(inside, key=lambda one: one[:2])[2] if inside else None
+    related = [(other, aspect) for other, aspect in keyed if other and (other in key or key in other)]
+    return max(related, key=lambda pair: len(pair[0]))[1] if related else None
 
 
 def _place(term: str, aspects: Sequence[AspectItem], text: str) -> tuple[str | None, Span | None]:

@@ -1,4 +1,4 @@
-"""Stage1: extract, judge, criticise. A chain by default; each link may also work from the text alone."""
+"""Stage1: ATE, ATSA and the validator in a chain, or each from the text alone (`stage1.independent`)."""
 
 from typing import NamedTuple
 
@@ -15,10 +15,11 @@ from episodic_absa.vocabulary import Language
 
 
 class Stage1Run(NamedTuple):
-    """The first analysis, and what was lost on the way."""
+    """The first analysis, and what post-processing removed."""
 
     result: Stage1Result
     unmatched_sentiments: tuple[str, ...]
+    """Terms of sentiments that neither match an aspect nor occur in the text."""
     polarity_counts: PolarityCounts
 
 
@@ -30,7 +31,11 @@ class Stage1:
         self._allowlist = allowlist
 
     async def run(self, sample: Sample, language: Language, asking: Asking) -> Stage1Run:
-        """Analyse a text for the first time."""
+        """Return the first analysis of a sample, post-processed.
+
+        Raises:
+            BackendError: an agent gave no valid answer.
+        """
         text, independent = sample.text, self._settings.stage1.independent
         context: Context = [("text", text), ("language", language)]
         ate_answer = await asking.ask("ate", AteInputs(text=text, language=language), context, AteAnswer)

@@ -1,4 +1,4 @@
-"""From the critic's answer to risks with ids, in both stages; a text without negation cannot have a negation risk."""
+"""Turns the validator's answer into risks with ids, in both stages. A text without negation has no negation risk."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -16,13 +16,22 @@ _RiskKey = tuple[RiskId, Span | None]
 
 
 def process_validator(answer: ValidatorAnswer, text: str, language: Language, *, aspect_n: int) -> ValidatorOutput:
-    """Read Stage1's critic."""
+    """Return the risks, proposals and label of Stage1's validator.
+
+    Risks and proposals that the text rules out are removed; a missing second aspect is added as a risk.
+
+    Args:
+        answer: the validator's answer.
+        text: the text of the sample.
+        language: the effective language; for `other` nothing is removed or added.
+        aspect_n: how many aspects Stage1 kept.
+    """
     risks = [_risk(answered, f"r{n}", text) for n, answered in enumerate(answer.structural_risks, start=1)]
     proposals = _proposals(answer, text)
     if _lacks_negation(text, language):
         risks = [risk for risk in risks if risk.type != "NEGATION_SCOPE"]
         if not any(risk.type in _JUSTIFY_A_FLIP for risk in risks):
-            proposals = [one for one in proposals if one.proposal_type != "FLIP_POLARITY"]
+            proposals = [proposal for proposal in proposals if proposal.proposal_type != "FLIP_POLARITY"]
     risks = _numbered(_one_per_place(risks), "r")
     if _misses_second_aspect(text, language, aspect_n, risks):
         risks.append(_missing_second_aspect(f"r{len(risks) + 1}", text))
@@ -43,10 +52,10 @@ def process_validator2(
     stage1_risks: Sequence[StructuralRisk],
     patched_aspect_n: int,
 ) -> Validator2Output:
-    """Read Stage2's critic: what remains of Stage1's risks, with restated severities, plus what is new."""
+    """Return the remaining risks of Stage1, with restated severities, and the new risks of the patched result."""
     known = {risk.id: risk for risk in stage1_risks}
     by_place = {(risk.type, risk.scope): risk.id for risk in stage1_risks}
-    resolved = {one for one in answer.resolved_risk_ids if one in known}
+    resolved = {risk_id for risk_id in answer.resolved_risk_ids if risk_id in known}
     # An id in both lists, or in neither, counts as remaining.
     resolved -= set(answer.remaining_risk_ids)
     restated: dict[str, Severity] = {}
@@ -83,12 +92,12 @@ def process_validator2(
 def _proposals(answer: ValidatorAnswer, text: str) -> list[Proposal]:
     return [
         Proposal(
-            aspect_term=one.aspect_term.strip(),
-            proposal_type=one.proposal_type,
-            revised_span=valid_span(one.revised_span, text),
-            rationale=one.rationale,
+            aspect_term=answered.aspect_term.strip(),
+            proposal_type=answered.proposal_type,
+            revised_span=valid_span(answered.revised_span, text),
+            rationale=answered.rationale,
         )
-        for one in answer.correction_proposals
+        for answered in answer.correction_proposals
     ]
 
 
@@ -112,7 +121,7 @@ def _numbered(risks: Iterable[StructuralRisk], letter: str) -> list[StructuralRi
 
 
 def _one_per_place(risks: Iterable[StructuralRisk]) -> list[StructuralRisk]:
-    """Keep the gravest of several risks of one kind in one place: named twice, it would count twice."""
+    """Return one risk per type and scope, with the highest severity given: a repeated risk must not count twice."""
     kept: dict[_RiskKey, StructuralRisk] = {}
     for risk in risks:
         held = kept.get((risk.type, risk.scope))

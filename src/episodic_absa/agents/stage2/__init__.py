@@ -1,1 +1,1 @@
-"""The second look: verdicts on Stage1, the patch, the override gate."""
+"""Stage2: verdicts on Stage1, the patch with one module per step, the override gate."""

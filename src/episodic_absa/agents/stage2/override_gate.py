@@ -1,4 +1,4 @@
-"""Decides, aspect by aspect, whether the debate agrees enough to change a polarity. At most one change per sample."""
+"""Decides for each aspect whether the debate agrees enough to change its polarity. At most one change per sample."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
@@ -21,15 +21,15 @@ _SHORTEST_EVIDENCE: Final = 2
 
 
 class OverrideOutcome(NamedTuple):
-    """The sentiments after the gate, and its decisions."""
+    """The sentiments after the gate, and one decision per aspect."""
 
     sentiments: tuple[SentimentItem, ...]
     decisions: tuple[OverrideDecision, ...]
 
     @property
     def applied(self) -> OverrideDecision | None:
-        """The one override that was applied, if any."""
-        return next((one for one in self.decisions if one.decision == "APPLY"), None)
+        """The override that was applied, if any."""
+        return next((decision for decision in self.decisions if decision.decision == "APPLY"), None)
 
 
 def apply_override_gate(
@@ -43,7 +43,18 @@ def apply_override_gate(
     stage1_risks: Sequence[StructuralRisk],
     thresholds: OverrideThresholds,
 ) -> OverrideOutcome:
-    """Decide for each aspect in order, and change the sentiments where a decision says APPLY."""
+    """Return the sentiments after the gate, and the decision about each aspect in order.
+
+    Args:
+        sentiments: as the proposals and verdicts left them.
+        context: the review context with the hints of the debate.
+        summary: the judge's answer; it names the evidence.
+        terms: maps the judge's names to Stage1 terms.
+        text: the text of the sample, in which evidence must occur.
+        aspects: Stage1's aspects, for their spans.
+        stage1_risks: an L3 risk at an aspect blocks its override if the thresholds say so.
+        thresholds: how much agreement an override needs.
+    """
     current = tuple(sentiments)
     decisions: list[OverrideDecision] = []
     for aspect in context.aspect_terms:
@@ -53,7 +64,7 @@ def apply_override_gate(
             score,
             current,
             context.aspect_hints.get(aspect, ()),
-            already_applied=any(one.decision == "APPLY" for one in decisions),
+            already_applied=any(decision.decision == "APPLY" for decision in decisions),
             evidence=_evidence(aspect, summary, terms),
             text=text,
             span=_span_of(aspect, aspects),
@@ -100,7 +111,7 @@ class _Score(NamedTuple):
 
 
 def _score(hints: Iterable[AspectHint]) -> _Score:
-    """Sum weights for a polarity minus weights against it, never below 0. A drop raises no other polarity."""
+    """Return the weights for each polarity minus those against it, at least 0. A drop raises no other polarity."""
     sums: dict[Polarity, float] = {"positive": 0.0, "negative": 0.0, "neutral": 0.0}
     for hint in hints:
         sums[hint.polarity] += hint.weight
@@ -131,7 +142,7 @@ def _skip_reason(
         ("action_ambiguity", score.margin < thresholds.min_margin),
         ("l3_conservative", thresholds.l3_conservative and _l3_risk_touches(span, stage1_risks)),
         ("implicit_soft_only", any(item.is_implicit for item in matching)),
-        # One of two contradicting judgements being right already is no agreement: the override settles them.
+        # Of two contradicting sentiments one has the target polarity already; the override still has to settle them.
         ("already_confident", bool(matching) and all(item.polarity == score.target for item in matching)),
     ]
     return next((reason for reason, holds in tests if holds), "")
@@ -152,7 +163,7 @@ def _l3_risk_touches(span: Span | None, risks: Iterable[StructuralRisk]) -> bool
 
 
 def overlaps(a: Span, b: Span) -> bool:
-    """Whether two spans share a character."""
+    """Return whether two spans share a character."""
     return a.start < b.end and b.start < a.end
 
 
@@ -161,7 +172,7 @@ def _span_of(aspect: str, aspects: Iterable[AspectItem]) -> Span | None:
 
 
 def _matching(sentiments: Iterable[SentimentItem], aspect: str) -> list[SentimentItem]:
-    """Return the judgements of an aspect; a backfill is no judgement."""
+    """Return the sentiments of an aspect without its backfill."""
     return [item for item in sentiments if not item.is_backfilled and norm(item.aspect_term) == norm(aspect)]
 
 

@@ -1,4 +1,4 @@
-"""Stage2: two reviewers side by side, then a critic who sees the patched result."""
+"""Stage2: ATE and ATSA give verdicts on Stage1 side by side, then the validator sees the patched result."""
 
 import asyncio
 from typing import NamedTuple
@@ -7,9 +7,9 @@ from episodic_absa.agents.asking import Asking
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import (
     review_context,
-    shown_reviews,
     shown_sentiments,
     shown_terms,
+    shown_verdicts,
 )
 from episodic_absa.agents.stage1.ate_processing import valid_span
 from episodic_absa.agents.stage1.atsa_processing import PolarityCounts
@@ -18,10 +18,10 @@ from episodic_absa.agents.stage2.patch import PatchResult
 from episodic_absa.errors import BackendError
 from episodic_absa.language import read_polarity
 from episodic_absa.schemas.absa import (
-    AspectReview,
+    AspectVerdict,
     ReviewContext,
     Sample,
-    SentimentReview,
+    SentimentVerdict,
     Stage1Result,
     Validator2Output,
 )
@@ -30,23 +30,24 @@ from episodic_absa.schemas.role_inputs import MemorySlot, ReviewInputs, Validato
 from episodic_absa.vocabulary import Language
 
 
-class Reviews(NamedTuple):
-    """Both review lists, with the ids this system gave them."""
+class Verdicts(NamedTuple):
+    """The verdicts on aspects and on sentiments, numbered by change ids."""
 
-    ate: tuple[AspectReview, ...] = ()
-    atsa: tuple[SentimentReview, ...] = ()
+    ate: tuple[AspectVerdict, ...] = ()
+    atsa: tuple[SentimentVerdict, ...] = ()
     polarity_counts: PolarityCounts = PolarityCounts()
+    """How the polarity words of the ATSA verdicts were read."""
 
 
 class Stage2:
     """Runs the three Stage2 agents."""
 
     def __init__(self, settings: PipelineSettings, slot_name: str) -> None:
-        self._reviews = settings.enable_stage2
+        self._is_enabled = settings.enable_stage2
         self._validates = settings.enable_stage2 and settings.enable_validator
         self._slot_name = slot_name
 
-    async def review(
+    async def give_verdicts(
         self,
         sample: Sample,
         language: Language,
@@ -54,22 +55,28 @@ class Stage2:
         context: ReviewContext,
         slot: MemorySlot | None,
         asking: Asking,
-    ) -> Reviews:
-        """Review aspects and sentiments; neither reviewer sees the other's answer."""
-        if not self._reviews:
-            return Reviews()
+    ) -> Verdicts:
+        """Return the verdicts on aspects and sentiments; neither agent sees the other's answer.
+
+        `slot` is the memory to show, or None. With Stage2 disabled there are no verdicts and no calls.
+
+        Raises:
+            BackendError: an agent gave no valid answer. Both calls end first, so that the recorded cost is the same.
+        """
+        if not self._is_enabled:
+            return Verdicts()
         inputs = ReviewInputs(text=sample.text, language=language, stage1=stage1, review_context=context, memory=slot)
         shown = review_context(sample.text, stage1, context, [], slot, self._slot_name)
-        # Both run to their end even if one fails: what a failed sample cost must not depend on timing.
+        # Both calls end even if one fails: the cost of a failed sample must not depend on timing.
         ate, atsa = await asyncio.gather(
             asking.ask("stage2_ate", inputs, shown, AteReviewAnswer),
             asking.ask("stage2_atsa", inputs, shown, AtsaReviewAnswer),
             return_exceptions=True,
         )
-        # What fails more than this sample goes first, then the first in order.
-        failed = [one for one in (ate, atsa) if isinstance(one, BaseException)]
-        if failed:
-            raise min(failed, key=lambda error: isinstance(error, BackendError))
+        errors = [outcome for outcome in (ate, atsa) if isinstance(outcome, BaseException)]
+        if errors:
+            # A BackendError fails this sample only; any other error concerns the run and is raised first.
+            raise min(errors, key=lambda error: isinstance(error, BackendError))
         assert not isinstance(ate, BaseException)  # noqa: S101 - for the type checker
         assert not isinstance(atsa, BaseException)  # noqa: S101
         return _numbered(ate, atsa, sample.text)
@@ -80,12 +87,12 @@ class Stage2:
         language: Language,
         stage1: Stage1Result,
         context: ReviewContext,
-        reviews: Reviews,
+        verdicts: Verdicts,
         patched: PatchResult,
         slot: MemorySlot | None,
         asking: Asking,
     ) -> Validator2Output:
-        """Criticise exactly the tuples that adoption would make final."""
+        """Return the risks of the patched result, the one that adoption makes final."""
         if not self._validates:
             return Validator2Output()
         inputs = Validator2Inputs(
@@ -94,14 +101,14 @@ class Stage2:
             stage1=stage1,
             review_context=context,
             memory=slot,
-            ate_reviews=reviews.ate,
-            atsa_reviews=reviews.atsa,
+            ate_reviews=verdicts.ate,
+            atsa_reviews=verdicts.atsa,
             patched_aspects=patched.aspects,
             patched_sentiments=patched.sentiments,
         )
         more = [
-            ("ate_reviews", shown_reviews(reviews.ate)),
-            ("atsa_reviews", shown_reviews(reviews.atsa)),
+            ("ate_reviews", shown_verdicts(verdicts.ate)),
+            ("atsa_reviews", shown_verdicts(verdicts.atsa)),
             ("patched_aspects", shown_terms(patched.aspects)),
             ("patched_sentiments", shown_sentiments(patched.sentiments)),
         ]
@@ -116,33 +123,33 @@ class Stage2:
         )
 
 
-def _numbered(ate: AteReviewAnswer, atsa: AtsaReviewAnswer, text: str) -> Reviews:
-    aspect_reviews = tuple(
-        AspectReview(
+def _numbered(ate: AteReviewAnswer, atsa: AtsaReviewAnswer, text: str) -> Verdicts:
+    aspect_verdicts = tuple(
+        AspectVerdict(
             change_id=f"chg_{number:03d}",
-            aspect_term=one.aspect_term,
-            action=one.action,
-            revised_span=valid_span(one.revised_span, text),
-            reason=one.reason,
-            provenance=one.provenance,
+            aspect_term=answered.aspect_term,
+            action=answered.action,
+            revised_span=valid_span(answered.revised_span, text),
+            reason=answered.reason,
+            provenance=answered.provenance,
         )
-        for number, one in enumerate(ate.reviews, start=1)
+        for number, answered in enumerate(ate.reviews, start=1)
     )
-    sentiment_reviews: list[SentimentReview] = []
+    sentiment_verdicts: list[SentimentVerdict] = []
     counts = PolarityCounts()
-    for number, one in enumerate(atsa.reviews, start=len(aspect_reviews) + 1):
+    for number, answered_sentiment in enumerate(atsa.reviews, start=len(aspect_verdicts) + 1):
         polarity = None
-        if one.revised_polarity is not None:
-            polarity, how = read_polarity(one.revised_polarity)
+        if answered_sentiment.revised_polarity is not None:
+            polarity, how = read_polarity(answered_sentiment.revised_polarity)
             counts = counts.plus(PolarityCounts(1, how == "repaired", how == "invalid"))
-        sentiment_reviews.append(
-            SentimentReview(
+        sentiment_verdicts.append(
+            SentimentVerdict(
                 change_id=f"chg_{number:03d}",
-                aspect_term=one.aspect_term,
-                action=one.action,
+                aspect_term=answered_sentiment.aspect_term,
+                action=answered_sentiment.action,
                 revised_polarity=polarity,
-                reason=one.reason,
-                provenance=one.provenance,
+                reason=answered_sentiment.reason,
+                provenance=answered_sentiment.provenance,
             )
         )
-    return Reviews(aspect_reviews, tuple(sentiment_reviews), counts)
+    return Verdicts(aspect_verdicts, tuple(sentiment_verdicts), counts)

@@ -1,4 +1,4 @@
-"""Turns retrieved episodes into advisories: catalogue principle plus outcome, no label, no text of the past."""
+"""Builds advisories from retrieved episodes: a principle of the catalogue and the outcome, no label and no text."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from episodic_absa.schemas.memory_v1_1 import (
 from episodic_absa.vocabulary import AdvisoryType, Language, Strength
 
 OUTCOME_MARK: Final = " [risk: "
-"""Where a message's principle ends and its outcome begins."""
+"""The beginning of the outcome in a message, just after the principle."""
 
 _PAST_FAILURE: Final = {
     "ko": " [경고: 이 조언과 동일한 aspect·polarity 조합으로 과거 실패/리스크 악화 사례가 있습니다. 증거 확인 권장.]",
@@ -28,24 +28,35 @@ _WITHHELD: Final = {
     "en": "Advice from a similar case is withheld: the same combination failed or raised the risk before. "
     "Check the evidence once more.",
 }
-# The name of this action holds a label word, which no message may.
+# The name of this action contains a label word, which no message may contain.
 _ACTION_WORDS: Final = {"neutral_fallback": "fallback"}
 _CONFLICT_WORDS: Final = {True: "yes", False: "no", None: "n/a"}
 
 
 class AdvisoryBuild(NamedTuple):
-    """Advisories in rank order, and what was withheld or tagged on the way."""
+    """Advisories in rank order, warnings, and how many advisories were withheld or demoted."""
 
     advisories: tuple[AdvisoryV1_1, ...] = ()
     warnings: tuple[str, ...] = ()
     blocked_episode_n: int = 0
+    """Retrieved episodes that failed."""
     blocked_advisory_n: int = 0
+    """Retrieved episodes whose advisory was withheld."""
     demoted_advisory_n: int = 0
+    """Advisories that carry the note on a past failure."""
     dangerous: frozenset[Pair] = frozenset()
+    """The (aspect, polarity) pairs of failed episodes."""
 
 
 class AdvisoryBuilder:
-    """Builds one advisory per retrieved episode that is not blocked."""
+    """Builds one advisory per retrieved episode.
+
+    Example:
+        >>> from episodic_absa.memory import SignatureBuilder, load_catalogue
+        >>> signature = SignatureBuilder().build("The food was good.", "en", 1)
+        >>> AdvisoryBuilder(load_catalogue()).build_from_episodes([], signature).advisories
+        ()
+    """
 
     def __init__(self, catalogue: PrincipleCatalogue) -> None:
         self._catalogue = catalogue
@@ -58,13 +69,14 @@ class AdvisoryBuilder:
         query_tokens: frozenset[str] = frozenset(),
         prohibit_dangerous: bool = False,
     ) -> AdvisoryBuild:
-        """Build the advisories for a sample.
+        """Return the advisories for a sample, in the order of the episodes.
 
         Args:
-            episodes: what the retriever returned, best first.
-            query_signature: the sample's signature; its language is the language of the messages.
-            query_tokens: the lexical query, as the retriever compared it.
-            prohibit_dangerous: withhold advice that failed before, instead of tagging it.
+            episodes: the retrieved episodes, best first.
+            query_signature: the signature of the sample; its language is the language of the messages.
+            query_tokens: the tokens of the lexical query, from `Retriever.lexical_tokens`.
+            prohibit_dangerous: True withholds advice whose (aspect, polarity) pair failed before and adds a warning;
+                False adds a note on the failure to the message.
         """
         language = query_signature.language
         likeness = Likeness(query_signature, query_tokens)
@@ -100,12 +112,12 @@ class AdvisoryBuilder:
         )
 
     def _principle_of(self, episode: EpisodicMemoryEntryV1_1) -> Principle:
-        # A store may be older than the catalogue; its own wording is not shown, only ours is known to be label-free.
+        # A store may be older than the catalogue. Only the wording of the catalogue is known to be label-free.
         return self._catalogue.get(episode.correction.principle_id) or self._catalogue.general
 
 
 class _Retrieved:
-    """What the retrieved episodes have in common."""
+    """The principles and risk changes of the retrieved episodes."""
 
     def __init__(self, episodes: Sequence[EpisodicMemoryEntryV1_1]) -> None:
         self._principles = Counter(episode.correction.principle_id for episode in episodes)
@@ -127,7 +139,7 @@ class _Retrieved:
 
 
 def _population_variance(values: Sequence[int]) -> float:
-    # Exact in integers up to the one division; statistics.pvariance does the same in fractions, slowly.
+    # Exact integers up to one division. statistics.pvariance gives the same with fractions and is slow.
     n = len(values)
     return (n * sum(value * value for value in values) - sum(values) ** 2) / (n * n)
 
@@ -170,6 +182,6 @@ def _in(language: Language, texts: dict[str, str]) -> str:
 
 
 def fixed_texts() -> Iterable[str]:
-    """Yield every text a message or warning may hold beside the catalogue, for those who check wording."""
+    """Yield every text that a message or warning may contain beside the catalogue; `check` screens them for labels."""
     yield from _PAST_FAILURE.values()
     yield from _WITHHELD.values()

@@ -1,6 +1,6 @@
-"""OPFB: which past cases failed, and which (aspect, polarity) pairs they make dangerous. Never sees gold.
+"""OPFB: which episodes failed, and which (aspect, polarity) pairs are dangerous for that reason. Gold is never used.
 
-The rule withholds or tags advice; it never decides anything about the sample at hand.
+The rule withholds or demotes advice. It decides nothing about the current sample.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ Pair = tuple[str, Polarity]
 
 
 def failed(episode: EpisodeDraftV1_1) -> bool:
-    """Whether the case ended badly: harm, an override without clean success, or risk that rose."""
+    """Return whether an episode failed: harm, an override without clean success, or a higher risk afterwards."""
     evaluation = episode.evaluation
     override_failed = evaluation.override_applied and (not evaluation.override_success or evaluation.override_harm)
     risk_rose = evaluation.risk_after.severity_sum > evaluation.risk_before.severity_sum
@@ -20,15 +20,15 @@ def failed(episode: EpisodeDraftV1_1) -> bool:
 
 
 def final_pairs(episode: EpisodeDraftV1_1) -> frozenset[Pair]:
-    """Return what the case ended with."""
+    """Return the final (aspect, polarity) pairs of an episode."""
     return frozenset(episode.stage_snapshot.final.polarities.items())
 
 
 def dangerous_pairs(episodes: Iterable[EpisodeDraftV1_1]) -> frozenset[Pair]:
-    """Return the final pairs of all failed cases."""
+    """Return the final pairs of all failed episodes."""
     return frozenset(pair for episode in episodes if failed(episode) for pair in final_pairs(episode))
 
 
 def is_dangerous(episode: EpisodeDraftV1_1, pairs: frozenset[Pair]) -> bool:
-    """Whether advice from this case leads where another one failed, or failed itself."""
+    """Return whether an episode failed, or shares a final pair with one that failed."""
     return failed(episode) or not pairs.isdisjoint(final_pairs(episode))

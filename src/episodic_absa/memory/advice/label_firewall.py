@@ -1,4 +1,4 @@
-"""The last look at every message and warning: no label word and none of the sample's aspect terms may pass."""
+"""Checks every message and warning before it may be shown: no label word and no aspect term of the sample."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from episodic_absa.vocabulary import FirewallMode
 
 
 class Screened(NamedTuple):
-    """What passed, and how much did not."""
+    """The advisories and warnings that passed, and how many did not."""
 
     advisories: tuple[AdvisoryV1_1, ...]
     warnings: tuple[str, ...]
@@ -19,20 +19,24 @@ class Screened(NamedTuple):
 
 
 class LabelFirewall:
-    """Leaves a leaking item out (`drop`) or fails the sample (`strict`)."""
+    """Removes an item that names a label or an aspect (`drop`), or raises (`strict`)."""
 
     def __init__(self, mode: FirewallMode = "drop") -> None:
         self._mode = mode
 
     def screen(self, build: AdvisoryBuild, aspect_terms: Sequence[str]) -> Screened:
-        """Let through what names neither a label nor a term of this sample."""
-        advisories = tuple(one for one in build.advisories if self._passes(one.message, aspect_terms))
-        warnings = tuple(one for one in build.warnings if self._passes(one, aspect_terms))
+        """Return the advisories and warnings that name neither a label nor an aspect term of the sample.
+
+        Raises:
+            LeakageError: an item leaks and the mode is `strict`.
+        """
+        advisories = tuple(advisory for advisory in build.advisories if self._passes(advisory.message, aspect_terms))
+        warnings = tuple(warning for warning in build.warnings if self._passes(warning, aspect_terms))
         dropped = len(build.advisories) + len(build.warnings) - len(advisories) - len(warnings)
         return Screened(advisories, warnings, dropped)
 
     def _passes(self, wording: str, aspect_terms: Sequence[str]) -> bool:
-        found = find_polarity_word(wording) or find_aspect_term(wording, aspect_terms)
-        if found is not None and self._mode == "strict":
+        leak = find_polarity_word(wording) or find_aspect_term(wording, aspect_terms)
+        if leak is not None and self._mode == "strict":
             raise LeakageError("an advisory names a label or an aspect of the sample", field="message")
-        return found is None
+        return leak is None

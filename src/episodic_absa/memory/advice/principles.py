@@ -1,4 +1,4 @@
-"""The catalogue of principles: the only advice memory can give. Its texts are data, in principles.yaml."""
+"""The catalogue of principles. Every advisory takes its text from here; the texts are in principles.yaml."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,18 +51,18 @@ _ALLOWED: Final[Mapping[str, str]] = {
     "anti_pattern_en": "a text of 1 to 200 characters, or left out",
     "anti_pattern_ko": "a text of 1 to 200 characters, or left out",
 }
-"""Every key of an entry, and what it may hold."""
+"""Every key of an entry, and its allowed values, for error messages."""
 
 
 class Principle(FrozenModel):
-    """One piece of advice and the kind of episode it answers."""
+    """One piece of advice, and the kind of episode that it answers."""
 
     principle_id: PrincipleId
     risk: PrincipleRisk
     action: PrincipleAction
     outcome: PrincipleOutcome
     expects: Expects
-    """Whether following the advice is expected to change the result or to leave it."""
+    """Whether a sample that follows the advice changes its tuples or keeps them."""
     text_en: PrincipleText
     text_ko: PrincipleText
     anti_pattern_en: AntiPattern | None = None
@@ -76,25 +76,29 @@ class Principle(FrozenModel):
 
     @property
     def keys(self) -> _Keys:
-        """The risk, action and outcome it is looked up by."""
+        """The risk, action and outcome by which the principle is looked up."""
         return self.risk, self.action, self.outcome
 
     def text(self, language: Language) -> str:
-        """Give the advice in Korean for Korean, else in English."""
+        """Return the advice, in Korean for Korean, else in English."""
         return self.text_ko if language == "ko" else self.text_en
 
     def anti_pattern(self, language: Language) -> str | None:
-        """Give the mistake to avoid in Korean for Korean, else in English."""
+        """Return the mistake to avoid, in Korean for Korean, else in English; None if the entry has none."""
         return self.anti_pattern_ko if language == "ko" else self.anti_pattern_en
 
 
 @dataclass(frozen=True)
 class PrincipleCatalogue:
-    """All principles of one file. Every episode finds exactly one of them."""
+    """The principles of one file. Every (risk, action, outcome) has exactly one best principle.
+
+    Raises:
+        ConfigError: an id is given twice, or there is no entry for any risk, action and outcome.
+    """
 
     entries: tuple[Principle, ...]
     sha256: str
-    """Of the file's bytes; the manifest records it."""
+    """The sha256 of the file, as the manifest records it."""
     path: Path | None = None
     _by_id: Mapping[str, Principle] = field(init=False, repr=False, compare=False)
     _table: Mapping[_Keys, Principle] = field(init=False, repr=False, compare=False)
@@ -112,17 +116,17 @@ class PrincipleCatalogue:
         object.__setattr__(self, "_table", self._build_table())
 
     def lookup(self, risk: PrincipleRisk, action: ActionTaken, outcome: EpisodeType) -> Principle:
-        """Return the principle that fits an episode best."""
+        """Return the principle that fits best: an exact outcome counts 4, an exact risk 2, an exact action 1."""
         return self._table[risk, action, outcome]
 
     def get(self, principle_id: str) -> Principle | None:
-        """Return the principle of that id, if there is one."""
+        """Return the principle with that id, None if there is none."""
         return self._by_id.get(principle_id)
 
     @property
     def general(self) -> Principle:
-        """The principle that fits every episode."""
-        return next(one for one in self.entries if one.keys == ("any", "any", "any"))
+        """The principle for any risk, action and outcome."""
+        return next(principle for principle in self.entries if principle.keys == ("any", "any", "any"))
 
     def __iter__(self) -> Iterator[Principle]:
         return iter(self.entries)
@@ -132,10 +136,10 @@ class PrincipleCatalogue:
 
     def _build_table(self) -> dict[_Keys, Principle]:
         by_keys: dict[_Keys, Principle] = {}
-        for principle in sorted(self.entries, key=lambda one: one.principle_id):
+        for principle in sorted(self.entries, key=lambda entry: entry.principle_id):
             by_keys.setdefault(principle.keys, principle)
         if ("any", "any", "any") not in by_keys:
-            raise self._error("an entry with risk, action and outcome all any is missing")
+            raise self._error("an entry with risk, action and outcome all any is missing; add one")
         return {keys: _best_match(by_keys, *keys) for keys in product(_RISKS, _ACTIONS, _OUTCOMES)}
 
     def _error(self, message: str, key: str | None = None) -> ConfigError:
@@ -160,9 +164,12 @@ def load_catalogue(path: Path | None = None) -> PrincipleCatalogue:
 
 
 def risk_key(risks: Iterable[tuple[RiskId, Severity]], *, has_conflict: bool, has_implicit: bool) -> PrincipleRisk:
-    """Name the one thing an episode is about; risks that may turn a polarity round come first."""
+    """Return the key by which the principle of an episode is looked up.
+
+    The worst L3 risk comes first, then a conflict, then the worst other risk, then an implicit opinion.
+    """
     worst_first = [
-        risk for risk, _ in sorted(risks, key=lambda one: (-SEVERITY_WEIGHT[one[1]], RISK_IDS.index(one[0])))
+        risk for risk, _ in sorted(risks, key=lambda rated: (-SEVERITY_WEIGHT[rated[1]], RISK_IDS.index(rated[0])))
     ]
     for risk in worst_first:
         if risk in L3_RISKS:
@@ -183,7 +190,9 @@ def _read_catalogue(path: Path) -> PrincipleCatalogue:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"cannot read the principle catalogue {path}: {error.strerror}", path=path) from error
+        raise ConfigError(
+            f"cannot read the principle catalogue {path}: {error.strerror}; check the path", path=path
+        ) from error
     document = parse_yaml(content, path)
     if not isinstance(document, list):
         raise ConfigError(f"{path}: a catalogue is a list of entries; see the shipped principles.yaml", path=path)
@@ -225,6 +234,6 @@ def _best_match(
     risks: tuple[PrincipleRisk, ...] = (risk, "any")
     actions: tuple[PrincipleAction, ...] = (action, "any")
     outcomes: tuple[PrincipleOutcome, ...] = (outcome, "any")
-    # An exact outcome counts 4, risk 2, action 1: the product, last key fastest, walks the scores downwards.
+    # The scores 4, 2, 1 order the combinations as the product yields them: outcome slowest, action fastest.
     keys = ((risk, action, outcome) for outcome, risk, action in product(outcomes, risks, actions))
     return next(by_keys[key] for key in keys if key in by_keys)

@@ -1,1 +1,1 @@
-"""Builds the episode of a sample, guards it and decides whether it is kept."""
+"""Builds the episode of a sample, checks it for leaks and decides whether to store it."""

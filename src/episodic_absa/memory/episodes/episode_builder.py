@@ -1,4 +1,4 @@
-"""Builds the one episode of a sample, in closed vocabulary: ids, enumerations and short terms, never free text."""
+"""Builds the episode of a sample from ids, enumerations and short terms. It never contains free text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -63,7 +63,7 @@ _CATEGORY_ORDER: Final[tuple[ErrorCategory, ...]] = (
 
 
 class EpisodeBuilder:
-    """Derives an episode from what happened to one sample. Gold is no part of it."""
+    """Builds the episode of a sample from Stage1 and its outcome. Gold is never used."""
 
     def __init__(self, catalogue: PrincipleCatalogue) -> None:
         self._catalogue = catalogue
@@ -77,26 +77,26 @@ class EpisodeBuilder:
         moderator_summary: ModeratorSummary,
         provenance: ProvenanceV1_1,
     ) -> EpisodeDraftV1_1:
-        """Build the episode.
+        """Return the episode, without an id: the store gives it one.
 
         Args:
-            text: read only to normalise the terms that occur in it.
-            signature: of the text.
+            text: used to normalise the terms that occur in it.
+            signature: the signature of the text.
             stage1: the first analysis.
             outcome: the patched result, adopted or not.
-            moderator_summary: its selected stage tells whether the patched result is final.
-            provenance: where the sample came from.
+            moderator_summary: its selected stage says whether the patched result is final.
+            provenance: the sample, split and seed that the episode comes from.
         """
         adopted = moderator_summary.selected_stage == "stage2"
         before = stage1.atsa.sentiments
         final = outcome.sentiments if adopted else before
         risks_before = stage1.validator.structural_risks
-        # Not adopted: the final tuples are Stage1's, and so is their risk.
+        # If the patched result is not adopted, the final tuples are Stage1's, and so is their risk.
         risks_after = outcome.structural_risks if adopted else risks_before
         evaluation = EvaluationV1_1(
             risk_before=risk_vector(risks_before),
             risk_after=risk_vector(risks_after),
-            # An override that was not adopted changed nothing, however the patched result looked.
+            # An override that was not adopted changed nothing.
             override_applied=adopted and outcome.override_applied,
             override_success=adopted and outcome.override_applied and outcome.override_success,
             override_harm=adopted and outcome.override_applied and outcome.override_harm,
@@ -144,7 +144,7 @@ class EpisodeBuilder:
 
 
 def risk_vector(risks: Iterable[StructuralRisk]) -> RiskVectorV1_1:
-    """Sum the severities and list the kinds of risk."""
+    """Return the sum of the severity weights and the sorted types of the risks."""
     risks = tuple(risks)
     return RiskVectorV1_1(
         severity_sum=sum(SEVERITY_WEIGHT[risk.severity] for risk in risks),
@@ -153,7 +153,7 @@ def risk_vector(risks: Iterable[StructuralRisk]) -> RiskVectorV1_1:
 
 
 def episode_type_of(evaluation: EvaluationV1_1) -> EpisodeType:
-    """Judge the outcome by risk and override alone; a risk that merely exists is no harm."""
+    """Return whether risk and override make a case a success, a harm or neither. A risk that stays is no harm."""
     change = evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum
     if evaluation.override_harm or change > 0:
         return "harm"
@@ -161,7 +161,7 @@ def episode_type_of(evaluation: EvaluationV1_1) -> EpisodeType:
 
 
 def action_taken(stage1: Stage1Result, outcome: ReviewOutcome, *, adopted: bool) -> ActionTaken:
-    """Name what was done about Stage1's result."""
+    """Return what the pipeline did with Stage1's result."""
     before, after = stage1.atsa.sentiments, outcome.sentiments
     differs = (stage1.ate.aspects, before) != (outcome.aspects, after)
     if not adopted:
@@ -177,7 +177,7 @@ def action_taken(stage1: Stage1Result, outcome: ReviewOutcome, *, adopted: bool)
 
 
 def mean_confidence(sentiments: Iterable[SentimentItem]) -> float:
-    """Average the confidences, backfills aside; 0 if there are none."""
+    """Return the mean confidence without backfills; 0 if there is no sentiment."""
     confidences = [item.confidence for item in sentiments if not item.is_backfilled]
     return round(sum(confidences) / len(confidences), 6) if confidences else 0.0
 
@@ -193,8 +193,11 @@ def _snapshot(sentiments: Sequence[SentimentItem], text: str) -> SnapshotV1_1:
         return stored_term(norm_key(term, text))
 
     return SnapshotV1_1(
-        aspects_norm=tuple(dict.fromkeys(stored(one.aspect_term) for one in tuples)),
-        polarities={aspect: one.polarity for aspect, one in representatives(predicted(tuples), key=stored).items()},
+        aspects_norm=tuple(dict.fromkeys(stored(final_tuple.aspect_term) for final_tuple in tuples)),
+        polarities={
+            aspect: representative.polarity
+            for aspect, representative in representatives(predicted(tuples), key=stored).items()
+        },
         confidence=mean_confidence(sentiments),
     )
 
@@ -210,12 +213,12 @@ def _risk_type(risks: Iterable[StructuralRisk], *, had_conflict: bool, has_impli
 def _error_categories(
     risks: Iterable[StructuralRisk], *, had_conflict: bool, has_implicit: bool
 ) -> tuple[ErrorCategory, ...]:
-    found = {_CATEGORY_OF_RISK[risk.type] for risk in risks if risk.type in _CATEGORY_OF_RISK}
+    categories = {_CATEGORY_OF_RISK[risk.type] for risk in risks if risk.type in _CATEGORY_OF_RISK}
     if had_conflict:
-        found.add("aspect_conflict")
+        categories.add("aspect_conflict")
     if has_implicit:
-        found.add("implicit_opinion")
-    return tuple(category for category in _CATEGORY_ORDER if category in found) or ("none",)
+        categories.add("implicit_opinion")
+    return tuple(category for category in _CATEGORY_ORDER if category in categories) or ("none",)
 
 
 def _symptom(risks: Sequence[StructuralRisk], signature: InputSignatureV1_1) -> str:

@@ -1,4 +1,4 @@
-"""Keeps text and gold out of the store: forbidden keys, open vocabulary, and runs of the sample's own words."""
+"""Keeps text and gold out of the store: refuses forbidden keys, free text and runs of the sample's own words."""
 
 import re
 import unicodedata
@@ -24,7 +24,7 @@ FORBIDDEN_KEYS: Final = frozenset(
     {"raw_text", "raw_text_hash", "text", "gold", "gold_label", "gold_polarity", "cot", "chain_of_thought"}
 )
 LONG_TERM: Final = "long_term"
-"""Stands for an aspect term too long to be one: a sentence must not enter the store as a term."""
+"""Stored in place of a long aspect term, so that no sentence enters the store as a term."""
 IMPLICIT_TARGET: Final = "implicit"
 MAX_TERM_CHARS: Final = 20
 MAX_TERM_WORDS: Final = 4
@@ -34,19 +34,19 @@ _WORD = re.compile(r"\w+")
 
 
 def stored_term(term_key: str) -> str:
-    """Return a normalised term as the store may hold it."""
+    """Return a normalised term, or `long_term` if it is too long to be stored."""
     return term_key if _is_short(term_key) else LONG_TERM
 
 
 def refuse_forbidden_keys(value: Any) -> None:
-    """Raise if a forbidden key stands at any depth; keys of `polarities` are aspect terms and may say anything."""
+    """Raise LeakageError if a value has a forbidden key at any depth. Keys of `polarities` are terms and allowed."""
     for path, key in _keys(value, ""):
         if key in FORBIDDEN_KEYS:
             raise LeakageError(f"an episode must not hold the key {path}", field=path)
 
 
 def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogue) -> None:
-    """Raise unless every string is a term, an id, or one of the words this system itself writes."""
+    """Raise LeakageError unless every string is a short term, an id or a text of the catalogue or the vocabulary."""
     summary, correction, marker = draft.case_summary, draft.correction, draft.input_signature.contrast_marker
     principle = catalogue.get(correction.principle_id)
     closed = {
@@ -70,7 +70,7 @@ def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogu
 
 
 class TextRuns:
-    """The runs of a sample's text that nothing which is kept may repeat: characters in Korean, words in English."""
+    """The runs of a text that no stored string may repeat: 12 characters in Korean, 5 words in English."""
 
     def __init__(self, text: str, language: Language) -> None:
         folded = _folded(text)
@@ -78,7 +78,7 @@ class TextRuns:
         self._of_words = _runs(tuple(_WORD.findall(folded)), _WORD_RUN) if language != "ko" else frozenset()
 
     def stand_in(self, string: str) -> bool:
-        """Whether a string repeats one of them, in any case and spacing."""
+        """Return whether a string repeats one of the runs, in any case and spacing."""
         candidate = _folded(string)
         if self._of_chars and not self._of_chars.isdisjoint(_runs(candidate, _CHAR_RUN)):
             return True
@@ -87,7 +87,7 @@ class TextRuns:
 
 
 def refuse_text_runs(draft: EpisodeDraftV1_1, text: str, language: Language) -> None:
-    """Raise if a string other than an aspect term repeats a run of the sample's text."""
+    """Raise LeakageError if a string of the episode, aspect terms excepted, repeats a run of the sample's text."""
     runs = TextRuns(text, language)
     for field, string in _strings(draft.model_dump(), ""):
         if runs.stand_in(string):
@@ -122,7 +122,7 @@ _CONDITION = re.compile(
 )
 
 
-# The vocabulary is closed: the same few strings are asked about again and again.
+# The vocabulary is closed, so the same few strings are checked again and again.
 @lru_cache(maxsize=4096)
 def _is_symptom(symptom: str) -> bool:
     return _SYMPTOM.fullmatch(symptom) is not None
@@ -162,7 +162,7 @@ _TERM_FIELDS: Final = ("aspects_norm", "target_aspect_type")
 
 
 def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Walk every string outside aspect terms. Keys of `polarities` are terms, all other keys are ours."""
+    """Yield every string with its path, aspect terms excepted. Keys are not checked: a model fixes them."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):
@@ -175,7 +175,7 @@ def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _folded(string: str) -> str:
-    """Return what two strings are compared by: one case, single spaces."""
+    """Return a string in one case with single spaces, for comparison."""
     return " ".join(unicodedata.normalize("NFC", string).casefold().split())
 
 

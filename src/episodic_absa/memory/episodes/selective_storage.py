@@ -1,4 +1,4 @@
-"""Decides which episodes are worth keeping: failures, outcomes of overrides, and what was not seen lately."""
+"""Decides which episodes are stored: failures, outcomes of overrides, and kinds of cases not seen recently."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ _SEVERE: Final = 3
 
 
 def storage_tags(draft: EpisodeDraftV1_1, index: EpisodeIndex) -> tuple[StorageTag, ...]:
-    """Return every reason to keep the episode; none means it is skipped."""
+    """Return every reason to store an episode; an empty tuple means that it is skipped."""
     evaluation = draft.evaluation
     tests: list[tuple[StorageTag, bool]] = [
         (

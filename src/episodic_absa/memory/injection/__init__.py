@@ -1,1 +1,1 @@
-"""Decides what reaches a prompt: the gates and the slot."""
+"""Decides what a prompt shows of the memory: the gates and the slot."""

@@ -1,4 +1,4 @@
-"""Both gates: is there a reason to bother the debate, or Stage2, with memory? Pure functions of Stage1."""
+"""The gates of the debate and of Stage2: is there a reason to show memory? Pure functions of Stage1."""
 
 from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
@@ -11,27 +11,30 @@ ReasonT = TypeVar("ReasonT", bound=str)
 
 
 class GateSignals(NamedTuple):
-    """What the gates look at."""
+    """The findings of Stage1 that open a gate."""
 
     has_conflict: bool
-    """One Stage1 aspect holds two polarities; backfills and missing polarities aside."""
+    """Whether an aspect has two polarities. Backfills and missing polarities do not count."""
     structural_risk_n: int
     alignment_failure_n: int
     explicit_grounding_failure: bool
+    """Whether ATE named an explicit term, dropped at least one, and dropped all as alignment failures."""
     neutral_only: bool
-    """There are sentiments, and none is positive or negative."""
+    """Whether there are sentiments and none is positive or negative."""
 
 
 class GateDecision(NamedTuple, Generic[ReasonT]):
-    """A decision with its reason: the first in the gate's order, and all of them."""
+    """Whether a gate is open, and why. It unpacks like a tuple."""
 
     allowed: bool
     reason: ReasonT | None
+    """The first reason in the gate's order; None if the gate is closed."""
     reasons: tuple[ReasonT, ...]
+    """Every reason that holds, in the gate's order."""
 
 
 def gate_signals(ate: Stage1Ate, atsa: Stage1Atsa, validator: ValidatorOutput) -> GateSignals:
-    """Read the signals off Stage1."""
+    """Return the signals of a first analysis."""
     drop_reasons = [drop.drop_reason for drop in ate.drops]
     had_explicit_term = any(item.aspect_term for item in ate.aspects) or any(drop.aspect_term for drop in ate.drops)
     judged = [item.polarity for item in atsa.sentiments if item.polarity and not item.is_backfilled]
@@ -39,7 +42,7 @@ def gate_signals(ate: Stage1Ate, atsa: Stage1Atsa, validator: ValidatorOutput) -
         has_conflict=bool(conflicting_aspects(extract_tuples(atsa.sentiments))),
         structural_risk_n=len(validator.structural_risks),
         alignment_failure_n=drop_reasons.count("alignment_failure"),
-        # No drops at all is not a grounding failure: all([]) would say it is.
+        # An analysis without drops is no grounding failure, although all([]) is true.
         explicit_grounding_failure=had_explicit_term
         and bool(drop_reasons)
         and all(reason == "alignment_failure" for reason in drop_reasons),
@@ -48,7 +51,13 @@ def gate_signals(ate: Stage1Ate, atsa: Stage1Atsa, validator: ValidatorOutput) -
 
 
 def should_inject_advisory_with_reason(signals: GateSignals) -> GateDecision[DebateGateReason]:
-    """Decide whether the debate may see memory."""
+    """Return whether the debate may see memory: one reason is enough.
+
+    Example:
+        >>> signals = GateSignals(False, 1, 0, False, False)
+        >>> should_inject_advisory_with_reason(signals)
+        GateDecision(allowed=True, reason='validator', reasons=('validator',))
+    """
     tests: list[tuple[DebateGateReason, bool]] = [
         ("conflict", signals.has_conflict),
         ("validator", signals.structural_risk_n >= 1),
@@ -59,7 +68,13 @@ def should_inject_advisory_with_reason(signals: GateSignals) -> GateDecision[Deb
 
 
 def should_inject_memory_for_stage2_with_reason(signals: GateSignals) -> GateDecision[Stage2GateReason]:
-    """Decide whether Stage2 may see memory; independent of the debate's gate."""
+    """Return whether Stage2 may see memory: one reason is enough. The gate of the debate has no influence.
+
+    Example:
+        >>> signals = GateSignals(False, 0, 0, False, neutral_only=True)
+        >>> should_inject_memory_for_stage2_with_reason(signals).reason
+        'neutral_only'
+    """
     tests: list[tuple[Stage2GateReason, bool]] = [
         ("validator", signals.structural_risk_n >= 1),
         ("conflict", signals.has_conflict),

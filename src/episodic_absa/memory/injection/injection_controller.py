@@ -1,6 +1,6 @@
-"""What is placed in a slot (the bundle, fitted to its character cap) and whether it meets a prompt.
+"""Builds the bundle of a slot, shrinks it to the character cap, and decides whether a prompt shows it.
 
-`injection_for` is the only place where a slot meets a prompt. The supervisor calls it; the orchestrator does not.
+Only `injection_for` decides what a prompt shows. The supervisor calls it; the orchestrator does not.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _CUT_MARK: Final = "…"
 
 @dataclass(frozen=True)
 class SlotTarget:
-    """A place in a prompt that may hold the bundle."""
+    """A place in a prompt that may show the bundle."""
 
     stage: Literal["debate", "stage2"]
     name: str
@@ -34,7 +34,17 @@ STAGE2_SLOT: Final = SlotTarget("stage2", "STAGE2_REVIEW_CONTEXT__MEMORY")
 
 
 class InjectionController:
-    """Builds the slot payload: the same shape in every condition, empty where it is masked."""
+    """Builds slot payloads of one shape: full, or empty if the condition masks them.
+
+    Args:
+        topk: the configured number of episodes, for the bundle's record.
+        chars_cap: the most characters of the bundle's JSON; None is no limit.
+
+    Example:
+        >>> from episodic_absa.conditions import load_condition
+        >>> InjectionController(topk=3).build_slot_payload(load_condition("C2_silent"))["memory_on"]
+        False
+    """
 
     def __init__(self, *, topk: int, chars_cap: int | None = None) -> None:
         self._topk = topk
@@ -48,7 +58,16 @@ class InjectionController:
         *,
         debate_enabled: bool = True,
     ) -> SlotPayload:
-        """Build the bundle as JSON values. A bundle that no shrinking fits to the cap stays whole, unshown."""
+        """Return the bundle as JSON values, shrunk to the cap.
+
+        A bundle that cannot be shrunk enough stays whole, for the log; `injection_for` then shows nothing.
+
+        Args:
+            condition: its flags decide whether the bundle is masked.
+            advisories: in rank order, three at most.
+            warnings: label-free texts for withheld advice.
+            debate_enabled: False records that nothing was retrieved.
+        """
         masked = condition.injection_mask
         bundle = AdvisoryBundleV1_1(
             memory_on=condition.memory_mode == "on" and not masked,
@@ -67,14 +86,15 @@ class InjectionController:
 
 
 class Injection(NamedTuple):
-    """The decision for one slot: what goes into the prompt, if anything, and the record of it."""
+    """The decision about one slot, and the record with that decision."""
 
     target: SlotTarget
     slot: SlotPayload | None
+    """What the prompt shows; None if nothing."""
     meta: MemoryMeta
 
     def into(self, context: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the context with the slot as its last key, or unchanged: prefix caches keep working."""
+        """Return the context with the slot as its last key, or unchanged. Last, so that prefix caches keep working."""
         return dict(context) if self.slot is None else {**context, self.target.name: self.slot}
 
 
@@ -88,16 +108,16 @@ def injection_for(
     chars_cap: int | None = None,
     has_reader: bool = True,
 ) -> Injection:
-    """Decide whether the slot is merged, and record the decision with its reason.
+    """Return whether a prompt shows the slot, with the record of the decision and its reason.
 
     Args:
-        target: the place in question.
+        target: the slot of the debate or of Stage2.
         slot: the bundle as JSON values.
         meta: the record so far.
-        gate: the decision of the place's own gate.
-        catalogue: where an advisory's principle says what it expects.
-        chars_cap: the most characters a slot may have.
-        has_reader: whether any call of this pipeline would see the place at all.
+        gate: the decision of the gate that belongs to the target.
+        catalogue: says whether the top advisory expects a change.
+        chars_cap: the most characters of a slot; None is no limit.
+        has_reader: whether any call of the pipeline sees this slot.
     """
     exposed = has_reader and (meta.exposed_to_debate if target.stage == "debate" else meta.exposed_to_stage2)
     chars = len(canonical_json(slot))
@@ -135,10 +155,17 @@ def injection_for(
 
 
 def shrink_to_cap(bundle: AdvisoryBundleV1_1, chars_cap: int) -> AdvisoryBundleV1_1 | None:
-    """Make the bundle's JSON fit: fewer advisories, then a shorter message, then fewer warnings; else None."""
+    """Return the bundle shrunk to the cap, None if it does not fit even then.
+
+    The order is fixed: fewer advisories down to one, a shorter message, fewer warnings.
+    """
     while _excess(bundle, chars_cap) > 0 and len(bundle.retrieved) > 1:
-        weakest = min(reversed(bundle.retrieved), key=lambda one: (_STRENGTH_ORDER[one.strength], one.relevance_score))
-        bundle = bundle.model_copy(update={"retrieved": tuple(one for one in bundle.retrieved if one is not weakest)})
+        weakest = min(
+            reversed(bundle.retrieved),
+            key=lambda advisory: (_STRENGTH_ORDER[advisory.strength], advisory.relevance_score),
+        )
+        kept = tuple(advisory for advisory in bundle.retrieved if advisory is not weakest)
+        bundle = bundle.model_copy(update={"retrieved": kept})
     if (excess := _excess(bundle, chars_cap)) > 0 and bundle.retrieved:
         shortened = _with_shorter_principle(bundle.retrieved[0], by=excess)
         bundle = bundle.model_copy(update={"retrieved": (shortened,)})
@@ -153,12 +180,14 @@ def _excess(bundle: AdvisoryBundleV1_1, chars_cap: int) -> int:
 
 
 def _with_shorter_principle(advisory: AdvisoryV1_1, *, by: int) -> AdvisoryV1_1:
-    """Cut the principle at a word boundary, to no less than 40 characters; the bracketed outcome stays whole."""
+    """Cut the principle at a word boundary, to 40 characters or more. The bracketed outcome stays whole."""
     principle, mark, outcome = advisory.message.partition(OUTCOME_MARK)
-    boundaries = [at for at, character in enumerate(principle) if character == " " and at >= _SHORTEST_PRINCIPLE]
+    boundaries = [
+        position for position, character in enumerate(principle) if character == " " and position >= _SHORTEST_PRINCIPLE
+    ]
     if not boundaries:
         return advisory
     wanted = len(principle) - by - len(_CUT_MARK)
-    cut = max((at for at in boundaries if at <= wanted), default=boundaries[0])
+    cut = max((boundary for boundary in boundaries if boundary <= wanted), default=boundaries[0])
     shorter = principle[:cut].rstrip() + _CUT_MARK + mark + outcome
     return advisory.model_copy(update={"message": shorter}) if len(shorter) < len(advisory.message) else advisory

@@ -1,1 +1,1 @@
-"""Finds the episodes that resemble a sample."""
+"""Finds the episodes most similar to a sample."""

@@ -1,8 +1,8 @@
-"""Finds the best episodes without looking at all of them.
+"""Finds the best episodes without a scan of the store.
 
-The closed vocabulary leaves few distinct keys, so episodes are grouped by everything that ranking looks at
-(signature, tokens of the summary) and by what ties prefer (principle, action, outcome). Of each group only the
-newest few can ever be chosen; the index keeps those and forgets the rest, whatever the size of the store.
+The closed vocabulary leaves few distinct keys, so episodes are grouped by everything that decides their rank
+(signature, tokens of the summary) and by what breaks ties (principle, action, outcome). Only the newest few of a
+group can ever be chosen; the index keeps those and drops the rest, however large the store is.
 """
 
 import re
@@ -22,14 +22,14 @@ _LEXICAL_MEMO_SIZE: Final = 128
 _LEVELS_MEMO_SIZE: Final = 1024
 
 Kind = tuple[str, str, str]
-"""(principle_id, action_taken, episode_type): among equals a kind not yet chosen is preferred."""
+"""(principle_id, action_taken, episode_type): among episodes of equal rank a kind not yet chosen is preferred."""
 NoveltyKey = tuple[str, tuple[Structure, ...], tuple[RiskId, ...], str]
 _Newest = list[tuple[int, str]]
 """(ordinal, source_id) of the newest episodes of one group, oldest first."""
 
 
 def tokens_of(strings: Iterable[str]) -> frozenset[str]:
-    """Split into lower-cased runs of letters, digits and underscores of two characters or more."""
+    """Return the lower-cased runs of two or more letters, digits and underscores."""
     return frozenset(token for string in strings for token in _TOKEN.findall(string.lower()))
 
 
@@ -43,33 +43,34 @@ class SignatureKey(NamedTuple):
 
     @classmethod
     def of(cls, signature: InputSignatureV1_1) -> "SignatureKey":
-        """Take it from a signature."""
+        """Return the key of a signature."""
         return cls(signature.language, signature.detected_structure, signature.length_bucket, signature.num_aspects)
 
     def overlap(self, other: "SignatureKey") -> int:
-        """Count shared structure tags, plus one each for the same length bucket and number of aspects."""
+        """Return the number of shared structure tags, plus 1 each for the same length bucket and aspect count."""
         shared = sum(structure in other.structures for structure in self.structures)
         return shared + (self.length_bucket == other.length_bucket) + (self.num_aspects == other.num_aspects)
 
     def admits(self, entry: "SignatureKey") -> bool:
-        """Whether an entry shares a structure with this query, or has none to share."""
+        """Return whether an entry shares a structure with this query, or has the tag `none`."""
         return "none" in entry.structures or any(tag in entry.structures for tag in self.structures)
 
 
 class Query(NamedTuple):
-    """What is searched for, and which filters hold."""
+    """A search: the signature and tokens to compare, and the filters."""
 
     signature: SignatureKey
     tokens: frozenset[str]
-    """Empty: the lexical score is 0 for every episode."""
+    """If empty, the lexical score of every episode is 0."""
     exclude_source: str | None
+    """The uid of a sample whose episodes are not returned."""
     topk: int
     require_same_language: bool
     require_structure_overlap: bool
 
 
 def novelty_key(draft: EpisodeDraftV1_1) -> NoveltyKey:
-    """Return what makes an episode new: language, structures, risks before and symptom."""
+    """Return the key by which an episode counts as new: language, structures, risks before and symptom."""
     signature = draft.input_signature
     return (
         signature.language,
@@ -87,7 +88,7 @@ class _Group:
     """Token set (as bits) -> kind -> newest."""
     regardless_of_tokens: dict[Kind, _Newest] = field(default_factory=dict)
     lexical_memo: dict[int, list[tuple[int, list[dict[Kind, _Newest]]]]] = field(default_factory=dict)
-    """Query bits -> token sets by number of shared tokens. The queries are few as well."""
+    """Query bits -> token sets by number of shared tokens. Few queries occur, so the table stays small."""
 
     def ranked_by(self, query_bits: int) -> list[tuple[int, list[dict[Kind, _Newest]]]]:
         if not query_bits:
@@ -105,12 +106,12 @@ class _Group:
 
 
 class EpisodeIndex:
-    """Ordinals of episodes, found by query. Holds the last `keep_last_n`; older ones are pruned logically."""
+    """Finds episodes by query and returns their ordinals. Only the last `keep_last_n` episodes are found."""
 
     def __init__(self, keep_last_n: int) -> None:
         self.keep_last_n = keep_last_n
         self.count = 0
-        """Episodes ever added; the next one gets this ordinal."""
+        """The number of episodes added so far, which is the ordinal of the next one."""
         self._groups: dict[SignatureKey, _Group] = {}
         self._token_bit: dict[str, int] = {}
         self._bits_of_summary: dict[tuple[str, str], int] = {}
@@ -119,11 +120,11 @@ class EpisodeIndex:
 
     @property
     def first_live(self) -> int:
-        """Ordinal of the oldest episode that is not pruned."""
+        """The ordinal of the oldest episode that is not pruned."""
         return max(0, self.count - self.keep_last_n)
 
     def is_novel(self, draft: EpisodeDraftV1_1) -> bool:
-        """Whether nothing alike is among the last entries."""
+        """Return whether none of the last 200 episodes has the same novelty key."""
         return novelty_key(draft) not in self._recent
 
     def add(self, entry: EpisodeDraftV1_1) -> None:
@@ -148,12 +149,12 @@ class EpisodeIndex:
                 _push(held, newest)
         self._recent.append(novelty_key(entry))
         self.count += 1
-        # Sweeping once per window keeps the groups no more numerous than two windows can make them.
+        # One sweep per window limits the groups to those of two windows.
         if self.count % self.keep_last_n == 0:
             self._sweep()
 
     def search(self, query: Query) -> list[int]:
-        """Return the ordinals of the best episodes, best first: exactly what a full scan would return."""
+        """Return the ordinals of the best episodes, best first. A full scan gives the same."""
         bits = 0
         for token in query.tokens:
             bits |= self._token_bit.get(token, 0)
@@ -171,7 +172,7 @@ class EpisodeIndex:
         return chosen
 
     def _levels(self, query: Query) -> list[list[_Group]]:
-        """Group the signatures that pass the filters by overlap, highest first."""
+        """Return the groups that pass the filters by overlap, highest first."""
         key = (query.signature, query.require_same_language, query.require_structure_overlap)
         levels = self._levels_memo.get(key)
         if levels is None:
@@ -195,12 +196,14 @@ class EpisodeIndex:
         chosen: list[int],
         kinds_chosen: set[Kind],
     ) -> None:
-        """Fill `chosen` from episodes of equal rank: kinds not yet chosen first, then the newest."""
+        """Add episodes of equal rank to `chosen`: kinds not yet chosen first, then the newest."""
         first_live = self.first_live
         candidates: dict[Kind, list[int]] = {}
         for kinds in token_sets:
             for kind, newest in kinds.items():
-                live = [o for o, source in newest if o >= first_live and source != query.exclude_source]
+                live = [
+                    ordinal for ordinal, source in newest if ordinal >= first_live and source != query.exclude_source
+                ]
                 if live:
                     candidates.setdefault(kind, []).extend(live)
         for ordinals in candidates.values():
@@ -224,7 +227,7 @@ class EpisodeIndex:
         return bits
 
     def _sweep(self) -> None:
-        """Drop groups whose newest episode is pruned."""
+        """Remove the groups whose newest episode is pruned."""
         for signature, group in list(self._groups.items()):
             for bits, kinds in list(group.by_tokens.items()):
                 _drop_pruned(kinds, self.first_live)
@@ -239,22 +242,23 @@ class EpisodeIndex:
 
 
 class IndexedEpisodes(ABC):
-    """Episodes that come with their index."""
+    """Episodes together with an index over them."""
 
     @property
     @abstractmethod
     def episode_index(self) -> EpisodeIndex:
-        """The index over them."""
+        """The index over the episodes."""
 
     @abstractmethod
     def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
-        """Return the episode that was added as number `ordinal`."""
+        """Return the episode with that ordinal."""
 
 
 def _push(newest: _Newest, item: tuple[int, str]) -> None:
-    """Keep what a search can still choose: for any one excluded source, the newest three of the others.
+    """Add an episode and keep those that a search can still choose.
 
-    Three of a source hide its older ones; beyond six entries at least three belong to other sources.
+    A search excludes at most one source and needs at most three episodes. Three episodes of a source make its older
+    ones unreachable, and among seven at least three belong to other sources.
     """
     newest.append(item)
     length = len(newest)

@@ -1,4 +1,4 @@
-"""Ranks past episodes by likeness of signature and of risks. Never sees text or labels."""
+"""Ranks past episodes by the similarity of signatures and risks. It never sees text or labels."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,37 +16,37 @@ from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSign
 
 
 class Likeness:
-    """How alike a query and an episode are; both parts of the ranking key."""
+    """The similarity of a query and an episode, in the two parts of the ranking key."""
 
     def __init__(self, query: InputSignatureV1_1, tokens: frozenset[str]) -> None:
         self._signature = SignatureKey.of(query)
         self._tokens = tokens
 
     def overlap(self, entry: EpisodicMemoryEntryV1_1) -> int:
-        """Count what the signatures share."""
+        """Return how much the signatures share."""
         return self._signature.overlap(SignatureKey.of(entry.input_signature))
 
     def lexical(self, entry: EpisodicMemoryEntryV1_1) -> float:
-        """Return the share of query tokens that the episode's summary holds."""
+        """Return the share of the query tokens that occur in the episode's summary."""
         if not self._tokens:
             return 0.0
         summary = entry.case_summary
         return len(self._tokens & tokens_of((summary.symptom, summary.rationale_summary))) / len(self._tokens)
 
     def relevance(self, entry: EpisodicMemoryEntryV1_1) -> float:
-        """Weigh both into 0..1."""
-        most = len(self._signature.structures) + 2
-        return round(0.7 * self.overlap(entry) / most + 0.3 * self.lexical(entry), 6)
+        """Return both parts weighed into one score from 0 to 1."""
+        max_overlap = len(self._signature.structures) + 2
+        return round(0.7 * self.overlap(entry) / max_overlap + 0.3 * self.lexical(entry), 6)
 
 
 class Retriever:
-    """Chooses at most `topk` episodes; exact, and as fast on a million episodes as on a thousand.
+    """Returns the `topk` most similar episodes. The time does not grow with the store.
 
     Args:
         topk: the most episodes to return, 1 to 3.
-        require_same_language: whether an episode of another language is left out.
-        require_structure_overlap: whether an episode without a structure in common is left out.
-        use_lexical: whether the risks that episodes and query name count too.
+        require_same_language: leave out episodes in other languages.
+        require_structure_overlap: leave out episodes that have structures but share none with the query.
+        use_lexical: compare risk ids and proposal types, too.
 
     Raises:
         ConfigError: `topk` is not 1, 2 or 3.
@@ -69,7 +69,7 @@ class Retriever:
         use_lexical: bool = True,
     ) -> None:
         if isinstance(topk, bool) or not isinstance(topk, int) or not 1 <= topk <= MAX_TOPK:
-            raise ConfigError(f"episodic_memory.topk must be 1..{MAX_TOPK}, got {topk!r}", key="episodic_memory.topk")
+            raise ConfigError(f"episodic_memory.topk must be 1 to {MAX_TOPK}, got {topk!r}", key="episodic_memory.topk")
         self.topk = topk
         self._require_same_language = require_same_language
         self._require_structure_overlap = require_structure_overlap
@@ -87,9 +87,9 @@ class Retriever:
 
         Args:
             store_entries: a loaded store, or any episodes in store order (oldest first).
-            query_signature: the signature of the current text.
-            query_lexical: Stage1 risk ids and proposal types; never text.
-            sample_id: uid of the current sample, whose own episodes are left out.
+            query_signature: the signature of the current text, as a model or a dict.
+            query_lexical: the risk ids and proposal types of Stage1; never text.
+            sample_id: the uid of the current sample; its own episodes are not returned.
         """
         signature = InputSignatureV1_1.model_validate(query_signature)
         episodes = store_entries if isinstance(store_entries, IndexedEpisodes) else _Listed(store_entries)
@@ -104,14 +104,14 @@ class Retriever:
         return [episodes.at(ordinal) for ordinal in episodes.episode_index.search(query)]
 
     def lexical_tokens(self, query_lexical: Iterable[str] | None) -> frozenset[str]:
-        """Return the tokens that this retriever compares: none where the lexical part is switched off."""
+        """Return the tokens that this retriever compares: none if `use_lexical` is off."""
         if query_lexical is None or not self._use_lexical:
             return frozenset()
         return tokens_of((query_lexical,) if isinstance(query_lexical, str) else query_lexical)
 
 
 class _Listed(IndexedEpisodes):
-    """Plain episodes, indexed for one retrieval."""
+    """A list of episodes with an index for one retrieval."""
 
     def __init__(self, entries: Iterable[EpisodicMemoryEntryV1_1]) -> None:
         self._entries = list(entries)

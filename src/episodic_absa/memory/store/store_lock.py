@@ -1,4 +1,7 @@
-"""One writer at a time: an exclusive flock on `<store>.lock`, beside the store so that compacting cannot lose it."""
+"""Lets one writer at a time append to a store: an exclusive flock on `<store>.lock`.
+
+The lock file is not the store, because compacting replaces the store.
+"""
 
 import fcntl
 import os
@@ -19,7 +22,7 @@ LockState = Literal["none", "free", "held"]
 
 
 class StoreLock:
-    """Re-entrant within one object, exclusive between objects and between processes."""
+    """The writers' lock of a store. One object may take it several times; objects and processes exclude each other."""
 
     def __init__(self, store_path: Path, *, timeout_s: float) -> None:
         self.path = store_path.with_name(store_path.name + ".lock")
@@ -29,12 +32,16 @@ class StoreLock:
         self._descriptor: int | None = None
         self._identity = (0, 0)
         self._depth = 0
-        # flock does not keep threads of one descriptor apart.
+        # flock does not exclude threads that share a descriptor.
         self._threads = threading.RLock()
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the lock; waits up to the timeout for another writer to let go."""
+        """Hold the lock within a `with` block.
+
+        Raises:
+            MemoryStoreError: another writer holds the lock longer than the timeout, or the folder is not writable.
+        """
         self.acquire()
         try:
             yield
@@ -42,7 +49,7 @@ class StoreLock:
             self.release()
 
     def acquire(self) -> None:
-        """Take the lock, or take it once more."""
+        """Take the lock, or count one more use if this object holds it."""
         self._threads.acquire()
         try:
             if self._depth == 0:
@@ -60,7 +67,7 @@ class StoreLock:
         self._threads.release()
 
     def close(self) -> None:
-        """Close the lock file; a lock still held is let go."""
+        """Close the lock file, which releases the lock."""
         self._close_descriptor()
         self._depth = 0
 
@@ -75,15 +82,15 @@ class StoreLock:
             self._acquire_opened(deadline)
             if self._is_still_the_lock_file():
                 return
-            # Somebody removed the lock file meanwhile; others would lock the new one.
+            # The lock file was removed meanwhile; another writer would lock the new one.
             self._close_descriptor()
 
     def _is_still_the_lock_file(self) -> bool:
         try:
-            there = os.stat(self._name)  # noqa: PTH116 - asked for every append; a Path takes its time
+            current = os.stat(self._name)  # noqa: PTH116 - called for every append; Path.stat is slower
         except FileNotFoundError:
             return False
-        return self._identity == (there.st_dev, there.st_ino)
+        return self._identity == (current.st_dev, current.st_ino)
 
     def _acquire_opened(self, deadline: float) -> None:
         descriptor = self._opened()
@@ -95,7 +102,7 @@ class StoreLock:
                 if time.monotonic() >= deadline:
                     raise MemoryStoreError(
                         f"another writer has held {self.path} for {self._timeout_s:g} s; "
-                        f"wait until that run or command on {self._store_path} has ended, then try again",
+                        f"wait until the run or command that writes to {self._store_path} has ended, then run again",
                         path=self._store_path,
                     ) from None
                 time.sleep(wait_s)
@@ -108,8 +115,8 @@ class StoreLock:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-                ours = os.fstat(self._descriptor)
-                self._identity = (ours.st_dev, ours.st_ino)
+                status = os.fstat(self._descriptor)
+                self._identity = (status.st_dev, status.st_ino)
             except OSError as error:
                 raise MemoryStoreError(
                     f"cannot write beside {self._store_path}: {error.strerror}; "

@@ -1,4 +1,4 @@
-"""Looks a store file over, moves bad lines out of it, and shortens it. The only code that rewrites a store."""
+"""Checks, repairs and compacts a store file. No other code rewrites a store."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -10,11 +10,8 @@ from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory.advice.principles import load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_open_vocabulary
 from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
-from episodic_absa.memory.store.memory_store import (
-    DEFAULT_LOCK_TIMEOUT_S,
-    MAX_EPISODE_NUMBER,
-    torn_path,
-)
+from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER
+from episodic_absa.memory.store.memory_store import DEFAULT_LOCK_TIMEOUT_S, torn_path
 from episodic_absa.memory.store.store_lock import StoreLock
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -23,29 +20,29 @@ from episodic_absa.serialization.jsonl import read_lines, split_lines
 
 
 class Finding(NamedTuple):
-    """One line that is not as this system writes it."""
+    """One line that is not as this package writes it, and why."""
 
     line: int
     reason: str
 
 
 class StoreReport(NamedTuple):
-    """What `check` saw. A store with bad lines cannot be opened; remarks do not hinder anything."""
+    """The result of a check. A store with bad lines cannot be opened; one with remarks can."""
 
     episode_n: int
     bad_lines: tuple[Finding, ...]
     remarks: tuple[Finding, ...]
-    """Readable lines in another form, or with wording that the present catalogue does not hold."""
+    """Readable lines in another form, or with texts that the present catalogue does not contain."""
     torn_bytes: int
 
     @property
     def is_sound(self) -> bool:
-        """Whether the store can be opened as it is."""
+        """Whether the store can be opened."""
         return not self.bad_lines
 
 
 class Repaired(NamedTuple):
-    """What `repair` did."""
+    """The result of a repair."""
 
     kept_n: int
     rejected: tuple[Finding, ...]
@@ -53,7 +50,7 @@ class Repaired(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """What `compact` did."""
+    """The result of compacting a store."""
 
     kept_n: int
     dropped_n: int
@@ -62,7 +59,11 @@ class Compacted(NamedTuple):
 
 
 def check_store(path: Path) -> StoreReport:
-    """Read every line and say all that is wrong; changes nothing."""
+    """Return everything that is wrong with a store. Changes nothing.
+
+    Raises:
+        MemoryStoreError: the file cannot be read.
+    """
     catalogue = load_catalogue()
     lines, torn_bytes = _read(path)
     bad = _bad_lines(lines)
@@ -86,14 +87,18 @@ def check_store(path: Path) -> StoreReport:
 
 
 def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) -> Repaired:
-    """Move bad lines to `<store>.rejected.jsonl` and a torn end to `<store>.torn`; every other line stays."""
+    """Move bad lines to `<store>.rejected.jsonl` and an unfinished end to `<store>.torn`; keep all other lines.
+
+    Raises:
+        MemoryStoreError: another writer holds the lock, or the disk failed. The store is unchanged.
+    """
     path = path.resolve()
     with _rewriting(path, lock_timeout_s):
         lines, torn_bytes = _read(path)
         bad = _bad_lines(lines)
         if not bad and not torn_bytes:
             return Repaired(len(lines), (), 0)
-        # Set aside before anything is removed: a kill between the two leaves a line twice, never nowhere.
+        # Bad lines are copied before they are removed: a kill between the two leaves a line twice, never nowhere.
         if bad:
             _append_all(rejected_path(path), (lines[number - 1] for number in sorted(bad)))
         if torn_bytes:
@@ -105,7 +110,11 @@ def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) 
 
 
 def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) -> Compacted:
-    """Rewrite the file with its last `keep_last_n` episodes. Ids stay; readers notice and reopen."""
+    """Rewrite the file with its last `keep_last_n` episodes. Ids stay the same; readers reopen the file.
+
+    Raises:
+        MemoryStoreError: a line is bad, another writer holds the lock, or the disk failed. The store is unchanged.
+    """
     if keep_last_n < 1:
         raise MemoryStoreError(f"keep at least one episode, got {keep_last_n}", path=path)
     path = path.resolve()
@@ -125,21 +134,22 @@ def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAU
 
 @contextmanager
 def _rewriting(path: Path, lock_timeout_s: float) -> Iterator[None]:
-    """Hold the writers' lock; whatever the disk refuses leaves the store as it was."""
+    """Hold the writers' lock. A disk error leaves the store unchanged."""
     lock = StoreLock(path, timeout_s=lock_timeout_s)
     try:
         with lock.held():
             yield
     except OSError as error:
         raise MemoryStoreError(
-            f"{path} was not rewritten: {error.strerror or error}; it is as it was before", path=path
+            f"{path} was not rewritten: {error.strerror or error}; it is unchanged. Check the disk, then run again",
+            path=path,
         ) from error
     finally:
         lock.close()
 
 
 def _read(path: Path) -> tuple[list[bytes], int]:
-    """Return the whole lines and how many bytes stand behind them."""
+    """Return the whole lines, and the number of bytes after them."""
     try:
         lines, torn = split_lines(path.read_bytes())
     except OSError as error:
@@ -148,7 +158,7 @@ def _read(path: Path) -> tuple[list[bytes], int]:
 
 
 def _bad_lines(lines: Iterable[bytes]) -> dict[int, str]:
-    """Say of each unreadable or misplaced line, by number, what is wrong with it."""
+    """Return what is wrong with each unreadable or misplaced line, by line number."""
     bad: dict[int, str] = {}
     numbered: list[tuple[int, int]] = []
     for line in read_lines(lines, EpisodicMemoryEntryV1_1):
@@ -157,7 +167,7 @@ def _bad_lines(lines: Iterable[bytes]) -> dict[int, str]:
             continue
         episode = int(line.value.episode_id[4:])
         if not 1 <= episode <= MAX_EPISODE_NUMBER:
-            bad[line.number] = f"{line.value.episode_id} is no number that a store gives"
+            bad[line.number] = f"{line.value.episode_id} has a number that no store gives"
         else:
             numbered.append((line.number, episode))
     in_order = set(_longest_ascending(numbered))
@@ -168,23 +178,23 @@ def _bad_lines(lines: Iterable[bytes]) -> dict[int, str]:
 
 
 def _longest_ascending(numbered: list[tuple[int, int]]) -> Iterator[int]:
-    """Yield the lines of a longest run of ascending ids: one wild id must not condemn all that follow it."""
+    """Yield the lines of a longest ascending sequence of ids, so that one wrong id does not reject all later lines."""
     tails: list[int] = []
     holders: list[int] = []
     previous: list[int | None] = []
     for position, (_, episode) in enumerate(numbered):
         place = bisect_left(tails, episode)
         if tails[place : place + 1] == [episode]:
-            # Of two equal ids the earlier line stays: readers have served it.
+            # Of two equal ids the earlier line stays: readers have used it already.
             previous.append(None)
             continue
         previous.append(holders[place - 1] if place else None)
         tails[place : place + 1] = [episode]
         holders[place : place + 1] = [position]
-    at = holders[-1] if holders else None
-    while at is not None:
-        yield numbered[at][0]
-        at = previous[at]
+    position_of_last = holders[-1] if holders else None
+    while position_of_last is not None:
+        yield numbered[position_of_last][0]
+        position_of_last = previous[position_of_last]
 
 
 def _append_all(path: Path, lines: Iterable[bytes]) -> None:
@@ -196,7 +206,7 @@ def _append_all(path: Path, lines: Iterable[bytes]) -> None:
 
 
 def _replace(path: Path, lines: list[bytes]) -> None:
-    """Put a new file in the place of the old one; at any moment one of the two is whole."""
+    """Replace the file by one with these lines. At every moment one of the two is complete."""
     draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)
     writer = DurableFile(draft)

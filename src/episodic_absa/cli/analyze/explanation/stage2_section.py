@@ -15,7 +15,7 @@ from episodic_absa.cli.analyze.explanation.row_layout import (
     span_text,
     validator_text,
 )
-from episodic_absa.schemas.absa import AspectReview, SentimentReview, Stage2Result
+from episodic_absa.schemas.absa import AspectVerdict, SentimentVerdict, Stage2Result
 
 
 def stage2_rows(result: SampleResult) -> Iterable[Row]:
@@ -32,11 +32,11 @@ def stage2_rows(result: SampleResult) -> Iterable[Row]:
     yield "validator", validator_text(stage2.validator)
 
 
-def _verdict(verdict: AspectReview | SentimentReview, stage2: Stage2Result, text: str) -> tuple[Text, ...]:
+def _verdict(verdict: AspectVerdict | SentimentVerdict, stage2: Stage2Result, text: str) -> tuple[Text, ...]:
     action = Text(verdict.action)
-    if isinstance(verdict, SentimentReview) and verdict.revised_polarity:
+    if isinstance(verdict, SentimentVerdict) and verdict.revised_polarity:
         action = Text.assemble(action, " → ", polarity_text(verdict.revised_polarity))
-    if isinstance(verdict, AspectReview) and verdict.revised_span:
+    if isinstance(verdict, AspectVerdict) and verdict.revised_span:
         action = Text.assemble(action, " → ", span_text(verdict.revised_span, text))
     outcome = joined(_acceptance(verdict.change_id, stage2), action, plain_text(verdict.reason))
     return Text(verdict.change_id, style="dim"), aspect_text(verdict.aspect_term), outcome

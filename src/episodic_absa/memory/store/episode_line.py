@@ -1,0 +1,27 @@
+"""The line of an episode in a store file."""
+
+from typing import Final
+
+from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, SnapshotV1_1
+from episodic_absa.serialization.canonical_json import canonical_json
+
+MAX_EPISODE_NUMBER: Final = (1 << 62) - 1
+
+
+def line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:
+    """Return the canonical JSON line of an episode with that number."""
+    if not _is_canonical(draft.stage_snapshot.stage1) or not _is_canonical(draft.stage_snapshot.final):
+        fields = draft.model_dump(mode="json")
+        fields["episode_id"] = f"epi_{number:06d}"
+        return canonical_json(fields).encode() + b"\n"
+    # The models list their fields in canonical order, so the id belongs just before the type. No string in front of
+    # it can contain this key unescaped.
+    before, key, after = draft.__pydantic_serializer__.to_json(draft).partition(b'"episode_type":')
+    return b'%b"episode_id":"epi_%06d",%b%b\n' % (before, number, key, after)
+
+
+def _is_canonical(snapshot: SnapshotV1_1) -> bool:
+    """Return whether the only float and the only free keys of an episode already have their canonical form."""
+    confidence, terms = snapshot.confidence, list(snapshot.polarities)
+    # The serializer spells smaller numbers in another way.
+    return confidence >= 0.0001 and round(confidence, 6) == confidence and terms == sorted(terms)

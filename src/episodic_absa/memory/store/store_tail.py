@@ -1,0 +1,230 @@
+"""The reading side of a store: follows the file as it grows, and gives its live episodes."""
+
+import os
+import re
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, overload
+
+from pydantic import ValidationError
+
+from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
+from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
+from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.serialization.validation_reasons import reasons_of
+
+_READ_CHUNK: Final = 1 << 20
+_ENTRIES_KEPT: Final = 512
+_EPISODE_ID = re.compile(rb'"episode_id":\s*"epi_([0-9]{6,})"')
+
+
+class StoreTail:
+    """Reads a store file once and then only what was appended. Memory holds offsets and an index, not the episodes."""
+
+    def __init__(self, path: Path, keep_last_n: int) -> None:
+        self._path = path
+        self._name = str(path)
+        self._keep_last_n = keep_last_n
+        self._descriptor: int | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self.close()
+        self.index = EpisodeIndex(self._keep_last_n)
+        self.end = 0
+        """The offset at which the last whole line ends."""
+        self.has_more = False
+        """Whether bytes followed the last whole line when the file was last read."""
+        self._identity = (0, 0)
+        self._last_id = 0
+        self._highest_rejected_id = 0
+        self._offsets = array("Q")
+        self._ids = array("Q")
+        self._last_line = b""
+        self._kept: OrderedDict[int, EpisodicMemoryEntryV1_1] = OrderedDict()
+
+    @property
+    def next_id(self) -> int:
+        """The number of the next episode. The number of an episode that a repair moved away is not used again."""
+        return max(self._last_id, self._highest_rejected_id) + 1
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def ensure_open(self) -> None:
+        """Open the file if it is not open; it may just have been created."""
+        if self._descriptor is None:
+            try:
+                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError as error:
+                raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
+            status = os.fstat(self._descriptor)
+            self._identity = (status.st_dev, status.st_ino)
+            self._highest_rejected_id = highest_rejected_id(self._path)
+
+    def follow(self) -> bool:
+        """Read what was appended since the last call. Return whether the file was replaced by another one."""
+        try:
+            status = os.stat(self._name)  # noqa: PTH116 - called for every sample; Path.stat is slower
+        except FileNotFoundError:
+            replaced = self._descriptor is not None
+            if self.end or replaced:
+                self._forget()
+            return replaced
+        except OSError as error:
+            raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
+        replaced = self._descriptor is not None and self._is_other_file(status)
+        if replaced:
+            self._forget()
+        self.ensure_open()
+        self.has_more = status.st_size > self.end
+        if self.has_more:
+            if not self._still_ends_as_known():
+                self._forget()
+                self.ensure_open()
+            self._take_in()
+            self.has_more = os.fstat(self._descriptor or 0).st_size > self.end
+        return replaced
+
+    def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
+        """Return the episode with that ordinal; the last ones read are kept in memory."""
+        entry = self._kept.get(ordinal)
+        if entry is None:
+            line = self._line_at(ordinal)
+            entry = self._parsed(line, ordinal + 1)
+            self._kept[ordinal] = entry
+            if len(self._kept) > _ENTRIES_KEPT:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(ordinal)
+        return entry
+
+    def find(self, episode_id: str) -> EpisodicMemoryEntryV1_1 | None:
+        """Return the episode with that id, None if the file has none."""
+        digits = episode_id.removeprefix("epi_")
+        if not digits.isascii() or not digits.isdigit():
+            return None
+        number = int(digits)
+        ordinal = bisect_left(self._ids, number)
+        is_stored = ordinal < len(self._ids) and self._ids[ordinal] == number
+        return self.at(ordinal) if is_stored else None
+
+    def add(self, entry: EpisodicMemoryEntryV1_1, line: bytes) -> None:
+        """Register an episode whose line was just written at `end`."""
+        self._register(entry, len(line))
+        self._last_line = line
+
+    def _register(self, entry: EpisodicMemoryEntryV1_1, length: int) -> None:
+        number = int(entry.episode_id[4:])
+        if number <= self._last_id:
+            raise self._bad_line(
+                len(self._offsets) + 1, f"{entry.episode_id} does not come after epi_{self._last_id:06d}"
+            )
+        if number > MAX_EPISODE_NUMBER:
+            raise self._bad_line(len(self._offsets) + 1, f"{entry.episode_id} has a number that no store gives")
+        self.index.add(entry)
+        self._offsets.append(self.end)
+        self._ids.append(number)
+        self.end += length
+        self._last_id = number
+
+    def torn_bytes(self) -> bytes:
+        """Return the bytes after the last whole line."""
+        if self._descriptor is None or not self.has_more:
+            return b""
+        return os.pread(self._descriptor, os.fstat(self._descriptor).st_size - self.end, self.end)
+
+    def _is_other_file(self, status: os.stat_result) -> bool:
+        return self._identity != (status.st_dev, status.st_ino) or status.st_size < self.end
+
+    def _still_ends_as_known(self) -> bool:
+        """Return whether the last known line is still in its place; otherwise the file was cut and grew again."""
+        known = self._last_line
+        return self._read(len(known), self.end - len(known)) == known
+
+    def _take_in(self) -> None:
+        validate = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
+        position, rest, line = self.end, b"", b""
+        while chunk := self._read(_READ_CHUNK, position):
+            position += len(chunk)
+            lines = (rest + chunk).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                try:
+                    entry = validate(line)
+                except ValidationError as error:
+                    raise self._bad_line(len(self._offsets) + 1, reasons_of(error)) from error
+                self._register(entry, len(line) + 1)
+            if lines:
+                self._last_line = line + b"\n"
+
+    def _read(self, size: int, offset: int) -> bytes:
+        assert self._descriptor is not None  # noqa: S101 - called only while the file is open
+        try:
+            return os.pread(self._descriptor, size, offset)
+        except OSError as error:
+            raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
+
+    def _line_at(self, ordinal: int) -> bytes:
+        assert self._descriptor is not None  # noqa: S101 - an ordinal exists only after a read
+        start = self._offsets[ordinal]
+        end = self._offsets[ordinal + 1] if ordinal + 1 < len(self._offsets) else self.end
+        return os.pread(self._descriptor, end - start, start)
+
+    def _parsed(self, line: bytes, number: int) -> EpisodicMemoryEntryV1_1:
+        try:
+            return EpisodicMemoryEntryV1_1.model_validate_json(line)
+        except ValidationError as error:
+            raise self._bad_line(number, reasons_of(error)) from error
+
+    def _bad_line(self, number: int, reason: str) -> MemoryStoreError:
+        return bad_line_error(self._path, number, reason)
+
+
+class StoredEpisodes(IndexedEpisodes, Sequence[EpisodicMemoryEntryV1_1]):
+    """The live episodes of a store, oldest first. Each is read from disk on access."""
+
+    def __init__(self, tail: "StoreTail") -> None:
+        self._tail = tail
+
+    @property
+    def episode_index(self) -> EpisodeIndex:
+        """The index over the episodes."""
+        return self._tail.index
+
+    def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
+        """Return the episode with that ordinal."""
+        return self._tail.at(ordinal)
+
+    def __len__(self) -> int:
+        return self.episode_index.count - self.episode_index.first_live
+
+    @overload
+    def __getitem__(self, position: int) -> EpisodicMemoryEntryV1_1: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[EpisodicMemoryEntryV1_1]: ...
+    def __getitem__(self, position: int | slice) -> EpisodicMemoryEntryV1_1 | list[EpisodicMemoryEntryV1_1]:
+        live = range(self.episode_index.first_live, self.episode_index.count)
+        if isinstance(position, slice):
+            return [self.at(ordinal) for ordinal in live[position]]
+        return self.at(live[position])
+
+
+def highest_rejected_id(store: Path) -> int:
+    """Return the highest episode number among the lines that a repair moved away, 0 if there are none."""
+    try:
+        content = rejected_path(store).read_bytes()
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise MemoryStoreError(f"cannot read {rejected_path(store)}: {error.strerror}", path=store) from error
+    numbers = (int(digits) for digits in _EPISODE_ID.findall(content))
+    return max((number for number in numbers if number <= MAX_EPISODE_NUMBER), default=0)

@@ -1,0 +1,28 @@
+"""The examples in the docstrings of memory, conditions and the pipeline's settings give the results they show."""
+
+import doctest
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+MODULES = (
+    "episodic_absa.agents.settings",
+    "episodic_absa.conditions.conditions_file",
+    "episodic_absa.memory.advice.advisory_builder",
+    "episodic_absa.memory.advice.principles",
+    "episodic_absa.memory.episodic_orchestrator",
+    "episodic_absa.memory.injection.advisory_injection_gate",
+    "episodic_absa.memory.injection.injection_controller",
+    "episodic_absa.memory.retrieval.retriever",
+    "episodic_absa.memory.signature_builder",
+    "episodic_absa.memory.store.memory_store",
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module_hold(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    results = doctest.testmod(import_module(name))
+    assert results.attempted > 0
+    assert results.failed == 0
