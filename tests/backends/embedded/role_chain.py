@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import parse_reply
 from episodic_absa.backends.backend import Ask, Prompt, Request
-from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReplier
 from episodic_absa.backends.embedded.judgement.aspect_judgement import judge_implicit, judge_term
 from episodic_absa.backends.embedded.judgement.target_union import rule_targets
 from episodic_absa.backends.embedded.text_reading import read_text
@@ -55,6 +55,8 @@ from episodic_absa.schemas.role_inputs import (
 from episodic_absa.vocabulary import POLARITIES, DebateCall, Language, Polarity, Role, Speaker
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
+ENGINE = EmbeddedEngine()
+REPLIER = EmbeddedReplier(ENGINE)
 SPEAKERS: tuple[Speaker, ...] = ("epm", "tan", "cj")
 
 
@@ -104,7 +106,7 @@ def table(name: str) -> tuple[Row, ...]:
 
 def reply_text(role: Role, inputs: AteInputs, output_model: type[BaseModel]) -> str:
     ask = Ask(role, inputs, Prompt(role, "", ""), output_model)
-    return asyncio.run(EmbeddedReplier().reply(Request(ask))).text
+    return asyncio.run(REPLIER.reply(Request(ask))).text
 
 
 def ask(role: Role, inputs: AteInputs, output_model: type[OutputT]) -> OutputT:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from episodic_absa.backends.embedded.model.weighing import Weights3, weighed_text
 from episodic_absa.backends.embedded.reading import Reading, polarity_of
 from episodic_absa.backends.embedded.roles.risk_checks import evidence_place
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Polarity, SentenceLabel
 
@@ -52,7 +53,7 @@ class LabelEvidence(NamedTuple):
     has_contrast: bool
 
 
-def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tuple[SentenceLabel, float]:
+def sentence_label(reading: WeighedReading, sentiments: Sequence[SentimentItem]) -> tuple[SentenceLabel, float]:
     """Weigh the tuples and the text as a whole into one label, with its probability or the surest tuple's if higher.
 
     The moderator takes the label of whoever states more. A single tuple knows its own words only; a label that weighed
@@ -78,7 +79,7 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
     return label, round(max(shares[label], surest), _DIGITS)
 
 
-def label_evidence(reading: Reading, sentiments: Sequence[SentimentItem]) -> LabelEvidence:
+def label_evidence(reading: WeighedReading, sentiments: Sequence[SentimentItem]) -> LabelEvidence:
     """Collect what speaks for praise, for blame and for both."""
     judged = _sided(sentiments)
     by_tuples = sum(_worth(reading, one) for one in judged)

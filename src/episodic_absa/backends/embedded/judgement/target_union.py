@@ -4,18 +4,14 @@ Where the tagger knows domain and words it leads, and the rules only tip what it
 is ignorance: an opinion said of a noun that reviews are commonly about, or of a plain subject, is enough.
 """
 
-from functools import lru_cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from episodic_absa.backends.embedded.model.polarity_features import place_of
-from episodic_absa.backends.embedded.model.trained_weights import weights_folder
 from episodic_absa.backends.embedded.model.weighing import Weighed, likelihood, spans_above, weigh
 from episodic_absa.backends.embedded.model.word_marks import listed_nouns
 from episodic_absa.backends.embedded.reading import Reading, Target
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
-from episodic_absa.vocabulary import Language
 
 MAX_TARGETS: Final = 190
 """Two judgements each, and those without a target, must fit into one answer."""
@@ -45,14 +41,12 @@ class NamedTarget(NamedTuple):
     why: str
 
 
-def named_targets(reading: Reading) -> tuple[NamedTarget, ...]:
+def named_targets(reading: WeighedReading) -> tuple[NamedTarget, ...]:
     """Return the targets of a text once each, where they are first named, from left to right."""
-    return _named(reading.text, reading.language, weights_folder.get())
+    return reading.once(_named)
 
 
-@lru_cache(maxsize=512)
-def _named(text: str, language: Language, _folder: Path) -> tuple[NamedTarget, ...]:
-    reading = read_text(text, language)
+def _named(reading: WeighedReading) -> tuple[NamedTarget, ...]:
     weighed = weigh(reading)
     found = _tagged(reading, weighed)
     found += _added_by_rules(reading, weighed, found)

@@ -6,6 +6,7 @@ from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term
 from episodic_absa.backends.embedded.judgement.target_union import KEPT, NAMED, judged_at, named_targets, support
 from episodic_absa.backends.embedded.model.weighing import Weights3, likelihood, weigh, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Reading, polarity_of
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Polarity
 
@@ -13,7 +14,7 @@ _SURE_TARGET: Final = 0.5
 _SURE_LEAD: Final = 0.3
 
 
-def place_of_tuple(reading: Reading, one: SentimentItem) -> tuple[int, int] | None:
+def place_of_tuple(reading: WeighedReading, one: SentimentItem) -> tuple[int, int] | None:
     """Return where the target of a tuple stands: where it was named, else its own place, else the first of the term."""
     for named in named_targets(reading):
         if named.target.term == one.aspect_term:
@@ -23,14 +24,14 @@ def place_of_tuple(reading: Reading, one: SentimentItem) -> tuple[int, int] | No
     return find_term(reading, one.aspect_term)
 
 
-def weights_for(reading: Reading, one: SentimentItem) -> Weights3 | None:
+def weights_for(reading: WeighedReading, one: SentimentItem) -> Weights3 | None:
     """Return what the weights say of a tuple's target, or of the text if it names none."""
     if not one.aspect_term:
         return weighed_text(reading)
     return weighed_polarity(reading, one.aspect_term, place_of_tuple(reading, one))
 
 
-def weights_lead(reading: Reading, one: SentimentItem, other: Polarity) -> float:
+def weights_lead(reading: WeighedReading, one: SentimentItem, other: Polarity) -> float:
     """Return by how much the weights prefer a tuple's polarity to another; 0 where they say nothing."""
     weighed = weights_for(reading, one)
     if weighed is None or one.polarity is None:
@@ -38,7 +39,7 @@ def weights_lead(reading: Reading, one: SentimentItem, other: Polarity) -> float
     return round(float(getattr(weighed, one.polarity)) - float(getattr(weighed, other)), 5)
 
 
-def weights_back(reading: Reading, one: SentimentItem) -> bool:
+def weights_back(reading: WeighedReading, one: SentimentItem) -> bool:
     """Whether the weights stand behind a tuple by themselves: a likely target, clearly of this polarity."""
     weighed = weights_for(reading, one)
     if weighed is None or weighed.best != one.polarity or weighed.margin < _SURE_LEAD:
@@ -47,7 +48,7 @@ def weights_back(reading: Reading, one: SentimentItem) -> bool:
     return place is None or likelihood(reading, weigh(reading), *place) >= _SURE_TARGET
 
 
-def is_doubtful(reading: Reading, one: SentimentItem) -> bool:
+def is_doubtful(reading: WeighedReading, one: SentimentItem) -> bool:
     """Whether a target is too unlikely, and what is said of it too unclear; when it was named, nobody had judged it."""
     place = place_of_tuple(reading, one)
     weighed = weights_for(reading, one)
@@ -68,7 +69,7 @@ def _is_plainly_said(reading: Reading, one: SentimentItem, place: tuple[int, int
     return polarity_of(sum(reading.opinions[at].first for at in reading.opinions_of[judged])) == one.polarity
 
 
-def is_mere_guess(reading: Reading, one: SentimentItem) -> bool:
+def is_mere_guess(reading: WeighedReading, one: SentimentItem) -> bool:
     """Whether a gap was filled for a target that neither reader sees: there is nothing to judge."""
     place = place_of_tuple(reading, one)
     return one.is_backfilled and (place is None or support(reading, weigh(reading), *place) < NAMED)

@@ -14,7 +14,7 @@ from episodic_absa.backends.embedded.roles.tuple_review import (
     proposed_change,
     set_polarity,
 )
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import TurnAnswer
@@ -24,9 +24,8 @@ _LOOKS: Final[tuple[Look, ...]] = ("negation", "contrast", "irony", "conflict", 
 _CLEAR_MARGIN: Final = 0.1
 
 
-def answer_cj(inputs: SpeakerInputs) -> TurnAnswer:
+def answer_cj(reading: WeighedReading, inputs: SpeakerInputs) -> TurnAnswer:
     """Check every tuple against the others and the whole sentence."""
-    reading = read_text(inputs.text, inputs.language)
     looks = narrowed(second_looks(inputs.memory), _LOOKS)
     sentiments = judged_sentiments(inputs.stage1)
     conflicts = conflicting(sentiments)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.two_readers import weights_back
-from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
+from episodic_absa.backends.embedded.reading import MAX_ITEMS
 from episodic_absa.backends.embedded.roles.second_looks import Look, SecondLooks, second_looks
 from episodic_absa.backends.embedded.roles.tuple_review import (
     edit,
@@ -13,7 +13,7 @@ from episodic_absa.backends.embedded.roles.tuple_review import (
     proposed_change,
     set_polarity,
 )
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import TurnAnswer
 from episodic_absa.schemas.role_inputs import SpeakerInputs
@@ -22,9 +22,8 @@ _LOOKS: Final[tuple[Look, ...]] = ("negation", "polarity", "evidence", "implicit
 _UNQUOTED: Final = 0.4
 
 
-def answer_epm(inputs: SpeakerInputs) -> TurnAnswer:
+def answer_epm(reading: WeighedReading, inputs: SpeakerInputs) -> TurnAnswer:
     """Map evidence to polarity, tuple by tuple."""
-    reading = read_text(inputs.text, inputs.language)
     looks = narrowed(second_looks(inputs.memory), _LOOKS)
     edits: list[ProposedEdit] = []
     for one in judged_sentiments(inputs.stage1):
@@ -40,7 +39,7 @@ def answer_epm(inputs: SpeakerInputs) -> TurnAnswer:
     return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
 
 
-def _lacks_support(reading: Reading, one: SentimentItem, looks: SecondLooks) -> bool:
+def _lacks_support(reading: WeighedReading, one: SentimentItem, looks: SecondLooks) -> bool:
     """Under advice about evidence: no words of its own, and no weights behind it either."""
     if not looks.has("evidence") or looks.caution or one.polarity == "neutral" or one.is_backfilled:
         return False

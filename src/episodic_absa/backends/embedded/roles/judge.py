@@ -14,7 +14,7 @@ from episodic_absa.backends.embedded.roles.tuple_review import (
     reread,
     target_of,
 )
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import DebateTurn, PatchEdit, ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import AnsweredTuple, JudgeAnswer
@@ -36,9 +36,8 @@ class _Ruling(NamedTuple):
     is_open: bool
 
 
-def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
+def answer_judge(reading: WeighedReading, inputs: JudgeInputs) -> JudgeAnswer:
     """Settle the debate."""
-    reading = read_text(inputs.text, inputs.language)
     looks = second_looks(inputs.memory)
     sentiments = judged_sentiments(inputs.stage1)[:MAX_ITEMS]
     conflicts = conflicting(sentiments)
@@ -75,7 +74,7 @@ def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
     )
 
 
-def _rule(reading: Reading, one: SentimentItem, turns: Sequence[DebateTurn], looks: SecondLooks) -> _Ruling:
+def _rule(reading: WeighedReading, one: SentimentItem, turns: Sequence[DebateTurn], looks: SecondLooks) -> _Ruling:
     about = [(turn.agent, edit) for turn in turns for edit in turn.proposed_edits if _is_about(edit, one)]
     kept = _Ruling(one.polarity, None, one.evidence if one.evidence in reading.text else "", is_open=False)
     asked_to_drop = any(edit.op == "drop_tuple" for _, edit in about)
@@ -97,7 +96,7 @@ def _rule(reading: Reading, one: SentimentItem, turns: Sequence[DebateTurn], loo
 
 
 def _outweighs(
-    reading: Reading,
+    reading: WeighedReading,
     one: SentimentItem,
     best: ProposedEdit,
     about: Sequence[tuple[Speaker, ProposedEdit]],

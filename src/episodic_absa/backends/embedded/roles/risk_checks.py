@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term, opinions_about
 from episodic_absa.backends.embedded.judgement.two_readers import weights_lead
 from episodic_absa.backends.embedded.reading import Opinion, Reading, Target, polarity_of
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import Cue, ends_with_particle, norm
 from episodic_absa.schemas.absa import AspectItem, SentimentItem
 from episodic_absa.vocabulary import SEVERITY_WEIGHT, Polarity, ProposalType, RiskId, Severity
@@ -30,7 +31,9 @@ class FoundRisk(NamedTuple):
     revised: tuple[int, int] | None = None
 
 
-def find_risks(reading: Reading, aspects: Sequence[AspectItem], sentiments: Sequence[SentimentItem]) -> list[FoundRisk]:
+def find_risks(
+    reading: WeighedReading, aspects: Sequence[AspectItem], sentiments: Sequence[SentimentItem]
+) -> list[FoundRisk]:
     """Return the risks in the order of their first character; a plain sentence has none."""
     judged = [one for one in sentiments if one.polarity is not None and not one.is_backfilled]
     found = [
@@ -100,7 +103,7 @@ def _negation_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
         yield from _stray_negation(reading, cue, judged)
 
 
-def _may_flip(reading: Reading, one: SentimentItem) -> bool:
+def _may_flip(reading: WeighedReading, one: SentimentItem) -> bool:
     """Whether a flip may be proposed for what is quoted: not against weights that speak for the present polarity."""
     other = _OPPOSITE.get(one.polarity) if one.polarity else None
     return other is not None and weights_lead(reading, one, other) <= 0.0
@@ -170,7 +173,7 @@ def _irony_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterator[
         yield FoundRisk("IRONY", cue.start, cue.end, "high", f"'{cue.form}' may turn the praise into its opposite")
 
 
-def _evidence_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
+def _evidence_risks(reading: WeighedReading, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
     for one in judged:
         if one.polarity == "neutral":
             continue

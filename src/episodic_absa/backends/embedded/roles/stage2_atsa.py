@@ -10,7 +10,7 @@ from episodic_absa.backends.embedded.roles.cj import ironic_change, settle_confl
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.roles.stage2_ate import PROVENANCE, added_targets
 from episodic_absa.backends.embedded.roles.tuple_review import conflicting, has_quotation, proposed_change, reread
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectHint, SentimentItem
 from episodic_absa.schemas.answers import AnsweredSentimentReview, AtsaReviewAnswer
@@ -22,9 +22,8 @@ _HINT_MARGIN: Final = 0.6
 _DROP_WEIGHT: Final = -1.0
 
 
-def answer_stage2_atsa(inputs: ReviewInputs) -> AtsaReviewAnswer:
+def answer_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> AtsaReviewAnswer:
     """Review every sentiment."""
-    reading = read_text(inputs.text, inputs.language)
     looks = second_looks(inputs.memory)
     conflicts = conflicting(inputs.stage1.atsa.sentiments)
     reviews = [_review(reading, one, inputs, looks, conflicts) for one in inputs.stage1.atsa.sentiments]
@@ -43,7 +42,7 @@ def answer_stage2_atsa(inputs: ReviewInputs) -> AtsaReviewAnswer:
 
 
 def _opinion_that_remains(
-    reading: Reading, inputs: ReviewInputs, looks: SecondLooks
+    reading: WeighedReading, inputs: ReviewInputs, looks: SecondLooks
 ) -> tuple[AnsweredSentimentReview, ...]:
     """Where the debate drops every named target, the text still says something: of nothing named."""
     judged = [one for one in inputs.stage1.atsa.sentiments if not one.is_backfilled]
@@ -65,7 +64,7 @@ def _opinion_that_remains(
 
 
 def _review(
-    reading: Reading,
+    reading: WeighedReading,
     one: SentimentItem,
     inputs: ReviewInputs,
     looks: SecondLooks,
@@ -94,7 +93,7 @@ def _review(
 
 
 def _unquoted(
-    reading: Reading, one: SentimentItem, looks: SecondLooks, hints: tuple[AspectHint, ...]
+    reading: WeighedReading, one: SentimentItem, looks: SecondLooks, hints: tuple[AspectHint, ...]
 ) -> AnsweredSentimentReview | None:
     if not looks.has("evidence") or one.polarity == "neutral" or one.is_backfilled or has_quotation(reading, one):
         return None
@@ -118,7 +117,7 @@ def _urged(hints: tuple[AspectHint, ...], current: Polarity) -> Polarity | None:
     return best if others[best] - max(0.0, weights.get(current, 0.0)) >= _HINT_MARGIN else None
 
 
-def _stands_firm(reading: Reading, one: SentimentItem, looks: SecondLooks) -> bool:
+def _stands_firm(reading: WeighedReading, one: SentimentItem, looks: SecondLooks) -> bool:
     again = reread(reading, one, looks)
     if again is not None and again.has_own_words and again.polarity == one.polarity:
         return True

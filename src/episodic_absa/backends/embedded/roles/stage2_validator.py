@@ -4,12 +4,11 @@ from typing import Final
 
 from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
 from episodic_absa.backends.embedded.judgement.two_readers import weights_back
-from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.roles.risk_checks import FoundRisk, consistency_score, find_risks
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.roles.tuple_review import has_quotation
 from episodic_absa.backends.embedded.roles.validator import answered_proposals, answered_risk
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import SentimentItem, StructuralRisk
 from episodic_absa.schemas.answers import Validator2Answer
@@ -30,9 +29,8 @@ _CHECKED: Final[frozenset[RiskId]] = frozenset(
 _MAX_NEW: Final = 10
 
 
-def answer_stage2_validator(inputs: Validator2Inputs) -> Validator2Answer:
+def answer_stage2_validator(reading: WeighedReading, inputs: Validator2Inputs) -> Validator2Answer:
     """Check the patched result."""
-    reading = read_text(inputs.text, inputs.language)
     looks = second_looks(inputs.memory)
     present = find_risks(reading, inputs.patched_aspects, inputs.patched_sentiments)
     before = inputs.stage1.validator.structural_risks
@@ -68,7 +66,7 @@ def _is_same(old: StructuralRisk, found: FoundRisk) -> bool:
 
 
 def _unquoted(
-    reading: Reading,
+    reading: WeighedReading,
     sentiments: tuple[SentimentItem, ...],
     looks: SecondLooks,
     present: list[FoundRisk],

@@ -10,7 +10,7 @@ from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.roles.risk_checks import trimmed_place
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.roles.tuple_review import edit, judged_sentiments
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectItem, ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import TurnAnswer
@@ -21,16 +21,15 @@ _DOUBTING: Final = 0.7
 _CONFIRMING: Final = 0.6
 
 
-def answer_tan(inputs: SpeakerInputs) -> TurnAnswer:
+def answer_tan(reading: WeighedReading, inputs: SpeakerInputs) -> TurnAnswer:
     """Check the target of every tuple."""
-    reading = read_text(inputs.text, inputs.language)
     looks = second_looks(inputs.memory)
     sentiments = judged_sentiments(inputs.stage1)
     edits = [found for one in sentiments if (found := _edit(reading, one, sentiments, looks)) is not None]
     return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
 
 
-def names_something(reading: Reading, term: str) -> bool:
+def names_something(reading: WeighedReading, term: str) -> bool:
     """Whether a term is, or is part of, a noun phrase that can be a target. Without rules nothing is denied."""
     if reading.language == "other" or not term:
         return True
@@ -47,7 +46,7 @@ def names_something(reading: Reading, term: str) -> bool:
 
 
 def _edit(
-    reading: Reading, one: SentimentItem, sentiments: tuple[SentimentItem, ...], looks: SecondLooks
+    reading: WeighedReading, one: SentimentItem, sentiments: tuple[SentimentItem, ...], looks: SecondLooks
 ) -> ProposedEdit | None:
     if one.aspect_term and not names_something(reading, one.aspect_term):
         return edit("drop_tuple", one, evidence=_quoted(reading, one.aspect_term), confidence=_SURE)

@@ -14,6 +14,7 @@ from episodic_absa.backends.embedded.judgement.two_readers import is_mere_guess,
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.roles.risk_checks import evidence_place, is_said_of, opinions_within
 from episodic_absa.backends.embedded.roles.second_looks import NO_LOOKS, Look, SecondLooks
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import EditTarget, ProposedEdit, SentimentItem, Stage1Result
 from episodic_absa.vocabulary import EditOp, Polarity
@@ -34,7 +35,7 @@ def narrowed(looks: SecondLooks, wanted: Iterable[Look]) -> SecondLooks:
     return SecondLooks(looks.looks & frozenset(wanted), looks.caution)
 
 
-def proposed_change(reading: Reading, one: SentimentItem, looks: SecondLooks) -> Judgement | None:
+def proposed_change(reading: WeighedReading, one: SentimentItem, looks: SecondLooks) -> Judgement | None:
     """Read a tuple again; return the new judgement if it differs and its words are strong enough."""
     if not one.aspect_term and looks.has("implicit"):
         return None
