@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from recorded_model import prompt_key, review_key
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.dry_run import estimate_run
@@ -40,7 +41,7 @@ SEEDS = (42, 123, 456)
 ONE_BY_ONE_SAMPLES = 2
 
 
-class RememberingReplier:
+class RememberingReplier(RemoteFacts):
     """The embedded engine; keeps what it said by prompt."""
 
     def __init__(self) -> None:

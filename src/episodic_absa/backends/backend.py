@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply, schema_text
+from episodic_absa.backends.backend_facts import BackendFacts, PassedOnFacts
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.vocabulary import Role
@@ -99,16 +100,8 @@ class Reply:
     """False: a page that something else than a model sent; nobody should keep it."""
 
 
-class Replier(Protocol):
+class Replier(BackendFacts, Protocol):
     """Answers one request with one text. Everything about a vendor stops here."""
-
-    name: str
-    """Provider and model, such as `openai:gpt-4o-mini`."""
-
-    @property
-    def honours_seed(self) -> bool:
-        """Whether another seed may give another answer. A server may turn out not to."""
-        ...
 
     async def reply(self, request: Request) -> Reply:
         """Return the raw text, after whatever transport retries it takes."""
@@ -119,15 +112,8 @@ class Replier(Protocol):
         ...
 
 
-class Backend(Protocol):
+class Backend(BackendFacts, Protocol):
     """Answers one question with one typed value."""
-
-    name: str
-
-    @property
-    def honours_seed(self) -> bool:
-        """Whether another seed may give another answer."""
-        ...
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Return a validated answer, or raise a BackendError."""
@@ -138,18 +124,13 @@ class Backend(Protocol):
         ...
 
 
-class RepairingBackend:
+class RepairingBackend(PassedOnFacts):
     """The standard Backend: up to three attempts, the later ones with the error and the previous reply."""
 
     def __init__(self, replier: Replier, *, total_timeout_s: float | None = None) -> None:
+        super().__init__(replier)
         self._replier = replier
         self._total_timeout_s = total_timeout_s
-        self.name = replier.name
-
-    @property
-    def honours_seed(self) -> bool:
-        """Whether another seed may give another answer."""
-        return self._replier.honours_seed
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Ask until the reply fits the output model; tokens and cost are summed over all attempts."""
@@ -195,19 +176,14 @@ def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel
     )
 
 
-class LimitedReplier:
+class LimitedReplier(PassedOnFacts):
     """Lets only so many requests be under way at once, whoever sends them."""
 
     def __init__(self, replier: Replier, in_flight: asyncio.Semaphore) -> None:
-        self.name = replier.name
+        super().__init__(replier)
         self._replier = replier
         self._in_flight = in_flight
         self.sent_n = 0
-
-    @property
-    def honours_seed(self) -> bool:
-        """As the replier behind it."""
-        return self._replier.honours_seed
 
     async def reply(self, request: Request) -> Reply:
         """Pass the request on when there is room."""

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 from pydantic import Field, ValidationError, model_validator
 
 from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Replier
-from episodic_absa.backends.cache.response_cache import CachingReplier, ResponseCache
+from episodic_absa.backends.cache.caching_replier import CachingReplier
+from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm.llm_replier import LlmReplier
 from episodic_absa.backends.llm.llm_settings import LlmSettings
@@ -122,15 +123,20 @@ def _replier(backbone: BackboneSettings) -> Replier:
     if backbone.provider == "replay":
         assert backbone.recording is not None  # noqa: S101 - the settings see to it
         return ReplayReplier(backbone.recording)
-    return LlmReplier(
-        LlmSettings(
-            provider=backbone.provider,
-            model=backbone.model,
-            base_url=backbone.base_url,
-            temperature=backbone.temperature,
-            max_tokens=backbone.max_tokens,
-            output=backbone.output,
-            timeout_s=backbone.timeout_s,
-            retry_base_s=backbone.retry_base_s,
-        )
+    return LlmReplier(llm_settings_of(backbone))
+
+
+def llm_settings_of(backbone: BackboneSettings) -> LlmSettings:
+    """Return how the model of these settings is reached; an embedded engine and a recording are not."""
+    if backbone.provider == "embedded" or backbone.provider == "replay":
+        raise ConfigError(f"provider {backbone.provider} asks no server", key="backbone.provider")
+    return LlmSettings(
+        provider=backbone.provider,
+        model=backbone.model,
+        base_url=backbone.base_url,
+        temperature=backbone.temperature,
+        max_tokens=backbone.max_tokens,
+        output=backbone.output,
+        timeout_s=backbone.timeout_s,
+        retry_base_s=backbone.retry_base_s,
     )

@@ -17,7 +17,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
-from episodic_absa.backends.cache.response_cache import compute_request_key
+from episodic_absa.backends.backend_facts import PassedOnFacts
+from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -49,7 +50,7 @@ class RecordedReply(FrozenModel):
     usage: RecordedUsage
 
 
-class RecordingReplier:
+class RecordingReplier(PassedOnFacts):
     """Appends each new reply to a recording, one process at a time.
 
     Put it outermost, around the cache: then the recording is complete even where the cache answers. Below the cache it
@@ -57,7 +58,7 @@ class RecordingReplier:
     """
 
     def __init__(self, replier: Replier, path: Path) -> None:
-        self.name = replier.name
+        super().__init__(replier)
         self._replier = replier
         self._path = path
         self._unsynced = 0
@@ -71,11 +72,6 @@ class RecordingReplier:
         except BaseException:
             os.close(self._descriptor)
             raise
-
-    @property
-    def honours_seed(self) -> bool:
-        """As the replier behind it."""
-        return self._replier.honours_seed
 
     async def reply(self, request: Request) -> Reply:
         """Pass the request on and write down what comes back."""
@@ -153,7 +149,10 @@ class RecordingReplier:
 class ReplayReplier:
     """Answers only from a recording. What it does not hold is an error, never a guess."""
 
-    honours_seed: bool = True
+    is_local = True
+    is_reproducible = True
+    needs_key = False
+    honours_seed = True
 
     def __init__(self, path: Path) -> None:
         try:
@@ -166,7 +165,7 @@ class ReplayReplier:
                 key="backbone.recording",
             ) from error
         self.name = f"replay:{path.name}"
-        self.sha256 = hashlib.sha256(content).hexdigest()
+        self.fingerprint = hashlib.sha256(content).hexdigest()
         self._path = path
         self._replies = _parsed(content, path, key="backbone.recording")
 

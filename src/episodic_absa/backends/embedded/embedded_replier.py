@@ -11,10 +11,18 @@ class EmbeddedReplier:
     """Answers all ten roles by rule: deterministic, offline, without a key. It is an engine, not a language model."""
 
     name = ENGINE_NAME
+    is_local = True
+    is_reproducible = True
+    needs_key = False
     honours_seed = False
 
     def __init__(self, engine: EmbeddedEngine | None = None) -> None:
         self._engine = engine or EmbeddedEngine()
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of the engine's rules, word lists and weights."""
+        return self._engine.fingerprint
 
     async def reply(self, request: Request) -> Reply:
         """Answer from the typed inputs of the question; the prompt is not read."""

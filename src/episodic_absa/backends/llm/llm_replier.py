@@ -14,8 +14,9 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import schema_text
 from episodic_absa.backends.backend import Reply, Request, Usage
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.llm.answer_schema import answer_schema, has_free_keys
-from episodic_absa.backends.llm.llm_connection import LlmConnection, NoApiResponseError, open_connection
+from episodic_absa.backends.llm.llm_connection import LlmConnection, NoApiResponseError, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.backends.llm.transport_retries import Failure, failure_of, timed_out, wait_before_retry
@@ -40,7 +41,7 @@ class _Extras:
     seed: bool
 
 
-class LlmReplier:
+class LlmReplier(RemoteFacts):
     """Asks one model. What its server refuses (a JSON Schema, a seed) is left out from then on, with one notice."""
 
     def __init__(self, settings: LlmSettings) -> None:
@@ -50,6 +51,7 @@ class LlmReplier:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._extras = _Extras(schema=self._starts_with_schema(), seed=settings.provider != "anthropic")
         self.honours_seed = self._extras.seed
+        self.needs_key = needs_key(settings)
         self._parameters: dict[tuple[type[BaseModel], bool], ModelRequestParameters] = {}
         self._model_settings = self._build_model_settings()
         self._told_of_cut_answers = False
