@@ -14,11 +14,12 @@ from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.answer_parsing import schema_text
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
-from episodic_absa.backends.create_backend import BackboneSettings
+from episodic_absa.backends.backend_facts import PassedOnFacts
+from episodic_absa.backends.create_backend import BackboneSettings, llm_settings_of
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm.llm_connection import open_connection
-from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
+from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
@@ -222,14 +223,12 @@ async def _measure(config: ExperimentConfig, samples: Sequence[Sample]) -> list[
     return loads
 
 
-class _Measuring:
+class _Measuring(PassedOnFacts):
     """The embedded engine, with every prompt weighed."""
-
-    name = EmbeddedReplier.name
-    honours_seed = EmbeddedReplier.honours_seed
 
     def __init__(self) -> None:
         self._engine = EmbeddedReplier()
+        super().__init__(self._engine)
         self.stage1 = Load()
         self.review = Load()
 
@@ -257,11 +256,10 @@ class _Price(NamedTuple):
 
 async def _price(backbone: BackboneSettings, load: Load) -> tuple[_Price | None, str]:
     """Return the price of a token and, if there is none, why."""
-    if backbone.provider == "embedded" or backbone.provider == "replay":
+    if facts_of(backbone).is_local:
         return _Price(0.0, 0.0), ""
-    settings = LlmSettings(provider=backbone.provider, model=backbone.model, base_url=backbone.base_url)
     try:
-        connection = open_connection(settings)
+        connection = open_connection(llm_settings_of(backbone))
     except (ConfigError, MissingExtraError) as error:
         return None, str(error)
     try:

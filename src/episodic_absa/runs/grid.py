@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.backends.provider_facts import shipped_fingerprint
 from episodic_absa.datasets.dataset_checks import majority_polarity, require_unique_uids
 from episodic_absa.datasets.dataset_loading import load_split
 from episodic_absa.datasets.gold_files import attach_gold, load_gold
@@ -177,18 +177,8 @@ def resource_hashes(config: ExperimentConfig) -> dict[str, Any]:
         "catalogue_sha256": load_catalogue().sha256,
         "conditions_sha256": config.conditions_file.sha256,
         "recording_sha256": sha256_of(config.resolve(recording)) if recording else None,
-        "weights_sha256": embedded_sha256() if config.file.backbone.provider == "embedded" else None,
+        "weights_sha256": shipped_fingerprint(config.file.backbone),
     }
-
-
-def embedded_sha256() -> str:
-    """Return the sha256 over the embedded engine's rules, word lists and trained weights, in name order."""
-    digest = hashlib.sha256()
-    folder = Path(str(files("episodic_absa"))) / "backends" / "embedded"
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in (".py", ".yaml", ".json", ".gz"):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
 
 
 def sha256_of(path: Path) -> str:

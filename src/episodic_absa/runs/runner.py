@@ -13,7 +13,9 @@ from episodic_absa.agents.asking import prompt_versions
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
+from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import create_backend
+from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError, RunDirectoryError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline import load_allowlist
@@ -145,17 +147,13 @@ def _first(group: BaseExceptionGroup[Exception]) -> Exception:
     return error if isinstance(error, Exception) else RuntimeError(str(error))
 
 
-class _AskLimit:
+class _AskLimit(PassedOnFacts):
     """Lets only so many asks begin: an ask's time limit must not run out while it waits in a long queue."""
 
     def __init__(self, backend: Backend, ask_n: int) -> None:
-        self.name = backend.name
+        super().__init__(backend)
         self._backend = backend
         self._places = asyncio.Semaphore(ask_n)
-
-    @property
-    def honours_seed(self) -> bool:
-        return self._backend.honours_seed
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         async with self._places:
@@ -443,7 +441,7 @@ class _CellRun:
     def _answers_are_shared(self) -> bool:
         """Whether all cells of a seed are sure to get equal answers to equal prompts, also after an interruption."""
         file = self._grid.config.file
-        if file.backbone.provider in ("embedded", "replay"):
+        if facts_of(file.backbone).is_reproducible:
             return True
         return file.cache.share == "all" and self._grid.answers_are_kept
 

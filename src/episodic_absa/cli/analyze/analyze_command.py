@@ -53,6 +53,7 @@ def analyze(
     Put -- before a review that begins with a dash. The exit code is 1 if some of several reviews failed.
     """
     from episodic_absa.backends.create_backend import backbone_from, create_backend
+    from episodic_absa.backends.provider_facts import facts_of
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run
     from episodic_absa.cli.analyze.review_input import as_unicode, read_reviews
     from episodic_absa.conditions import load_condition
@@ -75,11 +76,11 @@ def analyze(
             key="store",
         )
     backbone = backbone_from(backend, base_url=base_url)
-    if base_url is not None and backbone.provider in ("embedded", "replay"):
+    facts = facts_of(backbone)
+    if base_url is not None and facts.is_local:
         raise ConfigError(f"--base-url is for backends with a server; {backbone.provider} has none", key="base_url")
     made = create_backend(backbone.model_copy(update={"record": record}))
-    embedded = backbone.provider == "embedded"
-    output = JsonLines() if as_json else Pages(len(samples), explain=explain, with_embedded_note=embedded)
+    output = JsonLines() if as_json else Pages(len(samples), explain=explain, note=facts.note)
     with Analyzer(
         backend=made, condition=condition, conditions=conditions, store=store or DEFAULT_STORE, seed=seed
     ) as analyzer:

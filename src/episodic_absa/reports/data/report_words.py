@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from episodic_absa.backends.provider_facts import is_rule_engine
 from episodic_absa.reports.data.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
 
 _NAMES_SHOWN: Final = 6
@@ -124,7 +125,7 @@ def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -
             en=f"{unreadable_lines:,} lines of outputs or traces could not be read; figures rest on scorecards alone.",
             ko=f"outputs 또는 traces의 {unreadable_lines:,}줄을 읽을 수 없었습니다. 수치는 scorecards에만 근거합니다.",
         )
-    if facts.backbone.startswith("embedded:"):
+    if is_rule_engine(facts.backbone):
         yield Bilingual(
             en="Answered by the embedded engine (rules and small weights), not by a language model: "
             "figures show how the instrument works.",

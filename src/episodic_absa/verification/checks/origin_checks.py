@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.backends.provider_facts import facts_of, shipped_fingerprint
 from episodic_absa.conditions import load_conditions
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.grid import Cell, ExperimentData, cfg_hash, embedded_sha256
+from episodic_absa.runs.grid import Cell, ExperimentData, cfg_hash
 from episodic_absa.runs.reading.run_files import CellFiles, Manifest
 from episodic_absa.verification.checks.majority_checks import majority_problem
 from episodic_absa.verification.checks.result_checks import Check, Findings, NotApplicableError
@@ -61,7 +62,8 @@ def check_package_hashes(cell: CellFiles) -> Findings:
     yield None if lexicon_sha256() == manifest.lexicon_sha256 else "the lexicon is not the one of the run"
     yield None if load_catalogue().sha256 == manifest.catalogue_sha256 else "the catalogue is not the one of the run"
     if manifest.weights_sha256 is not None:
-        yield None if embedded_sha256() == manifest.weights_sha256 else "the embedded rules are not those of the run"
+        shipped = shipped_fingerprint(manifest.config.backbone)
+        yield None if shipped == manifest.weights_sha256 else "the embedded rules are not those of the run"
 
 
 def check_conditions(cell: CellFiles) -> Findings:
@@ -101,7 +103,7 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
             "thresholds": pipeline.thresholds.model_dump(mode="json"),
         },
     }
-    if backbone.provider in ("embedded", "replay"):
+    if facts_of(backbone).is_reproducible:
         meant[""]["answers_shared"] = True
     elif config.cache.share != "all":
         meant[""]["answers_shared"] = False
