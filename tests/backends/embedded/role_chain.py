@@ -117,9 +117,9 @@ def memory_of(
     *risk_tags: str, principle: str = "P-GEN-01", change: str = "lower", warnings: Sequence[str] = ()
 ) -> MemorySlot:
     """Build the part of an advisory bundle that the engine reads."""
-    message = f"Look again. [risk: L3; action: polarity_flip; risk change: {change}; conflict resolved: n/a]"
     advisory = {
-        "message": message,
+        "advisory_type": "failed_override_warning" if change == "higher" else "successful_override",
+        "message": f"Look again. [risk: L3; action: polarity_flip; risk change: {change}; conflict resolved: n/a]",
         "strength": "moderate",
         "evidence": {"risk_tags": list(risk_tags), "principle_id": principle},
     }
