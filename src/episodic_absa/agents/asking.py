@@ -78,7 +78,15 @@ class Asking:
         try:
             answer = await self.backend.answer(ask)
         except BackendError as error:
-            self.calls[place] = self._record(ask, place, started_at, start, error=type(error).__name__)
+            self.calls[place] = self._record(
+                ask,
+                place,
+                started_at,
+                start,
+                usage=error.usage,
+                attempts=error.attempts,
+                error=type(error).__name__,
+            )
             raise
         self.calls[place] = self._record(
             ask,

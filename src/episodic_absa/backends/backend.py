@@ -13,11 +13,13 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply, schema_text
 from episodic_absa.backends.backend_facts import BackendFacts, PassedOnFacts
-from episodic_absa.errors import BackendResponseError, BackendUnavailableError
+from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
+from episodic_absa.errors import Usage as Usage
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.vocabulary import Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
+BackendErrorT = TypeVar("BackendErrorT", bound=BackendError)
 MAX_ATTEMPTS: Final = 3
 _QUOTED_REPLY_CHARS: Final = 4000
 
@@ -42,24 +44,6 @@ class Ask(Generic[OutputT]):
     seed: int = 0
     condition: str = ""
     """Only a cache that keeps conditions apart looks at it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens and money; None where the price is not known."""
-
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost_usd: float | None = None
-
-    def plus(self, other: "Usage") -> "Usage":
-        """Add up; a sum with an unknown part is unknown."""
-        unknown = self.cost_usd is None or other.cost_usd is None
-        return Usage(
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,25 +118,30 @@ class RepairingBackend(PassedOnFacts):
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Ask until the reply fits the output model; tokens and cost are summed over all attempts."""
+        spent = _Spent()
         try:
             async with asyncio.timeout(self._total_timeout_s):
-                return await self._attempt(Request(ask), Usage(cost_usd=0.0))
+                return await self._attempt(Request(ask), spent)
+        except BackendError as error:
+            raise spent.charged_to(error) from error.__cause__
         except TimeoutError as error:
-            raise BackendUnavailableError(
+            late = BackendUnavailableError(
                 f"{self.name} gave no valid answer for {ask.role} within {self._total_timeout_s or 'the given'} s "
                 "(backbone.total_timeout_s)",
                 backend=self.name,
                 kind="timeout",
-            ) from error
+            )
+            raise spent.charged_to(late) from error
 
     async def close(self) -> None:
         """Close the replier."""
         await self._replier.close()
 
-    async def _attempt(self, request: Request, spent: Usage) -> Answer[Any]:
+    async def _attempt(self, request: Request, spent: "_Spent") -> Answer[Any]:
         ask = request.ask
+        spent.requests_n += 1
         reply = await self._replier.reply(request)
-        spent = spent.plus(reply.usage)
+        spent.replies.append(reply)
         try:
             output = parse_reply(reply.text, ask.output_model)
         except UnusableReplyError as error:
@@ -165,7 +154,29 @@ class RepairingBackend(PassedOnFacts):
                 ) from error
             note = _repair_note(reply.text, error, ask.output_model)
             return await self._attempt(replace(request, attempt=request.attempt + 1, repair_note=note), spent)
-        return Answer(output, spent, request.attempt, reply.model or self.name, cached=reply.cached)
+        return Answer(output, spent.usage, request.attempt, reply.model or self.name, cached=reply.cached)
+
+
+@dataclass(slots=True)
+class _Spent:
+    """What one call has taken so far."""
+
+    requests_n: int = 0
+    replies: list[Reply] = field(default_factory=list)
+
+    @property
+    def usage(self) -> Usage:
+        """The sum over all requests; what a request without a reply costs is unknown."""
+        is_known = len(self.replies) == self.requests_n
+        total = Usage(cost_usd=0.0 if is_known else None)
+        for reply in self.replies:
+            total = total.plus(reply.usage)
+        return total
+
+    def charged_to(self, error: BackendErrorT) -> BackendErrorT:
+        """Return the error with what was spent until it came."""
+        error.attempts, error.usage = self.requests_n, self.usage
+        return error
 
 
 def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from episodic_absa.agents.asking import CallRecord
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.final_tuples import conflicting_aspects
 from episodic_absa.memory import EpisodicOrchestrator, SignatureBuilder
@@ -84,7 +85,12 @@ class Tracer:
         }
 
     def trace_failure(
-        self, sample: Sample, sample_index: int, orchestrator: EpisodicOrchestrator, error: dict[str, str]
+        self,
+        sample: Sample,
+        sample_index: int,
+        orchestrator: EpisodicOrchestrator,
+        error: dict[str, str],
+        calls: Sequence[CallRecord],
     ) -> dict[str, Any]:
         """Tell a sample that failed."""
         empty = orchestrator.empty_slot_without_debate()
@@ -110,8 +116,8 @@ class Tracer:
             "case_trace": trace.model_dump(mode="json"),
             "text": sample.text,
             "memory": empty.meta.model_dump(mode="json"),
-            "calls": [],
-            "timing": {"latency_ms_sum": 0.0},
+            "calls": [call.model_dump(mode="json") for call in calls],
+            "timing": {"latency_ms_sum": round(sum(call.latency_ms for call in calls), 3)},
             "error": error,
         }
 

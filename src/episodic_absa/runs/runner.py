@@ -362,8 +362,7 @@ class _CellRun:
             },
         }
         told = {"type": kind, "stage": stage, "message": str(failure.error)}
-        trace = self._tracer.trace_failure(sample, index, orchestrator, told)
-        trace["calls"] = [call.model_dump(mode="json") for call in failure.calls]
+        trace = self._tracer.trace_failure(sample, index, orchestrator, told, failure.calls)
         return {
             TRACES: canonical_json(trace) + "\n",
             SCORECARDS: canonical_json(card) + "\n",
