@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from episodic_absa.agents.roles import ROLE_SPECS, prompt_name
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError
 from episodic_absa.schemas.frozen_model import FrozenModel
@@ -20,19 +21,6 @@ from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
-PROMPT_VERSION: Final = "v1"
-STAGE_OF: Final[dict[Role, str]] = {
-    "ate": "stage1",
-    "atsa": "stage1",
-    "validator": "stage1",
-    "epm": "debate",
-    "tan": "debate",
-    "cj": "debate",
-    "judge": "debate",
-    "stage2_ate": "stage2",
-    "stage2_atsa": "stage2",
-    "stage2_validator": "stage2",
-}
 
 
 class CallRecord(FrozenModel):
@@ -70,7 +58,7 @@ class Asking:
         self, role: Role, inputs: AteInputs, context: Sequence[tuple[str, Any]], output_model: type[OutputT]
     ) -> OutputT:
         """Ask one role; `context` is what its prompt shows, in this order."""
-        prompt = Prompt(f"{role}.{PROMPT_VERSION}", instructions(role), render_context(context))
+        prompt = Prompt(prompt_name(role), instructions(role), render_context(context))
         ask = Ask(role, inputs, prompt, output_model, seed=self.seed, condition=self.condition)
         started_at, start = datetime.now(UTC), time.perf_counter()
         place = len(self.calls)
@@ -115,7 +103,7 @@ class Asking:
     ) -> CallRecord:
         usage = usage or Usage()
         return CallRecord(
-            stage=STAGE_OF[ask.role],
+            stage=ROLE_SPECS[ask.role].stage,
             agent=ask.role,
             call_index=place,
             prompt_hash=hashlib.sha256(f"{ask.prompt.system}\0{ask.prompt.user}".encode()).hexdigest(),
@@ -148,10 +136,10 @@ def holds_slot(rendered: str, slot_names: Sequence[str]) -> bool:
 @cache
 def instructions(role: Role) -> str:
     """Return the instructions of a role."""
-    return (files("episodic_absa") / "agents" / "prompts" / f"{role}.{PROMPT_VERSION}.md").read_text("utf-8").strip()
+    return (files("episodic_absa") / "agents" / "prompts" / f"{prompt_name(role)}.md").read_text("utf-8").strip()
 
 
 @cache
 def prompt_versions() -> dict[str, str]:
     """Return the sha256 of every prompt file by name."""
-    return {f"{role}.{PROMPT_VERSION}": hashlib.sha256(instructions(role).encode()).hexdigest() for role in STAGE_OF}
+    return {prompt_name(role): hashlib.sha256(instructions(role).encode()).hexdigest() for role in ROLE_SPECS}

@@ -1,7 +1,7 @@
 """The facade of the memory: one read before the debate, one write after the moderator."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -28,9 +28,7 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, ProvenanceV1_1
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
-from episodic_absa.vocabulary import DangerousAdvice, DebateCall, FirewallMode, MemoryMode, Split
-
-ALL_DEBATE_CALLS: Final[tuple[DebateCall, ...]] = ("epm", "tan", "cj", "judge")
+from episodic_absa.vocabulary import DEBATE_CALLS, DangerousAdvice, DebateCall, FirewallMode, MemoryMode, Split
 
 
 class EpisodicMemorySettings(FrozenModel):
@@ -46,7 +44,7 @@ class EpisodicMemorySettings(FrozenModel):
     firewall: FirewallMode = "drop"
     selective_storage: Flag = True
     memory_prompt_injection_chars_cap: Annotated[int, Field(strict=True, ge=0)] | None = None
-    memory_visible_to: tuple[DebateCall, ...] = ALL_DEBATE_CALLS
+    memory_visible_to: tuple[DebateCall, ...] = DEBATE_CALLS
 
 
 class SlotAnswer(NamedTuple):

@@ -27,7 +27,7 @@ from episodic_absa.pipeline import load_allowlist
 from episodic_absa.runs.experiment_config import ExperimentConfig
 from episodic_absa.runs.grid import Cell, ExperimentData, build_cells, evaluated_cells
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.vocabulary import Role
+from episodic_absa.vocabulary import SPEAKERS, Role
 
 MEASURED_AT_MOST: Final = 400
 """Of more samples so many, evenly spread, stand for all."""
@@ -36,9 +36,7 @@ _ASSUMED_TOKENS_OUT: Final[dict[Role, int]] = {
     "ate": 80,
     "atsa": 180,
     "validator": 150,
-    "epm": 200,
-    "tan": 200,
-    "cj": 200,
+    **dict.fromkeys(SPEAKERS, 200),
     "judge": 350,
     "stage2_ate": 120,
     "stage2_atsa": 150,

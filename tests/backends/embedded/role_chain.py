@@ -52,12 +52,11 @@ from episodic_absa.schemas.role_inputs import (
     Validator2Inputs,
     ValidatorInputs,
 )
-from episodic_absa.vocabulary import POLARITIES, DebateCall, Language, Polarity, Role, Speaker
+from episodic_absa.vocabulary import POLARITIES, SPEAKERS, DebateCall, Language, Polarity, Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
 ENGINE = EmbeddedEngine()
 REPLIER = EmbeddedReplier(ENGINE)
-SPEAKERS: tuple[Speaker, ...] = ("epm", "tan", "cj")
 
 
 class Row(NamedTuple):

@@ -29,7 +29,7 @@ _READINGS_KEPT: Final = 512
 _SOURCES: Final = (".py", ".yaml", ".json", ".gz")
 
 # Any: each role has its own inputs, and the Ask pairs a role with the right ones.
-_ANSWERS: Final[dict[Role, Callable[[WeighedReading, Any], BaseModel]]] = {
+ANSWERS: Final[dict[Role, Callable[[WeighedReading, Any], BaseModel]]] = {
     "ate": answer_ate,
     "atsa": answer_atsa,
     "validator": answer_validator,
@@ -65,7 +65,7 @@ class EmbeddedEngine:
 
     def answer(self, role: Role, inputs: AteInputs) -> Any:
         """Return a role's answer to its typed inputs, as the answer model of that role."""
-        return _ANSWERS[role](self.read(inputs.text, inputs.language), inputs)
+        return ANSWERS[role](self.read(inputs.text, inputs.language), inputs)
 
     @cached_property
     def fingerprint(self) -> str:
