@@ -107,9 +107,9 @@ class AnswerFile:
             raise self._refused("is a database of something else", "move it away or choose another cache.path")
         versions = connection.execute("SELECT version FROM cache_format").fetchall()
         if versions != [(FORMAT_VERSION,)]:
-            told = ", ".join(str(version) for (version,) in versions) or "unknown"
+            known = ", ".join(str(version) for (version,) in versions) or "unknown"
             raise self._refused(
-                f"has format {told} and this version writes format {FORMAT_VERSION}",
+                f"has format {known} and this version writes format {FORMAT_VERSION}",
                 "move it away or choose another cache.path",
             )
 

@@ -108,13 +108,13 @@ def _server_text(body: object) -> str:
 
 
 def _innermost(error: BaseException) -> str:
-    told = str(error)
+    shown = str(error)
     while error.__cause__ is not None:
         error = error.__cause__
-        told = str(error) or told
-    return told
+        shown = str(error) or shown
+    return shown
 
 
 def _shortened(text: str, secret: str) -> str:
-    told = " ".join(text.replace(secret, "[key]").split())
-    return told if len(told) <= _DETAIL_CHARS else f"{told[:_DETAIL_CHARS]}…"
+    shown = " ".join(text.replace(secret, "[key]").split())
+    return shown if len(shown) <= _DETAIL_CHARS else f"{shown[:_DETAIL_CHARS]}…"

@@ -35,7 +35,7 @@ def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | Non
     if place and reading.clauses and reading.clauses[reading.clause_at(place[0])].is_question:
         # Who asks does not judge, whatever such words say elsewhere.
         return by_rule
-    agreeing = next((one for one in by_rule if one.polarity == weighed.best), None)
+    agreeing = next((judgement for judgement in by_rule if judgement.polarity == weighed.best), None)
     if agreeing is not None:
         return (agreeing._replace(confidence=_confidence(weighed)),)
     start, end = _words_for(reading, weighed.best, place)

@@ -74,31 +74,38 @@ def sentence_label(reading: WeighedReading, sentiments: Sequence[SentimentItem])
         "negative": one_sided * (1.0 - praise),
         "mixed": both,
     }
-    label = max(shares, key=lambda one: shares[one])
-    surest = max(one.confidence for one in sentiments if one.polarity) if judged else 0.0
+    label = max(shares, key=lambda name: shares[name])
+    surest = max(sentiment.confidence for sentiment in sentiments if sentiment.polarity) if judged else 0.0
     return label, round(max(shares[label], surest), _DIGITS)
 
 
 def label_evidence(reading: WeighedReading, sentiments: Sequence[SentimentItem]) -> LabelEvidence:
     """Collect what speaks for praise, for blame and for both."""
     judged = _sided(sentiments)
-    by_tuples = sum(_worth(reading, one) for one in judged)
+    by_tuples = sum(_worth(reading, sentiment) for sentiment in judged)
     by_text = _log_odds(weighed_text(reading))
-    if len({one.polarity for one in judged}) == 1 and by_tuples * by_text < 0 and _is_turned_by_negation(reading):
+    if (
+        len({sentiment.polarity for sentiment in judged}) == 1
+        and by_tuples * by_text < 0
+        and _is_turned_by_negation(reading)
+    ):
         # The text was weighed word by word: of what a negation far off does to them it knows nothing.
         by_text = 0.0
-    surest = (max((one.confidence for one in judged if one.polarity == side), default=0.0) for side in _SIDES)
+    surest = (
+        max((sentiment.confidence for sentiment in judged if sentiment.polarity == side), default=0.0)
+        for side in _SIDES
+    )
     return LabelEvidence(by_tuples, by_text, min(surest), bool(reading.contrasts))
 
 
 def _sided(sentiments: Sequence[SentimentItem]) -> list[SentimentItem]:
-    return [one for one in sentiments if one.polarity in _SIDES and not one.is_backfilled]
+    return [sentiment for sentiment in sentiments if sentiment.polarity in _SIDES and not sentiment.is_backfilled]
 
 
-def _worth(reading: Reading, one: SentimentItem) -> float:
-    place = evidence_place(reading, one)
+def _worth(reading: Reading, sentiment: SentimentItem) -> float:
+    place = evidence_place(reading, sentiment)
     is_later = place is not None and reading.clauses and reading.clauses[reading.clause_at(place[0])].side > 0
-    signed = one.confidence if one.polarity == "positive" else -one.confidence
+    signed = sentiment.confidence if sentiment.polarity == "positive" else -sentiment.confidence
     return signed * (_WEIGHT_AFTER_CONTRAST if is_later else 1.0)
 
 

@@ -51,8 +51,8 @@ def _named(reading: WeighedReading) -> tuple[NamedTarget, ...]:
     found = _tagged(reading, weighed)
     found += _added_by_rules(reading, weighed, found)
     unique: dict[str, NamedTarget] = {}
-    for one in sorted(found, key=lambda one: (one.target.start, one.target.end)):
-        unique.setdefault(norm(one.target.term), one)
+    for named in sorted(found, key=lambda named: (named.target.start, named.target.end)):
+        unique.setdefault(norm(named.target.term), named)
     return tuple(unique.values())[:MAX_TARGETS]
 
 
@@ -117,7 +117,7 @@ def _is_fragment(reading: Reading, start: int) -> bool:
 
 
 def _added_by_rules(reading: Reading, weighed: Weighed, known: list[NamedTarget]) -> list[NamedTarget]:
-    taken = [(one.target.start, one.target.end) for one in known]
+    taken = [(named.target.start, named.target.end) for named in known]
     added = []
     for index in rule_targets(reading):
         target = reading.targets[index]

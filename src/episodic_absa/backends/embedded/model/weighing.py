@@ -134,7 +134,7 @@ def _weigh(reading: WeighedReading) -> Weighed:
     features = adapted(tagger_features(reading), domain)
     if not _is_encodable(reading.text):
         # A lone surrogate has no bytes that the tagger could read.
-        features = [[one.encode(errors="replace").decode() for one in found] for found in features]
+        features = [[attribute.encode(errors="replace").decode() for attribute in word] for word in features]
     shares = tuple(
         (round(begins, _DIGITS), round(goes_on, _DIGITS)) for begins, goes_on in weights.tagger.marginals(features)
     )

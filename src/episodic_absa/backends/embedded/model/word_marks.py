@@ -89,7 +89,7 @@ def _targets_by_word(reading: Reading) -> list[str]:
     for index, target in enumerate(reading.targets):
         while at < len(marks) and reading.words[at].end <= target.start:
             at += 1
-        owned = [reading.opinions[one].first for one in reading.opinions_of.get(index, ())]
+        owned = [reading.opinions[opinion].first for opinion in reading.opinions_of.get(index, ())]
         judged = sign(sum(owned)) if owned else "-"
         mark = f"{target.case}:{int(target.is_nameable)}:{judged}"
         head = "B"

@@ -19,7 +19,7 @@ def answer_atsa(reading: WeighedReading, inputs: AtsaInputs) -> AtsaAnswer:
     if inputs.aspects is None:
         return AtsaAnswer(sentiments=reading.once(_first_look))
     named = _named_places(reading)
-    terms = list(dict.fromkeys(one.aspect_term for one in inputs.aspects if _is_judged(reading, one)))
+    terms = list(dict.fromkeys(aspect.aspect_term for aspect in inputs.aspects if _is_judged(reading, aspect)))
     terms += _too_short_for_the_filter(named, terms)
     return AtsaAnswer(sentiments=_judged(reading, terms, named))
 
@@ -43,7 +43,9 @@ def _judged(
     ]
     implicit = judge_unnamed(reading, names_targets=bool(found))
     # A given aspect may be the opinion word itself; saying it twice would count it twice.
-    if implicit is not None and not any(one.evidence == reading.quote(implicit.start, implicit.end) for one in found):
+    if implicit is not None and not any(
+        sentiment.evidence == reading.quote(implicit.start, implicit.end) for sentiment in found
+    ):
         found.append(_sentiment(reading, "", implicit))
     return tuple(found[:MAX_ITEMS])
 

@@ -26,21 +26,21 @@ def answer_epm(reading: WeighedReading, inputs: SpeakerInputs) -> TurnAnswer:
     """Map evidence to polarity, tuple by tuple."""
     looks = narrowed(second_looks(inputs.memory), _LOOKS)
     edits: list[ProposedEdit] = []
-    for one in judged_sentiments(inputs.stage1):
-        change = proposed_change(reading, one, looks)
+    for sentiment in judged_sentiments(inputs.stage1):
+        change = proposed_change(reading, sentiment, looks)
         if change is not None:
-            edits.append(set_polarity(reading, one, change))
-        elif has_quotation(reading, one):
-            edits.append(edit("confirm_tuple", one, evidence=one.evidence, confidence=one.confidence))
-        elif _lacks_support(reading, one, looks):
-            edits.append(edit("drop_tuple", one, confidence=1.0 - one.confidence))
-        elif not one.is_backfilled:
-            edits.append(edit("confirm_tuple", one, confidence=min(one.confidence, _UNQUOTED)))
+            edits.append(set_polarity(reading, sentiment, change))
+        elif has_quotation(reading, sentiment):
+            edits.append(edit("confirm_tuple", sentiment, evidence=sentiment.evidence, confidence=sentiment.confidence))
+        elif _lacks_support(reading, sentiment, looks):
+            edits.append(edit("drop_tuple", sentiment, confidence=1.0 - sentiment.confidence))
+        elif not sentiment.is_backfilled:
+            edits.append(edit("confirm_tuple", sentiment, confidence=min(sentiment.confidence, _UNQUOTED)))
     return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
 
 
-def _lacks_support(reading: WeighedReading, one: SentimentItem, looks: SecondLooks) -> bool:
+def _lacks_support(reading: WeighedReading, sentiment: SentimentItem, looks: SecondLooks) -> bool:
     """Under advice about evidence: no words of its own, and no weights behind it either."""
-    if not looks.has("evidence") or looks.caution or one.polarity == "neutral" or one.is_backfilled:
+    if not looks.has("evidence") or looks.caution or sentiment.polarity == "neutral" or sentiment.is_backfilled:
         return False
-    return not weights_back(reading, one)
+    return not weights_back(reading, sentiment)

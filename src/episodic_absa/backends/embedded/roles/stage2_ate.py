@@ -41,7 +41,7 @@ def added_targets(reading: Reading, inputs: ReviewInputs, looks: SecondLooks) ->
     if not looks.has("second_aspect") or not reading.contrasts:
         return []
     known = {norm(aspect.aspect_term) for aspect in inputs.stage1.ate.aspects}
-    known |= {norm(one.aspect_term) for one in inputs.stage1.atsa.sentiments}
+    known |= {norm(sentiment.aspect_term) for sentiment in inputs.stage1.atsa.sentiments}
     found: list[tuple[Target, Judgement]] = []
     for target, opinion in unnamed_targets(reading, known):
         value = value_of(reading, opinion, looks)

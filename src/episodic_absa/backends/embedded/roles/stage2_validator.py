@@ -78,14 +78,21 @@ def _unquoted(
         *(risk.type for risk in before),
     }:
         return []
-    for one in sentiments:
-        place = reading.text.find(one.aspect_term) if one.aspect_term else -1
-        if one.polarity == "neutral" or one.is_backfilled or place < 0 or has_quotation(reading, one):
+    for sentiment in sentiments:
+        place = reading.text.find(sentiment.aspect_term) if sentiment.aspect_term else -1
+        if sentiment.polarity == "neutral" or sentiment.is_backfilled or place < 0 or has_quotation(reading, sentiment):
             continue
-        if weights_back(reading, one):
+        if weights_back(reading, sentiment):
             continue
-        end = place + len(one.aspect_term)
+        end = place + len(sentiment.aspect_term)
         return [
-            FoundRisk("EVIDENCE_GAP", place, end, "low", f"no words are said of '{one.aspect_term}'", one.aspect_term)
+            FoundRisk(
+                "EVIDENCE_GAP",
+                place,
+                end,
+                "low",
+                f"no words are said of '{sentiment.aspect_term}'",
+                sentiment.aspect_term,
+            )
         ]
     return []

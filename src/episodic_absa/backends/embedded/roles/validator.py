@@ -63,10 +63,10 @@ def first_look(reading: WeighedReading, inputs: ValidatorInputs) -> tuple[Sentim
     answer = answer_atsa(reading, AtsaInputs(text=inputs.text, language=inputs.language, aspects=inputs.aspects))
     return tuple(
         SentimentItem(
-            aspect_term=one.aspect_term,
-            polarity=next(polarity for polarity in POLARITIES if polarity == one.polarity),
-            evidence=one.evidence,
-            confidence=one.confidence,
+            aspect_term=sentiment.aspect_term,
+            polarity=next(polarity for polarity in POLARITIES if polarity == sentiment.polarity),
+            evidence=sentiment.evidence,
+            confidence=sentiment.confidence,
         )
-        for one in answer.sentiments
+        for sentiment in answer.sentiments
     )
