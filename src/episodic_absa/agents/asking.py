@@ -24,7 +24,7 @@ OutputT = TypeVar("OutputT", bound=BaseModel)
 
 
 class CallRecord(FrozenModel):
-    """One call as it really happened."""
+    """The record of one call."""
 
     stage: str
     agent: Role
@@ -45,11 +45,11 @@ class CallRecord(FrozenModel):
 
 @dataclass
 class Asking:
-    """All asks of one sample."""
+    """Asks the roles of one sample and records every call."""
 
     backend: Backend
     slot_names: Sequence[str]
-    """Keys whose presence in a prompt means that memory was shown."""
+    """The prompt keys that hold memory."""
     seed: int = 0
     condition: str = ""
     calls: list[CallRecord] = field(default_factory=list)

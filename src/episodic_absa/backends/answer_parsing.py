@@ -1,4 +1,4 @@
-"""From a raw reply to a validated answer. Forgiving about wrapping, strict about content."""
+"""Reads a validated answer out of a raw reply: forgiving about wrapping, strict about content."""
 
 import json
 import re

@@ -43,12 +43,12 @@ class Ask(Generic[OutputT]):
     output_model: type[OutputT]
     seed: int = 0
     condition: str = ""
-    """Only a cache that keeps conditions apart looks at it."""
+    """Used only by a cache that keeps conditions apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[OutputT]):
-    """One validated answer, with what it took to get it."""
+    """One validated answer and what it cost."""
 
     output: OutputT
     usage: Usage
@@ -81,18 +81,18 @@ class Reply:
     model: str = ""
     cached: bool = False
     from_model: bool = True
-    """False: a page that something else than a model sent; nobody should keep it."""
+    """False: no model sent this text (a login page, a proxy error); it is never kept."""
 
 
 class Replier(BackendFacts, Protocol):
     """Answers one request with one text. Everything about a vendor stops here."""
 
     async def reply(self, request: Request) -> Reply:
-        """Return the raw text, after whatever transport retries it takes."""
+        """Return the raw text; transport retries happen inside."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
         ...
 
 
@@ -104,7 +104,7 @@ class Backend(BackendFacts, Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
         ...
 
 
@@ -117,7 +117,10 @@ class RepairingBackend(PassedOnFacts):
         self._total_timeout_s = total_timeout_s
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
-        """Ask until the reply fits the output model; tokens and cost are summed over all attempts."""
+        """Return the first reply that fits the output model, with tokens and cost summed over all attempts.
+
+        Raises BackendError, with what was spent, after the last attempt or the total time limit.
+        """
         spent = _Spent()
         try:
             async with asyncio.timeout(self._total_timeout_s):
@@ -188,7 +191,7 @@ def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel
 
 
 class LimitedReplier(PassedOnFacts):
-    """Lets only so many requests be under way at once, whoever sends them."""
+    """Limits how many requests are in flight at once, across all callers."""
 
     def __init__(self, replier: Replier, in_flight: asyncio.Semaphore) -> None:
         super().__init__(replier)
@@ -197,7 +200,7 @@ class LimitedReplier(PassedOnFacts):
         self.sent_n = 0
 
     async def reply(self, request: Request) -> Reply:
-        """Pass the request on when there is room."""
+        """Wait for a free place, then pass the request on."""
         async with self._in_flight:
             self.sent_n += 1
             return await self._replier.reply(request)

@@ -1,4 +1,4 @@
-"""From a few settings to a ready backend: which replier, wrapped in which cache and recording."""
+"""Builds a backend from settings: the replier, the limit, the cache and the recording around it."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ _Seconds = Annotated[float, Field(gt=0)]
 
 
 class BackboneSettings(FrozenModel):
-    """What answers, and how it is asked."""
+    """Which backend answers, and how it is asked."""
 
     provider: Provider = "embedded"
     model: str = EMBEDDED_MODEL
@@ -53,7 +53,7 @@ class BackboneSettings(FrozenModel):
 
 
 def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings:
-    """Read the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
+    """Return the settings for the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
     provider, _, rest = spec.partition(":")
     if provider not in get_args(Provider):
         raise ConfigError(
@@ -80,7 +80,7 @@ def create_backend(
     share: Literal["all", "condition"] = "all",
     concurrency: int | None = None,
 ) -> RepairingBackend:
-    """Build the backend. Whoever opened the cache closes it."""
+    """Return the backend for these settings. The caller that opened the cache closes it."""
     replier = _replier(backbone)
     if isinstance(replier, LlmReplier):
         replier = _limited_and_cached(replier, backbone, cache, share, concurrency)
@@ -97,7 +97,7 @@ def _limited_and_cached(
     share: Literal["all", "condition"],
     concurrency: int | None,
 ) -> Replier:
-    # The limit lies below the cache: what is known needs no place.
+    # The limit lies below the cache: a cached answer needs no place.
     sender: Replier = llm if concurrency is None else LimitedReplier(llm, asyncio.Semaphore(concurrency))
     if cache is None:
         return sender

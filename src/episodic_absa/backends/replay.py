@@ -1,4 +1,4 @@
-"""Answers written to a JSONL recording, and answered from it again without any model.
+"""Writes answers to a JSONL recording, and answers from a recording without any model.
 
 A recording knows requests by prompt, schema, seed and attempt, not by provider or model: what a real model said can be
 replayed by anyone. The seed is part of it so that several draws of one prompt stay apart; a recording therefore answers
@@ -28,7 +28,7 @@ _LINE_START: Final = b'{"attempt":'
 
 
 class RecordedUsage(FrozenModel):
-    """What the answer took."""
+    """The tokens and cost of one answer."""
 
     tokens_in: Count
     tokens_out: Count
@@ -74,7 +74,7 @@ class RecordingReplier(PassedOnFacts):
             raise
 
     async def reply(self, request: Request) -> Reply:
-        """Pass the request on and write down what comes back."""
+        """Pass the request on and record the reply."""
         reply = await self._replier.reply(request)
         key = compute_request_key(request)
         if reply.from_model and key not in self._recorded:
@@ -147,7 +147,7 @@ class RecordingReplier(PassedOnFacts):
 
 
 class ReplayReplier:
-    """Answers only from a recording. What it does not hold is an error, never a guess."""
+    """Answers only from a recording. A request that was not recorded is an error, never a guess."""
 
     is_local = True
     is_reproducible = True
@@ -170,7 +170,7 @@ class ReplayReplier:
         self._replies = _parsed(content, path, key="backbone.recording")
 
     async def reply(self, request: Request) -> Reply:
-        """Return what was recorded, with its usage and model."""
+        """Return the recorded reply, with its usage and model."""
         found = self._replies.get(compute_request_key(request))
         if found is None:
             ask = request.ask
@@ -181,7 +181,7 @@ class ReplayReplier:
                 backend=self.name,
                 kind="provider_error",
             )
-        # Nothing here waits for anything; timers, signals and progress still want their turn.
+        # A replayed run never waits; without this, timers, signals and progress would get no turn.
         await asyncio.sleep(0)
         return found
 
@@ -212,7 +212,7 @@ def _encoded(key: str, request: Request, reply: Reply) -> bytes:
 
 
 def _parsed(content: bytes, path: Path, *, key: str) -> dict[str, Reply]:
-    """Read all lines; a key that stands there twice must say the same twice."""
+    """Return the replies by key; two lines with one key must hold equal replies."""
     replies: dict[str, Reply] = {}
     for number, line in enumerate(content.splitlines(), start=1):
         try:

@@ -15,7 +15,7 @@ _RECENT_ANSWERS: Final = 4096
 
 
 class CacheStats(NamedTuple):
-    """How the requests so far were answered."""
+    """How many requests were answered in which way."""
 
     hits: int
     misses: int
@@ -27,7 +27,7 @@ class CacheStats(NamedTuple):
 class ResponseCache:
     """Answers by key, shared by any number of repliers and processes; use it from one event loop at a time.
 
-    Whoever opens it closes it.
+    The caller that opens it closes it.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -56,7 +56,7 @@ class ResponseCache:
         return CacheStats(self._hits, self._misses, self._joined)
 
     def close(self) -> None:
-        """Finish the commit under way and let go of the file; answers that arrive later are refused."""
+        """Finish the commit in progress and close the file; later requests raise RuntimeError."""
         self._closed = True
         self._thread.shutdown(wait=True)
         if self._file is not None:

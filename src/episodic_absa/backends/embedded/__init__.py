@@ -1,4 +1,4 @@
-"""The embedded engine: answers every role by rule. It is not a language model and says so."""
+"""The embedded engine: rules and small trained weights answer every role. It is not a language model."""
 
 from episodic_absa.backends.embedded.embedded_engine import ENGINE_NAME, EmbeddedEngine
 from episodic_absa.backends.embedded.embedded_replier import EmbeddedReplier

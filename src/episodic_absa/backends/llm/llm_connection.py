@@ -1,4 +1,4 @@
-"""From settings and environment to a connected pydantic-ai model: addresses, keys, one HTTP client.
+"""Builds a connected pydantic-ai model from settings and environment: addresses, keys, one HTTP client.
 
 Nothing here is imported from a vendor before a connection is opened.
 """
@@ -67,7 +67,7 @@ class LlmConnection:
     base_url: str | None
     key: str = field(repr=False)
     key_variable: str
-    """Where the key comes from, or should."""
+    """The environment variable of the key."""
 
     @property
     def is_local(self) -> bool:

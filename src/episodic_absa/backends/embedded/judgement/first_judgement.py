@@ -1,4 +1,4 @@
-"""What Stage1 says of a term: the polarity by weights, the words to quote for it by the rules."""
+"""Judges a term for Stage1: the weights give the polarity, the rules the words to quote."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | Non
     if len(by_rule) > 1 and weighed.margin < _UNDECIDED:
         return by_rule
     if place and reading.clauses and reading.clauses[reading.clause_at(place[0])].is_question:
-        # Who asks does not judge, whatever such words say elsewhere.
+        # A question judges nothing, whatever its words say elsewhere.
         return by_rule
     agreeing = next((judgement for judgement in by_rule if judgement.polarity == weighed.best), None)
     if agreeing is not None:

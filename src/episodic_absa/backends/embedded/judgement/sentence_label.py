@@ -1,4 +1,4 @@
-"""One label for a whole text, from its tuples and from the text weights together."""
+"""Gives a text one label, from its tuples and the text weights together."""
 
 import math
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ BOTH: Final = Both(start=-3.78, weaker_side=4.19, contrast=0.96)
 
 
 class LabelEvidence(NamedTuple):
-    """What speaks for a label."""
+    """The evidence for a label."""
 
     by_tuples: float
     """Confidences of praise less those of blame; the clause after a contrast weighs more."""
@@ -89,7 +89,7 @@ def label_evidence(reading: WeighedReading, sentiments: Sequence[SentimentItem])
         and by_tuples * by_text < 0
         and _is_turned_by_negation(reading)
     ):
-        # The text was weighed word by word: of what a negation far off does to them it knows nothing.
+        # The text weights count single words and miss a negation that stands far from them.
         by_text = 0.0
     surest = (
         max((sentiment.confidence for sentiment in judged if sentiment.polarity == side), default=0.0)

@@ -1,7 +1,7 @@
-"""Which targets are named: the tagger's and the rules', joined by how much the tagger knows of such texts.
+"""Names the targets of a text: those of the tagger and of the rules, joined by what the tagger knows of such texts.
 
-Where the tagger knows domain and words it leads, and the rules only tip what it half sees. Where it does not, its "no"
-is ignorance: an opinion said of a noun that reviews are commonly about, or of a plain subject, is enough.
+Where the tagger knows domain and words, it leads, and the rules decide close cases only. Where it does not, its low
+probability says little: an opinion about a listed noun or a plain subject is enough.
 """
 
 from typing import Final, NamedTuple
@@ -34,7 +34,7 @@ _PREDICATES: Final = ("V", "XSV", "XSA")
 
 
 class NamedTarget(NamedTuple):
-    """A target with how sure the two readers are together."""
+    """A target and its likelihood by tagger and rules together."""
 
     target: Target
     likelihood: float

@@ -1,4 +1,4 @@
-"""Where the two readers differ, and by how much: the weights' lead of one polarity over another."""
+"""Compares rules and weights: where they differ, and by how much the weights prefer one polarity."""
 
 from typing import Final
 
@@ -40,7 +40,7 @@ def weights_lead(reading: WeighedReading, sentiment: SentimentItem, other: Polar
 
 
 def weights_back(reading: WeighedReading, sentiment: SentimentItem) -> bool:
-    """Whether the weights stand behind a tuple by themselves: a likely target, clearly of this polarity."""
+    """Whether the weights alone support a tuple: a likely target, clearly of this polarity."""
     weighed = weights_for(reading, sentiment)
     if weighed is None or weighed.best != sentiment.polarity or weighed.margin < _SURE_LEAD:
         return False
@@ -76,6 +76,6 @@ def _is_plainly_said(reading: Reading, sentiment: SentimentItem, place: tuple[in
 
 
 def is_mere_guess(reading: WeighedReading, sentiment: SentimentItem) -> bool:
-    """Whether a gap was filled for a target that neither reader sees: there is nothing to judge."""
+    """Whether a tuple is backfilled for a target that neither rules nor weights see."""
     place = place_of_tuple(reading, sentiment)
     return sentiment.is_backfilled and (place is None or support(reading, weigh(reading), *place) < NAMED)

@@ -1,4 +1,4 @@
-"""Opens the trained weights: checked against their manifest before the first use, never replaced by a guess."""
+"""Loads the trained weights and checks every file against the manifest."""
 
 import gzip
 import hashlib
@@ -69,7 +69,7 @@ SHIPPED_WEIGHTS: Final = TrainedWeights(SHIPPED)
 
 
 def weights_sha256(folder: Path = SHIPPED) -> str:
-    """Return one hash for all weights of a folder: that of the manifest, which names the hash of every file."""
+    """Return the hash of a folder's manifest, which holds the hash of every weight file."""
     return hashlib.sha256(_read(folder / MANIFEST)).hexdigest()
 
 

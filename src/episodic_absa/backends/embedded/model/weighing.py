@@ -1,4 +1,4 @@
-"""The second reader: what the trained weights make of a text. The rules are the first; the agents compare the two."""
+"""Weighs a text by the trained weights. The agents compare the result with what the rules read."""
 
 from typing import Final, NamedTuple
 
@@ -17,9 +17,9 @@ from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.vocabulary import POLARITIES, Polarity
 
 KNOWN_DOMAIN: Final = 0.7
-"""From this probability on the text is taken to be of a domain that the weights were trained on."""
+"""From this probability on a text counts as one of a trained domain."""
 OTHER_DOMAIN: Final = "other"
-"""What is recognised only so that it is not mistaken for a known domain."""
+"""The class of texts outside the trained domains."""
 EDGE: Final = 0.5
 _DIGITS: Final = 5
 
@@ -36,12 +36,12 @@ class Weighed(NamedTuple):
     """A text as the weights read it."""
 
     domain: str | None
-    """None: unlike anything the weights were trained on."""
+    """None: outside the trained domains."""
     shares: tuple[tuple[float, float], ...]
-    """Per word: how likely it begins a target, and goes on with one."""
+    """Per word: the probabilities that it begins a target and that it continues one."""
 
     familiar: frozenset[str]
-    """The words of the text that are at home in its domain."""
+    """The words of the text that speak for its domain."""
 
     certainty: float = 0.0
     """How likely the text is of its domain."""
@@ -75,18 +75,18 @@ class Weights3(NamedTuple):
 
 
 def weigh(reading: WeighedReading) -> Weighed:
-    """Weigh the words of a text; of a language without weights nothing is claimed."""
+    """Return the weighed words of a text; none for a language without weights."""
     return reading.once(_weigh)
 
 
 def weighed_polarity(reading: WeighedReading, term: str, place: tuple[int, int] | None = None) -> Weights3 | None:
-    """Weigh the polarity of a term, where it stands if that is known; None if it does not stand in the text."""
+    """Return the polarity weights of a term, at its place if that is known; None if the text lacks the term."""
     found = place or find_term(reading, term)
     return None if found is None else reading.once(_polarity, term, found)
 
 
 def weighed_text(reading: WeighedReading) -> Weights3 | None:
-    """Weigh the polarity of the whole text."""
+    """Return the polarity weights of the whole text; None without words."""
     return reading.once(_text)
 
 

@@ -1,4 +1,4 @@
-"""What the rules say of each word of a reading: its target, its opinion, how far the next opinion stands.
+"""Marks each word of a reading by the rules: its target, its opinion, the distance to the next opinion.
 
 The tagger and the polarity model both learn from these marks; they hold in domains whose words neither has seen.
 """
@@ -18,7 +18,7 @@ _FAR: Final = 9
 
 
 class WordMarks(NamedTuple):
-    """One word as the rules see it."""
+    """The marks of one word."""
 
     target: str
     """"-" outside; else B or I, the phrase's case, whether it can be named and whether an opinion is said of it."""

@@ -1,4 +1,4 @@
-"""ATE: what the text judges, with its exact characters, by tagger and rules together."""
+"""ATE: extracts the targets of a text with their exact characters, by tagger and rules together."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""CJ: do the tuples agree with each other and with the whole? Conflicts, contrast, irony, the writer's conclusion."""
+"""CJ: checks whether the tuples agree with each other and with the text: conflict, contrast, irony, conclusion."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""EPM: which words support each polarity? Sets it where the target's own words say otherwise, confirms it where not."""
+"""EPM: checks the words behind each polarity. Sets another one where the target's own words say so, else confirms."""
 
 from typing import Final
 

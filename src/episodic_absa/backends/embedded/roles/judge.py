@@ -141,7 +141,7 @@ def _as_settled(sentiment: SentimentItem, tuples: dict[str, AnsweredTuple]) -> S
 
 
 def _opening(reading: Reading) -> tuple[str, ...]:
-    """A text without evidence is cited by its beginning: a substring is always asked for."""
+    """Return the beginning of a text without evidence: the answer must quote some substring."""
     opening = reading.quote(0, _MAX_OPENING).strip()
     return (opening,) if opening else ()
 

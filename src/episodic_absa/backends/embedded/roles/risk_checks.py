@@ -1,4 +1,4 @@
-"""Checks a set of tuples against the reading of their text and names what may be wrong. Used by both validators."""
+"""Finds the structural risks of a set of tuples by the reading of their text. Used by both validators."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""What an agent takes from the memory slot: which second looks to run, and how careful to be. Never a label."""
+"""Reads the memory slot: which second looks to run, and how much caution to add. It never takes a label from it."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _STRENGTH_PER_CAUTION: Final = 0.7
 
 
 class SecondLooks(NamedTuple):
-    """The looks that advice opened, and how many voices of caution came with it."""
+    """The looks that advice opens, and the number of cautions."""
 
     looks: frozenset[Look] = frozenset()
     caution: int = 0

@@ -20,7 +20,7 @@ _DROP_WEIGHT: Final = -1.0
 
 
 def answer_stage2_ate(reading: WeighedReading, inputs: ReviewInputs) -> AteReviewAnswer:
-    """Review every aspect."""
+    """Return a verdict on every aspect."""
     looks = second_looks(inputs.memory)
     reviews = [_review(reading, aspect, inputs, looks) for aspect in inputs.stage1.ate.aspects]
     for target, _ in added_targets(reading, inputs, looks):

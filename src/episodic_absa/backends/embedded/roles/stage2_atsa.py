@@ -23,7 +23,7 @@ _DROP_WEIGHT: Final = -1.0
 
 
 def answer_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> AtsaReviewAnswer:
-    """Review every sentiment."""
+    """Return a verdict on every sentiment."""
     looks = second_looks(inputs.memory)
     conflicts = conflicting(inputs.stage1.atsa.sentiments)
     reviews = [_review(reading, sentiment, inputs, looks, conflicts) for sentiment in inputs.stage1.atsa.sentiments]
@@ -44,7 +44,7 @@ def answer_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> AtsaRev
 def _opinion_that_remains(
     reading: WeighedReading, inputs: ReviewInputs, looks: SecondLooks
 ) -> tuple[AnsweredSentimentReview, ...]:
-    """Where the debate drops every named target, the text still says something: of nothing named."""
+    """Return the opinion without a target that remains where the debate drops every named one."""
     judged = [sentiment for sentiment in inputs.stage1.atsa.sentiments if not sentiment.is_backfilled]
     if (
         looks.caution

@@ -1,4 +1,4 @@
-"""Stage2 Validator: looks at the patched tuples, says which risks of Stage1 are gone and which are new."""
+"""Stage2 validator: checks the patched tuples and says which Stage1 risks are gone and which are new."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""TAN: are the targets targets? Drops what names nothing, merges doubles, trims a term, confirms the rest."""
+"""TAN: checks the targets. Drops terms that name nothing, merges doubles, trims terms, confirms the rest."""
 
 from typing import Final
 

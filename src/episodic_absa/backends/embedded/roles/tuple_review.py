@@ -1,4 +1,4 @@
-"""What the agents after Stage1 share: reading a tuple again, and putting an edit into words."""
+"""Shared by the roles after Stage1: reading a tuple again, and building an edit."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -42,7 +42,7 @@ def proposed_change(reading: WeighedReading, sentiment: SentimentItem, looks: Se
     again = reread(reading, sentiment, looks)
     if again is None or again.polarity == sentiment.polarity or is_mere_guess(reading, sentiment):
         return None
-    # What advice has brought to light the weights did not see; without it they have heard the rules already.
+    # The weights have not seen what advice uncovers; without advice they already include the rules' marks.
     before = reread(reading, sentiment, NO_LOOKS) if looks.looks else again
     is_new = not again.has_own_words or (before is not None and before.polarity != again.polarity)
     if weights_lead(reading, sentiment, again.polarity) > (_OPEN if is_new else _TIED):
@@ -64,7 +64,7 @@ def reread(reading: Reading, sentiment: SentimentItem, looks: SecondLooks) -> Ju
 
 
 def is_borrowed_across(reading: Reading, sentiment: SentimentItem) -> bool:
-    """Whether a tuple lives on words from the other side of a contrast."""
+    """Whether a tuple takes its evidence from the other side of a contrast."""
     term, evidence = find_term(reading, sentiment.aspect_term), evidence_place(reading, sentiment)
     if term is None or evidence is None or not reading.clauses or opinions_about(reading, sentiment.aspect_term):
         return False
