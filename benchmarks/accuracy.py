@@ -23,12 +23,9 @@ from strict_score import Pair, explicit_pairs, strict_score
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
-from episodic_absa.backends.create_backend import BackboneSettings, create_backend
-from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, weights_folder, weights_sha256
-from episodic_absa.backends.embedded.roles.ate import answer_ate
-from episodic_absa.backends.embedded.roles.atsa import answer_atsa
-from episodic_absa.backends.embedded.roles.validator import answer_validator
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.backend import RepairingBackend
+from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReplier
+from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, TrainedWeights, weights_sha256
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.schemas.absa import FinalTuple, Sample
@@ -69,9 +66,11 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-async def analyse(rows: Sequence[dict[str, Any]], language: Language) -> tuple[list[SampleResult], float]:
+async def analyse(
+    rows: Sequence[dict[str, Any]], language: Language, engine: EmbeddedEngine
+) -> tuple[list[SampleResult], float]:
     """Run the whole pipeline without memory; return the results and the samples per CPU second."""
-    supervisor = SupervisorAgent(create_backend(BackboneSettings()))
+    supervisor = SupervisorAgent(RepairingBackend(EmbeddedReplier(engine)))
     with tempfile.TemporaryDirectory() as folder, MemoryStore(Path(folder) / "store.jsonl") as store:
         memory = EpisodicOrchestrator(load_condition("C1"), store)
         await supervisor.run(Sample(uid="warm", text=rows[0]["text"], language_code=language), DirectMemory(memory))
@@ -89,11 +88,11 @@ def pairs_of(tuples: Iterable[FinalTuple]) -> set[Pair]:
     return explicit_pairs(one.model_dump() for one in tuples if not one.is_backfilled)
 
 
-def score_dataset(data: Path, dataset: Dataset, limit: int | None) -> dict[str, Any]:
-    """Score one test file with the weights of this context."""
+def score_dataset(data: Path, dataset: Dataset, limit: int | None, engine: EmbeddedEngine) -> dict[str, Any]:
+    """Return the scores of one engine on one test file."""
     rows = read_rows(data / f"{dataset.name}.test.jsonl")[:limit]
     gold = [explicit_pairs(row["gold_tuples"]) for row in rows]
-    results, rate = asyncio.run(analyse(rows, dataset.language))
+    results, rate = asyncio.run(analyse(rows, dataset.language, engine))
     stage1 = strict_score(gold, [pairs_of(one.final_result.stage1_tuples) for one in results])
     final = strict_score(gold, [pairs_of(one.final_result.final_tuples) for one in results])
     return {
@@ -119,7 +118,7 @@ def score_baselines(data: Path, dataset: Dataset, limit: int | None) -> dict[str
 def score_labels(data: Path, dataset: Dataset, limit: int | None) -> dict[str, Any]:
     """Score the label of each text; a text with both polarities is mixed."""
     rows = [row for row in read_rows(data / f"{dataset.name}.test.jsonl") if _polarities(row)][:limit]
-    results, rate = asyncio.run(analyse(rows, dataset.language))
+    results, rate = asyncio.run(analyse(rows, dataset.language, EmbeddedEngine()))
     wanted = [_label(_polarities(row)) for row in rows]
     labels = [result.moderator.final_label for result in results]
     return {
@@ -142,13 +141,15 @@ def _label(polarities: set[str]) -> str:
 def engine_rate(data: Path, dataset: Dataset) -> dict[str, int]:
     """Return the texts and sentences per CPU second of the three Stage1 roles, asked without the framework."""
     texts = [row["text"] for row in read_rows(data / f"{dataset.name}.test.jsonl")]
+    engine = EmbeddedEngine()
     started = time.process_time()
     for text in texts:
-        answer_ate(AteInputs(text=text, language=dataset.language))
-        answer_atsa(AtsaInputs(text=text, language=dataset.language, aspects=None))
-        answer_validator(ValidatorInputs(text=text, language=dataset.language, aspects=None, sentiments=None))
+        engine.answer("ate", AteInputs(text=text, language=dataset.language))
+        engine.answer("atsa", AtsaInputs(text=text, language=dataset.language, aspects=None))
+        validated = ValidatorInputs(text=text, language=dataset.language, aspects=None, sentiments=None)
+        engine.answer("validator", validated)
     took = time.process_time() - started
-    sentences = sum(len({clause.sentence for clause in read_text(text, dataset.language).clauses}) for text in texts)
+    sentences = sum(len({clause.sentence for clause in engine.read(text, dataset.language).clauses}) for text in texts)
     return {"texts": round(len(texts) / took), "sentences": round(sentences / took)}
 
 
@@ -157,9 +158,9 @@ def load_seconds(language: Language) -> float:
     text = "The room was clean." if language == "en" else "방이 깨끗해요."
     program = (
         "import time; started = time.perf_counter()\n"
-        "from episodic_absa.backends.embedded.roles.ate import answer_ate\n"
+        "from episodic_absa.backends.embedded import EmbeddedEngine\n"
         "from episodic_absa.schemas.role_inputs import AteInputs\n"
-        f"answer_ate(AteInputs(text={text!r}, language={language!r}))\n"
+        f"EmbeddedEngine().answer('ate', AteInputs(text={text!r}, language={language!r}))\n"
         "print(time.perf_counter() - started)"
     )
     runs = [subprocess.run([sys.executable, "-c", program], capture_output=True, check=True) for _ in range(3)]
@@ -175,11 +176,7 @@ def leave_out(data: Path, dataset: Dataset, limit: int | None, kept: Path) -> di
         command += ["--language", dataset.language, "--leave-out", dataset.domain, "--no-documents"]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     assert json.loads((folder / MANIFEST).read_text())["left_out_domain"] == dataset.domain
-    token = weights_folder.set(folder)
-    try:
-        return score_dataset(data, dataset, limit)
-    finally:
-        weights_folder.reset(token)
+    return score_dataset(data, dataset, limit, EmbeddedEngine(TrainedWeights(folder)))
 
 
 def mean_f1(scores: dict[str, dict[str, Any]], language: Language) -> float | None:
@@ -202,7 +199,7 @@ def main() -> None:
     chosen = [one for one in ASPECTS if not given.only or one.name in given.only]
     report: dict[str, Any] = {"weights_sha256": weights_sha256(SHIPPED), "datasets": {}, "labels": {}, "left_out": {}}
     for number, dataset in enumerate(chosen, 1):
-        scores = score_dataset(given.data, dataset, given.limit)
+        scores = score_dataset(given.data, dataset, given.limit, EmbeddedEngine())
         scores |= score_baselines(given.data, dataset, given.limit)
         report["datasets"][dataset.name] = scores
         _show(f"{number} of {len(chosen)}", dataset.name, scores)

@@ -14,6 +14,7 @@ from typing import Any
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.schemas.absa import Sample
@@ -53,7 +54,7 @@ def answers_for(terms: tuple[str, str]) -> dict[str, dict[str, Any]]:
     }
 
 
-class InstantBackend:
+class InstantBackend(RemoteFacts):
     """Answers every role at once."""
 
     name = "instant"

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from recorded_model import prompt_key, review_key
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.runs.dry_run import estimate_run
 from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
@@ -40,7 +41,7 @@ SEEDS = (42, 123, 456)
 ONE_BY_ONE_SAMPLES = 2
 
 
-class RememberingReplier:
+class RememberingReplier(RemoteFacts):
     """The embedded engine; it keeps its answers by prompt."""
 
     def __init__(self) -> None:

@@ -5,11 +5,12 @@ from typing import Any
 
 from episodic_absa import Analyzer
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
+from episodic_absa.backends.backend_facts import RemoteFacts
 
 JUDGED = {"battery": "positive", "screen": "negative"}
 
 
-class MyReplier:
+class MyReplier(RemoteFacts):
     """Answers one request with one text. A text that does not fit is asked for again, up to three times."""
 
     name = "mine:toy"

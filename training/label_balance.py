@@ -20,10 +20,10 @@ from near_copies import HeldOut
 from scipy.optimize import minimize
 from train import LANGUAGES, collect, file_entry, fit_texts
 
+from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.judgement.sentence_label import LabelEvidence, label_evidence
-from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, weights_folder
+from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, TrainedWeights
 from episodic_absa.backends.embedded.roles.validator import first_look
-from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.schemas.role_inputs import ValidatorInputs
 from episodic_absa.vocabulary import Language
 
@@ -44,9 +44,10 @@ def main() -> None:
     data: Path = parser.parse_args().data
     if not data.is_dir():
         raise SystemExit(f"no data at {data}; see training/README.md for what is needed")
+    engine = EmbeddedEngine()
     either_side: list[Labelled] = []
     for language in LANGUAGES:
-        found = [one for rows in _dev_rows(data, language) for one in labelled(rows, language)]
+        found = [one for rows in _dev_rows(data, language) for one in labelled(rows, language, engine)]
         either_side += found
         found += _unseen_documents(data, language)
         tuples, text = fit_lean(found)
@@ -55,14 +56,15 @@ def main() -> None:
     print(f"both: start={start:.2f}, weaker_side={weaker:.2f}, contrast={contrast:.2f}")
 
 
-def labelled(rows: Iterable[Row], language: Language) -> list[Labelled]:
-    """Read rows with the weights of this context; a row that judges nothing teaches nothing."""
+def labelled(rows: Iterable[Row], language: Language, engine: EmbeddedEngine) -> list[Labelled]:
+    """Return what the engine makes of each row; a row that judges nothing teaches nothing."""
     found = []
     for row in rows:
         label = gold_label(row)
         if label:
             inputs = ValidatorInputs(text=row.text, language=language, aspects=None, sentiments=None)
-            found.append(Labelled(label_evidence(read_text(row.text, language), first_look(inputs)), label))
+            reading = engine.read(row.text, language)
+            found.append(Labelled(label_evidence(reading, first_look(reading, inputs)), label))
     return found
 
 
@@ -117,11 +119,8 @@ def _unseen_documents(data: Path, language: Language) -> list[Labelled]:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         manifest["files"][name] = file_entry(content)
         (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-        token = weights_folder.set(folder)
-        try:
-            return labelled((one.row for one in material.documents[::EVERY]), language)
-        finally:
-            weights_folder.reset(token)
+        engine = EmbeddedEngine(TrainedWeights(folder))
+        return labelled((one.row for one in material.documents[::EVERY]), language, engine)
 
 
 if __name__ == "__main__":

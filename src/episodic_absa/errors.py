@@ -13,8 +13,27 @@ EpisodicAbsaError
     ContractError(uid, field)         a result that breaks a rule of the pipeline; the sample fails
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money; None where the price is not known."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Return the sum; a sum with an unknown part is unknown."""
+        unknown = self.cost_usd is None or other.cost_usd is None
+        return Usage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+        )
 
 
 class EpisodicAbsaError(Exception):
@@ -94,6 +113,10 @@ class BackendError(EpisodicAbsaError):
     def __init__(self, message: str, *, backend: str) -> None:
         super().__init__(message)
         self.backend = backend
+        self.attempts = 0
+        """How many requests the call took until it failed; `RepairingBackend` counts them."""
+        self.usage = Usage()
+        """What these requests used, as far as the backend said so."""
 
 
 class BackendUnavailableError(BackendError):

@@ -60,20 +60,9 @@ AdoptReason = Literal[
 ]
 StorageTag = Literal["failure_asset", "utility", "novelty", "gate_disabled"]
 Speaker = Literal["epm", "tan", "cj"]
-DebateCall = Literal["epm", "tan", "cj", "judge"]
-Role = Literal[
-    "ate",
-    "atsa",
-    "validator",
-    "epm",
-    "tan",
-    "cj",
-    "judge",
-    "stage2_ate",
-    "stage2_atsa",
-    "stage2_validator",
-]
-"""The ten calls of a sample."""
+DebateCall = Literal[Speaker, "judge"]
+Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator"]
+"""The questions a sample asks of a model."""
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E"]
 ErrorType = Literal[
     "provider_error", "timeout", "json_parse_error", "schema_validation_error", "contract_error", "leakage_error"
@@ -85,6 +74,8 @@ PrincipleRisk = RiskId | Literal["conflict", "implicit", "none", "any"]
 
 POLARITIES: Final[tuple[Polarity, ...]] = get_args(Polarity)
 RISK_IDS: Final[tuple[RiskId, ...]] = get_args(RiskId)
+SPEAKERS: Final[tuple[Speaker, ...]] = get_args(Speaker)
+DEBATE_CALLS: Final[tuple[DebateCall, ...]] = get_args(DebateCall)
 STRUCTURES: Final[tuple[Structure, ...]] = get_args(Structure)
 L3_RISKS: Final[frozenset[RiskId]] = frozenset({"NEGATION_SCOPE", "CONTRAST_SCOPE", "IRONY", "POLARITY_MISMATCH"})
 """Risks that may reverse a polarity."""

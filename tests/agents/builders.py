@@ -13,6 +13,7 @@ from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage2.patch import PatchResult, apply_patch
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
 from episodic_absa.schemas.absa import (
@@ -209,7 +210,7 @@ OVERRIDING_ANSWERS: dict[str, dict[str, Any]] = {
 """Turns the service round: 0.5 + 0.5 + 0.8 reach t0's 1.6."""
 
 
-class ScriptedBackend:
+class ScriptedBackend(RemoteFacts):
     """Answers every role from a table and remembers what it was asked."""
 
     name = "scripted"

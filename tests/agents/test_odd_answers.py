@@ -11,6 +11,7 @@ from episodic_absa.agents.stage1.ate_processing import process_ate
 from episodic_absa.agents.stage1.validator_processing import process_validator
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.errors import BackendResponseError
 from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.schemas.absa import DebateSummary, SentimentItem, ValidatorOutput
@@ -18,7 +19,7 @@ from episodic_absa.schemas.answers import AnsweredAspect, AnsweredRisk, AteAnswe
 from episodic_absa.schemas.role_inputs import AteInputs
 
 
-class Nesting:
+class Nesting(RemoteFacts):
     """A model that loops."""
 
     name = "nesting"

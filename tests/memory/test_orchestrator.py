@@ -27,7 +27,6 @@ from episodic_absa.memory import (
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
-from episodic_absa.memory.episodic_orchestrator import ALL_DEBATE_CALLS
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,
@@ -42,7 +41,7 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
-from episodic_absa.vocabulary import DebateCall, Polarity, RiskId, Severity, Split
+from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Polarity, RiskId, Severity, Split
 
 CONDITIONS = ["C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"]
 RETRIEVING = CONDITIONS[1:]
@@ -80,7 +79,7 @@ def orchestrator(
     *,
     version: str = "v1_3",
     chars_cap: int | None = None,
-    visible_to: Sequence[DebateCall] = ALL_DEBATE_CALLS,
+    visible_to: Sequence[DebateCall] = DEBATE_CALLS,
     **more: Any,
 ) -> Iterator[EpisodicOrchestrator]:
     with MemoryStore(path) as store:

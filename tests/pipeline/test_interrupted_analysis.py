@@ -11,9 +11,10 @@ import pytest
 
 from episodic_absa import Analyzer
 from episodic_absa.backends.backend import Answer, Ask, OutputT
+from episodic_absa.backends.backend_facts import RemoteFacts
 
 
-class NeverAnswers:
+class NeverAnswers(RemoteFacts):
     """A backend that waits for ever and tells when it was cancelled."""
 
     name = "test:never"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
+from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import BackendUnavailableError
 from episodic_absa.experiment import run_grid
@@ -87,16 +88,12 @@ def outputs_of(cell: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (cell / OUTPUTS).read_text("utf-8").splitlines()]
 
 
-class _Around:
+class _Around(PassedOnFacts):
     """The embedded engine, or another replier, with something around it."""
 
     def __init__(self, replier: Replier | None = None) -> None:
         self._replier = replier or EmbeddedReplier()
-        self.name = self._replier.name
-
-    @property
-    def honours_seed(self) -> bool:
-        return self._replier.honours_seed
+        super().__init__(self._replier)
 
     async def close(self) -> None:
         await self._replier.close()

@@ -152,7 +152,7 @@ def test_condition_and_seed_of_the_cell_change_the_hash(tmp_path: Path) -> None:
     [
         ("prompt_versions", lambda: {"ate.v1": "0"}),
         ("lexicon_sha256", lambda: "0"),
-        ("embedded_sha256", lambda: "0"),
+        ("shipped_fingerprint", lambda _: "0"),
         ("load_catalogue", lambda: SimpleNamespace(sha256="0")),
         ("version", lambda _: "9.9"),
     ],

@@ -10,6 +10,7 @@ from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.experiment_config import load_experiment
@@ -48,7 +49,7 @@ def test_equal_prompts_are_one_request_over_all_conditions_that_share(
         assert json.loads(manifest.read_text())["answers_shared"] is (share == "all")
 
 
-class _Crowd:
+class _Crowd(RemoteFacts):
     """Counts the asks under way."""
 
     def __init__(self) -> None:

@@ -7,18 +7,17 @@ from typing import Any
 from tests.runs.small_grid import outputs_of, run_here, write_experiment
 
 from episodic_absa.backends.backend import Reply, Request
+from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.runs.run_directory import TRACES
 
 
-class ReadPrompts:
+class ReadPrompts(PassedOnFacts):
     """The embedded engine, which keeps the keys of every prompt by role."""
-
-    honours_seed = False
 
     def __init__(self) -> None:
         self._engine = EmbeddedReplier()
-        self.name = self._engine.name
+        super().__init__(self._engine)
         self.keys: list[tuple[str, list[str]]] = []
 
     async def reply(self, request: Request) -> Reply:

@@ -244,6 +244,21 @@ def test_a_failing_sample_is_recorded_and_the_grid_goes_on(tmp_path: Path, role:
     assert not {outputs[2]["uid"], outputs[9]["uid"]} & set(sources)
 
 
+def test_a_failed_sample_is_charged_what_its_calls_took(tmp_path: Path) -> None:
+    path = write_experiment(tmp_path, experiment={"conditions": ["C1"]})
+    run_here(path, Failing(_about(2, role="epm"), Scrambled(3)))
+    cell = _cell(path, "C1__seed42")
+    traces = [json.loads(line) for line in (cell / TRACES).read_text("utf-8").splitlines()]
+    cards = [json.loads(line) for line in (cell / SCORECARDS).read_text("utf-8").splitlines()]
+    for trace, card in zip(traces, cards, strict=True):
+        took = sum(call["latency_ms"] for call in trace["calls"])
+        assert trace["timing"]["latency_ms_sum"] == pytest.approx(took, abs=0.01)
+        assert took > 0
+        assert card["usage"]["attempts"] == sum(call["attempts"] for call in trace["calls"])
+    assert [call["attempts"] for call in traces[2]["calls"]] == [1, 1, 1, 1], "the fourth one failed"
+    assert cards[2]["status"] == "error"
+
+
 # CHECKLIST 193
 def test_too_many_failures_stop_the_run_which_can_go_on(tmp_path: Path) -> None:
     fails = _about(1, 4, 5, role="atsa")

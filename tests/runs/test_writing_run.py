@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.runs.small_grid import run_here, write_experiment
 
 from episodic_absa.backends.backend import Reply, Request
+from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 
 
@@ -22,15 +23,13 @@ def is_free(lock: Path) -> bool:
     return True
 
 
-class TryLock:
+class TryLock(PassedOnFacts):
     """The embedded engine, which tries at each request to take the lock of a store."""
-
-    honours_seed = False
 
     def __init__(self, lock: Path) -> None:
         self._engine = EmbeddedReplier()
         self._lock = lock
-        self.name = self._engine.name
+        super().__init__(self._engine)
         self.was_free: list[bool] = []
 
     async def reply(self, request: Request) -> Reply:
@@ -54,14 +53,12 @@ def test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the
     assert is_free(cell / "episodic_store.jsonl.lock")
 
 
-class Unjudged:
+class Unjudged(PassedOnFacts):
     """The embedded engine without sentiments: every aspect becomes a neutral backfill."""
-
-    honours_seed = False
 
     def __init__(self) -> None:
         self._engine = EmbeddedReplier()
-        self.name = self._engine.name
+        super().__init__(self._engine)
 
     async def reply(self, request: Request) -> Reply:
         reply = await self._engine.reply(request)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
+from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.errors import BackendUnavailableError, RunDirectoryError
 from episodic_absa.experiment import run_grid
@@ -96,12 +97,11 @@ def test_a_directory_that_no_run_wrote_is_refused(name: str, grid: Path) -> None
         verify(grid.parents[1] / name)
 
 
-class _FailsInDebate:
+class _FailsInDebate(PassedOnFacts):
     """Loses the connection when the judge of a Korean review is asked."""
 
     def __init__(self, backend: Backend) -> None:
-        self.name = backend.name
-        self.honours_seed = backend.honours_seed
+        super().__init__(backend)
         self._backend = backend
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:

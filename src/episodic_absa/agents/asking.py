@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from episodic_absa.agents.roles import ROLE_SPECS, prompt_name
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError
 from episodic_absa.schemas.call_record import CallRecord
@@ -20,28 +21,15 @@ from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
-PROMPT_VERSION: Final = "v1"
-STAGE_OF: Final[dict[Role, str]] = {
-    "ate": "stage1",
-    "atsa": "stage1",
-    "validator": "stage1",
-    "epm": "debate",
-    "tan": "debate",
-    "cj": "debate",
-    "judge": "debate",
-    "stage2_ate": "stage2",
-    "stage2_atsa": "stage2",
-    "stage2_validator": "stage2",
-}
 
 
 @dataclass
 class Asking:
-    """All asks of one sample."""
+    """Asks the roles of one sample and records every call."""
 
     backend: Backend
     slot_names: Sequence[str]
-    """Keys whose presence in a prompt means that memory was shown."""
+    """The prompt keys that hold memory."""
     seed: int = 0
     condition: str = ""
     calls: list[CallRecord] = field(default_factory=list)
@@ -50,7 +38,7 @@ class Asking:
         self, role: Role, inputs: AteInputs, context: Sequence[tuple[str, Any]], output_model: type[OutputT]
     ) -> OutputT:
         """Ask one role; `context` is what its prompt shows, in this order."""
-        prompt = Prompt(f"{role}.{PROMPT_VERSION}", instructions(role), render_context(context))
+        prompt = Prompt(prompt_name(role), instructions(role), render_context(context))
         ask = Ask(role, inputs, prompt, output_model, seed=self.seed, condition=self.condition)
         started_at, start = datetime.now(UTC), time.perf_counter()
         place = len(self.calls)
@@ -58,7 +46,15 @@ class Asking:
         try:
             answer = await self.backend.answer(ask)
         except BackendError as error:
-            self.calls[place] = self._record(ask, place, started_at, start, error=type(error).__name__)
+            self.calls[place] = self._record(
+                ask,
+                place,
+                started_at,
+                start,
+                usage=error.usage,
+                attempts=error.attempts,
+                error=type(error).__name__,
+            )
             raise
         self.calls[place] = self._record(
             ask,
@@ -87,7 +83,7 @@ class Asking:
     ) -> CallRecord:
         usage = usage or Usage()
         return CallRecord(
-            stage=STAGE_OF[ask.role],
+            stage=ROLE_SPECS[ask.role].stage,
             agent=ask.role,
             call_index=place,
             prompt_hash=hashlib.sha256(f"{ask.prompt.system}\0{ask.prompt.user}".encode()).hexdigest(),
@@ -120,10 +116,10 @@ def holds_slot(rendered: str, slot_names: Sequence[str]) -> bool:
 @cache
 def instructions(role: Role) -> str:
     """Return the instructions of a role."""
-    return (files("episodic_absa") / "agents" / "prompts" / f"{role}.{PROMPT_VERSION}.md").read_text("utf-8").strip()
+    return (files("episodic_absa") / "agents" / "prompts" / f"{prompt_name(role)}.md").read_text("utf-8").strip()
 
 
 @cache
 def prompt_versions() -> dict[str, str]:
     """Return the sha256 of every prompt file by name."""
-    return {f"{role}.{PROMPT_VERSION}": hashlib.sha256(instructions(role).encode()).hexdigest() for role in STAGE_OF}
+    return {prompt_name(role): hashlib.sha256(instructions(role).encode()).hexdigest() for role in ROLE_SPECS}

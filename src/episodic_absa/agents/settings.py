@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
 from episodic_absa.schemas.override_decision import OverrideThresholds
-from episodic_absa.vocabulary import DebateCall, Speaker
+from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, DebateCall, Speaker
 
 OverrideProfile = Literal["t0", "t1", "t2"]
 _Weight = Annotated[float, Field(ge=0.0)]
@@ -52,8 +52,8 @@ class DebateSettings(FrozenModel):
     """The speakers in order, the number of rounds, and the calls that may see memory."""
 
     rounds: Annotated[int, Field(ge=1, le=3)] = 1
-    order: tuple[Speaker, ...] = ("epm", "tan", "cj")
-    memory_visible_to: tuple[DebateCall, ...] = ("epm", "tan", "cj", "judge")
+    order: tuple[Speaker, ...] = SPEAKERS
+    memory_visible_to: tuple[DebateCall, ...] = DEBATE_CALLS
     """The calls whose prompt may hold the memory slot."""
 
     @model_validator(mode="after")
@@ -62,7 +62,7 @@ class DebateSettings(FrozenModel):
             if len(set(names)) < len(names):
                 raise ValueError(f"a speaker is named twice: {', '.join(names)}; name each at most once")
         if not self.order:
-            raise ValueError("order needs at least one speaker of epm, tan, cj")
+            raise ValueError(f"order needs at least one speaker of {', '.join(SPEAKERS)}")
         return self
 
 

@@ -1,4 +1,4 @@
-"""What a prompt shows of Stage1 and of reviews: short enough for a small model, complete enough to judge by."""
+"""Selects what a prompt shows of Stage1 and of verdicts: short enough for a small model, enough to judge by."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -39,16 +39,16 @@ RESERVED_KEYS: Final = frozenset(
         *ReviewContext.model_fields,
     }
 )
-"""Keys that prompts use; a memory slot must be told apart from all of them."""
+"""The keys that prompts use; a memory slot needs another name."""
 
 
 def shown_terms(aspects: Iterable[AspectItem]) -> list[str]:
-    """Show aspects by their terms."""
+    """Return the terms of the aspects."""
     return [item.aspect_term for item in aspects]
 
 
 def shown_sentiments(sentiments: Iterable[SentimentItem]) -> list[dict[str, Any]]:
-    """Show sentiments with their evidence."""
+    """Return the sentiments with their evidence."""
     return [
         {
             "aspect_term": item.aspect_term,
@@ -61,24 +61,24 @@ def shown_sentiments(sentiments: Iterable[SentimentItem]) -> list[dict[str, Any]
 
 
 def shown_aspects(aspects: Iterable[AspectItem]) -> list[dict[str, Any]]:
-    """Show aspects with their spans, for those who may revise them."""
+    """Return the aspects with their spans, for roles that may revise them."""
     return [
         {"aspect_term": item.aspect_term, "span": item.span.model_dump() if item.span else None} for item in aspects
     ]
 
 
 def shown_risks(risks: Iterable[StructuralRisk]) -> list[dict[str, Any]]:
-    """Show risks as they are known."""
+    """Return all fields of the risks."""
     return [risk.model_dump(mode="json") for risk in risks]
 
 
 def shown_proposals(proposals: Iterable[Proposal]) -> list[dict[str, Any]]:
-    """Show proposals as they were made."""
+    """Return all fields of the proposals."""
     return [proposal.model_dump(mode="json") for proposal in proposals]
 
 
 def debate_context(text: str, stage1: Stage1Result) -> Context:
-    """Show the debate what Stage1 found."""
+    """Return the context of a debate prompt: the findings of Stage1."""
     return [
         ("text", text),
         ("stage1_aspects", shown_terms(stage1.ate.aspects)),
@@ -91,7 +91,7 @@ def debate_context(text: str, stage1: Stage1Result) -> Context:
 def review_context(
     text: str, stage1: Stage1Result, review: ReviewContext, more: Context, slot: MemorySlot | None, slot_name: str
 ) -> Context:
-    """Show Stage2 what it reviews; memory, if any, comes last."""
+    """Return the context of a Stage2 prompt; memory, if any, comes last."""
     shown: Context = [
         ("text", text),
         ("stage1_aspects", shown_aspects(stage1.ate.aspects)),

@@ -1,6 +1,5 @@
 """Analyses one sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +34,7 @@ from episodic_absa.memory import (
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, MemoryMeta
-from episodic_absa.vocabulary import DebateCall
+from episodic_absa.vocabulary import DEBATE_CALLS
 
 
 class SupervisorAgent:
@@ -192,6 +191,7 @@ class SupervisorAgent:
 
 def _with_slots_seen(meta: MemoryMeta, asking: Asking) -> MemoryMeta:
     """Record the debate calls whose rendered prompt held the slot."""
-    calls: Sequence[DebateCall] = ("epm", "tan", "cj", "judge")
     seen = {call.agent for call in asking.calls if call.memory_slot_present}
-    return meta.model_copy(update={"memory_debate_slot_present_for": tuple(call for call in calls if call in seen)})
+    return meta.model_copy(
+        update={"memory_debate_slot_present_for": tuple(call for call in DEBATE_CALLS if call in seen)}
+    )

@@ -1,1 +1,1 @@
-"""Whatever answers a question: the embedded engine, a model behind a server, a recording. Agents know only the seam."""
+"""Everything that answers a question: the embedded engine, a model behind a server, a recording."""

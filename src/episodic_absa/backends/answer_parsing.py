@@ -1,4 +1,4 @@
-"""From a raw reply to a validated answer. Forgiving about wrapping, strict about content."""
+"""Reads a validated answer out of a raw reply: forgiving about wrapping, strict about content."""
 
 import json
 import re
@@ -11,7 +11,7 @@ OutputT = TypeVar("OutputT", bound=BaseModel)
 MAX_REPLY_CHARS: Final = 1_000_000
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[a-zA-Z]*[^\S\n]*+\n(.*?)```", re.DOTALL)
-_ERRORS_TOLD: Final = 5
+_MOST_SHOWN: Final = 5
 _decode = json.JSONDecoder(strict=False)
 
 
@@ -24,12 +24,12 @@ class UnusableReplyError(Exception):
 
 
 def parse_reply(text: str, model: type[OutputT]) -> OutputT:
-    """Find the JSON object in a reply and validate it."""
+    """Return the validated answer in a reply; raise UnusableReplyError if there is none."""
     value = _find_json(text)
     try:
         return model.model_validate_json(json.dumps(value))
     except ValidationError as error:
-        raise UnusableReplyError(_told(error), "schema_validation_error") from error
+        raise UnusableReplyError(_problems_of(error), "schema_validation_error") from error
 
 
 @cache
@@ -40,7 +40,7 @@ def json_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 @cache
 def schema_text(model: type[BaseModel]) -> str:
-    """Return it compact, for a prompt."""
+    """Return the schema as compact JSON, for a prompt."""
     return json.dumps(_without_prose(json_schema(model)), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -66,10 +66,12 @@ def _find_json(text: str) -> Any:
     )
 
 
-def _told(error: ValidationError) -> str:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in found[:_ERRORS_TOLD]]
-    return "; ".join(told) + (f"; and {len(found) - _ERRORS_TOLD} more" if len(found) > _ERRORS_TOLD else "")
+def _problems_of(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    shown = [
+        f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}" for problem in problems[:_MOST_SHOWN]
+    ]
+    return "; ".join(shown) + (f"; and {len(problems) - _MOST_SHOWN} more" if len(problems) > _MOST_SHOWN else "")
 
 
 def _without_prose(schema: Any) -> Any:

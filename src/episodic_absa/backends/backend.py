@@ -12,11 +12,14 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply, schema_text
-from episodic_absa.errors import BackendResponseError, BackendUnavailableError
+from episodic_absa.backends.backend_facts import BackendFacts, PassedOnFacts
+from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
+from episodic_absa.errors import Usage as Usage
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.vocabulary import Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
+BackendErrorT = TypeVar("BackendErrorT", bound=BackendError)
 MAX_ATTEMPTS: Final = 3
 _QUOTED_REPLY_CHARS: Final = 4000
 
@@ -40,30 +43,12 @@ class Ask(Generic[OutputT]):
     output_model: type[OutputT]
     seed: int = 0
     condition: str = ""
-    """Only a cache that keeps conditions apart looks at it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens and money; None where the price is not known."""
-
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost_usd: float | None = None
-
-    def plus(self, other: "Usage") -> "Usage":
-        """Add up; a sum with an unknown part is unknown."""
-        unknown = self.cost_usd is None or other.cost_usd is None
-        return Usage(
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
-        )
+    """Used only by a cache that keeps conditions apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[OutputT]):
-    """One validated answer, with what it took to get it."""
+    """One validated answer and what it cost."""
 
     output: OutputT
     usage: Usage
@@ -96,30 +81,22 @@ class Reply:
     model: str = ""
     cached: bool = False
     from_model: bool = True
-    """False: a page that something else than a model sent; nobody should keep it."""
+    """False: no model sent this text (a login page, a proxy error); it is never kept."""
 
 
-class Replier(Protocol):
+class Replier(BackendFacts, Protocol):
     """Answers one request with one text. Everything about a vendor stops here."""
 
-    name: str
-    """Provider and model, such as `openai:gpt-4o-mini`."""
-
-    @property
-    def honours_seed(self) -> bool:
-        """Whether another seed may give another answer. A server may turn out not to."""
-        ...
-
     async def reply(self, request: Request) -> Reply:
-        """Return the raw text, after whatever transport retries it takes."""
+        """Return the raw text; transport retries happen inside."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
         ...
 
 
-class Backend(Protocol):
+class Backend(BackendFacts, Protocol):
     """Answers one question with one typed value. A class with these members is a backend; it inherits nothing.
 
     `examples/custom_backend.py` shows the short way: a Replier of your own inside a `RepairingBackend`.
@@ -132,56 +109,52 @@ class Backend(Protocol):
         'embedded:rules-1'
     """
 
-    name: str
-
-    @property
-    def honours_seed(self) -> bool:
-        """Whether another seed may give another answer."""
-        ...
-
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Return a validated answer, or raise a BackendError."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
         ...
 
 
-class RepairingBackend:
+class RepairingBackend(PassedOnFacts):
     """The standard Backend: up to three attempts, the later ones with the error and the previous reply."""
 
     def __init__(self, replier: Replier, *, total_timeout_s: float | None = None) -> None:
+        super().__init__(replier)
         self._replier = replier
         self._total_timeout_s = total_timeout_s
-        self.name = replier.name
-
-    @property
-    def honours_seed(self) -> bool:
-        """Whether another seed may give another answer."""
-        return self._replier.honours_seed
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
-        """Ask until the reply fits the output model; tokens and cost are summed over all attempts."""
+        """Return the first reply that fits the output model, with tokens and cost summed over all attempts.
+
+        Raises BackendError, with what was spent, after the last attempt or the total time limit.
+        """
+        spent = _Spent()
         try:
             async with asyncio.timeout(self._total_timeout_s):
-                return await self._attempt(Request(ask), Usage(cost_usd=0.0))
+                return await self._attempt(Request(ask), spent)
+        except BackendError as error:
+            raise spent.charged_to(error) from error.__cause__
         except TimeoutError as error:
-            raise BackendUnavailableError(
+            late = BackendUnavailableError(
                 f"{self.name} gave no valid answer for {ask.role} within {self._total_timeout_s or 'the given'} s "
                 "(backbone.total_timeout_s)",
                 backend=self.name,
                 kind="timeout",
-            ) from error
+            )
+            raise spent.charged_to(late) from error
 
     async def close(self) -> None:
         """Close the replier."""
         await self._replier.close()
 
-    async def _attempt(self, request: Request, spent: Usage) -> Answer[Any]:
+    async def _attempt(self, request: Request, spent: "_Spent") -> Answer[Any]:
         ask = request.ask
+        spent.requests_n += 1
         reply = await self._replier.reply(request)
-        spent = spent.plus(reply.usage)
+        spent.replies.append(reply)
         try:
             output = parse_reply(reply.text, ask.output_model)
         except UnusableReplyError as error:
@@ -194,7 +167,29 @@ class RepairingBackend:
                 ) from error
             note = _repair_note(reply.text, error, ask.output_model)
             return await self._attempt(replace(request, attempt=request.attempt + 1, repair_note=note), spent)
-        return Answer(output, spent, request.attempt, reply.model or self.name, cached=reply.cached)
+        return Answer(output, spent.usage, request.attempt, reply.model or self.name, cached=reply.cached)
+
+
+@dataclass(slots=True)
+class _Spent:
+    """What one call has taken so far."""
+
+    requests_n: int = 0
+    replies: list[Reply] = field(default_factory=list)
+
+    @property
+    def usage(self) -> Usage:
+        """The sum over all requests; what a request without a reply costs is unknown."""
+        is_known = len(self.replies) == self.requests_n
+        total = Usage(cost_usd=0.0 if is_known else None)
+        for reply in self.replies:
+            total = total.plus(reply.usage)
+        return total
+
+    def charged_to(self, error: BackendErrorT) -> BackendErrorT:
+        """Return the error with what was spent until it came."""
+        error.attempts, error.usage = self.requests_n, self.usage
+        return error
 
 
 def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel]) -> str:
@@ -205,22 +200,17 @@ def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel
     )
 
 
-class LimitedReplier:
-    """Lets only so many requests be under way at once, whoever sends them."""
+class LimitedReplier(PassedOnFacts):
+    """Limits how many requests are in flight at once, across all callers."""
 
     def __init__(self, replier: Replier, in_flight: asyncio.Semaphore) -> None:
-        self.name = replier.name
+        super().__init__(replier)
         self._replier = replier
         self._in_flight = in_flight
         self.sent_n = 0
 
-    @property
-    def honours_seed(self) -> bool:
-        """As the replier behind it."""
-        return self._replier.honours_seed
-
     async def reply(self, request: Request) -> Reply:
-        """Pass the request on when there is room."""
+        """Wait for a free place, then pass the request on."""
         async with self._in_flight:
             self.sent_n += 1
             return await self._replier.reply(request)

@@ -1,4 +1,4 @@
-"""From a few settings to a ready backend: which replier, wrapped in which cache and recording."""
+"""Builds a backend from settings: the replier, the limit, the cache and the recording around it."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any, Final, Literal, Self, get_args
 from pydantic import ValidationError, model_validator
 
 from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Replier
-from episodic_absa.backends.cache.response_cache import CachingReplier, ResponseCache
+from episodic_absa.backends.cache.caching_replier import CachingReplier
+from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm.llm_replier import LlmReplier
 from episodic_absa.backends.llm.llm_settings import LlmSettings, ModelName, RequestSettings, Seconds
@@ -57,7 +58,7 @@ class BackboneSettings(RequestSettings):
 
 
 def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings:
-    """Read the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
+    """Return the settings for the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
     provider, _, rest = spec.partition(":")
     if provider not in get_args(Provider):
         raise ConfigError(
@@ -84,7 +85,7 @@ def create_backend(
     share: Literal["all", "condition"] = "all",
     concurrency: int | None = None,
 ) -> RepairingBackend:
-    """Build the backend. Whoever opened the cache closes it."""
+    """Return the backend for these settings. The caller that opened the cache closes it."""
     replier = _replier(backbone)
     if isinstance(replier, LlmReplier):
         replier = _limited_and_cached(replier, backbone, cache, share, concurrency)
@@ -101,7 +102,7 @@ def _limited_and_cached(
     share: Literal["all", "condition"],
     concurrency: int | None,
 ) -> Replier:
-    # The limit lies below the cache: what is known needs no place.
+    # The limit lies below the cache: a cached answer needs no place.
     sender: Replier = llm if concurrency is None else LimitedReplier(llm, asyncio.Semaphore(concurrency))
     if cache is None:
         return sender

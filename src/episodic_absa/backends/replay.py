@@ -1,4 +1,4 @@
-"""Answers written to a JSONL recording, and answered from it again without any model.
+"""Writes answers to a JSONL recording, and answers from a recording without any model.
 
 A recording knows requests by prompt, schema, seed and attempt, not by provider or model: what a real model said can be
 replayed by anyone. The seed is part of it so that several draws of one prompt stay apart; a recording therefore answers
@@ -17,7 +17,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
-from episodic_absa.backends.cache.response_cache import compute_request_key
+from episodic_absa.backends.backend_facts import PassedOnFacts
+from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -27,7 +28,7 @@ _LINE_START: Final = b'{"attempt":'
 
 
 class RecordedUsage(FrozenModel):
-    """What the answer took."""
+    """The tokens and cost of one answer."""
 
     tokens_in: Count
     tokens_out: Count
@@ -49,7 +50,7 @@ class RecordedReply(FrozenModel):
     usage: RecordedUsage
 
 
-class RecordingReplier:
+class RecordingReplier(PassedOnFacts):
     """Appends each new reply to a recording, one process at a time.
 
     Put it outermost, around the cache: then the recording is complete even where the cache answers. Below the cache it
@@ -57,7 +58,7 @@ class RecordingReplier:
     """
 
     def __init__(self, replier: Replier, path: Path) -> None:
-        self.name = replier.name
+        super().__init__(replier)
         self._replier = replier
         self._path = path
         self._unsynced = 0
@@ -72,13 +73,8 @@ class RecordingReplier:
             os.close(self._descriptor)
             raise
 
-    @property
-    def honours_seed(self) -> bool:
-        """As the replier behind it."""
-        return self._replier.honours_seed
-
     async def reply(self, request: Request) -> Reply:
-        """Pass the request on and write down what comes back."""
+        """Pass the request on and record the reply."""
         reply = await self._replier.reply(request)
         key = compute_request_key(request)
         if reply.from_model and key not in self._recorded:
@@ -151,9 +147,12 @@ class RecordingReplier:
 
 
 class ReplayReplier:
-    """Answers only from a recording. What it does not hold is an error, never a guess."""
+    """Answers only from a recording. A request that was not recorded is an error, never a guess."""
 
-    honours_seed: bool = True
+    is_local = True
+    is_reproducible = True
+    needs_key = False
+    honours_seed = True
 
     def __init__(self, path: Path) -> None:
         try:
@@ -166,12 +165,12 @@ class ReplayReplier:
                 key="backbone.recording",
             ) from error
         self.name = f"replay:{path.name}"
-        self.sha256 = hashlib.sha256(content).hexdigest()
+        self.fingerprint = hashlib.sha256(content).hexdigest()
         self._path = path
         self._replies = _parsed(content, path, key="backbone.recording")
 
     async def reply(self, request: Request) -> Reply:
-        """Return what was recorded, with its usage and model."""
+        """Return the recorded reply, with its usage and model."""
         found = self._replies.get(compute_request_key(request))
         if found is None:
             ask = request.ask
@@ -182,7 +181,7 @@ class ReplayReplier:
                 backend=self.name,
                 kind="provider_error",
             )
-        # Nothing here waits for anything; timers, signals and progress still want their turn.
+        # A replayed run never waits; without this, timers, signals and progress would get no turn.
         await asyncio.sleep(0)
         return found
 
@@ -213,7 +212,7 @@ def _encoded(key: str, request: Request, reply: Reply) -> bytes:
 
 
 def _parsed(content: bytes, path: Path, *, key: str) -> dict[str, Reply]:
-    """Read all lines; a key that stands there twice must say the same twice."""
+    """Return the replies by key; two lines with one key must hold equal replies."""
     replies: dict[str, Reply] = {}
     for number, line in enumerate(content.splitlines(), start=1):
         try:

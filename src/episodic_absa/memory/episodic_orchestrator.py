@@ -29,10 +29,7 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, ProvenanceV1_1
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
-from episodic_absa.vocabulary import DangerousAdvice, DebateCall, FirewallMode, MemoryMode, Split
-
-ALL_DEBATE_CALLS: Final[tuple[DebateCall, ...]] = ("epm", "tan", "cj", "judge")
-
+from episodic_absa.vocabulary import DEBATE_CALLS, DangerousAdvice, DebateCall, FirewallMode, MemoryMode, Split
 
 _KEYS_OF_THE_PIPELINE: Final = {
     "memory_prompt_injection_chars_cap": "PipelineSettings(memory_prompt_injection_chars_cap=...)",
@@ -118,7 +115,7 @@ class EpisodicOrchestrator:
         settings: EpisodicMemorySettings | None = None,
         catalogue: PrincipleCatalogue | None = None,
         chars_cap: int | None = None,
-        visible_to: Sequence[DebateCall] = ALL_DEBATE_CALLS,
+        visible_to: Sequence[DebateCall] = DEBATE_CALLS,
     ) -> None:
         settings = settings or EpisodicMemorySettings()
         self.condition = condition

@@ -213,6 +213,7 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
         package_version=manifest.package_version,
         config_name=manifest.config_path.name,
         backbone=f"{backbone.provider}:{backbone.model}",
+        is_rule_engine=manifest.weights_sha256 is not None,
         temperature=backbone.temperature,
         split=manifest.dataset.processing_split,
         reviews=len(reviews),

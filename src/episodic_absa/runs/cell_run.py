@@ -8,6 +8,7 @@ from pathlib import Path
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.backend import Backend
+from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import EpisodicOrchestrator
 from episodic_absa.pipeline import Pipeline
@@ -241,6 +242,6 @@ class _CellRun:
 def _answers_are_shared(spec: CellSpec) -> bool:
     """Return whether all cells of a seed are sure to get equal answers to equal prompts, also after an interruption."""
     file = spec.config.file
-    if file.backbone.provider in ("embedded", "replay"):
+    if facts_of(file.backbone).is_reproducible:
         return True
     return file.cache.share == "all" and spec.use_cache_file

@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Mapping
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.backends.provider_facts import shipped_fingerprint
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import lexicon_sha256
 from episodic_absa.memory import load_catalogue
@@ -67,18 +67,8 @@ def resource_hashes(config: ExperimentConfig) -> dict[str, Any]:
         "catalogue_sha256": load_catalogue().sha256,
         "conditions_sha256": config.conditions_file.sha256,
         "recording_sha256": sha256_of(config.resolve(recording)) if recording else None,
-        "weights_sha256": embedded_sha256() if config.file.backbone.provider == "embedded" else None,
+        "weights_sha256": shipped_fingerprint(config.file.backbone),
     }
-
-
-def embedded_sha256() -> str:
-    """Return the sha256 over the embedded engine's rules, word lists and trained weights, in name order."""
-    digest = hashlib.sha256()
-    folder = Path(str(files("episodic_absa"))) / "backends" / "embedded"
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in (".py", ".yaml", ".json", ".gz"):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
 
 
 def sha256_of(path: Path) -> str:

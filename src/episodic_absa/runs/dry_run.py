@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.llm.llm_connection import open_connection
 from episodic_absa.backends.llm.prices import cost_usd
+from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.runs.cells import Cell, build_cells, evaluated_cells
 from episodic_absa.runs.experiment_config import ExperimentConfig
@@ -171,7 +172,7 @@ class _Price(NamedTuple):
 
 async def _price(backbone: BackboneSettings, load: Load) -> tuple[_Price | None, str]:
     """Return the price of a token and, if there is none, why."""
-    if backbone.provider in ("embedded", "replay"):
+    if facts_of(backbone).is_local:
         return _Price(0.0, 0.0), ""
     try:
         connection = open_connection(backbone.llm_settings())

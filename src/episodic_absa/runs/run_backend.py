@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
+from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.runs.experiment_config import ExperimentConfig
 from episodic_absa.runs.request_counts import CountingCache
@@ -44,18 +45,13 @@ async def open_backend(
         cache.close()
 
 
-class AskLimit:
+class AskLimit(PassedOnFacts):
     """Lets a limited number of asks begin, so that an ask's time limit does not run out in a long queue."""
 
     def __init__(self, backend: Backend, ask_n: int) -> None:
-        self.name = backend.name
+        super().__init__(backend)
         self._backend = backend
         self._places = asyncio.Semaphore(ask_n)
-
-    @property
-    def honours_seed(self) -> bool:
-        """Whether the backend's answers depend on the seed."""
-        return self._backend.honours_seed
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Ask the backend when a place is free."""

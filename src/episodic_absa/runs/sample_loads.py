@@ -12,21 +12,20 @@ from pydantic import BaseModel
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.backends.answer_parsing import schema_text
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
+from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_condition
 from episodic_absa.runs.experiment_config import ExperimentConfig
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.vocabulary import Role
+from episodic_absa.vocabulary import SPEAKERS, Role
 
 _STAGE1_ROLES: Final = frozenset[Role]({"ate", "atsa", "validator"})
 _ASSUMED_TOKENS_OUT: Final[dict[Role, int]] = {
     "ate": 80,
     "atsa": 180,
     "validator": 150,
-    "epm": 200,
-    "tan": 200,
-    "cj": 200,
+    **dict.fromkeys(SPEAKERS, 200),
     "judge": 350,
     "stage2_ate": 120,
     "stage2_atsa": 150,
@@ -107,14 +106,12 @@ def _slot_tokens(config: ExperimentConfig) -> float:
     return (chars if cap is None else min(chars, cap)) / _LATIN_CHARS_PER_TOKEN
 
 
-class _MeasuringReplier:
+class _MeasuringReplier(PassedOnFacts):
     """The embedded engine, which also counts the tokens of every prompt."""
-
-    name = EmbeddedReplier.name
-    honours_seed = EmbeddedReplier.honours_seed
 
     def __init__(self) -> None:
         self._engine = EmbeddedReplier()
+        super().__init__(self._engine)
         self.stage1 = Load()
         self.later = Load()
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from episodic_absa.agents.asking import instructions
 from episodic_absa.agents.shown_values import RESERVED_KEYS
+from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.datasets.dataset_checks import count_invalid_gold, find_shared_texts
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.language import find_polarity_word
@@ -246,13 +247,14 @@ def _paper_lines(config: ExperimentConfig, data: ExperimentData | None) -> Itera
 def _answers_line(config: ExperimentConfig) -> _Said:
     """Check that the answers of a paper's run can be reproduced."""
     backbone = config.file.backbone
-    if backbone.provider == "embedded":
-        return "ok", "paper_answers", "the embedded engine gives every answer again"
-    if backbone.provider == "replay":
-        recording = config.resolve(Path(backbone.recording)) if backbone.recording else None
-        if recording is not None and recording.is_file():
+    if backbone.recording is not None:
+        recording = config.resolve(backbone.recording)
+        if recording.is_file():
             return "ok", "paper_answers", f"answers come from {recording.name}"
         return "error", "paper_answers", "backbone.recording does not name a recording that exists"
+    facts = facts_of(backbone)
+    if facts.is_reproducible:
+        return "ok", "paper_answers", f"{facts.title} gives every answer again"
     cache = config.resolve(config.file.cache.path)
     folder = next(parent for parent in cache.absolute().parents if parent.exists())
     if cache.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):

@@ -8,6 +8,7 @@ import pytest
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, RepairingBackend
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import BackendUnavailableError, ConfigError
@@ -15,7 +16,7 @@ from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.schemas.absa import Sample
 
 
-class Failing:
+class Failing(RemoteFacts):
     """The embedded engine, but for roles that fail after a while."""
 
     name = "failing"

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Prompt, Replier, Reply, Request, Usage
-from episodic_absa.backends.cache.response_cache import CachingReplier, ResponseCache
+from episodic_absa.backends.backend_facts import RemoteFacts
+from episodic_absa.backends.cache.caching_replier import CachingReplier
+from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.role_inputs import AteInputs
@@ -29,7 +31,7 @@ class FoundMore(Found):
     certain: bool = True
 
 
-class ScriptedReplier:
+class ScriptedReplier(RemoteFacts):
     """Numbers its answers, each at a price that six decimals cannot hold."""
 
     name = "scripted:1"
@@ -96,7 +98,7 @@ def test_replaying_gives_the_replies_and_usage_that_were_recorded(tmp_path: Path
     assert asyncio.run(ask_all(replay, list(reversed(REQUESTS)))) == list(reversed(replies))
     assert replay.name == "replay:answers.jsonl"
     assert replay.honours_seed
-    assert replay.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert replay.fingerprint == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_a_recording_line_says_what_was_asked_without_the_prompt(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request, Usage
-from episodic_absa.backends.cache.response_cache import CacheStats, CachingReplier, ResponseCache
+from episodic_absa.backends.backend_facts import RemoteFacts
+from episodic_absa.backends.cache.caching_replier import CachingReplier
+from episodic_absa.backends.cache.response_cache import CacheStats, ResponseCache
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -28,7 +30,7 @@ class FoundMore(Found):
     certain: bool = True
 
 
-class ScriptedReplier:
+class ScriptedReplier(RemoteFacts):
     """Numbers its answers, or always gives the same. It can wait for `gate`, and fails as often as told."""
 
     name = "scripted:1"

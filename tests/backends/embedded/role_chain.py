@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import parse_reply
 from episodic_absa.backends.backend import Ask, Prompt, Request
-from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReplier
 from episodic_absa.backends.embedded.judgement.aspect_judgement import judge_implicit, judge_term
 from episodic_absa.backends.embedded.judgement.target_union import rule_targets
 from episodic_absa.backends.embedded.text_reading import read_text
@@ -52,10 +52,11 @@ from episodic_absa.schemas.role_inputs import (
     Validator2Inputs,
     ValidatorInputs,
 )
-from episodic_absa.vocabulary import POLARITIES, DebateCall, Language, Polarity, Role, Speaker
+from episodic_absa.vocabulary import POLARITIES, SPEAKERS, DebateCall, Language, Polarity, Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
-SPEAKERS: tuple[Speaker, ...] = ("epm", "tan", "cj")
+ENGINE = EmbeddedEngine()
+REPLIER = EmbeddedReplier(ENGINE)
 
 
 class Row(NamedTuple):
@@ -104,7 +105,7 @@ def table(name: str) -> tuple[Row, ...]:
 
 def reply_text(role: Role, inputs: AteInputs, output_model: type[BaseModel]) -> str:
     ask = Ask(role, inputs, Prompt(role, "", ""), output_model)
-    return asyncio.run(EmbeddedReplier().reply(Request(ask))).text
+    return asyncio.run(REPLIER.reply(Request(ask))).text
 
 
 def ask(role: Role, inputs: AteInputs, output_model: type[OutputT]) -> OutputT:
@@ -115,9 +116,9 @@ def memory_of(
     *risk_tags: str, principle: str = "P-GEN-01", change: str = "lower", warnings: Sequence[str] = ()
 ) -> MemorySlot:
     """Build the part of an advisory bundle that the engine reads."""
-    message = f"Look again. [risk: L3; action: polarity_flip; risk change: {change}; conflict resolved: n/a]"
     advisory = {
-        "message": message,
+        "advisory_type": "failed_override_warning" if change == "higher" else "successful_override",
+        "message": f"Look again. [risk: L3; action: polarity_flip; risk change: {change}; conflict resolved: n/a]",
         "strength": "moderate",
         "evidence": {"risk_tags": list(risk_tags), "principle_id": principle},
     }

@@ -175,3 +175,18 @@ def _stage1_with(text: str, term: str, polarity: str) -> Stage1Result:
         {"aspect_term": term, "span": span, "polarity": polarity, "evidence": "bad", "confidence": 0.6}
     )
     return with_validator(text, "en", (AspectItem(aspect_term=term, span=span),), (sentiment,))
+
+
+@pytest.mark.parametrize("change", ["lower", "higher"])
+@pytest.mark.parametrize("message", ["", "risk change: higher", "risk change: lower", "위험이 커졌다", "[riskier]"])
+def test_the_wording_of_a_message_changes_no_answer(change: str, message: str) -> None:
+    text = "I don't think the curry is good."
+    memory = memory_of("NEGATION_SCOPE", change=change)
+    reworded = {**memory, "retrieved": [{**advisory, "message": message} for advisory in memory["retrieved"]]}
+    assert second_looks(reworded) == second_looks(memory)
+    assert reviewed(text, "en", reworded) == reviewed(text, "en", memory)
+
+
+def test_advice_from_a_case_that_ended_badly_only_adds_caution() -> None:
+    looks = second_looks(memory_of("NEGATION_SCOPE", change="higher"))
+    assert (looks.looks, looks.caution) == (frozenset(), 1)

@@ -6,6 +6,7 @@ import sys
 import pytest
 from tests.backends.embedded.role_chain import first_look
 
+from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.vocabulary import Language
 
@@ -64,7 +65,8 @@ def test_a_marker_before_both_clauses_puts_them_on_two_sides() -> None:
 
 def test_a_text_is_read_once() -> None:
     text = "The tea was lovely, and this sentence occurs nowhere else."
-    assert read_text(text, "en") is read_text(text, "en")
+    engine = EmbeddedEngine()
+    assert engine.read(text, "en") is engine.read(text, "en")
 
 
 def test_importing_the_engine_loads_no_analyser_and_no_lexicon() -> None:

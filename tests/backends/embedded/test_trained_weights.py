@@ -3,28 +3,28 @@
 import gzip
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, weights_folder, weights_sha256
-from episodic_absa.backends.embedded.model.weighing import weigh
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded import EmbeddedEngine
+from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, TrainedWeights, weights_sha256
+from episodic_absa.backends.embedded.model.weighing import Weighed, weigh
 from episodic_absa.errors import ConfigError
-from episodic_absa.runs.cfg_hash import embedded_sha256
+from episodic_absa.vocabulary import Language
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "weights"
-    shutil.copytree(SHIPPED, folder)
-    token = weights_folder.set(folder)
-    yield folder
-    weights_folder.reset(token)
+def copied(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(SHIPPED, tmp_path / "weights"))
+
+
+def weigh_with(folder: Path, text: str, language: Language) -> Weighed:
+    return weigh(EmbeddedEngine(TrainedWeights(folder)).read(text, language))
 
 
 def test_the_manifest_lists_every_file_with_its_hash_and_where_it_came_from() -> None:
@@ -50,7 +50,7 @@ def test_no_weight_file_holds_a_sentence() -> None:
 def test_a_missing_file_is_named(copied: Path, name: str) -> None:
     (copied / name).unlink()
     with pytest.raises(ConfigError, match=r"cannot be read.*train") as error:
-        weigh(read_text(f"The room was clean. {name}", "en"))
+        weigh_with(copied, f"The room was clean. {name}", "en")
     assert error.value.path == copied / name
 
 
@@ -60,7 +60,7 @@ def test_a_damaged_file_is_refused(copied: Path, name: str) -> None:
     content[len(content) // 2] ^= 1
     (copied / name).write_bytes(content)
     with pytest.raises(ConfigError, match="damaged") as error:
-        weigh(read_text(f"방이 깨끗해요. {name}", "ko"))
+        weigh_with(copied, f"방이 깨끗해요. {name}", "ko")
     assert error.value.path == copied / name
 
 
@@ -71,30 +71,31 @@ def test_a_file_that_is_no_model_is_refused_even_if_listed(copied: Path) -> None
         manifest["files"][name]["sha256"] = hashlib.sha256(b"no model").hexdigest()
     (copied / MANIFEST).write_text(json.dumps(manifest))
     with pytest.raises(ConfigError, match="damaged"):
-        weigh(read_text("The room was clean, they said.", "en"))
+        weigh_with(copied, "The room was clean, they said.", "en")
 
 
 def test_a_broken_manifest_is_refused(copied: Path) -> None:
     (copied / MANIFEST).write_text("[]")
     with pytest.raises(ConfigError, match="manifest"):
-        weigh(read_text("The room was clean, I said.", "en"))
+        weigh_with(copied, "The room was clean, I said.", "en")
 
 
 def test_other_weights_are_another_configuration(copied: Path) -> None:
     assert weights_sha256(copied) == weights_sha256(SHIPPED)
     (copied / MANIFEST).write_text("{}")
     assert weights_sha256(copied) != weights_sha256(SHIPPED)
-    assert len(embedded_sha256()) == 64
+    assert len(EmbeddedEngine().fingerprint) == 64
+    assert EmbeddedEngine(TrainedWeights(copied)).fingerprint != EmbeddedEngine().fingerprint
 
 
 def test_the_answer_does_not_depend_on_what_was_read_before() -> None:
     texts = ["The staff was rude.", "Great screen, weak battery.", "We loved the view from the room."]
     program = (
         "import sys, json\n"
-        "from episodic_absa.backends.embedded.text_reading import read_text\n"
+        "from episodic_absa.backends.embedded import EmbeddedEngine\n"
         "from episodic_absa.backends.embedded.model.weighing import weigh, weighed_polarity\n"
-        "texts = json.loads(sys.argv[1])\n"
-        "readings = [read_text(text, 'en') for text in texts]\n"
+        "engine, texts = EmbeddedEngine(), json.loads(sys.argv[1])\n"
+        "readings = [engine.read(text, 'en') for text in texts]\n"
         "found = {one.text: [weigh(one).shares, weighed_polarity(one, one.text.split()[1])] for one in readings}\n"
         "print(json.dumps(found, sort_keys=True))"
     )
@@ -103,7 +104,7 @@ def test_the_answer_does_not_depend_on_what_was_read_before() -> None:
             [sys.executable, "-c", program, json.dumps(order)],
             capture_output=True,
             check=True,
-            env={"PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for order, seed in ((texts, "1"), (texts[::-1], "2"))
     }

@@ -1,8 +1,9 @@
 """Rules and weights read the same text; who is believed, and what the debate makes of their difference."""
 
 import pytest
-from tests.backends.embedded.role_chain import run_review, run_stage1
+from tests.backends.embedded.role_chain import ENGINE, run_review, run_stage1
 
+from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.judgement import target_union, two_readers
 from episodic_absa.backends.embedded.judgement.target_union import NAMED, named_targets, support
 from episodic_absa.backends.embedded.judgement.two_readers import is_doubtful, weights_lead
@@ -14,7 +15,6 @@ from episodic_absa.backends.embedded.model.polarity_features import (
     target_features,
 )
 from episodic_absa.backends.embedded.model.tagger_features import adapted, tagger_features
-from episodic_absa.backends.embedded.model.trained_weights import weights_of
 from episodic_absa.backends.embedded.model.weighing import (
     OTHER_DOMAIN,
     Weighed,
@@ -25,7 +25,6 @@ from episodic_absa.backends.embedded.model.weighing import (
 )
 from episodic_absa.backends.embedded.model.word_marks import mark_words
 from episodic_absa.backends.embedded.reading import Reading
-from episodic_absa.backends.embedded.text_reading import read_text
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Language
 
@@ -40,7 +39,7 @@ def flat(reading: Reading, share: float, domain: str | None = None, *, familiar:
 
 
 def test_words_are_marked_as_the_rules_see_them() -> None:
-    reading = read_text("The room was clean.", "en")
+    reading = ENGINE.read("The room was clean.", "en")
     marks = dict(zip((word.form for word in reading.words), mark_words(reading), strict=True))
     assert marks["room"].target.startswith("B:subject:1:+")
     assert marks["room"].is_listed
@@ -49,7 +48,7 @@ def test_words_are_marked_as_the_rules_see_them() -> None:
 
 
 def test_a_known_domain_adds_its_own_copies_and_an_unknown_one_none() -> None:
-    reading = read_text("음식이 맛있어요", "ko")
+    reading = ENGINE.read("음식이 맛있어요", "ko")
     features = tagger_features(reading)
     assert adapted(features, None) == features
     assert "food|w=음식" in adapted(features, "food")[0]
@@ -68,14 +67,14 @@ def test_a_linear_model_ignores_what_it_does_not_know() -> None:
 
 
 def test_neighbouring_words_make_one_span_until_another_begins() -> None:
-    reading = read_text("battery life screen", "en")
+    reading = ENGINE.read("battery life screen", "en")
     weighed = Weighed(None, ((0.9, 0.0), (0.1, 0.7), (0.6, 0.2)), frozenset())
     spans = [(one.start, one.end) for one in spans_above(reading, weighed, 0.3)]
     assert spans == [(0, 12), (13, 19)]
 
 
 def test_the_rules_insist_only_where_the_tagger_knows_no_better() -> None:
-    reading = read_text("The room was clean.", "en")
+    reading = ENGINE.read("The room was clean.", "en")
     assert support(reading, flat(reading, 0.0), 4, 8) >= NAMED, "the tagger has never seen such a text"
     assert support(reading, flat(reading, 0.0, "hotel", familiar=True), 4, 8) < NAMED, "it has, and says no"
     assert support(reading, flat(reading, 0.1, "hotel", familiar=True), 4, 8) >= NAMED, "it half sees it"
@@ -85,31 +84,29 @@ def test_the_rules_insist_only_where_the_tagger_knows_no_better() -> None:
 def test_a_mere_predicate_is_a_target_only_where_the_domain_is_sure(
     monkeypatch: pytest.MonkeyPatch, certainty: float, named: bool
 ) -> None:
-    reading = read_text("응답이 빠르고 좋네요", "ko")
+    reading = EmbeddedEngine().read("응답이 빠르고 좋네요", "ko")
     weighed = flat(reading, 0.0, "phone")._replace(certainty=certainty)
     shares = [(0.9, 0.0) if word.form == "빠르" else (0.0, 0.0) for word in reading.words]
     monkeypatch.setattr(target_union, "weigh", lambda _: weighed._replace(shares=tuple(shares)))
-    target_union._named.cache_clear()
     assert any(one.target.term.startswith("빠르") for one in named_targets(reading)) is named
-    target_union._named.cache_clear()
 
 
 def test_in_an_unknown_domain_a_plain_subject_is_named_if_the_tagger_glimpses_it() -> None:
-    reading = read_text("The gyoza was bland.", "en")
+    reading = ENGINE.read("The gyoza was bland.", "en")
     assert support(reading, flat(reading, 0.1), 4, 9) >= NAMED
     assert support(reading, flat(reading, 0.0), 4, 9) < NAMED
     assert support(reading, flat(reading, 0.1, "restaurant", familiar=True), 4, 9) < NAMED, "there the tagger knows"
 
 
 def test_what_is_recognised_as_other_is_of_no_known_domain() -> None:
-    reading = read_text("과자가 바삭하고 초콜릿 맛이 진해요. 사료도 잘 먹어요.", "ko")
-    likely = weights_of("ko").domain.probabilities(domain_features(reading))
+    reading = ENGINE.read("과자가 바삭하고 초콜릿 맛이 진해요. 사료도 잘 먹어요.", "ko")
+    likely = reading.weights.domain.probabilities(domain_features(reading))
     assert max(likely, key=lambda name: likely[name]) == OTHER_DOMAIN
     assert weigh(reading).domain is None
 
 
 def test_a_noun_nobody_judges_needs_the_tagger() -> None:
-    reading = read_text("The room was next to the lift.", "en")
+    reading = ENGINE.read("The room was next to the lift.", "en")
     assert support(reading, flat(reading, 0.0), 4, 8) < NAMED
     assert support(reading, flat(reading, 0.5), 4, 8) >= NAMED
 
@@ -134,12 +131,12 @@ def test_a_text_that_judges_nothing_has_no_side(text: str, language: Language) -
 
 def test_terms_carry_no_particle() -> None:
     for text in ("서비스는 친절했지만 음식은 별로였어", "직원분들이 친절하고 로비가 깨끗해요"):
-        assert not any(one.target.term.endswith(("은", "는", "가")) for one in named_targets(read_text(text, "ko")))
+        assert not any(one.target.term.endswith(("은", "는", "가")) for one in named_targets(ENGINE.read(text, "ko")))
 
 
 def test_a_doubtful_target_is_dropped_by_tan_and_judge_together() -> None:
     text = "We sat at the table by the door and the soup was wonderful."
-    reading = read_text(text, "en")
+    reading = ENGINE.read(text, "en")
     stage1 = run_stage1(text, "en", ["door", "soup"])
     doubtful = [one.aspect_term for one in stage1.atsa.sentiments if is_doubtful(reading, one)]
     assert doubtful == ["door"]
@@ -151,7 +148,7 @@ def test_a_doubtful_target_is_dropped_by_tan_and_judge_together() -> None:
 
 
 def test_a_target_that_an_opinion_is_plainly_said_of_is_not_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading = read_text("직원이 친절하고 매장이 깨끗합니다", "ko")
+    reading = ENGINE.read("직원이 친절하고 매장이 깨끗합니다", "ko")
     monkeypatch.setattr(two_readers, "weigh", lambda _: flat(reading, 0.01, "hotel", familiar=True))
     praised = SentimentItem(aspect_term="매장", polarity="positive", confidence=0.8)
     assert not is_doubtful(reading, praised)
@@ -159,7 +156,7 @@ def test_a_target_that_an_opinion_is_plainly_said_of_is_not_doubtful(monkeypatch
 
 
 def test_the_lead_of_the_weights_is_a_difference_of_probabilities() -> None:
-    reading = read_text("The soup was wonderful.", "en")
+    reading = ENGINE.read("The soup was wonderful.", "en")
     weighed = weighed_polarity(reading, "soup")
     assert weighed is not None
     one = SentimentItem(aspect_term="soup", polarity="positive")
@@ -168,6 +165,6 @@ def test_the_lead_of_the_weights_is_a_difference_of_probabilities() -> None:
 
 
 def test_other_languages_are_not_weighed() -> None:
-    reading = read_text("Das Essen war gut.", "other")
+    reading = ENGINE.read("Das Essen war gut.", "other")
     assert weigh(reading) == Weighed(None, (), frozenset())
     assert weighed_text(reading) is None

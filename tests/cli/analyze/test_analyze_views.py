@@ -11,6 +11,7 @@ from episodic_absa import Analyzer
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.cli.analyze.analysis_view import analysis_view, evidence_of
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
 from episodic_absa.cli.analyze.analyze_run import error_type
@@ -80,7 +81,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 }
 
 
-class Scripted:
+class Scripted(RemoteFacts):
     """Answers each role with what is written above, or in `changes`."""
 
     name = "scripted:" + HOSTILE

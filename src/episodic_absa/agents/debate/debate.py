@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 from episodic_absa.agents.asking import Asking
 from episodic_absa.agents.debate.review_context import edit_line
+from episodic_absa.agents.debate.speakers import PERSONAS
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import Context, debate_context
 from episodic_absa.agents.stage1.atsa_processing import PolarityCounts
@@ -14,19 +15,13 @@ from episodic_absa.schemas.absa import (
     DebateSummary,
     DebateTurn,
     JudgeTuple,
-    Persona,
     Sample,
     Stage1Result,
 )
 from episodic_absa.schemas.answers import JudgeAnswer, TurnAnswer
 from episodic_absa.schemas.role_inputs import JudgeInputs, MemorySlot, SpeakerInputs
-from episodic_absa.vocabulary import DebateCall, Language, Speaker
+from episodic_absa.vocabulary import DebateCall, Language
 
-PERSONAS: Final[dict[Speaker, Persona]] = {
-    "epm": Persona(name="EPM", role="Evidence-Polarity Mapper", goal="find the exact words that support each polarity"),
-    "tan": Persona(name="TAN", role="Target-Aspect Normalizer", goal="see that every target is the right Stage1 term"),
-    "cj": Persona(name="CJ", role="Consistency Judge", goal="see that the tuples fit each other and the sentence"),
-}
 _TOPIC: Final = "Which targets does the writer judge, and how?"
 
 

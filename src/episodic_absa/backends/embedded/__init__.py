@@ -1,5 +1,6 @@
-"""The embedded engine: answers every role by rule. It is not a language model and says so."""
+"""The embedded engine: rules and small trained weights answer every role. It is not a language model."""
 
-from episodic_absa.backends.embedded.embedded_replier import ENGINE_NAME, EmbeddedReplier
+from episodic_absa.backends.embedded.embedded_engine import ENGINE_NAME, EmbeddedEngine
+from episodic_absa.backends.embedded.embedded_replier import EmbeddedReplier
 
-__all__ = ["ENGINE_NAME", "EmbeddedReplier"]
+__all__ = ["ENGINE_NAME", "EmbeddedEngine", "EmbeddedReplier"]

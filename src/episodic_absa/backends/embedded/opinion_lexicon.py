@@ -1,4 +1,4 @@
-"""The engine's own word lists, read from YAML once and checked. Holds data and the matching of idioms."""
+"""The engine's word lists, read from YAML once and checked, and the matching of idioms."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -22,7 +22,7 @@ class _Checked(BaseModel):
 
 
 class Colour(_Checked):
-    """A word that takes its polarity from what it is said of."""
+    """A word whose polarity depends on its target."""
 
     other: float
     good: frozenset[str]
@@ -62,7 +62,7 @@ class Idiom(NamedTuple):
     parts: tuple[_Part, ...]
     score: float
     verdict: bool
-    """Said of the whole: it needs no target."""
+    """It judges the whole and needs no target."""
     object: bool
     """The target stands after it."""
     comparative: bool

@@ -1,4 +1,4 @@
-"""What one pass over a text finds: clauses, targets, opinions and what each opinion is said of. Values only."""
+"""The reading of a text: clauses, targets, opinions and the targets of each opinion. Values only."""
 
 import re
 from bisect import bisect_right
@@ -10,9 +10,9 @@ from episodic_absa.language import Cue, norm
 from episodic_absa.vocabulary import Language, Polarity
 
 MAX_ITEMS: Final = 400
-"""No list of an answer may be longer; a text that says more than this is cut short."""
+"""The longest list an answer may hold; a longer one is cut."""
 MIN_STRENGTH: Final = 0.3
-"""Below this a score says nothing either way."""
+"""A score below this is neutral."""
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 Case = Literal["subject", "topic", "object", "bare", "oblique", "genitive", "predicate"]
 
@@ -127,7 +127,7 @@ def build_reading(
     cues: tuple[tuple[Cue, ...], tuple[Cue, ...], tuple[Cue, ...]],
     words: Sequence[Word] = (),
 ) -> Reading:
-    """Put a reading together with its look-up tables."""
+    """Return a reading with its look-up tables."""
     opinions_of: dict[int, list[int]] = {}
     by_clause: dict[int, list[int]] = {}
     for index, opinion in enumerate(opinions):

@@ -1,6 +1,4 @@
-"""One cached reading per text, whatever the language: every role of a sample reads the same one."""
-
-from functools import lru_cache
+"""Reads a text by the rules of its language."""
 
 from episodic_absa.backends.embedded.english.english_reader import read_english
 from episodic_absa.backends.embedded.korean.korean_reader import read_korean
@@ -8,9 +6,8 @@ from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.vocabulary import Language
 
 
-@lru_cache(maxsize=512)
 def read_text(text: str, language: Language) -> Reading:
-    """Read a text. Of a language without rules nothing is claimed."""
+    """Return the reading of a text; a language without rules gets an empty one."""
     match language:
         case "ko":
             return read_korean(text)

@@ -1,4 +1,4 @@
-"""From settings and environment to a connected pydantic-ai model: addresses, keys, one HTTP client.
+"""Builds a connected pydantic-ai model from settings and environment: addresses, keys, one HTTP client.
 
 Nothing here is imported from a vendor before a connection is opened.
 """
@@ -67,7 +67,7 @@ class LlmConnection:
     base_url: str | None
     key: str = field(repr=False)
     key_variable: str
-    """Where the key comes from, or should."""
+    """The environment variable of the key."""
 
     @property
     def is_local(self) -> bool:
@@ -99,12 +99,18 @@ def open_connection(settings: LlmSettings) -> LlmConnection:
     """Connect to the model of the settings; nothing is sent yet."""
     base_url = _address(settings)
     host = _host(settings, base_url)
-    key, variable = _key(host, needed=host != "other" and not (base_url and settings.provider != "openai"))
+    key, variable = _key(host, needed=needs_key(settings))
     http_client = _http_client(base_url)
     build = {"openai": _openai_model, "anthropic": _anthropic_model, "google": _google_model}[settings.provider]
     return LlmConnection(
         build(settings.model, base_url, key, host, http_client), http_client, host, base_url, key, variable
     )
+
+
+def needs_key(settings: LlmSettings) -> bool:
+    """Return whether the environment must hold a key; a server of one's own may do without."""
+    base_url = _address(settings)
+    return _host(settings, base_url) != "other" and not (base_url and settings.provider != "openai")
 
 
 def _address(settings: LlmSettings) -> str | None:

@@ -14,8 +14,9 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import schema_text
 from episodic_absa.backends.backend import Reply, Request, Usage
+from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.llm.answer_schema import answer_schema, has_free_keys
-from episodic_absa.backends.llm.llm_connection import LlmConnection, NoApiResponseError, open_connection
+from episodic_absa.backends.llm.llm_connection import LlmConnection, NoApiResponseError, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.backends.llm.transport_retries import Failure, failure_of, timed_out, wait_before_retry
@@ -40,7 +41,7 @@ class _Extras:
     seed: bool
 
 
-class LlmReplier:
+class LlmReplier(RemoteFacts):
     """Asks one model. What its server refuses (a JSON Schema, a seed) is left out from then on, with one notice."""
 
     def __init__(self, settings: LlmSettings) -> None:
@@ -50,9 +51,10 @@ class LlmReplier:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._extras = _Extras(schema=self._starts_with_schema(), seed=settings.provider != "anthropic")
         self.honours_seed = self._extras.seed
+        self.needs_key = needs_key(settings)
         self._parameters: dict[tuple[type[BaseModel], bool], ModelRequestParameters] = {}
         self._model_settings = self._build_model_settings()
-        self._told_of_cut_answers = False
+        self._warned_of_cut_answers = False
 
     @property
     def base_url(self) -> str | None:
@@ -73,7 +75,7 @@ class LlmReplier:
                 raise self._unavailable(outcome, retries)
             wait_s = wait_before_retry(outcome, retries, self.settings.retry_base_s)
             retries += 1
-            # Said aloud: a server that is not there would otherwise cost a silent minute.
+            # Without this line a missing server would cost a silent minute.
             logger.warning(
                 "%s %s; retry %d of %d in %.3g s",
                 self.name,
@@ -133,8 +135,8 @@ class LlmReplier:
             if "refusal" not in details:
                 return Failure("was stopped by the provider's content filter", transient=False)
             text = str(details["refusal"])
-        if response.finish_reason == "length" and not self._told_of_cut_answers:
-            self._told_of_cut_answers = True
+        if response.finish_reason == "length" and not self._warned_of_cut_answers:
+            self._warned_of_cut_answers = True
             logger.warning("%s was cut off at backbone.max_tokens (%d)", self.name, self.settings.max_tokens)
         model = response.model_name or self.settings.model
         if model.startswith("/"):  # llama.cpp names the weights file; a path on a host belongs in no record
@@ -197,7 +199,7 @@ class LlmReplier:
         return settings
 
     def _drop_what_is_refused(self, sent: _Extras, failure: Failure) -> bool:
-        """Return whether to ask again at once. Of many requests on their way, the first to fail gives the notice."""
+        """Return whether to ask again at once. The first of many failing requests logs the warning."""
         if sent.seed and failure.refuses_seed:
             if self._extras.seed:
                 self._extras = replace(self._extras, seed=False)
@@ -245,7 +247,7 @@ def _with_schema(system: str, output_model: type[BaseModel]) -> str:
 
 
 def _unusable(page: str) -> Reply:
-    """Turn a page that is no API response into a reply that cannot be read; no model stands behind it."""
+    """Return a page that is no API response as an unreadable reply that no model sent."""
     # A stray {} in an HTML page would pass for an empty answer.
     shown = page[:_SHOWN_PAGE_CHARS].translate({ord("{"): "(", ord("}"): ")"})
     return Reply(f"[the server sent no API response] {shown}".rstrip(), from_model=False)

@@ -1,4 +1,4 @@
-"""What has to be known to reach a model. Keys are not part of it: they come from the environment."""
+"""The settings to reach a model. Keys come from the environment and never stand here."""
 
 from typing import Annotated, Literal
 

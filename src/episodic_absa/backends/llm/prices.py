@@ -1,4 +1,4 @@
-"""What an answer cost, from the price list that comes with pydantic-ai. Never asks the network."""
+"""The cost of an answer, from the price list that ships with pydantic-ai. No network access."""
 
 from typing import TYPE_CHECKING
 

@@ -25,17 +25,17 @@ class Failure:
     """One request without an answer."""
 
     event: str
-    """What happened, free of anything a server wrote: it may be logged."""
+    """What happened, without any text of the server: it may be logged."""
     transient: bool
     kind: Literal["provider_error", "timeout"] = "provider_error"
     status: int | None = None
     detail: str = ""
-    """What the server wrote, shortened; the key never stands in it."""
+    """The text of the server, shortened and without the key."""
     asked_wait_s: float | None = None
 
     @property
     def refuses_schema(self) -> bool:
-        """Whether a JSON Schema for the answer is what the server does not take."""
+        """Whether the server refuses the JSON Schema of the answer."""
         if self.status not in _REFUSING:
             return False
         if _ABOUT_SCHEMA.search(self.detail):
@@ -44,7 +44,7 @@ class Failure:
 
     @property
     def refuses_seed(self) -> bool:
-        """Whether a sampling seed is what the server does not take."""
+        """Whether the server refuses the sampling seed."""
         return (
             self.status in _REFUSING
             and bool(_ABOUT_SEED.search(self.detail))
@@ -53,18 +53,18 @@ class Failure:
 
 
 def wait_before_retry(failure: Failure, retries: int, base_s: float) -> float:
-    """Wait as long as the server asks; without a wish, the base doubles with every retry made."""
+    """Return the seconds to wait: as long as the server asks, else the base doubled with every retry."""
     wait_s = failure.asked_wait_s or base_s * 2**retries
     return min(wait_s, LONGEST_WAIT_S)
 
 
 def timed_out(limit_s: float) -> Failure:
-    """Describe a request that took longer than it may."""
+    """Return the failure of a request that exceeded its time limit."""
     return Failure(f"gave no answer within {limit_s:g} s", transient=True, kind="timeout")
 
 
 def failure_of(error: "ModelAPIError", *, secret: str) -> Failure:
-    """Describe what pydantic-ai raised for a status of 400 or above, or for a connection that broke."""
+    """Return the failure behind a pydantic-ai error: a status of 400 or above, or a broken connection."""
     from pydantic_ai.exceptions import ModelHTTPError, ModelTimeoutError
 
     if not isinstance(error, ModelHTTPError):
@@ -108,13 +108,13 @@ def _server_text(body: object) -> str:
 
 
 def _innermost(error: BaseException) -> str:
-    told = str(error)
+    shown = str(error)
     while error.__cause__ is not None:
         error = error.__cause__
-        told = str(error) or told
-    return told
+        shown = str(error) or shown
+    return shown
 
 
 def _shortened(text: str, secret: str) -> str:
-    told = " ".join(text.replace(secret, "[key]").split())
-    return told if len(told) <= _DETAIL_CHARS else f"{told[:_DETAIL_CHARS]}…"
+    shown = " ".join(text.replace(secret, "[key]").split())
+    return shown if len(shown) <= _DETAIL_CHARS else f"{shown[:_DETAIL_CHARS]}…"

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.backends.provider_facts import why_unread
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.language import norm, read_polarity
 from episodic_absa.schemas.absa import FinalTuple
@@ -36,11 +37,6 @@ def analysis_view(result: SampleResult, *, number: int | None = None) -> Console
 def analysis_parts(result: SampleResult, *, number: int | None) -> list[RenderableType]:
     """Return the parts of the page: the text, the table, the label."""
     return [_heading(result, number), Text(), Padding(_tuples(result), (0, 0, 0, 2)), Text(), _label(result)]
-
-
-def embedded_note() -> Text:
-    """Return the note that rules answered, not a model."""
-    return Text("embedded engine (rules and weights, no LLM); --backend openai:MODEL uses one", style="dim")
 
 
 def shown_text(string: str) -> str:
@@ -113,8 +109,9 @@ def _heading(result: SampleResult, number: int | None) -> RenderableType:
 def _tuples(result: SampleResult) -> ConsoleRenderable:
     tuples = result.final_result.final_tuples
     if not tuples:
-        if result.language == "other" and result.calls and result.calls[0].model.startswith("embedded"):
-            return Text("not read: the embedded engine knows Korean and English only", style="dim")
+        why = why_unread(result.calls[0].model, result.language) if result.calls else None
+        if why is not None:
+            return Text(f"not read: {why}", style="dim")
         return Text("no opinion found", style="dim")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
     table.add_column("aspect", overflow="fold")

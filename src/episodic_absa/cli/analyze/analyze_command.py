@@ -70,7 +70,7 @@ def analyze(
     # Checked before the backend is created: a misspelt name must not leave an empty recording behind.
     require_store_use(store, load_condition(condition, conditions))
     made = make_backend(backend, base_url=base_url, record=record)
-    output = JsonLines() if as_json else Pages(len(samples), explain=explain, with_embedded_note=made.is_embedded)
+    output = JsonLines() if as_json else Pages(len(samples), explain=explain, note=made.note)
     with Analyzer(
         backend=made.backend, condition=condition, conditions=conditions, store=store or DEFAULT_STORE, seed=seed
     ) as analyzer:

@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.create_backend import backbone_from, create_backend
+from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.run import Condition
 
 
 class MadeBackend(NamedTuple):
-    """A backend, and whether it is the embedded engine."""
+    """A backend, and the note for readers of its answers."""
 
     backend: Backend
-    is_embedded: bool
+    note: str
 
 
 def make_backend(name: str, *, base_url: str | None, record: Path | None) -> MadeBackend:
@@ -23,10 +24,11 @@ def make_backend(name: str, *, base_url: str | None, record: Path | None) -> Mad
         ConfigError: the name is unknown, or a base URL is given for a backend without a server.
     """
     backbone = backbone_from(name, base_url=base_url)
-    if base_url is not None and backbone.provider in ("embedded", "replay"):
+    facts = facts_of(backbone)
+    if base_url is not None and facts.is_local:
         raise ConfigError(f"--base-url is for backends with a server; {backbone.provider} has none", key="base_url")
     backend = create_backend(backbone.model_copy(update={"record": record}))
-    return MadeBackend(backend, is_embedded=backbone.provider == "embedded")
+    return MadeBackend(backend, facts.note)
 
 
 def require_store_use(store: Path | None, condition: Condition) -> None:

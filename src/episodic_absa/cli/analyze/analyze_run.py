@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from rich.text import Text
+
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.analyzer import Analyzer
-from episodic_absa.cli.analyze.analysis_view import analysis_view, embedded_note
+from episodic_absa.cli.analyze.analysis_view import analysis_view
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
 from episodic_absa.cli.analyze.explanation.explanation_view import explanation_view
 from episodic_absa.cli.output import print_json, show, show_error
@@ -52,10 +54,10 @@ class JsonLines:
 class Pages:
     """One page per review; a failed one appears on stderr only."""
 
-    def __init__(self, total: int, *, explain: bool, with_embedded_note: bool) -> None:
+    def __init__(self, total: int, *, explain: bool, note: str) -> None:
         self._total = total
         self._explain = explain
-        self._with_embedded_note = with_embedded_note
+        self._note = note
 
     def result(self, index: int, result: SampleResult) -> None:
         """Print the page."""
@@ -66,9 +68,9 @@ class Pages:
         """Print nothing."""
 
     def end(self) -> None:
-        """Print the note about the embedded engine, so that nobody takes its rules for a model."""
-        if self._with_embedded_note:
-            show(embedded_note())
+        """Print what a reader of the answers should know of the backend."""
+        if self._note:
+            show(Text(self._note, style="dim"))
 
 
 def run(analyzer: Analyzer, samples: Sequence[Sample], output: Output) -> int:

@@ -10,6 +10,7 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
+from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.runs.dry_run import Bound, RunEstimate
@@ -74,10 +75,10 @@ def _bounds(estimate: RunEstimate) -> Table:
 
 
 def _notes(config: ExperimentConfig, estimate: RunEstimate) -> Iterator[str]:
-    provider = config.file.backbone.provider
-    if provider in ("embedded", "replay"):
-        what = "the embedded engine" if provider == "embedded" else "the recording"
-        yield f"{what} answers on this machine and costs nothing; calls and tokens are those of a model in its place."
+    facts = facts_of(config.file.backbone)
+    if facts.is_local:
+        where = f"{facts.title} answers on this machine and costs nothing"
+        yield f"{where}; calls and tokens are those of a model in its place."
     yield "lower: the cells of a seed share every answer. upper: they share none."
     yield "estimate: they share all but debate and stage2 of samples where memory could be shown."
     if config.file.cache.share == "condition":

@@ -125,7 +125,7 @@ def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -
             "the figures come from scorecards alone.",
             ko=f"outputs 또는 traces의 {unreadable_lines:,}줄을 읽을 수 없었습니다. 수치는 scorecards에만 근거합니다.",
         )
-    if facts.backbone.startswith("embedded:"):
+    if facts.is_rule_engine:
         yield Bilingual(
             en="Answered by the embedded engine (rules and small weights), not by a language model: "
             "figures show how the instrument works.",

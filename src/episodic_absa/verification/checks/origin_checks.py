@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.backends.provider_facts import facts_of, shipped_fingerprint
 from episodic_absa.conditions import load_conditions
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.runs.cells import Cell
-from episodic_absa.runs.cfg_hash import cfg_hash, embedded_sha256
+from episodic_absa.runs.cfg_hash import cfg_hash
 from episodic_absa.runs.experiment_config import ExperimentConfig
 from episodic_absa.runs.experiment_data import ExperimentData
 from episodic_absa.runs.reading.cell_files import CellFiles
@@ -67,7 +68,8 @@ def check_package_hashes(cell: CellFiles) -> Findings:
     yield None if lexicon_sha256() == manifest.lexicon_sha256 else "the lexicon is not the one of the run"
     yield None if load_catalogue().sha256 == manifest.catalogue_sha256 else "the catalogue is not the one of the run"
     if manifest.weights_sha256 is not None:
-        yield None if embedded_sha256() == manifest.weights_sha256 else "the embedded rules are not those of the run"
+        shipped = shipped_fingerprint(recorded_experiment(manifest).backbone)
+        yield None if shipped == manifest.weights_sha256 else "the embedded rules are not those of the run"
 
 
 def check_conditions(cell: CellFiles) -> Findings:
@@ -105,7 +107,7 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
         "override_effective.profile": (manifest.override_effective.profile, pipeline.override_profile),
         "override_effective.thresholds": (manifest.override_effective.thresholds, pipeline.thresholds),
     }
-    if backbone.provider in ("embedded", "replay"):
+    if facts_of(backbone).is_reproducible:
         compared["answers_shared"] = (manifest.answers_shared, True)
     elif config.cache.share != "all":
         compared["answers_shared"] = (manifest.answers_shared, False)

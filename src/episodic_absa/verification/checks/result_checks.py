@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from episodic_absa.agents.asking import STAGE_OF
+from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import occurs
 from episodic_absa.runs.reading.cell_files import CellFiles
@@ -130,7 +130,7 @@ def check_calls(cell: CellFiles) -> Findings:
     """Calls are numbered in order and name the stage of their role; a sample that succeeded has no failed call."""
     for trace in cell.traces.valid():
         in_order = [call.call_index for call in trace.calls] == list(range(len(trace.calls)))
-        staged = all(call.stage == STAGE_OF[call.agent] for call in trace.calls)
+        staged = all(call.stage == ROLE_SPECS[call.agent].stage for call in trace.calls)
         answered = trace.error is not None or all(call.error is None for call in trace.calls)
         yield (
             None

@@ -114,10 +114,10 @@ def find_term(reading: Reading, term: str) -> tuple[int, int] | None:
 def distribution(polarity: Polarity, confidence: float) -> dict[str, float]:
     """Spread what the judgement leaves over the other two; neutral is the likelier error."""
     rest = 1.0 - confidence
-    others = [one for one in POLARITIES if one != polarity]
+    others = [other for other in POLARITIES if other != polarity]
     if polarity == "neutral":
         return {polarity: confidence, **dict.fromkeys(others, rest / 2)}
-    return {polarity: confidence, **{one: rest * (0.6 if one == "neutral" else 0.4) for one in others}}
+    return {polarity: confidence, **{other: rest * (0.6 if other == "neutral" else 0.4) for other in others}}
 
 
 def _targets_of(reading: Reading, term: str) -> Sequence[int]:

@@ -1,10 +1,11 @@
-"""What Stage1 says of a term: the polarity by weights, the words to quote for it by the rules."""
+"""Judges a term for Stage1: the weights give the polarity, the rules the words to quote."""
 
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, find_term, judge_implicit, judge_term
 from episodic_absa.backends.embedded.model.weighing import Weights3, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Opinion, Reading, polarity_of
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.vocabulary import Polarity
 
 _LEAST: Final = 0.4
@@ -22,7 +23,7 @@ _MAX_QUOTE: Final = 120
 _STRENGTH: Final[dict[Polarity, float]] = {"positive": 1.0, "negative": -1.0, "neutral": 0.0}
 
 
-def judge_first(reading: Reading, term: str, place: tuple[int, int] | None = None) -> tuple[Judgement, ...]:
+def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | None = None) -> tuple[Judgement, ...]:
     """Judge a term: one judgement, or two if the text says both and the weights do not settle it."""
     by_rule = judge_term(reading, term)
     place = place or find_term(reading, term)
@@ -32,9 +33,9 @@ def judge_first(reading: Reading, term: str, place: tuple[int, int] | None = Non
     if len(by_rule) > 1 and weighed.margin < _UNDECIDED:
         return by_rule
     if place and reading.clauses and reading.clauses[reading.clause_at(place[0])].is_question:
-        # Who asks does not judge, whatever such words say elsewhere.
+        # A question judges nothing, whatever its words say elsewhere.
         return by_rule
-    agreeing = next((one for one in by_rule if one.polarity == weighed.best), None)
+    agreeing = next((judgement for judgement in by_rule if judgement.polarity == weighed.best), None)
     if agreeing is not None:
         return (agreeing._replace(confidence=_confidence(weighed)),)
     start, end = _words_for(reading, weighed.best, place)
@@ -51,7 +52,7 @@ def judge_first(reading: Reading, term: str, place: tuple[int, int] | None = Non
     )
 
 
-def judge_unnamed(reading: Reading, *, names_targets: bool) -> Judgement | None:
+def judge_unnamed(reading: WeighedReading, *, names_targets: bool) -> Judgement | None:
     """Judge what is said without a target: verdicts beside named targets, the whole text where nothing is named."""
     by_rule = judge_implicit(reading)
     weighed = weighed_text(reading)

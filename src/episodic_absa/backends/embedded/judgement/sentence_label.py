@@ -1,4 +1,4 @@
-"""One label for a whole text, from its tuples and from the text weights together."""
+"""Gives a text one label, from its tuples and the text weights together."""
 
 import math
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from episodic_absa.backends.embedded.model.weighing import Weights3, weighed_text
 from episodic_absa.backends.embedded.reading import Reading, polarity_of
 from episodic_absa.backends.embedded.roles.risk_checks import evidence_place
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Polarity, SentenceLabel
 
@@ -41,7 +42,7 @@ BOTH: Final = Both(start=-3.78, weaker_side=4.19, contrast=0.96)
 
 
 class LabelEvidence(NamedTuple):
-    """What speaks for a label."""
+    """The evidence for a label."""
 
     by_tuples: float
     """Confidences of praise less those of blame; the clause after a contrast weighs more."""
@@ -52,7 +53,7 @@ class LabelEvidence(NamedTuple):
     has_contrast: bool
 
 
-def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tuple[SentenceLabel, float]:
+def sentence_label(reading: WeighedReading, sentiments: Sequence[SentimentItem]) -> tuple[SentenceLabel, float]:
     """Weigh the tuples and the text as a whole into one label, with its probability or the surest tuple's if higher.
 
     The moderator takes the label of whoever states more. A single tuple knows its own words only; a label that weighed
@@ -73,31 +74,38 @@ def sentence_label(reading: Reading, sentiments: Sequence[SentimentItem]) -> tup
         "negative": one_sided * (1.0 - praise),
         "mixed": both,
     }
-    label = max(shares, key=lambda one: shares[one])
-    surest = max(one.confidence for one in sentiments if one.polarity) if judged else 0.0
+    label = max(shares, key=lambda name: shares[name])
+    surest = max(sentiment.confidence for sentiment in sentiments if sentiment.polarity) if judged else 0.0
     return label, round(max(shares[label], surest), _DIGITS)
 
 
-def label_evidence(reading: Reading, sentiments: Sequence[SentimentItem]) -> LabelEvidence:
+def label_evidence(reading: WeighedReading, sentiments: Sequence[SentimentItem]) -> LabelEvidence:
     """Collect what speaks for praise, for blame and for both."""
     judged = _sided(sentiments)
-    by_tuples = sum(_worth(reading, one) for one in judged)
+    by_tuples = sum(_worth(reading, sentiment) for sentiment in judged)
     by_text = _log_odds(weighed_text(reading))
-    if len({one.polarity for one in judged}) == 1 and by_tuples * by_text < 0 and _is_turned_by_negation(reading):
-        # The text was weighed word by word: of what a negation far off does to them it knows nothing.
+    if (
+        len({sentiment.polarity for sentiment in judged}) == 1
+        and by_tuples * by_text < 0
+        and _is_turned_by_negation(reading)
+    ):
+        # The text weights count single words and miss a negation that stands far from them.
         by_text = 0.0
-    surest = (max((one.confidence for one in judged if one.polarity == side), default=0.0) for side in _SIDES)
+    surest = (
+        max((sentiment.confidence for sentiment in judged if sentiment.polarity == side), default=0.0)
+        for side in _SIDES
+    )
     return LabelEvidence(by_tuples, by_text, min(surest), bool(reading.contrasts))
 
 
 def _sided(sentiments: Sequence[SentimentItem]) -> list[SentimentItem]:
-    return [one for one in sentiments if one.polarity in _SIDES and not one.is_backfilled]
+    return [sentiment for sentiment in sentiments if sentiment.polarity in _SIDES and not sentiment.is_backfilled]
 
 
-def _worth(reading: Reading, one: SentimentItem) -> float:
-    place = evidence_place(reading, one)
+def _worth(reading: Reading, sentiment: SentimentItem) -> float:
+    place = evidence_place(reading, sentiment)
     is_later = place is not None and reading.clauses and reading.clauses[reading.clause_at(place[0])].side > 0
-    signed = one.confidence if one.polarity == "positive" else -one.confidence
+    signed = sentiment.confidence if sentiment.polarity == "positive" else -sentiment.confidence
     return signed * (_WEIGHT_AFTER_CONTRAST if is_later else 1.0)
 
 

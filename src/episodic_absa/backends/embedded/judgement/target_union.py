@@ -1,21 +1,17 @@
-"""Which targets are named: the tagger's and the rules', joined by how much the tagger knows of such texts.
+"""Names the targets of a text: those of the tagger and of the rules, joined by what the tagger knows of such texts.
 
-Where the tagger knows domain and words it leads, and the rules only tip what it half sees. Where it does not, its "no"
-is ignorance: an opinion said of a noun that reviews are commonly about, or of a plain subject, is enough.
+Where the tagger knows domain and words, it leads, and the rules decide close cases only. Where it does not, its low
+probability says little: an opinion about a listed noun or a plain subject is enough.
 """
 
-from functools import lru_cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from episodic_absa.backends.embedded.model.polarity_features import place_of
-from episodic_absa.backends.embedded.model.trained_weights import weights_folder
 from episodic_absa.backends.embedded.model.weighing import Weighed, likelihood, spans_above, weigh
 from episodic_absa.backends.embedded.model.word_marks import listed_nouns
 from episodic_absa.backends.embedded.reading import Reading, Target
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
-from episodic_absa.vocabulary import Language
 
 MAX_TARGETS: Final = 190
 """Two judgements each, and those without a target, must fit into one answer."""
@@ -38,27 +34,25 @@ _PREDICATES: Final = ("V", "XSV", "XSA")
 
 
 class NamedTarget(NamedTuple):
-    """A target with how sure the two readers are together."""
+    """A target and its likelihood by tagger and rules together."""
 
     target: Target
     likelihood: float
     why: str
 
 
-def named_targets(reading: Reading) -> tuple[NamedTarget, ...]:
+def named_targets(reading: WeighedReading) -> tuple[NamedTarget, ...]:
     """Return the targets of a text once each, where they are first named, from left to right."""
-    return _named(reading.text, reading.language, weights_folder.get())
+    return reading.once(_named)
 
 
-@lru_cache(maxsize=512)
-def _named(text: str, language: Language, _folder: Path) -> tuple[NamedTarget, ...]:
-    reading = read_text(text, language)
+def _named(reading: WeighedReading) -> tuple[NamedTarget, ...]:
     weighed = weigh(reading)
     found = _tagged(reading, weighed)
     found += _added_by_rules(reading, weighed, found)
     unique: dict[str, NamedTarget] = {}
-    for one in sorted(found, key=lambda one: (one.target.start, one.target.end)):
-        unique.setdefault(norm(one.target.term), one)
+    for named in sorted(found, key=lambda named: (named.target.start, named.target.end)):
+        unique.setdefault(norm(named.target.term), named)
     return tuple(unique.values())[:MAX_TARGETS]
 
 
@@ -123,7 +117,7 @@ def _is_fragment(reading: Reading, start: int) -> bool:
 
 
 def _added_by_rules(reading: Reading, weighed: Weighed, known: list[NamedTarget]) -> list[NamedTarget]:
-    taken = [(one.target.start, one.target.end) for one in known]
+    taken = [(named.target.start, named.target.end) for named in known]
     added = []
     for index in rule_targets(reading):
         target = reading.targets[index]

@@ -1,4 +1,4 @@
-"""Where the two readers differ, and by how much: the weights' lead of one polarity over another."""
+"""Compares rules and weights: where they differ, and by how much the weights prefer one polarity."""
 
 from typing import Final
 
@@ -6,6 +6,7 @@ from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term
 from episodic_absa.backends.embedded.judgement.target_union import KEPT, NAMED, judged_at, named_targets, support
 from episodic_absa.backends.embedded.model.weighing import Weights3, likelihood, weigh, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Reading, polarity_of
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.vocabulary import Polarity
 
@@ -13,62 +14,68 @@ _SURE_TARGET: Final = 0.5
 _SURE_LEAD: Final = 0.3
 
 
-def place_of_tuple(reading: Reading, one: SentimentItem) -> tuple[int, int] | None:
+def place_of_tuple(reading: WeighedReading, sentiment: SentimentItem) -> tuple[int, int] | None:
     """Return where the target of a tuple stands: where it was named, else its own place, else the first of the term."""
     for named in named_targets(reading):
-        if named.target.term == one.aspect_term:
+        if named.target.term == sentiment.aspect_term:
             return named.target.start, named.target.end
-    if one.span is not None and reading.text[one.span.start : one.span.end] == one.aspect_term:
-        return one.span.start, one.span.end
-    return find_term(reading, one.aspect_term)
+    if sentiment.span is not None and reading.text[sentiment.span.start : sentiment.span.end] == sentiment.aspect_term:
+        return sentiment.span.start, sentiment.span.end
+    return find_term(reading, sentiment.aspect_term)
 
 
-def weights_for(reading: Reading, one: SentimentItem) -> Weights3 | None:
+def weights_for(reading: WeighedReading, sentiment: SentimentItem) -> Weights3 | None:
     """Return what the weights say of a tuple's target, or of the text if it names none."""
-    if not one.aspect_term:
+    if not sentiment.aspect_term:
         return weighed_text(reading)
-    return weighed_polarity(reading, one.aspect_term, place_of_tuple(reading, one))
+    return weighed_polarity(reading, sentiment.aspect_term, place_of_tuple(reading, sentiment))
 
 
-def weights_lead(reading: Reading, one: SentimentItem, other: Polarity) -> float:
+def weights_lead(reading: WeighedReading, sentiment: SentimentItem, other: Polarity) -> float:
     """Return by how much the weights prefer a tuple's polarity to another; 0 where they say nothing."""
-    weighed = weights_for(reading, one)
-    if weighed is None or one.polarity is None:
+    weighed = weights_for(reading, sentiment)
+    if weighed is None or sentiment.polarity is None:
         return 0.0
-    return round(float(getattr(weighed, one.polarity)) - float(getattr(weighed, other)), 5)
+    return round(float(getattr(weighed, sentiment.polarity)) - float(getattr(weighed, other)), 5)
 
 
-def weights_back(reading: Reading, one: SentimentItem) -> bool:
-    """Whether the weights stand behind a tuple by themselves: a likely target, clearly of this polarity."""
-    weighed = weights_for(reading, one)
-    if weighed is None or weighed.best != one.polarity or weighed.margin < _SURE_LEAD:
+def weights_back(reading: WeighedReading, sentiment: SentimentItem) -> bool:
+    """Whether the weights alone support a tuple: a likely target, clearly of this polarity."""
+    weighed = weights_for(reading, sentiment)
+    if weighed is None or weighed.best != sentiment.polarity or weighed.margin < _SURE_LEAD:
         return False
-    place = place_of_tuple(reading, one)
+    place = place_of_tuple(reading, sentiment)
     return place is None or likelihood(reading, weigh(reading), *place) >= _SURE_TARGET
 
 
-def is_doubtful(reading: Reading, one: SentimentItem) -> bool:
+def is_doubtful(reading: WeighedReading, sentiment: SentimentItem) -> bool:
     """Whether a target is too unlikely, and what is said of it too unclear; when it was named, nobody had judged it."""
-    place = place_of_tuple(reading, one)
-    weighed = weights_for(reading, one)
-    if not one.aspect_term or place is None or weighed is None or one.polarity is None or one.is_backfilled:
+    place = place_of_tuple(reading, sentiment)
+    weighed = weights_for(reading, sentiment)
+    if (
+        not sentiment.aspect_term
+        or place is None
+        or weighed is None
+        or sentiment.polarity is None
+        or sentiment.is_backfilled
+    ):
         return False
     words = weigh(reading)
     # In a domain it was not trained on the tagger is too shy: what it gives little is often right.
     if words.domain is None or round(support(reading, words, *place) * max(weighed), 5) >= KEPT:
         return False
-    return not _is_plainly_said(reading, one, place)
+    return not _is_plainly_said(reading, sentiment, place)
 
 
-def _is_plainly_said(reading: Reading, one: SentimentItem, place: tuple[int, int]) -> bool:
+def _is_plainly_said(reading: Reading, sentiment: SentimentItem, place: tuple[int, int]) -> bool:
     """Whether the rules tie opinions of this very polarity to the target."""
     judged = judged_at(reading, *place)
     if judged is None:
         return False
-    return polarity_of(sum(reading.opinions[at].first for at in reading.opinions_of[judged])) == one.polarity
+    return polarity_of(sum(reading.opinions[at].first for at in reading.opinions_of[judged])) == sentiment.polarity
 
 
-def is_mere_guess(reading: Reading, one: SentimentItem) -> bool:
-    """Whether a gap was filled for a target that neither reader sees: there is nothing to judge."""
-    place = place_of_tuple(reading, one)
-    return one.is_backfilled and (place is None or support(reading, weigh(reading), *place) < NAMED)
+def is_mere_guess(reading: WeighedReading, sentiment: SentimentItem) -> bool:
+    """Whether a tuple is backfilled for a target that neither rules nor weights see."""
+    place = place_of_tuple(reading, sentiment)
+    return sentiment.is_backfilled and (place is None or support(reading, weigh(reading), *place) < NAMED)

@@ -1,4 +1,4 @@
-"""A regularised linear model as the engine reads it: small whole-number weights per feature, one column per class."""
+"""A linear model with small integer weights: one row per feature, one column per class."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ class LinearModel(NamedTuple):
     weights: Mapping[str, Sequence[int]]
 
     def scores(self, features: Iterable[Feature]) -> list[float]:
-        """Return the linear score of each class; features the model does not know count nothing."""
+        """Return the linear score of each class; unknown features count nothing."""
         row_of = self.weights.get
         rows = [
             row if value == 1.0 else [weight * value for weight in row]

@@ -24,7 +24,7 @@ def tagger_features(reading: Reading) -> list[list[str]]:
     """Return the attributes of every word of a reading."""
     marks = mark_words(reading)
     lexical = [_EDGES, _EDGES, *(_lexical(word, reading.language) for word in reading.words), _EDGES, _EDGES]
-    glances = [f"{one.target[:1]},{one.opinion},{one.lexicon},{_DIGIT[one.is_listed]}" for one in marks]
+    glances = [f"{mark.target[:1]},{mark.opinion},{mark.lexicon},{_DIGIT[mark.is_listed]}" for mark in marks]
     shapes = _english_shapes(reading) if reading.language == "en" else _korean_shapes(reading)
     return [
         _lexical_features(lexical[at : at + 5], mark) + _neighbours(glances, at) + shape
@@ -40,11 +40,11 @@ def adapted(features: list[list[str]], domain: str | None) -> list[list[str]]:
     # Words as far from the edges have the same attributes in the same order: which to copy is decided once for them.
     chosen: dict[tuple[int, int], list[bool]] = {}
     both = []
-    for at, found in enumerate(features):
+    for at, attributes in enumerate(features):
         edges = min(at, _REACH), min(len(features) - 1 - at, _REACH)
         if edges not in chosen:
-            chosen[edges] = [one.startswith(_OF_DOMAIN) for one in found]
-        both.append([*found, *map(copy_of, compress(found, chosen[edges]))])
+            chosen[edges] = [attribute.startswith(_OF_DOMAIN) for attribute in attributes]
+        both.append([*attributes, *map(copy_of, compress(attributes, chosen[edges]))])
     return both
 
 

@@ -1,10 +1,10 @@
-"""Opens the trained weights: checked against their manifest before the first use, never replaced by a guess."""
+"""Loads the trained weights and checks every file against the manifest."""
 
 import gzip
 import hashlib
 import json
-from contextvars import ContextVar
-from functools import cache
+import threading
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,30 +14,62 @@ from episodic_absa.errors import ConfigError
 
 SHIPPED: Final = Path(__file__).parents[1] / "weights"
 MANIFEST: Final = "manifest.json"
-weights_folder: ContextVar[Path] = ContextVar("weights_folder", default=SHIPPED)
-"""Where this context reads weights from. Training and benchmarks try others; nobody else sets it."""
 _REMEDY: Final = "reinstall episodic-absa, or train them anew with: python training/train.py"
+
+
+class AspectTagger:
+    """The conditional random field that says which words name a target."""
+
+    def __init__(self, model: bytes) -> None:
+        # The tagger holds no copy of the model, so the bytes must live as long as it does.
+        self._model = model
+        self._tagger: Any = import_module("pycrfsuite").Tagger()
+        self._tagger.open_inmemory(model)
+        self._one_text = threading.Lock()
+
+    def marginals(self, features: Sequence[Sequence[str]]) -> list[tuple[float, float]]:
+        """Return per word how likely it begins a target, and how likely it continues one."""
+        # The tagger holds one text at a time.
+        with self._one_text:
+            self._tagger.set(features)
+            marginal = self._tagger.marginal
+            return [(marginal("B", at), marginal("I", at)) for at in range(len(features))]
 
 
 class LanguageWeights(NamedTuple):
     """Everything trained for one language."""
 
-    tagger: Any
-    """A pycrfsuite.Tagger; the package brings no types."""
-    tagger_bytes: bytes
-    """What the tagger reads from: it holds no copy, so these must live as long as it does."""
+    tagger: AspectTagger
     domain: LinearModel
     polarity: LinearModel
     text: LinearModel
 
 
-def weights_of(language: str) -> LanguageWeights:
-    """Return the weights of a language, loaded once per folder."""
-    return _load(weights_folder.get(), language)
+class TrainedWeights:
+    """The weights of a folder; each language is loaded and checked when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._loaded: dict[str, LanguageWeights] = {}
+        self._loading = threading.Lock()
+
+    def of(self, language: str) -> LanguageWeights:
+        """Return the weights of a language; raise ConfigError if a file is missing or damaged."""
+        known = self._loaded.get(language)
+        if known is not None:
+            return known
+        with self._loading:
+            if language not in self._loaded:
+                self._loaded[language] = _load(self.folder, language)
+            return self._loaded[language]
+
+
+SHIPPED_WEIGHTS: Final = TrainedWeights(SHIPPED)
+"""What the package brings. Nothing is read before the first text."""
 
 
 def weights_sha256(folder: Path = SHIPPED) -> str:
-    """Return one hash for all weights of a folder: that of the manifest, which names the hash of every file."""
+    """Return the hash of a folder's manifest, which holds the hash of every weight file."""
     return hashlib.sha256(_read(folder / MANIFEST)).hexdigest()
 
 
@@ -47,7 +79,6 @@ def read_linear_model(content: bytes) -> LinearModel:
     return LinearModel(tuple(stored["classes"]), stored["scale"], stored["weights"])
 
 
-@cache
 def _load(folder: Path, language: str) -> LanguageWeights:
     try:
         files: dict[str, dict[str, Any]] = json.loads(_read(folder / MANIFEST))["files"]
@@ -56,13 +87,11 @@ def _load(folder: Path, language: str) -> LanguageWeights:
     models = {part: _linear(folder / f"{part}_{language}.json.gz", files) for part in ("domain", "polarity", "text")}
     path = folder / f"tagger_{language}.crf.gz"
     content = _checked(path, files)
-    tagger = import_module("pycrfsuite").Tagger()
     try:
-        model = gzip.decompress(content)
-        tagger.open_inmemory(model)
+        tagger = AspectTagger(gzip.decompress(content))
     except (OSError, EOFError, ValueError) as error:
         raise _damaged(path, "is not a model of python-crfsuite") from error
-    return LanguageWeights(tagger=tagger, tagger_bytes=model, **models)
+    return LanguageWeights(tagger=tagger, **models)
 
 
 def _linear(path: Path, files: dict[str, dict[str, Any]]) -> LinearModel:

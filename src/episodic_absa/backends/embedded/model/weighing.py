@@ -1,8 +1,5 @@
-"""The second reader: what the trained weights make of a text. The rules are the first; the agents compare the two."""
+"""Weighs a text by the trained weights. The agents compare the result with what the rules read."""
 
-import threading
-from functools import lru_cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term, judge_term
@@ -15,17 +12,14 @@ from episodic_absa.backends.embedded.model.polarity_features import (
     text_features,
 )
 from episodic_absa.backends.embedded.model.tagger_features import adapted, tagger_features
-from episodic_absa.backends.embedded.model.trained_weights import weights_folder, weights_of
 from episodic_absa.backends.embedded.reading import Reading
-from episodic_absa.backends.embedded.text_reading import read_text
-from episodic_absa.vocabulary import POLARITIES, Language, Polarity
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
+from episodic_absa.vocabulary import POLARITIES, Polarity
 
 KNOWN_DOMAIN: Final = 0.7
-"""From this probability on the text is taken to be of a domain that the weights were trained on."""
+"""From this probability on a text counts as one of a trained domain."""
 OTHER_DOMAIN: Final = "other"
-"""What is recognised only so that it is not mistaken for a known domain."""
-_LOCK: Final = threading.Lock()
-"""A tagger holds one text at a time."""
+"""The class of texts outside the trained domains."""
 EDGE: Final = 0.5
 _DIGITS: Final = 5
 
@@ -42,12 +36,12 @@ class Weighed(NamedTuple):
     """A text as the weights read it."""
 
     domain: str | None
-    """None: unlike anything the weights were trained on."""
+    """None: outside the trained domains."""
     shares: tuple[tuple[float, float], ...]
-    """Per word: how likely it begins a target, and goes on with one."""
+    """Per word: the probabilities that it begins a target and that it continues one."""
 
     familiar: frozenset[str]
-    """The words of the text that are at home in its domain."""
+    """The words of the text that speak for its domain."""
 
     certainty: float = 0.0
     """How likely the text is of its domain."""
@@ -80,20 +74,20 @@ class Weights3(NamedTuple):
         return round(first - second, _DIGITS)
 
 
-def weigh(reading: Reading) -> Weighed:
-    """Weigh the words of a text; of a language without weights nothing is claimed."""
-    return _weigh(reading.text, reading.language, weights_folder.get())
+def weigh(reading: WeighedReading) -> Weighed:
+    """Return the weighed words of a text; none for a language without weights."""
+    return reading.once(_weigh)
 
 
-def weighed_polarity(reading: Reading, term: str, place: tuple[int, int] | None = None) -> Weights3 | None:
-    """Weigh the polarity of a term, where it stands if that is known; None if it does not stand in the text."""
+def weighed_polarity(reading: WeighedReading, term: str, place: tuple[int, int] | None = None) -> Weights3 | None:
+    """Return the polarity weights of a term, at its place if that is known; None if the text lacks the term."""
     found = place or find_term(reading, term)
-    return None if found is None else _polarity(reading.text, reading.language, term, found, weights_folder.get())
+    return None if found is None else reading.once(_polarity, term, found)
 
 
-def weighed_text(reading: Reading) -> Weights3 | None:
-    """Weigh the polarity of the whole text."""
-    return _text(reading.text, reading.language, weights_folder.get())
+def weighed_text(reading: WeighedReading) -> Weights3 | None:
+    """Return the polarity weights of the whole text; None without words."""
+    return reading.once(_text)
 
 
 def spans_above(reading: Reading, weighed: Weighed, threshold: float) -> list[WeighedSpan]:
@@ -130,29 +124,20 @@ def _span(reading: Reading, weighed: Weighed, first: int, end: int) -> WeighedSp
     return WeighedSpan(reading.words[first].start, reading.words[end - 1].end, round(share, _DIGITS))
 
 
-# The folder is only part of each key: a benchmark may try several in one process.
-@lru_cache(maxsize=512)
-def _weigh(text: str, language: Language, _folder: Path) -> Weighed:
-    reading = read_text(text, language)
+def _weigh(reading: WeighedReading) -> Weighed:
     if not reading.words:
         return Weighed(None, (), frozenset())
-    weights = weights_of(language)
+    weights = reading.weights
     likely = weights.domain.probabilities(domain_features(reading))
     best = max(sorted(likely), key=lambda name: likely[name])
     domain = best if likely[best] >= KNOWN_DOMAIN and best != OTHER_DOMAIN else None
     features = adapted(tagger_features(reading), domain)
-    if not _is_encodable(text):
+    if not _is_encodable(reading.text):
         # A lone surrogate has no bytes that the tagger could read.
-        features = [[one.encode(errors="replace").decode() for one in found] for found in features]
-    with _LOCK:
-        weights.tagger.set(features)
-        shares = tuple(
-            (
-                round(weights.tagger.marginal("B", at), _DIGITS),
-                round(weights.tagger.marginal("I", at), _DIGITS),
-            )
-            for at in range(len(features))
-        )
+        features = [[attribute.encode(errors="replace").decode() for attribute in word] for word in features]
+    shares = tuple(
+        (round(begins, _DIGITS), round(goes_on, _DIGITS)) for begins, goes_on in weights.tagger.marginals(features)
+    )
     certainty = likely[best] if domain else 0.0
     return Weighed(domain, shares, _familiar_words(weights.domain, reading, domain), certainty)
 
@@ -174,21 +159,17 @@ def _familiar_words(model: LinearModel, reading: Reading, domain: str | None) ->
     return frozenset(form for form, row in rows if row is not None and row[column] >= 0)
 
 
-@lru_cache(maxsize=2048)
-def _polarity(text: str, language: Language, term: str, found: tuple[int, int], folder: Path) -> Weights3 | None:
-    reading = read_text(text, language)
+def _polarity(reading: WeighedReading, term: str, found: tuple[int, int]) -> Weights3 | None:
     place = place_of(reading, *found)
     if place.first == place.end:
         return None
     features = target_features(reading, place, judge_term(reading, term))
-    features = in_domain(features, _weigh(text, language, folder).domain)
-    return Weights3(**weights_of(language).polarity.probabilities(features))
+    features = in_domain(features, weigh(reading).domain)
+    return Weights3(**reading.weights.polarity.probabilities(features))
 
 
-@lru_cache(maxsize=512)
-def _text(text: str, language: Language, folder: Path) -> Weights3 | None:
-    reading = read_text(text, language)
+def _text(reading: WeighedReading) -> Weights3 | None:
     if not reading.words:
         return None
-    features = in_domain(text_features(reading), _weigh(text, language, folder).domain)
-    return Weights3(**weights_of(language).text.probabilities(features))
+    features = in_domain(text_features(reading), weigh(reading).domain)
+    return Weights3(**reading.weights.text.probabilities(features))

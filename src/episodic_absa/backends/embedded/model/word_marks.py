@@ -1,4 +1,4 @@
-"""What the rules say of each word of a reading: its target, its opinion, how far the next opinion stands.
+"""Marks each word of a reading by the rules: its target, its opinion, the distance to the next opinion.
 
 The tagger and the polarity model both learn from these marks; they hold in domains whose words neither has seen.
 """
@@ -19,7 +19,7 @@ _FAR: Final = 9
 
 
 class WordMarks(NamedTuple):
-    """One word as the rules see it."""
+    """The marks of one word."""
 
     target: str
     """"-" outside; else B or I, the phrase's case, whether it can be named and whether an opinion is said of it."""
@@ -90,7 +90,7 @@ def _targets_by_word(reading: Reading) -> list[str]:
     for index, target in enumerate(reading.targets):
         while at < len(marks) and reading.words[at].end <= target.start:
             at += 1
-        owned = [reading.opinions[one].first for one in reading.opinions_of.get(index, ())]
+        owned = [reading.opinions[opinion].first for opinion in reading.opinions_of.get(index, ())]
         judged = sign(sum(owned)) if owned else "-"
         mark = f"{target.case}:{int(target.is_nameable)}:{judged}"
         head = "B"

@@ -1,10 +1,10 @@
-"""ATE: what the text judges, with its exact characters, by tagger and rules together."""
+"""ATE: extracts the targets of a text with their exact characters, by tagger and rules together."""
 
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.target_union import NamedTarget, named_targets
-from episodic_absa.backends.embedded.reading import Reading, Target
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.reading import Target
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.answers import AnsweredAspect, AnsweredSpan, AteAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
 
@@ -12,13 +12,12 @@ _LEAST: Final = 0.5
 _MOST: Final = 0.97
 
 
-def answer_ate(inputs: AteInputs) -> AteAnswer:
+def answer_ate(reading: WeighedReading, _inputs: AteInputs) -> AteAnswer:
     """Name every target once, where it is first judged."""
-    reading = read_text(inputs.text, inputs.language)
     return AteAnswer(aspects=tuple(map(_aspect, named_targets(reading))))
 
 
-def extracted_targets(reading: Reading) -> list[Target]:
+def extracted_targets(reading: WeighedReading) -> list[Target]:
     """Return the targets that are named in a text."""
     return [named.target for named in named_targets(reading)]
 

@@ -1,48 +1,40 @@
 """ATSA: a first look. The polarity of each target by weights and rules, and of what is said without a target."""
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from pathlib import Path
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, distribution, find_term
 from episodic_absa.backends.embedded.judgement.first_judgement import judge_first, judge_unnamed
 from episodic_absa.backends.embedded.judgement.target_union import NAMED, support
-from episodic_absa.backends.embedded.model.trained_weights import weights_folder
 from episodic_absa.backends.embedded.model.weighing import weigh
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.roles.ate import extracted_targets
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import AspectItem
 from episodic_absa.schemas.answers import AnsweredSentiment, AtsaAnswer
 from episodic_absa.schemas.role_inputs import AtsaInputs
-from episodic_absa.vocabulary import Language
 
 
-def answer_atsa(inputs: AtsaInputs) -> AtsaAnswer:
+def answer_atsa(reading: WeighedReading, inputs: AtsaInputs) -> AtsaAnswer:
     """Judge every given aspect, or those found here if none are given, and what is said without a target."""
     if inputs.aspects is None:
-        return AtsaAnswer(sentiments=_first_look(inputs.text, inputs.language, weights_folder.get()))
-    reading = read_text(inputs.text, inputs.language)
+        return AtsaAnswer(sentiments=reading.once(_first_look))
     named = _named_places(reading)
-    terms = list(dict.fromkeys(one.aspect_term for one in inputs.aspects if _is_judged(reading, one)))
+    terms = list(dict.fromkeys(aspect.aspect_term for aspect in inputs.aspects if _is_judged(reading, aspect)))
     terms += _too_short_for_the_filter(named, terms)
     return AtsaAnswer(sentiments=_judged(reading, terms, named))
 
 
-# Asked twice for every text: the validator checks the same first look.
-@lru_cache(maxsize=512)
-def _first_look(text: str, language: Language, _folder: Path) -> tuple[AnsweredSentiment, ...]:
-    reading = read_text(text, language)
+def _first_look(reading: WeighedReading) -> tuple[AnsweredSentiment, ...]:
     named = _named_places(reading)
     return _judged(reading, named, named)
 
 
-def _named_places(reading: Reading) -> dict[str, tuple[int, int]]:
+def _named_places(reading: WeighedReading) -> dict[str, tuple[int, int]]:
     return {target.term: (target.start, target.end) for target in extracted_targets(reading)}
 
 
 def _judged(
-    reading: Reading, terms: Iterable[str], named: Mapping[str, tuple[int, int]]
+    reading: WeighedReading, terms: Iterable[str], named: Mapping[str, tuple[int, int]]
 ) -> tuple[AnsweredSentiment, ...]:
     found = [
         _sentiment(reading, term, judgement)
@@ -51,12 +43,14 @@ def _judged(
     ]
     implicit = judge_unnamed(reading, names_targets=bool(found))
     # A given aspect may be the opinion word itself; saying it twice would count it twice.
-    if implicit is not None and not any(one.evidence == reading.quote(implicit.start, implicit.end) for one in found):
+    if implicit is not None and not any(
+        sentiment.evidence == reading.quote(implicit.start, implicit.end) for sentiment in found
+    ):
         found.append(_sentiment(reading, "", implicit))
     return tuple(found[:MAX_ITEMS])
 
 
-def _is_judged(reading: Reading, aspect: AspectItem) -> bool:
+def _is_judged(reading: WeighedReading, aspect: AspectItem) -> bool:
     """Whether to judge an aspect: a guess of the framework's only if one of the two readers sees a target there."""
     if not aspect.aspect_term or aspect.origin != "second_aspect_guess" or reading.language == "other":
         return bool(aspect.aspect_term)

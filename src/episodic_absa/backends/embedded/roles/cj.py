@@ -1,4 +1,4 @@
-"""CJ: do the tuples agree with each other and with the whole? Conflicts, contrast, irony, the writer's conclusion."""
+"""CJ: checks whether the tuples agree with each other and with the text: conflict, contrast, irony, conclusion."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from episodic_absa.backends.embedded.roles.tuple_review import (
     proposed_change,
     set_polarity,
 )
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import TurnAnswer
@@ -24,26 +24,27 @@ _LOOKS: Final[tuple[Look, ...]] = ("negation", "contrast", "irony", "conflict", 
 _CLEAR_MARGIN: Final = 0.1
 
 
-def answer_cj(inputs: SpeakerInputs) -> TurnAnswer:
+def answer_cj(reading: WeighedReading, inputs: SpeakerInputs) -> TurnAnswer:
     """Check every tuple against the others and the whole sentence."""
-    reading = read_text(inputs.text, inputs.language)
     looks = narrowed(second_looks(inputs.memory), _LOOKS)
     sentiments = judged_sentiments(inputs.stage1)
     conflicts = conflicting(sentiments)
     edits: list[ProposedEdit] = []
-    for one in sentiments:
-        if norm(one.aspect_term) in conflicts and not one.is_backfilled:
-            settled = settle_conflict(reading, conflicts[norm(one.aspect_term)], looks)
-            if settled is not None and settled.polarity != one.polarity:
-                edits.append(set_polarity(reading, one, settled))
+    for sentiment in sentiments:
+        if norm(sentiment.aspect_term) in conflicts and not sentiment.is_backfilled:
+            settled = settle_conflict(reading, conflicts[norm(sentiment.aspect_term)], looks)
+            if settled is not None and settled.polarity != sentiment.polarity:
+                edits.append(set_polarity(reading, sentiment, settled))
             elif settled is not None:
-                edits.append(edit("confirm_tuple", one, evidence=one.evidence, confidence=one.confidence))
+                edits.append(
+                    edit("confirm_tuple", sentiment, evidence=sentiment.evidence, confidence=sentiment.confidence)
+                )
             continue
-        change = ironic_change(reading, one, looks) or proposed_change(reading, one, looks)
+        change = ironic_change(reading, sentiment, looks) or proposed_change(reading, sentiment, looks)
         if change is not None:
-            edits.append(set_polarity(reading, one, change))
-        elif not one.is_backfilled:
-            edits.append(edit("confirm_tuple", one, evidence=one.evidence, confidence=one.confidence))
+            edits.append(set_polarity(reading, sentiment, change))
+        elif not sentiment.is_backfilled:
+            edits.append(edit("confirm_tuple", sentiment, evidence=sentiment.evidence, confidence=sentiment.confidence))
     return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
 
 
@@ -52,20 +53,22 @@ def settle_conflict(reading: Reading, sides: list[SentimentItem], looks: SecondL
     found = judge_term(reading, sides[0].aspect_term, looks)
     if len(found) == 1 and found[0].has_own_words:
         return found[0]
-    ranked = sorted(sides, key=lambda one: -one.confidence)
+    ranked = sorted(sides, key=lambda sentiment: -sentiment.confidence)
     if ranked[0].confidence - ranked[1].confidence < _CLEAR_MARGIN + 0.1 * looks.caution:
         return None
     best = ranked[0]
-    return next((one for one in found if one.polarity == best.polarity), None)
+    return next((judgement for judgement in found if judgement.polarity == best.polarity), None)
 
 
-def ironic_change(reading: Reading, one: SentimentItem, looks: SecondLooks) -> Judgement | None:
+def ironic_change(reading: Reading, sentiment: SentimentItem, looks: SecondLooks) -> Judgement | None:
     """Turn praise round if a blamed event stands beside the cue; on the cue alone if advice is about irony."""
-    if not reading.ironies or one.polarity != "positive":
+    if not reading.ironies or sentiment.polarity != "positive":
         return None
-    place = evidence_place(reading, one)
+    place = evidence_place(reading, sentiment)
     praise = (
-        opinions_about(reading, one.aspect_term) if one.aspect_term else opinions_within(reading, *(place or (0, 0)))
+        opinions_about(reading, sentiment.aspect_term)
+        if sentiment.aspect_term
+        else opinions_within(reading, *(place or (0, 0)))
     )
     ironic = [opinion for opinion in praise if is_ironic(reading, opinion)]
     if not ironic:

@@ -14,7 +14,7 @@ from episodic_absa.backends.embedded.roles.tuple_review import (
     reread,
     target_of,
 )
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import DebateTurn, PatchEdit, ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import AnsweredTuple, JudgeAnswer
@@ -36,9 +36,8 @@ class _Ruling(NamedTuple):
     is_open: bool
 
 
-def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
+def answer_judge(reading: WeighedReading, inputs: JudgeInputs) -> JudgeAnswer:
     """Settle the debate."""
-    reading = read_text(inputs.text, inputs.language)
     looks = second_looks(inputs.memory)
     sentiments = judged_sentiments(inputs.stage1)[:MAX_ITEMS]
     conflicts = conflicting(sentiments)
@@ -47,23 +46,23 @@ def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
     evidence: dict[str, str] = {}
     unresolved: list[str] = []
     surest: dict[str, float] = {}
-    for one in sentiments:
-        ruling = _rule(reading, one, inputs.turns, looks)
+    for sentiment in sentiments:
+        ruling = _rule(reading, sentiment, inputs.turns, looks)
         if ruling.patch is not None:
             patches.append(ruling.patch)
-        if ruling.is_open or (norm(one.aspect_term) in conflicts and ruling.patch is None):
-            unresolved.append(one.aspect_term)
-        if ruling.polarity is None or one.is_backfilled:
+        if ruling.is_open or (norm(sentiment.aspect_term) in conflicts and ruling.patch is None):
+            unresolved.append(sentiment.aspect_term)
+        if ruling.polarity is None or sentiment.is_backfilled:
             continue
         # One polarity per aspect: an edited one beats the one beside it, then the surer one.
-        if ruling.patch is not None or one.confidence > surest.get(one.aspect_term, -1.0):
-            surest[one.aspect_term] = 1.0 if ruling.patch is not None else one.confidence
-            tuples[one.aspect_term] = AnsweredTuple(
-                aspect_ref=one.aspect_term, aspect_term=one.aspect_term, polarity=ruling.polarity
+        if ruling.patch is not None or sentiment.confidence > surest.get(sentiment.aspect_term, -1.0):
+            surest[sentiment.aspect_term] = 1.0 if ruling.patch is not None else sentiment.confidence
+            tuples[sentiment.aspect_term] = AnsweredTuple(
+                aspect_ref=sentiment.aspect_term, aspect_term=sentiment.aspect_term, polarity=ruling.polarity
             )
             if ruling.evidence:
-                evidence[one.aspect_term] = ruling.evidence
-    settled = [_as_settled(one, tuples) for one in sentiments if one.aspect_term in tuples]
+                evidence[sentiment.aspect_term] = ruling.evidence
+    settled = [_as_settled(sentiment, tuples) for sentiment in sentiments if sentiment.aspect_term in tuples]
     return JudgeAnswer(
         final_patch=tuple(patches),
         final_tuples=tuple(tuples.values()),
@@ -75,30 +74,34 @@ def answer_judge(inputs: JudgeInputs) -> JudgeAnswer:
     )
 
 
-def _rule(reading: Reading, one: SentimentItem, turns: Sequence[DebateTurn], looks: SecondLooks) -> _Ruling:
-    about = [(turn.agent, edit) for turn in turns for edit in turn.proposed_edits if _is_about(edit, one)]
-    kept = _Ruling(one.polarity, None, one.evidence if one.evidence in reading.text else "", is_open=False)
+def _rule(
+    reading: WeighedReading, sentiment: SentimentItem, turns: Sequence[DebateTurn], looks: SecondLooks
+) -> _Ruling:
+    about = [(turn.agent, edit) for turn in turns for edit in turn.proposed_edits if _is_about(edit, sentiment)]
+    kept = _Ruling(
+        sentiment.polarity, None, sentiment.evidence if sentiment.evidence in reading.text else "", is_open=False
+    )
     asked_to_drop = any(edit.op == "drop_tuple" for _, edit in about)
-    if asked_to_drop and (is_doubtful(reading, one) or not has_quotation(reading, one)):
-        return _Ruling(None, PatchEdit(op="drop_tuple", target=target_of(one)), "", is_open=False)
+    if asked_to_drop and (is_doubtful(reading, sentiment) or not has_quotation(reading, sentiment)):
+        return _Ruling(None, PatchEdit(op="drop_tuple", target=target_of(sentiment)), "", is_open=False)
     proposals = [
         edit
         for _, edit in about
-        if edit.op == "set_polarity" and edit.value != one.polarity and _is_grounded(reading, edit)
+        if edit.op == "set_polarity" and edit.value != sentiment.polarity and _is_grounded(reading, edit)
     ]
     if not proposals:
         return kept
     best = max(proposals, key=lambda edit: edit.confidence or _UNSAID)
     value = next((polarity for polarity in POLARITIES if polarity == best.value), None)
-    if value is None or not _outweighs(reading, one, best, about, looks):
+    if value is None or not _outweighs(reading, sentiment, best, about, looks):
         return kept._replace(is_open=True)
-    patch = PatchEdit(op="set_polarity", target=target_of(one), value=value)
+    patch = PatchEdit(op="set_polarity", target=target_of(sentiment), value=value)
     return _Ruling(value, patch, best.evidence or "", is_open=False)
 
 
 def _outweighs(
-    reading: Reading,
-    one: SentimentItem,
+    reading: WeighedReading,
+    sentiment: SentimentItem,
     best: ProposedEdit,
     about: Sequence[tuple[Speaker, ProposedEdit]],
     looks: SecondLooks,
@@ -112,33 +115,33 @@ def _outweighs(
         for agent, edit in about
         if edit.op == "confirm_tuple" and agent in _POLARITY_SPEAKERS and edit.evidence
     )
-    own = reread(reading, one, looks)
+    own = reread(reading, sentiment, looks)
     if own is not None and own.has_own_words:
         asked += own.confidence if own.polarity == best.value else 0.0
-        kept += own.confidence if own.polarity == one.polarity else 0.0
+        kept += own.confidence if own.polarity == sentiment.polarity else 0.0
     value = next((polarity for polarity in POLARITIES if polarity == best.value), None)
     if value is not None:
-        kept += weights_lead(reading, one, value)
+        kept += weights_lead(reading, sentiment, value)
     return asked > kept + _CAUTION_MARGIN * looks.caution
 
 
-def _is_about(edit: ProposedEdit, one: SentimentItem) -> bool:
-    if norm(edit.target.aspect_ref) != norm(one.aspect_term):
+def _is_about(edit: ProposedEdit, sentiment: SentimentItem) -> bool:
+    if norm(edit.target.aspect_ref) != norm(sentiment.aspect_term):
         return False
-    return edit.target.polarity is None or edit.target.polarity == one.polarity
+    return edit.target.polarity is None or edit.target.polarity == sentiment.polarity
 
 
 def _is_grounded(reading: Reading, edit: ProposedEdit) -> bool:
     return bool(edit.evidence) and (edit.evidence or "") in reading.text
 
 
-def _as_settled(one: SentimentItem, tuples: dict[str, AnsweredTuple]) -> SentimentItem:
-    polarity = next(known for known in POLARITIES if known == tuples[one.aspect_term].polarity)
-    return one.model_copy(update={"polarity": polarity})
+def _as_settled(sentiment: SentimentItem, tuples: dict[str, AnsweredTuple]) -> SentimentItem:
+    polarity = next(known for known in POLARITIES if known == tuples[sentiment.aspect_term].polarity)
+    return sentiment.model_copy(update={"polarity": polarity})
 
 
 def _opening(reading: Reading) -> tuple[str, ...]:
-    """A text without evidence is cited by its beginning: a substring is always asked for."""
+    """Return the beginning of a text without evidence: the answer must quote some substring."""
     opening = reading.quote(0, _MAX_OPENING).strip()
     return (opening,) if opening else ()
 

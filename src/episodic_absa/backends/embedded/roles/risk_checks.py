@@ -1,4 +1,4 @@
-"""Checks a set of tuples against the reading of their text and names what may be wrong. Used by both validators."""
+"""Finds the structural risks of a set of tuples by the reading of their text. Used by both validators."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term, opinions_about
 from episodic_absa.backends.embedded.judgement.two_readers import weights_lead
 from episodic_absa.backends.embedded.reading import Opinion, Reading, Target, polarity_of
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import Cue, ends_with_particle, norm
 from episodic_absa.schemas.absa import AspectItem, SentimentItem
 from episodic_absa.vocabulary import SEVERITY_WEIGHT, Polarity, ProposalType, RiskId, Severity
@@ -30,9 +31,11 @@ class FoundRisk(NamedTuple):
     revised: tuple[int, int] | None = None
 
 
-def find_risks(reading: Reading, aspects: Sequence[AspectItem], sentiments: Sequence[SentimentItem]) -> list[FoundRisk]:
+def find_risks(
+    reading: WeighedReading, aspects: Sequence[AspectItem], sentiments: Sequence[SentimentItem]
+) -> list[FoundRisk]:
     """Return the risks in the order of their first character; a plain sentence has none."""
-    judged = [one for one in sentiments if one.polarity is not None and not one.is_backfilled]
+    judged = [sentiment for sentiment in sentiments if sentiment.polarity is not None and not sentiment.is_backfilled]
     found = [
         *_negation_risks(reading, judged),
         *_contrast_risks(reading, judged),
@@ -80,12 +83,12 @@ def is_said_of(reading: Reading, term: str, place: tuple[int, int]) -> bool:
 
 
 def _negation_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
-    for one in judged:
-        own = opinions_about(reading, one.aspect_term) if one.aspect_term else list(reading.opinions)
+    for sentiment in judged:
+        own = opinions_about(reading, sentiment.aspect_term) if sentiment.aspect_term else list(reading.opinions)
         for opinion in own:
             if not opinion.scope_note or polarity_of(opinion.full) == polarity_of(opinion.first):
                 continue
-            if one.polarity != polarity_of(opinion.first) or one.polarity == "neutral":
+            if sentiment.polarity != polarity_of(opinion.first) or sentiment.polarity == "neutral":
                 continue
             yield FoundRisk(
                 "NEGATION_SCOPE",
@@ -93,17 +96,17 @@ def _negation_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
                 opinion.scope_end,
                 "high" if opinion.scope_is_plain else "mid",
                 f"{opinion.scope_note}: what is negated may include '{opinion.form}'",
-                one.aspect_term,
-                "FLIP_POLARITY" if opinion.scope_is_plain and one.polarity in _OPPOSITE else None,
+                sentiment.aspect_term,
+                "FLIP_POLARITY" if opinion.scope_is_plain and sentiment.polarity in _OPPOSITE else None,
             )
     for cue in reading.negations[:_MAX_STRAY_CUES]:
         yield from _stray_negation(reading, cue, judged)
 
 
-def _may_flip(reading: Reading, one: SentimentItem) -> bool:
+def _may_flip(reading: WeighedReading, sentiment: SentimentItem) -> bool:
     """Whether a flip may be proposed for what is quoted: not against weights that speak for the present polarity."""
-    other = _OPPOSITE.get(one.polarity) if one.polarity else None
-    return other is not None and weights_lead(reading, one, other) <= 0.0
+    other = _OPPOSITE.get(sentiment.polarity) if sentiment.polarity else None
+    return other is not None and weights_lead(reading, sentiment, other) <= 0.0
 
 
 def _stray_negation(reading: Reading, cue: Cue, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
@@ -111,14 +114,16 @@ def _stray_negation(reading: Reading, cue: Cue, judged: Sequence[SentimentItem])
     clause_at = reading.clause_at(cue.start)
     opinions = [reading.opinions[index] for index in reading.by_clause.get(clause_at, ())]
     if not opinions or any(
-        min(one.start, one.scope_start if one.scope_note else one.start) <= cue.start < max(one.end, one.scope_end)
-        for one in opinions
+        min(opinion.start, opinion.scope_start if opinion.scope_note else opinion.start)
+        <= cue.start
+        < max(opinion.end, opinion.scope_end)
+        for opinion in opinions
     ):
         return
     clause = reading.clauses[clause_at]
-    for one in judged:
-        place = evidence_place(reading, one)
-        if place is not None and clause.start <= place[0] < clause.end and one.polarity != "neutral":
+    for sentiment in judged:
+        place = evidence_place(reading, sentiment)
+        if place is not None and clause.start <= place[0] < clause.end and sentiment.polarity != "neutral":
             start, end = min(cue.start, place[0]), max(cue.end, place[1])
             yield FoundRisk(
                 "NEGATION_SCOPE",
@@ -126,7 +131,7 @@ def _stray_negation(reading: Reading, cue: Cue, judged: Sequence[SentimentItem])
                 end,
                 "low",
                 f"'{cue.form}' stands in the clause of the quotation",
-                one.aspect_term,
+                sentiment.aspect_term,
             )
             return
 
@@ -135,25 +140,25 @@ def _contrast_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterat
     if not reading.contrasts:
         return
     placed: list[tuple[SentimentItem, int, int]] = []
-    for one in judged:
-        term, evidence = find_term(reading, one.aspect_term), evidence_place(reading, one)
+    for sentiment in judged:
+        term, evidence = find_term(reading, sentiment.aspect_term), evidence_place(reading, sentiment)
         if term is not None and evidence is not None:
             home, source = _side(reading, term[0]), _side(reading, evidence[0])
-            placed.append((one, home, source))
-    for one, home, source in placed:
-        if home != source and not opinions_about(reading, one.aspect_term):
+            placed.append((sentiment, home, source))
+    for sentiment, home, source in placed:
+        if home != source and not opinions_about(reading, sentiment.aspect_term):
             cue = reading.contrasts[min(max(home, source) - 1, len(reading.contrasts) - 1)]
             yield FoundRisk(
                 "CONTRAST_SCOPE",
                 cue.start,
                 cue.end,
                 "high",
-                f"'{one.aspect_term}' is judged by words from the other side of '{cue.form}'",
-                one.aspect_term,
+                f"'{sentiment.aspect_term}' is judged by words from the other side of '{cue.form}'",
+                sentiment.aspect_term,
             )
     for number, cue in enumerate(reading.contrasts):
-        left = {one.polarity for one, home, _ in placed if home == number}
-        right = {one.polarity for one, home, _ in placed if home == number + 1}
+        left = {sentiment.polarity for sentiment, home, _ in placed if home == number}
+        right = {sentiment.polarity for sentiment, home, _ in placed if home == number + 1}
         shared = (left & right) - {"neutral", None}
         if shared and len(left | right) == 1:
             yield FoundRisk("CONTRAST_SCOPE", cue.start, cue.end, "low", f"both sides of '{cue.form}' are judged alike")
@@ -164,60 +169,69 @@ def _side(reading: Reading, position: int) -> int:
 
 
 def _irony_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
-    if not any(one.polarity == "positive" for one in judged):
+    if not any(sentiment.polarity == "positive" for sentiment in judged):
         return
     for cue in reading.ironies:
         yield FoundRisk("IRONY", cue.start, cue.end, "high", f"'{cue.form}' may turn the praise into its opposite")
 
 
-def _evidence_risks(reading: Reading, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
-    for one in judged:
-        if one.polarity == "neutral":
+def _evidence_risks(reading: WeighedReading, judged: Sequence[SentimentItem]) -> Iterator[FoundRisk]:
+    for sentiment in judged:
+        if sentiment.polarity == "neutral":
             continue
-        named = f"'{one.aspect_term}'" if one.aspect_term else "the opinion without a target"
-        place = evidence_place(reading, one)
+        named = f"'{sentiment.aspect_term}'" if sentiment.aspect_term else "the opinion without a target"
+        place = evidence_place(reading, sentiment)
         opinions = opinions_within(reading, *place) if place else []
-        if not one.evidence and _clause_agrees(reading, one):
+        if not sentiment.evidence and _clause_agrees(reading, sentiment):
             continue
         if place is None or not opinions:
-            start, end = place or find_term(reading, one.aspect_term) or (0, len(reading.text))
+            start, end = place or find_term(reading, sentiment.aspect_term) or (0, len(reading.text))
             if start < end and reading.language != "other":
-                yield FoundRisk("EVIDENCE_GAP", start, end, "mid", f"no opinion words support {named}", one.aspect_term)
+                yield FoundRisk(
+                    "EVIDENCE_GAP", start, end, "mid", f"no opinion words support {named}", sentiment.aspect_term
+                )
             continue
         total = sum(opinion.first for opinion in opinions)
         says = polarity_of(total)
-        if says != "neutral" and says != one.polarity and not _settled_by_scope(opinions, one, reading):
+        if says != "neutral" and says != sentiment.polarity and not _settled_by_scope(opinions, sentiment, reading):
             yield FoundRisk(
                 "POLARITY_MISMATCH",
                 place[0],
                 place[1],
                 "high",
                 f"the quoted words of {named} say the opposite",
-                one.aspect_term,
-                "FLIP_POLARITY" if _may_flip(reading, one) else None,
+                sentiment.aspect_term,
+                "FLIP_POLARITY" if _may_flip(reading, sentiment) else None,
             )
-        elif one.aspect_term and not is_said_of(reading, one.aspect_term, place):
+        elif sentiment.aspect_term and not is_said_of(reading, sentiment.aspect_term, place):
             yield FoundRisk(
-                "EVIDENCE_GAP", place[0], place[1], "low", f"the quoted words are not said of {named}", one.aspect_term
+                "EVIDENCE_GAP",
+                place[0],
+                place[1],
+                "low",
+                f"the quoted words are not said of {named}",
+                sentiment.aspect_term,
             )
 
 
-def _clause_agrees(reading: Reading, one: SentimentItem) -> bool:
+def _clause_agrees(reading: Reading, sentiment: SentimentItem) -> bool:
     """A tuple that a review added carries no evidence; the words of its clause stand in for it."""
-    term = find_term(reading, one.aspect_term)
+    term = find_term(reading, sentiment.aspect_term)
     if term is None or not reading.clauses:
         return False
     nearby = (reading.opinions[index] for index in reading.by_clause.get(reading.clause_at(term[0]), ()))
-    return any(polarity_of(opinion.full) == one.polarity for opinion in nearby)
+    return any(polarity_of(opinion.full) == sentiment.polarity for opinion in nearby)
 
 
-def _settled_by_scope(opinions: Sequence[Opinion], one: SentimentItem, reading: Reading) -> bool:
+def _settled_by_scope(opinions: Sequence[Opinion], sentiment: SentimentItem, reading: Reading) -> bool:
     """The judgement follows a whole negation, a cue of irony or other words said of the target: no mismatch."""
-    if polarity_of(sum(opinion.full for opinion in opinions)) == one.polarity:
+    if polarity_of(sum(opinion.full for opinion in opinions)) == sentiment.polarity:
         return True
-    if reading.ironies and one.polarity == "negative":
+    if reading.ironies and sentiment.polarity == "negative":
         return True
-    return any(polarity_of(opinion.first) == one.polarity for opinion in opinions_about(reading, one.aspect_term))
+    return any(
+        polarity_of(opinion.first) == sentiment.polarity for opinion in opinions_about(reading, sentiment.aspect_term)
+    )
 
 
 def _span_risks(reading: Reading, aspects: Sequence[AspectItem]) -> Iterator[FoundRisk]:
@@ -263,7 +277,7 @@ def trimmed_place(reading: Reading, aspect: AspectItem) -> tuple[int, int] | Non
 def _missing_aspect_risks(
     reading: Reading, aspects: Sequence[AspectItem], judged: Sequence[SentimentItem]
 ) -> Iterator[FoundRisk]:
-    terms = {norm(aspect.aspect_term) for aspect in aspects} or {norm(one.aspect_term) for one in judged}
+    terms = {norm(aspect.aspect_term) for aspect in aspects} or {norm(sentiment.aspect_term) for sentiment in judged}
     terms -= {""}
     if not reading.contrasts or len(terms) > 1 or not reading.clauses:
         return

@@ -1,10 +1,11 @@
-"""What an agent takes from the memory slot: which second looks to run, and how careful to be. Never a label."""
+"""Reads the memory slot: which second looks to run, and how much caution to add. It never takes a label from it."""
 
 import re
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from episodic_absa.schemas.role_inputs import MemorySlot
+from episodic_absa.vocabulary import AdvisoryType
 
 Look = Literal["negation", "contrast", "irony", "polarity", "evidence", "span", "second_aspect", "conflict", "implicit"]
 
@@ -29,14 +30,15 @@ _LOOK_OF_FAMILY: Final[dict[str, Look]] = {
     "IMP": "implicit",
 }
 _PRINCIPLE: Final = re.compile(r"P-([A-Z]{3})-[0-9]{2}")
-_WENT_WRONG: Final = "risk change: higher"
+_WENT_WRONG: Final[AdvisoryType] = "failed_override_warning"
+"""The type of an advisory whose case ended badly: the risk rose, or the change that was made failed."""
 _MAX_CAUTION: Final = 2
 _BASE_STRENGTH: Final = 0.6
 _STRENGTH_PER_CAUTION: Final = 0.7
 
 
 class SecondLooks(NamedTuple):
-    """The looks that advice opened, and how many voices of caution came with it."""
+    """The looks that advice opens, and the number of cautions."""
 
     looks: frozenset[Look] = frozenset()
     caution: int = 0
@@ -55,7 +57,10 @@ NO_LOOKS: Final = SecondLooks()
 
 
 def second_looks(memory: MemorySlot | None) -> SecondLooks:
-    """Read a bundle. Advice opens looks; warnings and advice that once raised the risk only add caution."""
+    """Return what a bundle asks for: advice opens looks, warnings and advice that went wrong before add caution.
+
+    Only typed fields count; a reworded message changes nothing.
+    """
     if not memory:
         return NO_LOOKS
     opened: set[Look] = set()
@@ -63,7 +68,7 @@ def second_looks(memory: MemorySlot | None) -> SecondLooks:
     for advisory in _listed(memory.get("retrieved")):
         if not isinstance(advisory, dict):
             continue
-        if _WENT_WRONG in str(advisory.get("message", "")):
+        if advisory.get("advisory_type") == _WENT_WRONG:
             caution += 1
         else:
             opened |= _looks_of(advisory.get("evidence"))

@@ -7,7 +7,7 @@ from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading, Target, 
 from episodic_absa.backends.embedded.roles.risk_checks import trimmed_place, unnamed_targets
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.roles.tan import names_something
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectHint, AspectItem
 from episodic_absa.schemas.answers import AnsweredAspectReview, AnsweredSpan, AteReviewAnswer
@@ -19,9 +19,8 @@ _DROP_WEIGHT: Final = -1.0
 """From here on the debate speaks for dropping."""
 
 
-def answer_stage2_ate(inputs: ReviewInputs) -> AteReviewAnswer:
-    """Review every aspect."""
-    reading = read_text(inputs.text, inputs.language)
+def answer_stage2_ate(reading: WeighedReading, inputs: ReviewInputs) -> AteReviewAnswer:
+    """Return a verdict on every aspect."""
     looks = second_looks(inputs.memory)
     reviews = [_review(reading, aspect, inputs, looks) for aspect in inputs.stage1.ate.aspects]
     for target, _ in added_targets(reading, inputs, looks):
@@ -42,7 +41,7 @@ def added_targets(reading: Reading, inputs: ReviewInputs, looks: SecondLooks) ->
     if not looks.has("second_aspect") or not reading.contrasts:
         return []
     known = {norm(aspect.aspect_term) for aspect in inputs.stage1.ate.aspects}
-    known |= {norm(one.aspect_term) for one in inputs.stage1.atsa.sentiments}
+    known |= {norm(sentiment.aspect_term) for sentiment in inputs.stage1.atsa.sentiments}
     found: list[tuple[Target, Judgement]] = []
     for target, opinion in unnamed_targets(reading, known):
         value = value_of(reading, opinion, looks)
@@ -58,7 +57,9 @@ def hint_total(hints: tuple[AspectHint, ...]) -> float:
     return sum(hint.weight for hint in hints)
 
 
-def _review(reading: Reading, aspect: AspectItem, inputs: ReviewInputs, looks: SecondLooks) -> AnsweredAspectReview:
+def _review(
+    reading: WeighedReading, aspect: AspectItem, inputs: ReviewInputs, looks: SecondLooks
+) -> AnsweredAspectReview:
     term = aspect.aspect_term
     hints = inputs.review_context.aspect_hints.get(term, ())
     is_named = names_something(reading, term)

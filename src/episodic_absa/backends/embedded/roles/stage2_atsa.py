@@ -10,7 +10,7 @@ from episodic_absa.backends.embedded.roles.cj import ironic_change, settle_confl
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.roles.stage2_ate import PROVENANCE, added_targets
 from episodic_absa.backends.embedded.roles.tuple_review import conflicting, has_quotation, proposed_change, reread
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectHint, SentimentItem
 from episodic_absa.schemas.answers import AnsweredSentimentReview, AtsaReviewAnswer
@@ -22,12 +22,11 @@ _HINT_MARGIN: Final = 0.6
 _DROP_WEIGHT: Final = -1.0
 
 
-def answer_stage2_atsa(inputs: ReviewInputs) -> AtsaReviewAnswer:
-    """Review every sentiment."""
-    reading = read_text(inputs.text, inputs.language)
+def answer_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> AtsaReviewAnswer:
+    """Return a verdict on every sentiment."""
     looks = second_looks(inputs.memory)
     conflicts = conflicting(inputs.stage1.atsa.sentiments)
-    reviews = [_review(reading, one, inputs, looks, conflicts) for one in inputs.stage1.atsa.sentiments]
+    reviews = [_review(reading, sentiment, inputs, looks, conflicts) for sentiment in inputs.stage1.atsa.sentiments]
     reviews.extend(
         AnsweredSentimentReview(
             aspect_term=target.term,
@@ -43,11 +42,15 @@ def answer_stage2_atsa(inputs: ReviewInputs) -> AtsaReviewAnswer:
 
 
 def _opinion_that_remains(
-    reading: Reading, inputs: ReviewInputs, looks: SecondLooks
+    reading: WeighedReading, inputs: ReviewInputs, looks: SecondLooks
 ) -> tuple[AnsweredSentimentReview, ...]:
-    """Where the debate drops every named target, the text still says something: of nothing named."""
-    judged = [one for one in inputs.stage1.atsa.sentiments if not one.is_backfilled]
-    if looks.caution or not judged or not all(one.aspect_term and is_doubtful(reading, one) for one in judged):
+    """Return the opinion without a target that remains where the debate drops every named one."""
+    judged = [sentiment for sentiment in inputs.stage1.atsa.sentiments if not sentiment.is_backfilled]
+    if (
+        looks.caution
+        or not judged
+        or not all(sentiment.aspect_term and is_doubtful(reading, sentiment) for sentiment in judged)
+    ):
         return ()
     opinion = judge_unnamed(reading, names_targets=False)
     if opinion is None:
@@ -65,45 +68,50 @@ def _opinion_that_remains(
 
 
 def _review(
-    reading: Reading,
-    one: SentimentItem,
+    reading: WeighedReading,
+    sentiment: SentimentItem,
     inputs: ReviewInputs,
     looks: SecondLooks,
     conflicts: dict[str, list[SentimentItem]],
 ) -> AnsweredSentimentReview:
-    hints = inputs.review_context.aspect_hints.get(one.aspect_term, ())
-    if one.polarity is None:
-        return _verdict(one, "keep", "no judgement to review")
-    clash = conflicts.get(norm(one.aspect_term))
-    if _is_flip_proposed(inputs, one):
-        return _on_proposal(reading, one, is_one_of_two=clash is not None)
-    if clash and not one.is_backfilled:
+    hints = inputs.review_context.aspect_hints.get(sentiment.aspect_term, ())
+    if sentiment.polarity is None:
+        return _verdict(sentiment, "keep", "no judgement to review")
+    clash = conflicts.get(norm(sentiment.aspect_term))
+    if _is_flip_proposed(inputs, sentiment):
+        return _on_proposal(reading, sentiment, is_one_of_two=clash is not None)
+    if clash and not sentiment.is_backfilled:
         settled = settle_conflict(reading, clash, looks)
-        if settled is not None and settled.polarity != one.polarity:
-            return _flip(reading, one, settled, "one target with two judgements", "conflict")
-        return _verdict(one, "keep", "one of two judgements; the text does not settle which is the conclusion")
-    change = ironic_change(reading, one, looks) or proposed_change(reading, one, looks)
+        if settled is not None and settled.polarity != sentiment.polarity:
+            return _flip(reading, sentiment, settled, "one target with two judgements", "conflict")
+        return _verdict(sentiment, "keep", "one of two judgements; the text does not settle which is the conclusion")
+    change = ironic_change(reading, sentiment, looks) or proposed_change(reading, sentiment, looks)
     if change is not None:
-        return _flip(reading, one, change, change.why, "second_look" if looks.looks else "reading")
-    urged = _urged(hints, one.polarity)
-    if urged is not None and not _stands_firm(reading, one, looks):
+        return _flip(reading, sentiment, change, change.why, "second_look" if looks.looks else "reading")
+    urged = _urged(hints, sentiment.polarity)
+    if urged is not None and not _stands_firm(reading, sentiment, looks):
         return _verdict(
-            one, "flip_polarity", "the debate quotes words for it and nothing in the text opposes it", urged
+            sentiment, "flip_polarity", "the debate quotes words for it and nothing in the text opposes it", urged
         )
-    return _unquoted(reading, one, looks, hints) or _verdict(one, "keep", "the quoted words support it")
+    return _unquoted(reading, sentiment, looks, hints) or _verdict(sentiment, "keep", "the quoted words support it")
 
 
 def _unquoted(
-    reading: Reading, one: SentimentItem, looks: SecondLooks, hints: tuple[AspectHint, ...]
+    reading: WeighedReading, sentiment: SentimentItem, looks: SecondLooks, hints: tuple[AspectHint, ...]
 ) -> AnsweredSentimentReview | None:
-    if not looks.has("evidence") or one.polarity == "neutral" or one.is_backfilled or has_quotation(reading, one):
+    if (
+        not looks.has("evidence")
+        or sentiment.polarity == "neutral"
+        or sentiment.is_backfilled
+        or has_quotation(reading, sentiment)
+    ):
         return None
-    if weights_back(reading, one):
+    if weights_back(reading, sentiment):
         return None
-    against = sum(hint.weight for hint in hints if hint.polarity == one.polarity and hint.weight < 0)
+    against = sum(hint.weight for hint in hints if hint.polarity == sentiment.polarity and hint.weight < 0)
     if against <= _DROP_WEIGHT and not looks.caution:
-        return _verdict(one, "drop", "no words of the text are said of it, and the debate asks to drop it")
-    return _verdict(one, "reduce_confidence", "no words of the text are said of it")
+        return _verdict(sentiment, "drop", "no words of the text are said of it, and the debate asks to drop it")
+    return _verdict(sentiment, "reduce_confidence", "no words of the text are said of it")
 
 
 def _urged(hints: tuple[AspectHint, ...], current: Polarity) -> Polarity | None:
@@ -118,42 +126,48 @@ def _urged(hints: tuple[AspectHint, ...], current: Polarity) -> Polarity | None:
     return best if others[best] - max(0.0, weights.get(current, 0.0)) >= _HINT_MARGIN else None
 
 
-def _stands_firm(reading: Reading, one: SentimentItem, looks: SecondLooks) -> bool:
-    again = reread(reading, one, looks)
-    if again is not None and again.has_own_words and again.polarity == one.polarity:
+def _stands_firm(reading: WeighedReading, sentiment: SentimentItem, looks: SecondLooks) -> bool:
+    again = reread(reading, sentiment, looks)
+    if again is not None and again.has_own_words and again.polarity == sentiment.polarity:
         return True
-    return weights_back(reading, one)
+    return weights_back(reading, sentiment)
 
 
-def _is_flip_proposed(inputs: ReviewInputs, one: SentimentItem) -> bool:
-    return one.polarity in ("positive", "negative") and any(
-        proposal.proposal_type == "FLIP_POLARITY" and norm(proposal.aspect_term) == norm(one.aspect_term)
+def _is_flip_proposed(inputs: ReviewInputs, sentiment: SentimentItem) -> bool:
+    return sentiment.polarity in ("positive", "negative") and any(
+        proposal.proposal_type == "FLIP_POLARITY" and norm(proposal.aspect_term) == norm(sentiment.aspect_term)
         for proposal in inputs.stage1.validator.correction_proposals
     )
 
 
-def _on_proposal(reading: Reading, one: SentimentItem, *, is_one_of_two: bool) -> AnsweredSentimentReview:
+def _on_proposal(reading: Reading, sentiment: SentimentItem, *, is_one_of_two: bool) -> AnsweredSentimentReview:
     """Accept a proposed flip if the whole scope of the negation, or the quoted words, bear it out."""
-    full = reread(reading, one, SecondLooks(frozenset({"negation"})))
-    if full is not None and full.polarity != one.polarity:
-        return _flip(reading, one, full, "the validator's proposal is accepted", "proposal")
+    full = reread(reading, sentiment, SecondLooks(frozenset({"negation"})))
+    if full is not None and full.polarity != sentiment.polarity:
+        return _flip(reading, sentiment, full, "the validator's proposal is accepted", "proposal")
     if is_one_of_two:
-        return _verdict(one, "keep", "the proposal means the other judgement of this target")
+        return _verdict(sentiment, "keep", "the proposal means the other judgement of this target")
     # The patch applies every proposal; only naming the first polarity again undoes one.
     reason = "the validator's proposal is rejected: the words said of the target support the first reading"
-    return _verdict(one, "flip_polarity", reason, one.polarity, "proposal")
+    return _verdict(sentiment, "flip_polarity", reason, sentiment.polarity, "proposal")
 
 
-def _flip(reading: Reading, one: SentimentItem, change: Judgement, why: str, source: str) -> AnsweredSentimentReview:
+def _flip(
+    reading: Reading, sentiment: SentimentItem, change: Judgement, why: str, source: str
+) -> AnsweredSentimentReview:
     quoted = _short(reading.quote(change.start, change.end))
-    return _verdict(one, "flip_polarity", f"{why}; quoted: '{quoted}'", change.polarity, source)
+    return _verdict(sentiment, "flip_polarity", f"{why}; quoted: '{quoted}'", change.polarity, source)
 
 
 def _verdict(
-    one: SentimentItem, action: AtsaAction, reason: str, polarity: Polarity | None = None, source: str = "evidence"
+    sentiment: SentimentItem,
+    action: AtsaAction,
+    reason: str,
+    polarity: Polarity | None = None,
+    source: str = "evidence",
 ) -> AnsweredSentimentReview:
     return AnsweredSentimentReview(
-        aspect_term=one.aspect_term,
+        aspect_term=sentiment.aspect_term,
         action=action,
         revised_polarity=polarity,
         reason=reason[:400],

@@ -1,15 +1,14 @@
-"""Stage2 Validator: looks at the patched tuples, says which risks of Stage1 are gone and which are new."""
+"""Stage2 validator: checks the patched tuples and says which Stage1 risks are gone and which are new."""
 
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
 from episodic_absa.backends.embedded.judgement.two_readers import weights_back
-from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.roles.risk_checks import FoundRisk, consistency_score, find_risks
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.roles.tuple_review import has_quotation
 from episodic_absa.backends.embedded.roles.validator import answered_proposals, answered_risk
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import SentimentItem, StructuralRisk
 from episodic_absa.schemas.answers import Validator2Answer
@@ -30,9 +29,8 @@ _CHECKED: Final[frozenset[RiskId]] = frozenset(
 _MAX_NEW: Final = 10
 
 
-def answer_stage2_validator(inputs: Validator2Inputs) -> Validator2Answer:
+def answer_stage2_validator(reading: WeighedReading, inputs: Validator2Inputs) -> Validator2Answer:
     """Check the patched result."""
-    reading = read_text(inputs.text, inputs.language)
     looks = second_looks(inputs.memory)
     present = find_risks(reading, inputs.patched_aspects, inputs.patched_sentiments)
     before = inputs.stage1.validator.structural_risks
@@ -68,7 +66,7 @@ def _is_same(old: StructuralRisk, found: FoundRisk) -> bool:
 
 
 def _unquoted(
-    reading: Reading,
+    reading: WeighedReading,
     sentiments: tuple[SentimentItem, ...],
     looks: SecondLooks,
     present: list[FoundRisk],
@@ -80,14 +78,21 @@ def _unquoted(
         *(risk.type for risk in before),
     }:
         return []
-    for one in sentiments:
-        place = reading.text.find(one.aspect_term) if one.aspect_term else -1
-        if one.polarity == "neutral" or one.is_backfilled or place < 0 or has_quotation(reading, one):
+    for sentiment in sentiments:
+        place = reading.text.find(sentiment.aspect_term) if sentiment.aspect_term else -1
+        if sentiment.polarity == "neutral" or sentiment.is_backfilled or place < 0 or has_quotation(reading, sentiment):
             continue
-        if weights_back(reading, one):
+        if weights_back(reading, sentiment):
             continue
-        end = place + len(one.aspect_term)
+        end = place + len(sentiment.aspect_term)
         return [
-            FoundRisk("EVIDENCE_GAP", place, end, "low", f"no words are said of '{one.aspect_term}'", one.aspect_term)
+            FoundRisk(
+                "EVIDENCE_GAP",
+                place,
+                end,
+                "low",
+                f"no words are said of '{sentiment.aspect_term}'",
+                sentiment.aspect_term,
+            )
         ]
     return []

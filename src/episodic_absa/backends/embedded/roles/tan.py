@@ -1,4 +1,4 @@
-"""TAN: are the targets targets? Drops what names nothing, merges doubles, trims a term, confirms the rest."""
+"""TAN: checks the targets. Drops terms that name nothing, merges doubles, trims terms, confirms the rest."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.roles.risk_checks import trimmed_place
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
 from episodic_absa.backends.embedded.roles.tuple_review import edit, judged_sentiments
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectItem, ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import TurnAnswer
@@ -21,16 +21,15 @@ _DOUBTING: Final = 0.7
 _CONFIRMING: Final = 0.6
 
 
-def answer_tan(inputs: SpeakerInputs) -> TurnAnswer:
+def answer_tan(reading: WeighedReading, inputs: SpeakerInputs) -> TurnAnswer:
     """Check the target of every tuple."""
-    reading = read_text(inputs.text, inputs.language)
     looks = second_looks(inputs.memory)
     sentiments = judged_sentiments(inputs.stage1)
-    edits = [found for one in sentiments if (found := _edit(reading, one, sentiments, looks)) is not None]
+    edits = [found for sentiment in sentiments if (found := _edit(reading, sentiment, sentiments, looks)) is not None]
     return TurnAnswer(proposed_edits=tuple(edits[:MAX_ITEMS]))
 
 
-def names_something(reading: Reading, term: str) -> bool:
+def names_something(reading: WeighedReading, term: str) -> bool:
     """Whether a term is, or is part of, a noun phrase that can be a target. Without rules nothing is denied."""
     if reading.language == "other" or not term:
         return True
@@ -47,45 +46,52 @@ def names_something(reading: Reading, term: str) -> bool:
 
 
 def _edit(
-    reading: Reading, one: SentimentItem, sentiments: tuple[SentimentItem, ...], looks: SecondLooks
+    reading: WeighedReading, sentiment: SentimentItem, sentiments: tuple[SentimentItem, ...], looks: SecondLooks
 ) -> ProposedEdit | None:
-    if one.aspect_term and not names_something(reading, one.aspect_term):
-        return edit("drop_tuple", one, evidence=_quoted(reading, one.aspect_term), confidence=_SURE)
-    if one.aspect_term and not looks.caution and is_doubtful(reading, one):
-        return edit("drop_tuple", one, evidence=_quoted(reading, one.aspect_term), confidence=_DOUBTING)
-    longer = _containing(one, sentiments)
+    if sentiment.aspect_term and not names_something(reading, sentiment.aspect_term):
+        return edit("drop_tuple", sentiment, evidence=_quoted(reading, sentiment.aspect_term), confidence=_SURE)
+    if sentiment.aspect_term and not looks.caution and is_doubtful(reading, sentiment):
+        return edit("drop_tuple", sentiment, evidence=_quoted(reading, sentiment.aspect_term), confidence=_DOUBTING)
+    longer = _containing(sentiment, sentiments)
     if longer is not None:
-        return edit("merge_tuples", one, value=longer, evidence=_quoted(reading, longer), confidence=_SURE)
-    bare = _bare_term(reading, one) if looks.has("span") else None
+        return edit("merge_tuples", sentiment, value=longer, evidence=_quoted(reading, longer), confidence=_SURE)
+    bare = _bare_term(reading, sentiment) if looks.has("span") else None
     if bare is not None:
-        return edit("set_aspect_ref", one, value=bare, evidence=bare, confidence=_SURE)
-    if one.is_backfilled:
+        return edit("set_aspect_ref", sentiment, value=bare, evidence=bare, confidence=_SURE)
+    if sentiment.is_backfilled:
         return None
     return edit(
-        "confirm_tuple", one, evidence=_quoted(reading, one.aspect_term) or one.evidence, confidence=_CONFIRMING
+        "confirm_tuple",
+        sentiment,
+        evidence=_quoted(reading, sentiment.aspect_term) or sentiment.evidence,
+        confidence=_CONFIRMING,
     )
 
 
-def _containing(one: SentimentItem, sentiments: tuple[SentimentItem, ...]) -> str | None:
+def _containing(sentiment: SentimentItem, sentiments: tuple[SentimentItem, ...]) -> str | None:
     """Return a longer term of the same polarity that covers the same characters."""
-    if one.span is None:
+    if sentiment.span is None:
         return None
     for other in sentiments:
-        if other.span is None or other.polarity != one.polarity or len(other.aspect_term) <= len(one.aspect_term):
+        if (
+            other.span is None
+            or other.polarity != sentiment.polarity
+            or len(other.aspect_term) <= len(sentiment.aspect_term)
+        ):
             continue
-        if other.span.start <= one.span.start and one.span.end <= other.span.end:
+        if other.span.start <= sentiment.span.start and sentiment.span.end <= other.span.end:
             return other.aspect_term
     return None
 
 
-def _bare_term(reading: Reading, one: SentimentItem) -> str | None:
-    if not one.aspect_term:
+def _bare_term(reading: Reading, sentiment: SentimentItem) -> str | None:
+    if not sentiment.aspect_term:
         return None
-    place = trimmed_place(reading, AspectItem(aspect_term=one.aspect_term, span=one.span))
+    place = trimmed_place(reading, AspectItem(aspect_term=sentiment.aspect_term, span=sentiment.span))
     if place is None:
         return None
     bare = reading.quote(*place)
-    return bare if norm(bare) != norm(one.aspect_term) else None
+    return bare if norm(bare) != norm(sentiment.aspect_term) else None
 
 
 def _quoted(reading: Reading, term: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What the agents after Stage1 share: reading a tuple again, and putting an edit into words."""
+"""Shared by the roles after Stage1: reading a tuple again, and building an edit."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -14,6 +14,7 @@ from episodic_absa.backends.embedded.judgement.two_readers import is_mere_guess,
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.roles.risk_checks import evidence_place, is_said_of, opinions_within
 from episodic_absa.backends.embedded.roles.second_looks import NO_LOOKS, Look, SecondLooks
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import EditTarget, ProposedEdit, SentimentItem, Stage1Result
 from episodic_absa.vocabulary import EditOp, Polarity
@@ -26,7 +27,7 @@ _OPEN: Final = 0.75
 
 def judged_sentiments(stage1: Stage1Result) -> tuple[SentimentItem, ...]:
     """Return the sentiments that hold a judgement."""
-    return tuple(one for one in stage1.atsa.sentiments if one.polarity is not None)
+    return tuple(sentiment for sentiment in stage1.atsa.sentiments if sentiment.polarity is not None)
 
 
 def narrowed(looks: SecondLooks, wanted: Iterable[Look]) -> SecondLooks:
@@ -34,83 +35,87 @@ def narrowed(looks: SecondLooks, wanted: Iterable[Look]) -> SecondLooks:
     return SecondLooks(looks.looks & frozenset(wanted), looks.caution)
 
 
-def proposed_change(reading: Reading, one: SentimentItem, looks: SecondLooks) -> Judgement | None:
+def proposed_change(reading: WeighedReading, sentiment: SentimentItem, looks: SecondLooks) -> Judgement | None:
     """Read a tuple again; return the new judgement if it differs and its words are strong enough."""
-    if not one.aspect_term and looks.has("implicit"):
+    if not sentiment.aspect_term and looks.has("implicit"):
         return None
-    again = reread(reading, one, looks)
-    if again is None or again.polarity == one.polarity or is_mere_guess(reading, one):
+    again = reread(reading, sentiment, looks)
+    if again is None or again.polarity == sentiment.polarity or is_mere_guess(reading, sentiment):
         return None
-    # What advice has brought to light the weights did not see; without it they have heard the rules already.
-    before = reread(reading, one, NO_LOOKS) if looks.looks else again
+    # The weights have not seen what advice uncovers; without advice they already include the rules' marks.
+    before = reread(reading, sentiment, NO_LOOKS) if looks.looks else again
     is_new = not again.has_own_words or (before is not None and before.polarity != again.polarity)
-    if weights_lead(reading, one, again.polarity) > (_OPEN if is_new else _TIED):
+    if weights_lead(reading, sentiment, again.polarity) > (_OPEN if is_new else _TIED):
         return None
     if again.has_own_words:
         return again if abs(again.score) >= looks.strength_for_change else None
     # Only advice to keep the clauses apart, or to judge from the words, moves a tuple that nothing is said of.
-    takes_back = looks.has("contrast") and is_borrowed_across(reading, one)
+    takes_back = looks.has("contrast") and is_borrowed_across(reading, sentiment)
     takes_up = looks.has("polarity") and again.polarity != "neutral"
     return again if (takes_back or takes_up) and looks.caution == 0 else None
 
 
-def reread(reading: Reading, one: SentimentItem, looks: SecondLooks) -> Judgement | None:
+def reread(reading: Reading, sentiment: SentimentItem, looks: SecondLooks) -> Judgement | None:
     """Judge the target of a tuple under these looks; its own polarity if the text says both."""
-    if not one.aspect_term:
+    if not sentiment.aspect_term:
         return judge_implicit(reading, looks)
-    judgements = judge_term(reading, one.aspect_term, looks)
-    return next((found for found in judgements if found.polarity == one.polarity), judgements[0])
+    judgements = judge_term(reading, sentiment.aspect_term, looks)
+    return next((found for found in judgements if found.polarity == sentiment.polarity), judgements[0])
 
 
-def is_borrowed_across(reading: Reading, one: SentimentItem) -> bool:
-    """Whether a tuple lives on words from the other side of a contrast."""
-    term, evidence = find_term(reading, one.aspect_term), evidence_place(reading, one)
-    if term is None or evidence is None or not reading.clauses or opinions_about(reading, one.aspect_term):
+def is_borrowed_across(reading: Reading, sentiment: SentimentItem) -> bool:
+    """Whether a tuple takes its evidence from the other side of a contrast."""
+    term, evidence = find_term(reading, sentiment.aspect_term), evidence_place(reading, sentiment)
+    if term is None or evidence is None or not reading.clauses or opinions_about(reading, sentiment.aspect_term):
         return False
     sides = [reading.clauses[reading.clause_at(place[0])].side for place in (term, evidence)]
     return sides[0] != sides[1]
 
 
-def has_quotation(reading: Reading, one: SentimentItem) -> bool:
+def has_quotation(reading: Reading, sentiment: SentimentItem) -> bool:
     """Whether the evidence stands in the text and holds an opinion said of this target."""
-    place = evidence_place(reading, one)
+    place = evidence_place(reading, sentiment)
     if place is None or not opinions_within(reading, *place):
         return False
-    return not one.aspect_term or is_said_of(reading, one.aspect_term, place)
+    return not sentiment.aspect_term or is_said_of(reading, sentiment.aspect_term, place)
 
 
 def conflicting(sentiments: Iterable[SentimentItem]) -> dict[str, list[SentimentItem]]:
     """Return the terms with two polarities."""
     by_term: dict[str, list[SentimentItem]] = {}
-    for one in sentiments:
-        if not one.is_backfilled:
-            by_term.setdefault(norm(one.aspect_term), []).append(one)
-    return {term: found for term, found in by_term.items() if len({one.polarity for one in found}) > 1}
+    for sentiment in sentiments:
+        if not sentiment.is_backfilled:
+            by_term.setdefault(norm(sentiment.aspect_term), []).append(sentiment)
+    return {term: found for term, found in by_term.items() if len({sentiment.polarity for sentiment in found}) > 1}
 
 
 def edit(
     op: EditOp,
-    one: SentimentItem,
+    sentiment: SentimentItem,
     *,
     value: str | None = None,
     evidence: str | None = None,
     confidence: float | None = None,
 ) -> ProposedEdit:
     """Build an edit of a Stage1 tuple."""
-    return ProposedEdit(op=op, target=target_of(one), value=value, evidence=evidence or None, confidence=confidence)
+    return ProposedEdit(
+        op=op, target=target_of(sentiment), value=value, evidence=evidence or None, confidence=confidence
+    )
 
 
-def set_polarity(reading: Reading, one: SentimentItem, judgement: Judgement) -> ProposedEdit:
+def set_polarity(reading: Reading, sentiment: SentimentItem, judgement: Judgement) -> ProposedEdit:
     """Build the edit that gives a tuple another polarity, with the words that say so."""
     return edit(
         "set_polarity",
-        one,
+        sentiment,
         value=judgement.polarity,
         evidence=reading.quote(judgement.start, judgement.end),
         confidence=judgement.confidence,
     )
 
 
-def target_of(one: SentimentItem, polarity: Polarity | None = None) -> EditTarget:
+def target_of(sentiment: SentimentItem, polarity: Polarity | None = None) -> EditTarget:
     """Name a Stage1 tuple."""
-    return EditTarget(aspect_ref=one.aspect_term, aspect_term=one.aspect_term, polarity=polarity or one.polarity)
+    return EditTarget(
+        aspect_ref=sentiment.aspect_term, aspect_term=sentiment.aspect_term, polarity=polarity or sentiment.polarity
+    )

@@ -5,7 +5,7 @@ from typing import Final
 from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
 from episodic_absa.backends.embedded.roles.atsa import answer_atsa
 from episodic_absa.backends.embedded.roles.risk_checks import FoundRisk, consistency_score, find_risks
-from episodic_absa.backends.embedded.text_reading import read_text
+from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.schemas.answers import AnsweredProposal, AnsweredRisk, AnsweredSpan, ValidatorAnswer
 from episodic_absa.schemas.role_inputs import AtsaInputs, ValidatorInputs
@@ -14,10 +14,9 @@ from episodic_absa.vocabulary import POLARITIES
 _MAX_RISKS: Final = 20
 
 
-def answer_validator(inputs: ValidatorInputs) -> ValidatorAnswer:
+def answer_validator(reading: WeighedReading, inputs: ValidatorInputs) -> ValidatorAnswer:
     """Check the given tuples, or those of a first look if none are given."""
-    reading = read_text(inputs.text, inputs.language)
-    sentiments = first_look(inputs) if inputs.sentiments is None else inputs.sentiments
+    sentiments = first_look(reading, inputs) if inputs.sentiments is None else inputs.sentiments
     aspects = inputs.aspects or ()
     risks = find_risks(reading, aspects, sentiments)[:_MAX_RISKS]
     label, confidence = sentence_label(reading, sentiments)
@@ -59,15 +58,15 @@ def answered_proposals(risks: list[FoundRisk]) -> tuple[AnsweredProposal, ...]:
     return tuple(proposals.values())
 
 
-def first_look(inputs: ValidatorInputs) -> tuple[SentimentItem, ...]:
+def first_look(reading: WeighedReading, inputs: ValidatorInputs) -> tuple[SentimentItem, ...]:
     """Return what ATSA says of the text, for a validator that was given no sentiments."""
-    answer = answer_atsa(AtsaInputs(text=inputs.text, language=inputs.language, aspects=inputs.aspects))
+    answer = answer_atsa(reading, AtsaInputs(text=inputs.text, language=inputs.language, aspects=inputs.aspects))
     return tuple(
         SentimentItem(
-            aspect_term=one.aspect_term,
-            polarity=next(polarity for polarity in POLARITIES if polarity == one.polarity),
-            evidence=one.evidence,
-            confidence=one.confidence,
+            aspect_term=sentiment.aspect_term,
+            polarity=next(polarity for polarity in POLARITIES if polarity == sentiment.polarity),
+            evidence=sentiment.evidence,
+            confidence=sentiment.confidence,
         )
-        for one in answer.sentiments
+        for sentiment in answer.sentiments
     )

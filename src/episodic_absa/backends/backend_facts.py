@@ -1,0 +1,80 @@
+"""What a backend states about itself. The rest of the package asks these facts and never a provider's name."""
+
+from typing import Protocol
+
+
+class BackendFacts(Protocol):
+    """The facts that every backend and replier states."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, such as `openai:gpt-4o-mini`."""
+        ...
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The hash of what decides the answers besides the settings; None for a server, which may change unseen."""
+        ...
+
+    @property
+    def is_local(self) -> bool:
+        """Whether answers are made in this process: no network, no cost."""
+        ...
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether equal questions always get equal answers."""
+        ...
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether an API key must be set in the environment."""
+        ...
+
+    @property
+    def honours_seed(self) -> bool:
+        """Whether another seed may give another answer. A server may turn out not to."""
+        ...
+
+
+class RemoteFacts:
+    """The facts of a server about which nothing is known. Inherit them for a backend of your own."""
+
+    fingerprint: str | None = None
+    is_local: bool = False
+    is_reproducible: bool = False
+    needs_key: bool = False
+    honours_seed: bool = True
+
+
+class PassedOnFacts:
+    """The facts of a wrapper: those of the backend or replier behind it."""
+
+    def __init__(self, behind: BackendFacts) -> None:
+        self._behind = behind
+        self.name = behind.name
+
+    @property
+    def fingerprint(self) -> str | None:
+        """As behind it."""
+        return self._behind.fingerprint
+
+    @property
+    def is_local(self) -> bool:
+        """As behind it."""
+        return self._behind.is_local
+
+    @property
+    def is_reproducible(self) -> bool:
+        """As behind it."""
+        return self._behind.is_reproducible
+
+    @property
+    def needs_key(self) -> bool:
+        """As behind it."""
+        return self._behind.needs_key
+
+    @property
+    def honours_seed(self) -> bool:
+        """As behind it."""
+        return self._behind.honours_seed

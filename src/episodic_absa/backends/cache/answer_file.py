@@ -1,0 +1,150 @@
+"""The SQLite file of a response cache: checked when opened, one transaction per batch."""
+
+import sqlite3
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from episodic_absa.backends.backend import Reply, Usage
+from episodic_absa.errors import ConfigError
+
+FORMAT_VERSION: Final = 1
+_BUSY_TIMEOUT_S: Final = 60.0
+_BUSY_PAUSE_S: Final = 0.02
+_CREATE: Final = """
+CREATE TABLE answers (
+    key TEXT PRIMARY KEY,
+    text BLOB NOT NULL,
+    tokens_in INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL,
+    cost_usd REAL,
+    model TEXT NOT NULL
+)
+"""
+_FIND: Final = "SELECT text, tokens_in, tokens_out, cost_usd, model FROM answers WHERE key = ?"
+_KEEP: Final = (
+    "INSERT INTO answers (key, text, tokens_in, tokens_out, cost_usd, model) VALUES (?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (key) DO NOTHING"
+)
+
+
+class AnswerFile:
+    """The SQLite file: one connection reads in the event loop, the other writes in a thread of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._prepare()
+            self._reader = self._connect()
+            self._writer = self._connect()
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from error
+
+    def find(self, key: str) -> Reply | None:
+        """Look one answer up."""
+        try:
+            return _find(self._reader, key)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def commit(self, batch: Mapping[str, Reply]) -> dict[str, Reply]:
+        """Write all or nothing, on disk when it returns; return those answers that another process wrote first."""
+        earlier: dict[str, Reply] = {}
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+            with self._writer:
+                for key, reply in batch.items():
+                    usage = reply.usage
+                    text = reply.text.encode("utf-8", "surrogatepass")
+                    row = (key, text, usage.tokens_in, usage.tokens_out, usage.cost_usd, reply.model)
+                    if self._writer.execute(_KEEP, row).rowcount == 0 and (found := _find(self._writer, key)):
+                        earlier[key] = found
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+        return earlier
+
+    def close(self) -> None:
+        """Close both connections; the last one of all processes folds the write-ahead log into the file."""
+        self._reader.close()
+        self._writer.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=8
+        )
+        # FULL: a commit returns when the log is on disk. NORMAL would leave the last answers to a power cut.
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    def _prepare(self) -> None:
+        """Check that the file is ours, or make it so. Two processes may both be first."""
+        deadline = time.monotonic() + _BUSY_TIMEOUT_S
+        while True:
+            try:
+                with closing(self._connect()) as connection:
+                    self._check_or_create(connection)
+            except sqlite3.OperationalError as error:
+                # SQLite does not wait for others while it switches to a write-ahead log.
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(_BUSY_PAUSE_S)
+            else:
+                return
+
+    def _check_or_create(self, connection: sqlite3.Connection) -> None:
+        if not _tables(connection):
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            with connection:
+                if not _tables(connection):
+                    connection.execute(_CREATE)
+                    connection.execute("CREATE TABLE cache_format (version INTEGER NOT NULL)")
+                    connection.execute("INSERT INTO cache_format VALUES (?)", (FORMAT_VERSION,))
+        if not {"answers", "cache_format"} <= _tables(connection):
+            raise self._refused("is a database of something else", "move it away or choose another cache.path")
+        versions = connection.execute("SELECT version FROM cache_format").fetchall()
+        if versions != [(FORMAT_VERSION,)]:
+            known = ", ".join(str(version) for (version,) in versions) or "unknown"
+            raise self._refused(
+                f"has format {known} and this version writes format {FORMAT_VERSION}",
+                "move it away or choose another cache.path",
+            )
+
+    def _unusable(self, error: OSError | sqlite3.Error) -> ConfigError:
+        code = _code(error) if isinstance(error, sqlite3.Error) else None
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            return self._refused(
+                f"is damaged or no cache at all ({error})",
+                "move it away, its answers will be asked for again, or choose another cache.path",
+            )
+        if code == sqlite3.SQLITE_BUSY:
+            return self._refused(
+                f"was held by another process for {_BUSY_TIMEOUT_S:g} s",
+                "end that process or choose another cache.path",
+            )
+        return self._refused(
+            f"cannot be used ({error})", "check space and permissions, choose another cache.path, or use --no-cache"
+        )
+
+    def _refused(self, what: str, what_next: str) -> ConfigError:
+        return ConfigError(f"the response cache {self._path} {what}; {what_next}", path=self._path, key="cache.path")
+
+
+def _code(error: sqlite3.Error) -> int | None:
+    # Errors of the Python module itself carry no code; the low byte is the one without details.
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()}
+
+
+def _find(connection: sqlite3.Connection, key: str) -> Reply | None:
+    for text, tokens_in, tokens_out, cost_usd, model in connection.execute(_FIND, (key,)).fetchall():
+        usage = Usage(tokens_in, tokens_out, cost_usd)
+        return Reply(text.decode("utf-8", "surrogatepass"), usage, model, cached=True)
+    return None

@@ -1,0 +1,51 @@
+"""A replier whose answers are kept in a response cache."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import JsonValue
+
+from episodic_absa.backends.backend import Replier, Reply, Request
+from episodic_absa.backends.backend_facts import PassedOnFacts
+from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache.response_cache import ResponseCache
+from episodic_absa.serialization.canonical_json import canonical_json
+
+
+class CachingReplier(PassedOnFacts):
+    """A replier whose answers are kept: the same request gets the same answer, in this run and in later ones."""
+
+    def __init__(
+        self,
+        replier: Replier,
+        cache: ResponseCache,
+        *,
+        provider: str,
+        model: str,
+        base_url: str | None,
+        parameters: Mapping[str, JsonValue],
+        share: Literal["all", "condition"],
+    ) -> None:
+        super().__init__(replier)
+        self._replier = replier
+        self._cache = cache
+        self._by_condition = share == "condition"
+        self._identity: dict[str, JsonValue] = {
+            "provider": provider,
+            "model": model,
+            "base_url": base_url,
+            "parameters": canonical_json(dict(parameters)),
+        }
+
+    def key(self, request: Request) -> str:
+        """Return the key of one attempt."""
+        condition: dict[str, JsonValue] = {"condition": request.ask.condition} if self._by_condition else {}
+        return compute_request_key(request, **self._identity, **condition)
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer from the cache, or send and keep; `cached` says that this call did not have to send."""
+        return await self._cache.answer(self.key(request), lambda: self._replier.reply(request))
+
+    async def close(self) -> None:
+        """Close the replier; the cache is closed by whoever opened it."""
+        await self._replier.close()

@@ -1,0 +1,75 @@
+"""What the backend of some settings will be, known before it is made. The only table of providers."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from episodic_absa.backends.create_backend import BackboneSettings, Provider
+from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedEngine, EmbeddedReplier
+from episodic_absa.backends.llm.llm_connection import needs_key
+from episodic_absa.backends.llm.llm_replier import LlmReplier
+from episodic_absa.backends.replay import ReplayReplier
+from episodic_absa.vocabulary import Language
+
+
+class ProviderFacts(NamedTuple):
+    """The facts of one provider."""
+
+    title: str
+    """As a sentence names it."""
+    replier: type[EmbeddedReplier | ReplayReplier | LlmReplier]
+    shipped_fingerprint: Callable[[], str] | None = None
+    """The hash of what this package ships and the answers come from."""
+    note: str = ""
+    """What a reader of the answers should know."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether answers are made in this process: no network, no cost."""
+        return self.replier.is_local
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether equal questions always get equal answers."""
+        return self.replier.is_reproducible
+
+
+PROVIDERS: Final[dict[Provider, ProviderFacts]] = {
+    "embedded": ProviderFacts(
+        "the embedded engine",
+        EmbeddedReplier,
+        shipped_fingerprint=lambda: EmbeddedEngine().fingerprint,
+        note="embedded engine (rules and weights, no LLM); --backend openai:MODEL uses one",
+    ),
+    "openai": ProviderFacts("OpenAI, or a server with its protocol", LlmReplier),
+    "anthropic": ProviderFacts("Anthropic", LlmReplier),
+    "google": ProviderFacts("Google", LlmReplier),
+    "replay": ProviderFacts("the recording", ReplayReplier),
+}
+
+
+def facts_of(backbone: BackboneSettings) -> ProviderFacts:
+    """Return what the backend of these settings will be."""
+    return PROVIDERS[backbone.provider]
+
+
+def needs_key_for(backbone: BackboneSettings) -> bool:
+    """Return whether these settings need a key in the environment; a server of one's own may do without."""
+    return not facts_of(backbone).is_local and needs_key(backbone.llm_settings())
+
+
+def shipped_fingerprint(backbone: BackboneSettings) -> str | None:
+    """Return the hash of what this package ships and the answers come from; None for a server or a recording."""
+    compute = facts_of(backbone).shipped_fingerprint
+    return None if compute is None else compute()
+
+
+def is_rule_engine(name: str) -> bool:
+    """Return whether a backend, by its name in the records, answers by rules and is no language model."""
+    return name == ENGINE_NAME
+
+
+def why_unread(model: str, language: Language) -> str | None:
+    """Return why a model, by its name in a call record, reads no text in this language; None if it may."""
+    if is_rule_engine(model) and language == "other":
+        return "the embedded engine knows Korean and English only"
+    return None

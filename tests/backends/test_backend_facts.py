@@ -1,0 +1,107 @@
+"""Backends state what they are, wrappers pass it on, and nothing outside backends/ compares a provider's name."""
+
+import ast
+import asyncio
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import episodic_absa
+from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Reply, Request
+from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
+from episodic_absa.backends.cache.caching_replier import CachingReplier
+from episodic_absa.backends.cache.response_cache import ResponseCache
+from episodic_absa.backends.create_backend import BackboneSettings, Provider, create_backend
+from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.provider_facts import PROVIDERS, facts_of, needs_key_for, shipped_fingerprint
+from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
+
+PACKAGE = Path(episodic_absa.__file__).parent
+FACTS = ("name", "fingerprint", "is_local", "is_reproducible", "needs_key", "honours_seed")
+
+
+class Unlike(RemoteFacts):
+    """Every fact differs from the default, so that a wrapper cannot pass by chance."""
+
+    name = "unlike:1"
+    fingerprint = "f" * 64
+    is_local = True
+    is_reproducible = True
+    needs_key = True
+    honours_seed = False
+
+    async def reply(self, request: Request) -> Reply:
+        return Reply(request.user_text)
+
+    async def close(self) -> None:
+        pass
+
+
+def stated(backend: BackendFacts) -> dict[str, object]:
+    return {fact: getattr(backend, fact) for fact in FACTS}
+
+
+@pytest.mark.parametrize("wrapper", ["repairing", "limited", "caching", "recording"])
+def test_a_wrapper_states_what_the_replier_behind_it_states(wrapper: str, tmp_path: Path) -> None:
+    behind = Unlike()
+    wrapped: BackendFacts
+    if wrapper == "repairing":
+        wrapped = RepairingBackend(behind)
+    elif wrapper == "limited":
+        wrapped = LimitedReplier(behind, asyncio.Semaphore(1))
+    elif wrapper == "caching":
+        cache = ResponseCache.in_memory()
+        wrapped = CachingReplier(behind, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+    else:
+        wrapped = RecordingReplier(behind, tmp_path / "recording.jsonl")
+    assert stated(wrapped) == stated(behind)
+
+
+def test_the_embedded_engine_and_a_recording_are_local_and_reproducible(tmp_path: Path) -> None:
+    recording = tmp_path / "recording.jsonl"
+    recording.write_bytes(b"")
+    for replier in (EmbeddedReplier(), ReplayReplier(recording)):
+        assert (replier.is_local, replier.is_reproducible, replier.needs_key) == (True, True, False)
+        assert len(replier.fingerprint) == 64
+
+
+def test_a_model_behind_a_server_is_neither(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    backend = create_backend(BackboneSettings(provider="openai", model="m"))
+    facts = (backend.fingerprint, backend.is_local, backend.is_reproducible, backend.needs_key)
+    assert facts == (None, False, False, True)
+    asyncio.run(backend.close())
+    own = create_backend(BackboneSettings(provider="openai", model="m", base_url="http://127.0.0.1:9/v1"))
+    assert not own.needs_key
+    asyncio.run(own.close())
+
+
+def test_settings_state_the_same_before_there_is_a_backend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert set(PROVIDERS) == set(get_args(Provider))
+    for provider in get_args(Provider):
+        model = "rules-1" if provider == "embedded" else "m"
+        recording = tmp_path / "r.jsonl" if provider == "replay" else None
+        backbone = BackboneSettings(provider=provider, model=model, recording=recording)
+        is_server = provider not in ("embedded", "replay")
+        assert facts_of(backbone).is_local is facts_of(backbone).is_reproducible is not is_server
+        assert needs_key_for(backbone) is is_server
+        assert (shipped_fingerprint(backbone) is not None) is (provider == "embedded")
+    own = BackboneSettings(provider="openai", model="m", base_url="vllm")
+    assert not needs_key_for(own)
+    assert shipped_fingerprint(BackboneSettings()) == EmbeddedReplier().fingerprint
+
+
+def _compared_words(path: Path) -> set[str]:
+    compares = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Compare)]
+    constants = [node for compare in compares for node in ast.walk(compare) if isinstance(node, ast.Constant)]
+    return {node.value for node in constants if isinstance(node.value, str)}
+
+
+def test_no_provider_is_compared_by_name_outside_backends() -> None:
+    outside = [path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(PACKAGE / "backends")]
+    assert len(outside) > 100
+    compared = {str(path): _compared_words(path) & {*get_args(Provider), "embedded:rules-1"} for path in outside}
+    assert not {path: words for path, words in compared.items() if words}
