@@ -167,7 +167,7 @@ def test_a_grid_that_has_only_built_stores_says_so(grid: Path) -> None:
     for cell in grid.glob("C*__seed*"):
         shutil.rmtree(cell)
     words = opening_of(grid)
-    assert "No condition has been run yet: this page shows the building of a store, build__seed42, alone." in words
+    assert "No condition has been run yet: this page shows only build__seed42, which builds a store." in words
 
 
 def test_gold_that_is_configured_is_told_before_a_sample_is_done(grid: Path) -> None:

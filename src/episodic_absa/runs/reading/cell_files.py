@@ -155,5 +155,7 @@ def read_manifest(path: Path) -> tuple[Manifest | None, str]:
     except OSError as error:
         return None, f"{path.name}: {error.strerror}"
     except ValidationError as error:
-        return None, f"{path.name}: {reasons_of(error)}"
+        is_other_file = any(not problem["loc"] for problem in error.errors(include_url=False, include_input=False))
+        reasons = "not a JSON object with the keys of a manifest" if is_other_file else reasons_of(error)
+        return None, f"{path.name}: {reasons}"
     return manifest, ""
