@@ -80,7 +80,8 @@ def power_sentence(difference: PairedDifference, language: ClaimLanguage = "en")
         return ""
     smallest, n, needed = f"{difference.detectable:.3f}", difference.n_uids, difference.needed_n
     if language == "ko":
-        first = f"리뷰 {n:,}건으로는 {difference.metric}의 차이가 {smallest} 이상이면 80 % 검정력으로 검출합니다"
+        size = f"{difference.metric}의 차이가 {smallest} 이상일 때"
+        first = f"리뷰 {n:,}건으로는 {size} 80 % 검정력으로 검출할 수 있습니다"
         return f"{first}. 관측된 차이를 검출하려면 리뷰 약 {needed:,}건이 필요합니다." if needed else f"{first}."
     first = f"{_reviews(n)} can show a difference in {difference.metric} of {smallest} or more with 80 % power"
     return f"{first}; the observed difference needs about {needed:,} reviews." if needed else f"{first}."
