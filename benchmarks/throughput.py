@@ -27,8 +27,8 @@ from recorded_model import prompt_key, review_key
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.runs.dry_run import estimate_run
-from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.estimate.dry_run import estimate_run
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, RUN_META, SCORECARDS, STORE, TRACES
 

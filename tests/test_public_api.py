@@ -16,7 +16,7 @@ import yaml
 import episodic_absa
 from episodic_absa import ConfigError, Run, run_experiment
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.serialization.canonical_json import canonical_json
 
 SHIPPED = Path(__file__).resolve().parents[1] / "experiments"

@@ -15,7 +15,7 @@ from episodic_absa.loop_thread import LoopThread
 from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.reports.run_report import REPORT
 from episodic_absa.reports.written_results import WrittenResults, write_results
-from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody

@@ -13,12 +13,12 @@ from episodic_absa.analysis.summary import (
 )
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.cells import all_cells
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.cells import all_cells
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.scorecard import Scorecard, UsageSums
+from episodic_absa.schemas.run_files.scorecard import Scorecard, UsageSums
 from episodic_absa.vocabulary import Polarity
 
 Pairs = Sequence[tuple[str, Polarity]]

@@ -17,7 +17,7 @@ from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_expe
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, STORE
 
 PROGRAM = Path(__file__).parents[1] / "runs" / "run_grid_process.py"

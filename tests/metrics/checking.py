@@ -7,8 +7,8 @@ from tests.metrics.oracles import Ratio
 
 from episodic_absa.metrics.cell_metrics import compute_cell_metrics
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.schemas.majority import Majority
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 ByName = Mapping[str, MetricValue]
 MAJORITY = Majority(polarity="positive", source="train")

@@ -13,7 +13,7 @@ from episodic_absa.language.normalisation import norm
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run import MemoryMeta
-from episodic_absa.schemas.scorecard import (
+from episodic_absa.schemas.run_files.scorecard import (
     AdoptionScore,
     DebateScore,
     ModeratorScore,

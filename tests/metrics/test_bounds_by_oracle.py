@@ -18,7 +18,7 @@ from tests.metrics.scorecard_making import any_cards, cells, error_card, final_t
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_value
-from episodic_absa.schemas.scorecard import Scorecard, UsageSums
+from episodic_absa.schemas.run_files.scorecard import Scorecard, UsageSums
 
 BOUNDED = ("_rate", "_micro", "exact_match", "self_consistency", "correction_precision", "mapping_coverage")
 EVERY_PAIRED = (

@@ -15,7 +15,7 @@ from tests.metrics.oracles import Ratio, ok
 from tests.metrics.scorecard_making import cells, error_card, final_tuple, gold, memory_meta, ok_card, ok_cards
 
 from episodic_absa.metrics.memory_growth import compute_growth
-from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
+from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import DebateGateReason, Expects
 
 MEMORY = ("C2", "C2_frozen", "C2_silent")

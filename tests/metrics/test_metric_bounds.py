@@ -19,7 +19,7 @@ from episodic_absa.metrics import (
     sample_value,
 )
 from episodic_absa.metrics.metric_value import MetricGroup
-from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
+from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import POLARITIES, RISK_IDS
 
 PAIRS = st.lists(

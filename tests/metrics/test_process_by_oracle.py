@@ -14,7 +14,7 @@ from tests.metrics.oracles import Ratio, ok
 from tests.metrics.scorecard_making import cells, final_tuple, gold, memory_meta, ok_card
 
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
-from episodic_absa.schemas.scorecard import Coverage, MappedTag, OverrideScore, Scorecard, StageDelta
+from episodic_absa.schemas.run_files.scorecard import Coverage, MappedTag, OverrideScore, Scorecard, StageDelta
 from episodic_absa.vocabulary import AdoptReason, OverrideSkip
 
 SHORT_NAMES = {f"mapping_coverage_{way}": (f"mapping_{way}",) for way in ("direct", "fallback", "none")}

@@ -27,8 +27,8 @@ from tests.metrics.scorecard_making import (
 from episodic_absa.language.normalisation import norm
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.majority import Majority
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
 
 FOOD = final_tuple("food", "positive")

@@ -11,7 +11,7 @@ from episodic_absa.metrics.per_sample.gold_and_predictions import valid_gold
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
 from episodic_absa.metrics.per_sample.term_similarity import count_similar_pairs, similarity
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 MAJORITY = Majority(polarity="positive", source="train")
 

@@ -4,7 +4,7 @@ import pytest
 from tests.metrics.card_making import make_card, make_memory
 
 from episodic_absa.metrics import Stability, compute_growth, compute_stability
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 HIDDEN = make_memory(exposed_to_debate=False, exposed_to_stage2=False)
 

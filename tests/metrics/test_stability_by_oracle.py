@@ -14,7 +14,7 @@ from tests.metrics.scorecard_making import cells, error_card, final_tuple, grids
 
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.stability import compute_stability
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import SentenceLabel
 
 NAMES = ("tuple_agreement_rate", "self_consistency", "risk_set_consistency", "variance", "flip_flop_rate")

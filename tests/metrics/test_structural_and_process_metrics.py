@@ -8,7 +8,7 @@ from tests.metrics.test_quality_metrics import measure
 
 from episodic_absa.metrics.per_sample.structural_errors import Bucket, bucket_of
 from episodic_absa.schemas.absa import Drop
-from episodic_absa.schemas.scorecard import (
+from episodic_absa.schemas.run_files.scorecard import (
     JudgedSentiment,
     ModeratorScore,
     OverrideScore,

@@ -19,7 +19,7 @@ from tests.metrics.checking import (
 from tests.metrics.oracles import Ratio, ok, share
 from tests.metrics.scorecard_making import cells, drop_of, final_tuple, gold, judged, ok_card
 
-from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
+from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import ModeratorRule
 
 BUCKETS = ("unsupported", "implicit", "explicit", "explicit_failure")

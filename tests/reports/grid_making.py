@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import load_experiment
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 SHIPPED = Path(__file__).resolve().parents[2] / "experiments"
 Line = dict[str, Any]

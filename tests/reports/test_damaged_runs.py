@@ -12,7 +12,7 @@ from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.reading import finished_cells
 from episodic_absa.verification.verify import verify
 

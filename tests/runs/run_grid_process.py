@@ -14,7 +14,7 @@ from typing import Any
 
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.serialization.durable_file import DurableFile
 

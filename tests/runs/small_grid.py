@@ -14,7 +14,7 @@ from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import BackendUnavailableError
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, STORE
 
 SHIPPED = Path(__file__).resolve().parents[2] / "experiments" / "data"

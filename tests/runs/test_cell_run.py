@@ -13,11 +13,11 @@ from tests.runs.small_grid import EXACT_FILES, Failing, Scrambled, exact_bytes, 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.errors import ConfigError
 from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.progress import CellProgress
 from episodic_absa.runs.run_directory import MANIFEST, STORE, TRACES
-from episodic_absa.schemas.manifest import Manifest
-from episodic_absa.schemas.trace_line import TraceLine
+from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.trace_line import TraceLine
 
 PROGRAM = """
 import asyncio, pickle, sys

@@ -10,11 +10,11 @@ import pytest
 from pydantic import BaseModel
 from tests.runs.small_grid import write_experiment
 
-from episodic_absa.runs import cfg_hash as hashing
-from episodic_absa.runs.cells import evaluated_cells
-from episodic_absa.runs.cfg_hash import cfg_hash, sha256_of
-from episodic_absa.runs.experiment_config import ExperimentFile, load_experiment
-from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.config import cfg_hash as hashing
+from episodic_absa.runs.config.cells import evaluated_cells
+from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
+from episodic_absa.runs.config.experiment_config import ExperimentFile, load_experiment
+from episodic_absa.runs.config.experiment_data import ExperimentData
 
 PLAIN_MEMORY = {"build": None, "allow_empty_store": True}
 # Key -> another value. Together with SAME they name every key of a config.

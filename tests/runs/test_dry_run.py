@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from episodic_absa.runs import dry_run
-from episodic_absa.runs.dry_run import RunEstimate, estimate_run
-from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.sample_loads import estimate_tokens
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.estimate import dry_run
+from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
+from episodic_absa.runs.estimate.sample_loads import estimate_tokens
 
 REVIEWS = (
     "It's not that the room was dirty, it just hadn't seen a vacuum in a while.",

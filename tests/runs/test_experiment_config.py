@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 
 ROOT = Path(__file__).parents[2]
 MINIMAL: dict[str, Any] = {

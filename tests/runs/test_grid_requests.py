@@ -13,7 +13,7 @@ from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.run_directory import MANIFEST, TRACES
 
 

@@ -14,9 +14,9 @@ from tests.runs.small_grid import Remembering, outputs_of, run_here, write_exper
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.source_commit import commit_of
 from episodic_absa.runs.run_directory import MANIFEST, RUN_META
-from episodic_absa.runs.source_commit import commit_of
 from episodic_absa.verification.verify import verify
 
 SMALL: dict[str, Any] = {"data": {"limit": 3}}

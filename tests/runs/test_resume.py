@@ -28,7 +28,7 @@ from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.cell_run import TooManyFailuresError
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.run_directory import (
     JOURNAL,

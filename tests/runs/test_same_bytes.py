@@ -26,9 +26,9 @@ from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
-from episodic_absa.runs.cells import evaluated_cells
-from episodic_absa.runs.experiment_config import load_experiment
-from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.config.cells import evaluated_cells
+from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.run_directory import MANIFEST, OUTPUTS, OVERRIDE_DEBUG, RUN_META, STORE
 from episodic_absa.serialization.canonical_json import canonical_json
 

@@ -10,11 +10,11 @@ from tests.agents import builders
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.conditions import load_condition
-from episodic_absa.runs.case_traces import Tracer
-from episodic_absa.runs.scoring import Scorer
+from episodic_absa.runs.records.case_traces import Tracer
+from episodic_absa.runs.records.scoring import Scorer
 from episodic_absa.schemas.json_schema_files import json_schemas
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
-from episodic_absa.schemas.scorecard import JudgedSentiment, Scorecard
+from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, Scorecard
 
 b: Any = builders
 CONDITION = load_condition("C2_silent", "v1_3")

@@ -13,9 +13,9 @@ from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import BackendUnavailableError
-from episodic_absa.runs.scoring import Scorer, usage_of
+from episodic_absa.runs.records.scoring import Scorer, usage_of
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.schemas.scorecard import UsageSums
+from episodic_absa.schemas.run_files.scorecard import UsageSums
 
 b: Any = builders
 EVERY_CALL = 2**10 - 1

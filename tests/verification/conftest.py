@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 
 DATA = Path(__file__).parents[2] / "experiments" / "data"
 _CONFIG = """

@@ -12,8 +12,8 @@ from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.errors import BackendUnavailableError, RunDirectoryError
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.experiment_config import load_experiment
-from episodic_absa.schemas.check_result import CheckResult
+from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.verify import verify
 
 CELLS = {"C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42", "build__seed42"}

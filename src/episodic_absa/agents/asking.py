@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from episodic_absa.agents.roles import ROLE_SPECS, prompt_name
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError
-from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Role
 

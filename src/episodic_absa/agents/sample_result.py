@@ -16,12 +16,12 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     Stage2Result,
 )
-from episodic_absa.schemas.adoption import Adoption, OverrideFlags
-from episodic_absa.schemas.call_record import CallRecord
-from episodic_absa.schemas.output_line import OutputLine, OutputMeta, OutputStage1
-from episodic_absa.schemas.override_decision import OverrideDecision
-from episodic_absa.schemas.patch_log import PatchLogEntry
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
+from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputStage1
+from episodic_absa.schemas.run_files.override_decision import OverrideDecision
+from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.vocabulary import Language
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
-from episodic_absa.schemas.override_decision import OverrideThresholds
+from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
 from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, DebateCall, Speaker
 
 OverrideProfile = Literal["t0", "t1", "t2"]

@@ -10,7 +10,7 @@ from episodic_absa.metrics.per_sample.gold_and_predictions import predictions
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.csv_text import csv_text
 from episodic_absa.serialization.jsonl import json_lines
 

@@ -8,7 +8,7 @@ from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, predictions, valid_gold
 from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.csv_text import csv_text, replace_file
 
 CHANGED_SAMPLES: Final = "changed_samples.csv"

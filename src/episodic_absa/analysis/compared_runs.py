@@ -9,8 +9,8 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, is_cell, load_scorecards
 from episodic_absa.runs.run_directory import SCORECARDS
-from episodic_absa.schemas.manifest import Manifest
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from episodic_absa.metrics.per_sample.sample_values import was_changed
 from episodic_absa.metrics.ratios import mean
 from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, load_cell
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
 
 BUILD = "build"

@@ -6,7 +6,7 @@ from episodic_absa.metrics.memory_growth import GrowthLine, compute_growth
 from episodic_absa.metrics.metric_value import MetricGroup, MetricKind, MetricValue
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_value
 from episodic_absa.metrics.stability import Stability, compute_stability
-from episodic_absa.schemas.majority import Majority
+from episodic_absa.schemas.run_files.majority import Majority
 
 __all__ = [
     "PAIRED_METRICS",

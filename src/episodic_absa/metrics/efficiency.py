@@ -6,7 +6,7 @@ from math import fsum
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.gold_and_predictions import has_invalid_gold, successful_cards, valid_gold
 from episodic_absa.metrics.ratios import count, rate, unknown
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 _USAGE = ("calls", "attempts", "tokens_in", "tokens_out")
 _UNKNOWN_PRICE = "a price is not known"

@@ -9,8 +9,8 @@ from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
 from episodic_absa.metrics.quality import MICRO, TuplesWithGold, compute_pair_metrics
 from episodic_absa.metrics.ratios import unknown
 from episodic_absa.schemas.absa import FinalTuple
-from episodic_absa.schemas.majority import Majority
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
 
 

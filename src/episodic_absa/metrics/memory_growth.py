@@ -8,7 +8,7 @@ from episodic_absa.metrics.memory_use import split_by_following
 from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
 from episodic_absa.metrics.per_sample.sample_values import delta_risk, sample_value
 from episodic_absa.schemas.frozen_model import Count, FrozenModel, Score
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import MemoryMode
 
 WINDOW: Final = 50

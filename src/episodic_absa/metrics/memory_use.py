@@ -8,7 +8,7 @@ from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.sample_values import delta_risk, was_changed
 from episodic_absa.metrics.ratios import count, mean, rate
 from episodic_absa.schemas.run import MemoryMeta
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason
 
 

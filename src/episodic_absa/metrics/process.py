@@ -9,7 +9,7 @@ from episodic_absa.metrics.per_sample.gold_and_predictions import valid_gold
 from episodic_absa.metrics.per_sample.sample_values import delta_f1, delta_risk, was_changed
 from episodic_absa.metrics.per_sample.structural_errors import has_residual_risk
 from episodic_absa.metrics.ratios import count, mean, rate
-from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
+from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import SEVERITY_WEIGHT, AdoptReason, OverrideSkip
 
 

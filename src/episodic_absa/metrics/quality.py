@@ -9,7 +9,7 @@ from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples,
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES, explicit, score_exact
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
 from episodic_absa.metrics.ratios import mean, rate
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 MICRO = "tuple_f1_explicit_micro"
 _NOTES = {"generalized_f1@0.95": f"similarity: {SIMILARITY_NAME}"}

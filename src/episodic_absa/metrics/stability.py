@@ -9,7 +9,7 @@ from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.gold_and_predictions import predictions
 from episodic_absa.metrics.ratios import mean, rate, unknown
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 STABILITY_METRICS = ("tuple_agreement_rate", "self_consistency", "risk_set_consistency", "variance", "flip_flop_rate")
 _NEVER_SHOWN = "eligible=false: the backend ignores the seed and memory is never shown, so all seeds are one trial"

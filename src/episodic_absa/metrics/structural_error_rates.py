@@ -15,7 +15,7 @@ from episodic_absa.metrics.per_sample.structural_errors import (
     has_hallucination,
 )
 from episodic_absa.metrics.ratios import count, rate
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import DropReason, RiskId
 
 _SCOPE_RISKS: frozenset[RiskId] = frozenset({"NEGATION_SCOPE", "CONTRAST_SCOPE"})

@@ -12,20 +12,20 @@ from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import EpisodicOrchestrator
 from episodic_absa.pipeline import Pipeline
-from episodic_absa.runs.cell_manifest import build_manifest
-from episodic_absa.runs.cells import cell_named
-from episodic_absa.runs.cfg_hash import sha256_of
-from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.config.cells import cell_named
+from episodic_absa.runs.config.cfg_hash import sha256_of
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.progress import CellProgress
 from episodic_absa.runs.reading.verified_files import forget_verification
-from episodic_absa.runs.records import CellRecords, SampleRecords
+from episodic_absa.runs.records.cell_manifest import build_manifest
+from episodic_absa.runs.records.sample_records import CellRecords, SampleRecords
 from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import MANIFEST, RUN_META, CommittedSample, RunDirectory
-from episodic_absa.schemas.manifest import Manifest
-from episodic_absa.schemas.run_meta import RunMeta, Speculation
+from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.run_meta import RunMeta, Speculation
 
 logger = logging.getLogger("episodic_absa.runs")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
-from episodic_absa.runs.cells import Cell, all_cells, build_cells, evaluated_cells, require_stores, start_stores
-from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.config.cells import Cell, all_cells, build_cells, evaluated_cells, require_stores, start_stores
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.run_backend import open_backend
 

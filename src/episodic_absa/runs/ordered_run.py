@@ -24,8 +24,8 @@ from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
-from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.run import Condition, StoreDecision
+from episodic_absa.schemas.run_files.call_record import CallRecord
 
 SampleError = BackendError | LeakageError | ContractError
 """An error that fails one sample; the run continues."""

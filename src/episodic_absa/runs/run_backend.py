@@ -8,7 +8,7 @@ from typing import NamedTuple
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import create_backend
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.request_counts import CountingCache
 
 

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.schemas.journal_line import STORE_KEY, JournalLine, StoreStart
-from episodic_absa.schemas.manifest import Manifest
+from episodic_absa.schemas.run_files.journal_line import STORE_KEY, JournalLine, StoreStart
+from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
 from episodic_absa.serialization.jsonl import json_line, read_lines, split_lines
 

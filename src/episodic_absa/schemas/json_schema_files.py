@@ -8,7 +8,6 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -19,7 +18,8 @@ from episodic_absa.schemas.memory_v1_1 import (
     InputSignatureV1_1,
 )
 from episodic_absa.schemas.run import MemoryMeta
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 SCHEMA_FOLDER: Final = Path(__file__).with_name("json")
 _MODELS: Final[tuple[type[BaseModel], ...]] = (

@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from episodic_absa.runs.reading.verified_files import INTEGRITY
-from episodic_absa.schemas.check_result import CheckResult
+from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.serialization.csv_text import replace_file
 
 _FILES_SEEN: Final = "files_seen"

@@ -20,9 +20,9 @@ from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
 from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.memory.store.store_maintenance import check_store
-from episodic_absa.runs.cells import build_cells, evaluated_cells, require_stores
-from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.config.cells import build_cells, evaluated_cells, require_stores
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.schemas import absa, answers, role_inputs
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Role

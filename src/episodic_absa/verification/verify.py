@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.config.recorded_experiment import recorded_problem
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK, cell_hashes, grid_hashes
-from episodic_absa.runs.recorded_experiment import recorded_problem
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
-from episodic_absa.schemas.check_result import CheckResult
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
 from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS

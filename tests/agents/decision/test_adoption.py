@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.agents import builders
 
 from episodic_absa.agents.decision.adoption import decide_adoption, override_flags, severity_sum
-from episodic_absa.schemas.adoption import Adoption
+from episodic_absa.schemas.run_files.adoption import Adoption
 
 b: Any = builders
 

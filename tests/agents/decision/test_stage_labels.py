@@ -9,8 +9,8 @@ from tests.agents import builders as b
 from episodic_absa.agents.decision.moderator import stage_label
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.conditions import load_condition
-from episodic_absa.runs.scoring import Scorer
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.runs.records.scoring import Scorer
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 # The sentiments stand in the reverse of their order in the text, and share the highest confidence.
 TIED_ANSWERS: dict[str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ from episodic_absa.agents.debate.review_context import TermMap
 from episodic_absa.agents.settings import OVERRIDE_PROFILES, DebateOverride, PipelineSettings
 from episodic_absa.agents.stage2.override_gate import OverrideOutcome, apply_override_gate
 from episodic_absa.schemas.absa import AspectHint, DebateSummary, ReviewContext, Span
-from episodic_absa.schemas.override_decision import OverrideThresholds
+from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
 
 b: Any = builders
 

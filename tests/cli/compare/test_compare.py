@@ -17,7 +17,7 @@ import pytest
 from episodic_absa.cli import main
 from episodic_absa.experiment import run_grid
 from episodic_absa.metrics.statistics import find_unsupported_claims
-from episodic_absa.runs.experiment_config import load_experiment
+from episodic_absa.runs.config.experiment_config import load_experiment
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 Compare = Callable[..., "Told"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.scorecard import JudgedSentiment, ModeratorScore, Scorecard, UsageSums
+from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, ModeratorScore, Scorecard, UsageSums
 
 TERMS = ("food", "staff", "price", "room")
 

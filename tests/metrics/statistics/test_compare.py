@@ -12,7 +12,7 @@ from tests.metrics.statistics.card_making import f1, make_card, make_cards
 from episodic_absa.errors import ContractError
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics import Comparison, claim_strength, compare, holm
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 F1 = "tuple_f1_explicit"
 FOUND = st.lists(st.integers(0, 4), min_size=2, max_size=10)

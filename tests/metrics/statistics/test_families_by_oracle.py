@@ -16,7 +16,7 @@ from tests.metrics.scorecard_making import cells, final_tuple, gold, ok_card
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.statistics import Comparison, McNemar, PairedDifference, claim_strength, compare, holm
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 FEW = 200
 GOLD = gold(("food", "positive"))

@@ -18,7 +18,7 @@ from tests.metrics.scorecard_making import cells, error_card, final_tuple, gold,
 
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval, required_n
-from episodic_absa.schemas.scorecard import Scorecard, UsageSums
+from episodic_absa.schemas.run_files.scorecard import Scorecard, UsageSums
 
 Key = tuple[str, int]
 BASE = ok_card()

@@ -7,7 +7,7 @@ from episodic_absa.final_tuples import conflicting_aspects, extract_tuples, pair
 from episodic_absa.language import norm
 from episodic_absa.memory.episodes.episode_builder import mean_confidence, risk_vector
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
-from episodic_absa.schemas.adoption import Adoption, EvComponents, OverrideFlags
+from episodic_absa.schemas.run_files.adoption import Adoption, EvComponents, OverrideFlags
 from episodic_absa.vocabulary import AdoptReason
 
 

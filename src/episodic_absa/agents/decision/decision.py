@@ -18,7 +18,7 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     Validator2Output,
 )
-from episodic_absa.schemas.adoption import Adoption, OverrideFlags
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
 
 
 class Decision(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Final
 from episodic_absa.agents.stage2.patch_draft import PatchDraft
 from episodic_absa.language import norm, occurs
 from episodic_absa.schemas.absa import AspectItem, SentimentItem
-from episodic_absa.schemas.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 
 _PLACEHOLDER_CONFIDENCE: Final = 0.5
 

@@ -14,7 +14,7 @@ from episodic_absa.schemas.absa import (
     Span,
     StructuralRisk,
 )
-from episodic_absa.schemas.override_decision import OverrideDecision, OverrideThresholds
+from episodic_absa.schemas.run_files.override_decision import OverrideDecision, OverrideThresholds
 from episodic_absa.vocabulary import L3_RISKS, OverrideSkip, Polarity
 
 _SHORTEST_EVIDENCE: Final = 2

@@ -23,7 +23,7 @@ from episodic_absa.schemas.absa import (
     SentimentVerdict,
     Stage1Result,
 )
-from episodic_absa.schemas.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 
 
 class PatchResult(NamedTuple):

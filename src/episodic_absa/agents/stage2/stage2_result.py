@@ -9,8 +9,8 @@ from episodic_absa.final_tuples import extract_tuples, pairs, predicted
 from episodic_absa.language import norm
 from episodic_absa.memory import Injection
 from episodic_absa.schemas.absa import AspectVerdict, Change, SentimentVerdict, Stage2Result, Validator2Output
-from episodic_absa.schemas.adoption import Adoption
-from episodic_absa.schemas.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.adoption import Adoption
+from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 
 _LONGEST_REASON: Final = 400
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_absa.cli.output import printable
-from episodic_absa.schemas.check_result import CheckResult
+from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.preflight import Preflight
 from episodic_absa.verification.verify import Verified
 

@@ -13,8 +13,8 @@ from rich.text import Text
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import PAGE_WIDTH, printable
-from episodic_absa.runs.dry_run import Bound, RunEstimate
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.estimate.dry_run import Bound, RunEstimate
 
 
 def dry_run_json(config: ExperimentConfig, estimate: RunEstimate) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.progress import CellProgress, GridProgress
 
 _REFRESH_PER_SECOND: Final = 8

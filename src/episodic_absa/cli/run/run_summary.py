@@ -12,7 +12,7 @@ from episodic_absa.analysis.summary import BUILD, ConditionSummary, GridSummary
 from episodic_absa.cli.amounts import mean_text, money_text, short_number
 from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
 from episodic_absa.metrics.definitions import BASELINE
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.request_counts import RequestCounts
 
 _SCORE_TITLE: Final = "tuple_f1\nexplicit"

@@ -21,9 +21,9 @@ from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.experiment import GridOutcome, run_grid
 from episodic_absa.reports.run_report import REPORT
 from episodic_absa.runs.cell_run import TooManyFailuresError
-from episodic_absa.runs.cells import all_cells
-from episodic_absa.runs.dry_run import estimate_run
-from episodic_absa.runs.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.cells import all_cells
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.estimate.dry_run import estimate_run
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.finished_cells import Tell
 

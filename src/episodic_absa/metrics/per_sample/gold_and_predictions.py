@@ -6,7 +6,7 @@ from typing import Literal
 from episodic_absa.final_tuples import predicted
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import FinalTuple
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import Polarity
 
 Pair = tuple[str, Polarity]

@@ -12,7 +12,7 @@ from episodic_absa.metrics.per_sample.structural_errors import (
     has_hallucination,
     has_residual_risk,
 )
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 _PAIRED_SCORES: Final = (
     "tuple_f1_explicit",

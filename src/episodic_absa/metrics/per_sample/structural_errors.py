@@ -5,7 +5,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples, predictions
 from episodic_absa.metrics.per_sample.pair_scores import explicit
-from episodic_absa.schemas.scorecard import JudgedSentiment, Scorecard
+from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, Scorecard
 
 Bucket = Literal["explicit", "implicit", "explicit_failure", "unsupported"]
 BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)

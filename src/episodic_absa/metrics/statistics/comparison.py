@@ -15,7 +15,7 @@ from episodic_absa.metrics.statistics.permutation import sign_flip_p_values
 from episodic_absa.metrics.statistics.power import detectable_difference, required_n
 from episodic_absa.metrics.statistics.whole_units import has_spread
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 _MATCHES: Final = "exact_match"
 _MCNEMAR: Final = "mcnemar"

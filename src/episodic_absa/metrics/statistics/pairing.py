@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from episodic_absa.errors import ContractError
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_values
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 SampleKey = tuple[str, int]
 """uid and seed."""

@@ -7,7 +7,7 @@ from typing import Final
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.reports.data.report_data import CheckRow, Integrity
 from episodic_absa.runs.reading.verified_files import cell_hashes, grid_hashes, is_unchanged
-from episodic_absa.schemas.check_result import CheckResult
+from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.integrity_file import read_results, seen_hashes
 
 _GRID: Final = "grid"

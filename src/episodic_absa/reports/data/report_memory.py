@@ -20,7 +20,7 @@ from episodic_absa.reports.data.report_data import (
 from episodic_absa.reports.data.report_samples import CellSamples
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.schemas.run import MemoryMeta
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason
 
 Groups = Mapping[str, Sequence[FinishedCell]]

@@ -25,10 +25,10 @@ from episodic_absa.reports.data.sample_detail import (
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, TRACES
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
-from episodic_absa.schemas.output_line import OutputLine
-from episodic_absa.schemas.override_decision import OverrideDecision, OverrideDecisionLine
-from episodic_absa.schemas.scorecard import Scorecard
-from episodic_absa.schemas.trace_line import TraceLine
+from episodic_absa.schemas.run_files.output_line import OutputLine
+from episodic_absa.schemas.run_files.override_decision import OverrideDecision, OverrideDecisionLine
+from episodic_absa.schemas.run_files.scorecard import Scorecard
+from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.jsonl import read_lines
 

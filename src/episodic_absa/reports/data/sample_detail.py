@@ -19,10 +19,10 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
-from episodic_absa.schemas.output_line import OutputMeta
-from episodic_absa.schemas.override_decision import OverrideDecision
-from episodic_absa.schemas.patch_log import PatchLogEntry
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.output_line import OutputMeta
+from episodic_absa.schemas.run_files.override_decision import OverrideDecision
+from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.canonical_json import canonical_json
 
 Json = dict[str, Any]

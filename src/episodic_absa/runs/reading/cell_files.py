@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_jsonl_file
 from episodic_absa.runs.run_directory import (
     JOURNAL,
@@ -17,14 +18,13 @@ from episodic_absa.runs.run_directory import (
     STORE,
     TRACES,
 )
-from episodic_absa.runs.store_path import filled_store_path
-from episodic_absa.schemas.journal_line import JournalLine
-from episodic_absa.schemas.manifest import Manifest
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
-from episodic_absa.schemas.output_line import OutputLine
-from episodic_absa.schemas.override_decision import OverrideDecisionLine
-from episodic_absa.schemas.scorecard import Scorecard
-from episodic_absa.schemas.trace_line import TraceLine
+from episodic_absa.schemas.run_files.journal_line import JournalLine
+from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.output_line import OutputLine
+from episodic_absa.schemas.run_files.override_decision import OverrideDecisionLine
+from episodic_absa.schemas.run_files.scorecard import Scorecard
+from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.serialization.validation_reasons import reasons_of
 
 

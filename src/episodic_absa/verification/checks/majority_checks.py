@@ -6,7 +6,7 @@ from typing import Literal
 
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.majority import Majority
+from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
 from episodic_absa.vocabulary import POLARITIES, Polarity
 

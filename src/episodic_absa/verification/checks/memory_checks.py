@@ -14,10 +14,10 @@ from episodic_absa.memory.episodes.leak_guard import (
     refuse_open_vocabulary,
     refuse_text_runs,
 )
+from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.recorded_experiment import recorded_experiment
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
-from episodic_absa.schemas.trace_line import TraceLine
+from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import Language

@@ -23,8 +23,8 @@ from episodic_absa.metrics.per_sample.structural_errors import BUCKETS
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, in_order
 from episodic_absa.schemas.absa import FinalTuple
-from episodic_absa.schemas.manifest import Manifest
-from episodic_absa.schemas.scorecard import Scorecard
+from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.verification.checks.majority_checks import check_majority_agrees
 

@@ -12,13 +12,13 @@ from episodic_absa.conditions import load_conditions
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
-from episodic_absa.runs.cells import Cell
-from episodic_absa.runs.cfg_hash import cfg_hash
-from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.experiment_data import ExperimentData
+from episodic_absa.runs.config.cells import Cell
+from episodic_absa.runs.config.cfg_hash import cfg_hash
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.recorded_experiment import recorded_experiment
-from episodic_absa.schemas.manifest import Manifest
+from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.verification.checks.majority_checks import majority_problem
 

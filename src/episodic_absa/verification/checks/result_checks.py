@@ -9,13 +9,13 @@ from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import occurs
 from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.records.scoring import usage_of
 from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS
-from episodic_absa.runs.scoring import usage_of
 from episodic_absa.schemas.absa import FinalTuple, Stage1Result, StructuralRisk
-from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
-from episodic_absa.schemas.output_line import OutputLine
-from episodic_absa.schemas.scorecard import Scorecard, ScoredRisk
+from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
+from episodic_absa.schemas.run_files.output_line import OutputLine
+from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.verification.checks.findings import Check, Findings
 from episodic_absa.vocabulary import SEVERITY_WEIGHT
 

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from episodic_absa.schemas.override_decision import OverrideDecision
+from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip
 
 INJECTION_SKIP_WORDS: Final[dict[InjectionSkip, str]] = {

@@ -7,7 +7,7 @@ from pydantic import Field
 from episodic_absa.schemas.absa import Change, FinalResult, Stage1Result
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1, EpisodeId, InputSignatureV1_1, RiskTags, SchemaVersion
-from episodic_absa.schemas.scorecard import Coverage
+from episodic_absa.schemas.run_files.scorecard import Coverage
 from episodic_absa.vocabulary import DebateCall, MemoryMode
 
 

@@ -10,10 +10,10 @@ from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import effective_language, norm, occurs
 from episodic_absa.memory.episodes.episode_builder import risk_vector
 from episodic_absa.schemas.absa import FinalTuple, Sample, SentimentItem, StructuralRisk
-from episodic_absa.schemas.call_record import CallRecord
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.scorecard import (
+from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.scorecard import (
     AdoptionScore,
     Coverage,
     DebateScore,

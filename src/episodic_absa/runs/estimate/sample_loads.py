@@ -15,7 +15,7 @@ from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_condition
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.vocabulary import SPEAKERS, Role

@@ -4,12 +4,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from episodic_absa.agents.asking import prompt_versions
-from episodic_absa.runs.cells import Cell, shown_store_path
-from episodic_absa.runs.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
-from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.experiment_data import ExperimentData
-from episodic_absa.runs.source_commit import source_commit
-from episodic_absa.schemas.manifest import (
+from episodic_absa.runs.config.cells import Cell, shown_store_path
+from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.config.source_commit import source_commit
+from episodic_absa.schemas.run_files.manifest import (
     MANIFEST_VERSION,
     Manifest,
     ManifestBackbone,

@@ -5,10 +5,10 @@ from typing import Any, Final, Literal
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from episodic_absa.schemas.absa import DebateOutput, FinalResult, ModeratorOutput, Stage1Result, Stage2Result
-from episodic_absa.schemas.adoption import Adoption
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
-from episodic_absa.schemas.patch_log import PatchLogEntry
 from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.schemas.run_files.adoption import Adoption
+from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.vocabulary import ErrorType, Language, MemoryMode, Split
 
 _OF_A_FAILURE: Final = ("uid", "sample_index", "status", "error", "meta")

@@ -6,16 +6,16 @@ from typing import NamedTuple
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError
 from episodic_absa.memory import SlotAnswer
-from episodic_absa.runs.case_traces import Tracer
-from episodic_absa.runs.cells import Cell
+from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.ordered_run import SampleError, SampleFailure
+from episodic_absa.runs.records.case_traces import Tracer
+from episodic_absa.runs.records.scoring import Scorer
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
-from episodic_absa.runs.scoring import Scorer
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.output_line import OutputError, OutputLine, OutputMeta
-from episodic_absa.schemas.override_decision import OverrideDecisionLine
-from episodic_absa.schemas.scorecard import Scorecard
-from episodic_absa.schemas.trace_line import TraceError, TraceLine
+from episodic_absa.schemas.run_files.output_line import OutputError, OutputLine, OutputMeta
+from episodic_absa.schemas.run_files.override_decision import OverrideDecisionLine
+from episodic_absa.schemas.run_files.scorecard import Scorecard
+from episodic_absa.schemas.run_files.trace_line import TraceError, TraceLine
 from episodic_absa.serialization.jsonl import json_line, json_lines
 from episodic_absa.vocabulary import ErrorType
 

@@ -11,8 +11,8 @@ from episodic_absa.backends.provider_facts import shipped_fingerprint
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import lexicon_sha256
 from episodic_absa.memory import load_catalogue
-from episodic_absa.runs.cells import Cell
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.cells import Cell
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import ProcessSplit
 

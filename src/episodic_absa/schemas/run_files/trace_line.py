@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
-from episodic_absa.schemas.call_record import CallRecord
-from episodic_absa.schemas.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
 from episodic_absa.vocabulary import ErrorType
 
 

@@ -9,11 +9,11 @@ from episodic_absa.datasets.dataset_checks import majority_polarity, require_uni
 from episodic_absa.datasets.dataset_loading import load_split
 from episodic_absa.datasets.gold_files import attach_gold, load_gold
 from episodic_absa.errors import ConfigError, DatasetError
-from episodic_absa.runs.cells import Cell
-from episodic_absa.runs.cfg_hash import sha256_of
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.cells import Cell
+from episodic_absa.runs.config.cfg_hash import sha256_of
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.schemas.gold import LabelledSample
-from episodic_absa.schemas.majority import Majority
+from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.vocabulary import ProcessSplit
 
 

@@ -9,10 +9,10 @@ from episodic_absa.backends.llm.llm_connection import open_connection
 from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import ConfigError, MissingExtraError
-from episodic_absa.runs.cells import Cell, build_cells, evaluated_cells
-from episodic_absa.runs.experiment_config import ExperimentConfig
-from episodic_absa.runs.experiment_data import ExperimentData
-from episodic_absa.runs.sample_loads import Load, SampleLoad, measure_loads
+from episodic_absa.runs.config.cells import Cell, build_cells, evaluated_cells
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.estimate.sample_loads import Load, SampleLoad, measure_loads
 from episodic_absa.schemas.absa import Sample
 
 MEASURED_AT_MOST: Final = 400

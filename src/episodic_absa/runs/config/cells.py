@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.runs.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.runs.run_directory import STORE
-from episodic_absa.runs.store_path import filled_store_path
 from episodic_absa.schemas.run import Condition
 from episodic_absa.vocabulary import ProcessSplit
 

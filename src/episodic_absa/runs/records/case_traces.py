@@ -8,10 +8,12 @@ from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.final_tuples import conflicting_aspects
 from episodic_absa.memory import SignatureBuilder, SlotAnswer
 from episodic_absa.memory.episodes.episode_builder import risk_vector
-from episodic_absa.runs.scoring import coverage_of
+from episodic_absa.runs.records.scoring import coverage_of
 from episodic_absa.schemas.absa import DebateOutput, DebateTurn, Sample
-from episodic_absa.schemas.call_record import CallRecord
-from episodic_absa.schemas.case_trace import (
+from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.case_trace import (
     CaseTraceV1_1,
     DebateLogEntry,
     TraceOverride,
@@ -19,10 +21,8 @@ from episodic_absa.schemas.case_trace import (
     TraceRisk,
     TraceRunMeta,
 )
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
-from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.scorecard import Coverage
-from episodic_absa.schemas.trace_line import TraceError, TraceLine, TraceTiming
+from episodic_absa.schemas.run_files.scorecard import Coverage
+from episodic_absa.schemas.run_files.trace_line import TraceError, TraceLine, TraceTiming
 
 _LONGEST_MESSAGE = 600
 

@@ -2,8 +2,8 @@
 
 from pydantic import ValidationError
 
-from episodic_absa.runs.experiment_config import ExperimentFile
-from episodic_absa.schemas.manifest import Manifest
+from episodic_absa.runs.config.experiment_config import ExperimentFile
+from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.serialization.validation_reasons import reasons_of
 
 

@@ -1,0 +1,1 @@
+"""Builds what a cell and its samples leave in the files of a run."""
