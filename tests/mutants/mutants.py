@@ -87,7 +87,8 @@ SLOW = (
     mutant(
         "memory: the condition reaches it unchanged",
         "            condition=cell.condition,\n            store=cell.store or",
-        '            condition=cell.condition.model_copy(update={"exposed_to_stage2": False}),\n            store=cell.store or',
+        '            condition=cell.condition.model_copy(update={"exposed_to_stage2": False}),\n'
+        "            store=cell.store or",
         "runs/test_manifest.py::test_the_memory_obeys_the_condition_of_the_block_unchanged",
     ),
     mutant(
