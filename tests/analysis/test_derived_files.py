@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.metrics.card_making import failed, make_card
+from tests.metrics.hand_made_cards import failed, make_card
 from tests.runs.small_grid import run_here, write_experiment
 
 from episodic_absa.analysis.cell_tables import triptych_text

@@ -11,8 +11,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.metrics import oracles
 from tests.metrics.checking import assert_ratio, assert_value, measured, one_of
+from tests.metrics.drawn_cards import cells, error_card, final_tuple, gold, memory_meta, ok_card, ok_cards
 from tests.metrics.oracles import Ratio, ok
-from tests.metrics.scorecard_making import cells, error_card, final_tuple, gold, memory_meta, ok_card, ok_cards
 
 from episodic_absa.metrics.memory_growth import compute_growth
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk

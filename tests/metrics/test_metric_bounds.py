@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.metrics.card_making import failed, make_card, make_memory
+from tests.metrics.hand_made_cards import failed, make_card, make_memory
 
 from episodic_absa.metrics import (
     PAIRED_METRICS,

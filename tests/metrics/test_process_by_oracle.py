@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics import oracles
 from tests.metrics.checking import assert_count, assert_ratio, assert_value, measured, one_of
+from tests.metrics.drawn_cards import cells, final_tuple, gold, memory_meta, ok_card
 from tests.metrics.oracles import Ratio, ok
-from tests.metrics.scorecard_making import cells, final_tuple, gold, memory_meta, ok_card
 
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run_files.scorecard import Coverage, MappedTag, OverrideScore, Scorecard, StageDelta

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics import oracles
 from tests.metrics.checking import assert_count, assert_ratio, assert_value, measured
-from tests.metrics.scorecard_making import (
+from tests.metrics.drawn_cards import (
     POLARITIES,
     cells,
     error_card,

@@ -1,7 +1,7 @@
 """RQ2 over seeds, and the window that slides over the samples of a cell."""
 
 import pytest
-from tests.metrics.card_making import make_card, make_memory
+from tests.metrics.hand_made_cards import make_card, make_memory
 
 from episodic_absa.metrics import Stability, compute_growth, compute_stability
 from episodic_absa.schemas.run_files.scorecard import Scorecard

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics import oracles
 from tests.metrics.checking import ByName, assert_ratio, assert_value, by_name, measured
+from tests.metrics.drawn_cards import cells, error_card, final_tuple, grids, ok_card
 from tests.metrics.oracles import Ratio
-from tests.metrics.scorecard_making import cells, error_card, final_tuple, grids, ok_card
 
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.stability import compute_stability

@@ -1,16 +1,12 @@
 """RQ1, RQ3, memory, impact and efficiency: tables of samples and what they come to."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
-from tests.metrics.card_making import covering, failed, make_card, make_memory
-from tests.metrics.test_quality_metrics import measure
+from tests.metrics.hand_made_cards import covering, failed, judged, make_card, make_memory, measure
 
-from episodic_absa.metrics.per_sample.structural_errors import Bucket, bucket_of
 from episodic_absa.schemas.absa import Drop
 from episodic_absa.schemas.run_files.scorecard import (
-    JudgedSentiment,
-    ModeratorScore,
     OverrideScore,
     Scorecard,
     ScoredRisk,
@@ -20,49 +16,6 @@ from episodic_absa.schemas.run_files.scorecard import (
 
 LOW = ScoredRisk(type="OTHER", severity="low")
 HIGH = ScoredRisk(type="NEGATION_SCOPE", severity="high")
-NO_LABEL = ModeratorScore(selected_stage="stage1", applied_rules=("Z",))
-
-
-def judged(
-    term: str = "food", *, grounded: bool = True, evidence: bool = True, in_text: bool = True
-) -> JudgedSentiment:
-    return JudgedSentiment(
-        aspect_term=term, polarity="positive", term_in_text=in_text, grounded=grounded, evidence_in_text=evidence
-    )
-
-
-# CHECKLIST 228
-@pytest.mark.parametrize(
-    ("bucket", "fields"),
-    [
-        ("explicit", {"sentiments_judged": (judged(),)}),
-        ("unsupported", {"sentiments_judged": (judged(evidence=False),)}),
-        ("explicit_failure", {"sentiments_judged": (judged(grounded=False),)}),
-        ("explicit_failure", {"sentiments_judged": (judged(grounded=False, evidence=False),)}),
-        ("implicit", {"sentiments_judged": (judged(grounded=False),), "implicit_grounding_candidate": True}),
-        (
-            "explicit_failure",
-            {
-                "sentiments_judged": (judged(grounded=False),),
-                "implicit_grounding_candidate": True,
-                "moderator": NO_LABEL,
-            },
-        ),
-        ("implicit", {"sentiments_judged": (judged("", grounded=False),)}),
-        ("implicit", {"final_tuples": (), "sentiments_judged": ()}),
-        ("unsupported", {"final_tuples": (), "sentiments_judged": (), "moderator": NO_LABEL}),
-    ],
-)
-def test_the_first_tuple_decides_the_bucket(bucket: Bucket, fields: dict[str, Any]) -> None:
-    card = make_card([("food", "positive")], **fields)
-    assert bucket_of(card, count_backfilled=False) == bucket
-    assert measure(card)(f"{bucket}_rate").value == 1.0
-
-
-def test_a_backfill_is_no_first_tuple() -> None:
-    card = make_card([], backfilled=[("food", "neutral")], moderator=NO_LABEL)
-    assert bucket_of(card, count_backfilled=False) == "unsupported"
-    assert bucket_of(card, count_backfilled=True) == "explicit"
 
 
 # CHECKLIST 140

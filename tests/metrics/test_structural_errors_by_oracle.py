@@ -16,8 +16,8 @@ from tests.metrics.checking import (
     measured,
     one_of,
 )
+from tests.metrics.drawn_cards import cells, drop_of, final_tuple, gold, judged, ok_card
 from tests.metrics.oracles import Ratio, ok, share
-from tests.metrics.scorecard_making import cells, drop_of, final_tuple, gold, judged, ok_card
 
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import ModeratorRule

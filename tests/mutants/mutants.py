@@ -30,7 +30,7 @@ QUICK = (
         "usage: attempts are those of all calls",
         "sum(call.attempts for call in calls),\n        tokens_in",
         "len(calls),\n        tokens_in",
-        "runs/test_usage_sums.py",
+        "runs/records/test_usage_sums.py",
     ),
     mutant(
         "moderator: rule M needs both polarities",
@@ -46,7 +46,7 @@ SLOW = (
         "usage: tokens are those of all calls",
         "tokens_in=sum(call.tokens_in for call in calls)",
         "tokens_in=sum(call.tokens_in for call in calls[:9])",
-        "runs/test_usage_sums.py",
+        "runs/records/test_usage_sums.py",
     ),
     mutant(
         "signature: a stored episode counts the kept aspects",
@@ -64,32 +64,32 @@ SLOW = (
         "store: its default place outside experiments",
         'Path("memory") / "episodic_store.jsonl"',
         'Path("memory") / "store.jsonl"',
-        "pipeline/test_defaults.py",
+        "test_analyzer_defaults.py",
     ),
     mutant(
         "store: its default place on the command line",
         'Path("memory/episodic_store.jsonl")',
         'Path("memory/store.jsonl")',
-        "pipeline/test_defaults.py",
+        "test_analyzer_defaults.py",
     ),
     mutant(
         "store: its name in a run directory",
         'STORE: Final = "episodic_store.jsonl"',
         'STORE: Final = "store.jsonl"',
-        "runs/test_manifest.py::test_the_manifest_names_the_store_that_was_used",
+        "runs/records/test_manifest.py::test_the_manifest_names_the_store_that_was_used",
     ),
     mutant(
         "cell: its resolved condition is written into its configuration",
         '["condition"] = cell.condition.name',
         '["condition"] = None',
-        "runs/test_manifest.py::test_each_cell_is_configured_with_its_own_resolved_condition",
+        "runs/records/test_manifest.py::test_each_cell_is_configured_with_its_own_resolved_condition",
     ),
     mutant(
         "memory: the condition reaches it unchanged",
         "            condition=cell.condition,\n            store=cell.store or",
         '            condition=cell.condition.model_copy(update={"exposed_to_stage2": False}),\n'
         "            store=cell.store or",
-        "runs/test_manifest.py::test_the_memory_obeys_the_condition_of_the_block_unchanged",
+        "runs/records/test_manifest.py::test_the_memory_obeys_the_condition_of_the_block_unchanged",
     ),
     mutant(
         "injection: exposure decides, whatever the slot holds",
@@ -107,7 +107,7 @@ SLOW = (
         "records: retrieved ids are those of the retrieval",
         "retrieved_ids=tuple(episode.episode_id for episode in episodes or ())",
         "retrieved_ids=()",
-        "runs/test_silent_records.py",
+        "runs/records/test_silent_records.py",
     ),
     mutant(
         "Stage2 gate: one alignment failure opens it",
@@ -180,7 +180,7 @@ SLOW = (
         "scorecard: risk after is Stage1's unless adopted",
         "risk_after=risk_vector(risks2 if result.adoption.adopt else risks1)",
         "risk_after=risk_vector(risks2)",
-        "runs/test_scorecards.py",
+        "runs/records/test_scorecards.py",
     ),
     mutant(
         "dangerous advice: an override without success failed",
@@ -217,19 +217,19 @@ SLOW = (
         "sample: an unnamed review gets a random uuid",
         "analyze-{uuid.uuid4()}",
         "analyze-{uuid.uuid1()}",
-        "pipeline/test_defaults.py",
+        "test_analyzer_defaults.py",
     ),
     mutant(
         "records: every final tuple is judged in its order",
         " in result.final_result.final_tuples:",
         " in result.final_result.final_tuples[::-1]:",
-        "runs/test_scorecards.py",
+        "runs/records/test_scorecards.py",
     ),
     mutant(
         "trace: every change carries its reason",
         "rejected_changes=stage2.rejected_changes if stage2 else ()",
         "rejected_changes=()",
-        "runs/test_scorecards.py",
+        "runs/records/test_scorecards.py",
     ),
     mutant(
         "run: a writing run holds the lock of its store",
@@ -254,7 +254,7 @@ SLOW = (
         "data: a uid stands once over all splits",
         "        require_unique_uids({self.paths",
         "        dict({self.paths",
-        "verification/test_check.py::test_a_uid_in_two_splits_is_an_error",
+        "verification/test_preflight.py::test_a_uid_in_two_splits_is_an_error",
     ),
 )
 """Run by `make torture`."""

@@ -1,43 +1,18 @@
 """One small real grid, run once, and copies of it to damage."""
 
-import asyncio
-import shutil
 from pathlib import Path
 
 import pytest
-
-from episodic_absa.experiment import run_grid
-from episodic_absa.runs.config.experiment_config import load_experiment
-
-DATA = Path(__file__).parents[2] / "experiments" / "data"
-_CONFIG = """
-run_id: small
-data: {allowed_roots: [data], train_file: data/train.csv, valid_file: data/valid.csv, limit: 6}
-eval: {gold_jsonl: data/valid.gold.jsonl}
-episodic_memory: {build: {split: train, condition: C2_silent}}
-experiment: {conditions: [C1, C2, C2_silent, C2_eval_only], seeds: [42]}
-"""
-
-
-def lay_out(folder: Path, config: str = _CONFIG) -> Path:
-    """Write a config and its data: all of valid, a part of train."""
-    shutil.copytree(DATA, folder / "data")
-    train = (folder / "data" / "train.csv").read_text("utf-8").splitlines(keepends=True)
-    (folder / "data" / "train.csv").write_text("".join(train[:26]), "utf-8")
-    (folder / "small.yaml").write_text(config, "utf-8")
-    return folder / "small.yaml"
+from tests.verification.finished_grid import copy_of, run_small_grid
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with config, data and results of a grid that was run to its end."""
-    folder = tmp_path_factory.mktemp("finished")
-    asyncio.run(run_grid(load_experiment(lay_out(folder)), use_cache_file=False))
-    return folder
+    return run_small_grid(tmp_path_factory.mktemp("finished"))
 
 
 @pytest.fixture
 def grid(finished: Path, tmp_path: Path) -> Path:
     """The directory of the grid, to be damaged; its config and data lie where they should."""
-    shutil.copytree(finished, tmp_path / "copy")
-    return tmp_path / "copy" / "results" / "small"
+    return copy_of(finished, tmp_path)

@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.metrics.statistics.card_making import f1, make_card, make_cards
+from tests.metrics.statistics.four_term_cards import f1, make_card, make_cards
 
 from episodic_absa.errors import ContractError
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS

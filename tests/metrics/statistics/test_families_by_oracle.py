@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from tests.metrics.scorecard_making import cells, final_tuple, gold, ok_card
+from tests.metrics.drawn_cards import cells, final_tuple, gold, ok_card
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.statistics import Comparison, McNemar, PairedDifference, claim_strength, compare, holm

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.metrics.scorecard_making import cells, error_card, final_tuple, gold, ok_card
+from tests.metrics.drawn_cards import cells, error_card, final_tuple, gold, ok_card
 
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval, required_n

@@ -9,7 +9,7 @@ import yaml
 from episodic_absa.errors import ConfigError
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MINIMAL: dict[str, Any] = {
     "run_id": "demo",
     "data": {"allowed_roots": ["data"], "valid_file": "data/valid.csv"},

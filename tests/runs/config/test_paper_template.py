@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from episodic_absa.runs.config.experiment_config import ExperimentFile, load_experiment
 
-FOLDER = Path(__file__).parents[2] / "experiments"
+FOLDER = Path(__file__).parents[3] / "experiments"
 
 
 def keys_of(model: type[BaseModel]) -> Iterator[str]:

@@ -1,0 +1,45 @@
+"""The data within a page: packed text, and blocks in which equal analyses are written once."""
+
+import base64
+import gzip
+import json
+import re
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from episodic_absa.reports.data.report_data import CellSample, Explorer, ExplorerCell, IndexRow, ReviewEntry
+from episodic_absa.reports.page.embedded_data import packed
+from episodic_absa.reports.page.explorer_blocks import REVIEWS_PER_BLOCK, build_blocks
+
+
+@given(st.text())
+def test_packed_text_comes_back(text: str) -> None:
+    data = packed(text)
+    assert data == packed(text)
+    assert re.fullmatch(r"[A-Za-z0-9+/]+=*", data)
+    assert gzip.decompress(base64.b64decode(data)).decode("utf-8", "surrogatepass") == text
+
+
+def unpack(block: str) -> Any:
+    return json.loads(gzip.decompress(base64.b64decode(block)))
+
+
+def test_equal_analyses_of_a_review_are_written_once() -> None:
+    sample = CellSample(
+        index=IndexRow(changed=True, answer="x"), analysis='{"a":1}', memory="null", cost=(1, 2, 3, None)
+    )
+    review = ReviewEntry(
+        uid="u", text="t", language="ko", domain="d", case_type="c", gold="null", cells=(sample, None, sample)
+    )
+    cells = tuple(ExplorerCell(condition=name, seed=1) for name in "abc")
+    blocks = build_blocks(
+        Explorer(cells=cells, reviews=(review,) * (REVIEWS_PER_BLOCK + 1), first=("a", "")), with_text=True
+    )
+    assert len(blocks.details) == 2
+    detail = unpack(blocks.details[1])[0]
+    assert detail["analyses"] == [{"a": 1}]
+    assert detail["cells"] == [[0, 0, [1, 2, 3, None]], None, [0, 0, [1, 2, 3, None]]]
+    uid, _, _, _, _, flags, answers = unpack(blocks.search)["rows"][0]
+    assert (uid, flags, answers) == ("u", [2, -1, 2], [0, -1, 0])
