@@ -85,7 +85,7 @@ async def analyse(
 
 
 def pairs_of(tuples: Iterable[FinalTuple]) -> set[Pair]:
-    return explicit_pairs(one.model_dump() for one in tuples if not one.is_backfilled)
+    return explicit_pairs(final_tuple.model_dump() for final_tuple in tuples if not final_tuple.is_backfilled)
 
 
 def score_dataset(data: Path, dataset: Dataset, limit: int | None, engine: EmbeddedEngine) -> dict[str, Any]:
@@ -93,8 +93,8 @@ def score_dataset(data: Path, dataset: Dataset, limit: int | None, engine: Embed
     rows = read_rows(data / f"{dataset.name}.test.jsonl")[:limit]
     gold = [explicit_pairs(row["gold_tuples"]) for row in rows]
     results, rate = asyncio.run(analyse(rows, dataset.language, engine))
-    stage1 = strict_score(gold, [pairs_of(one.final_result.stage1_tuples) for one in results])
-    final = strict_score(gold, [pairs_of(one.final_result.final_tuples) for one in results])
+    stage1 = strict_score(gold, [pairs_of(result.final_result.stage1_tuples) for result in results])
+    final = strict_score(gold, [pairs_of(result.final_result.final_tuples) for result in results])
     return {
         "texts": len(rows),
         "stage1": stage1.rounded(),
@@ -130,7 +130,11 @@ def score_labels(data: Path, dataset: Dataset, limit: int | None) -> dict[str, A
 
 
 def _polarities(row: dict[str, Any]) -> set[str]:
-    return {row["document_polarity"]} if "document_polarity" in row else {one["polarity"] for one in row["gold_tuples"]}
+    return (
+        {row["document_polarity"]}
+        if "document_polarity" in row
+        else {gold_tuple["polarity"] for gold_tuple in row["gold_tuples"]}
+    )
 
 
 def _label(polarities: set[str]) -> str:
@@ -181,7 +185,7 @@ def leave_out(data: Path, dataset: Dataset, limit: int | None, kept: Path) -> di
 
 def mean_f1(scores: dict[str, dict[str, Any]], language: Language) -> float | None:
     languages = {dataset.name: dataset.language for dataset in ASPECTS}
-    found = [one["final"]["f1"] for name, one in scores.items() if languages[name] == language]
+    found = [score["final"]["f1"] for name, score in scores.items() if languages[name] == language]
     return round(sum(found) / len(found), 4) if found else None
 
 
@@ -196,14 +200,14 @@ def main() -> None:
     if not given.data.is_dir():
         print(f"accuracy: skipped, there is no data at {given.data}")
         return
-    chosen = [one for one in ASPECTS if not given.only or one.name in given.only]
+    chosen = [dataset for dataset in ASPECTS if not given.only or dataset.name in given.only]
     report: dict[str, Any] = {"weights_sha256": weights_sha256(SHIPPED), "datasets": {}, "labels": {}, "left_out": {}}
     for number, dataset in enumerate(chosen, 1):
         scores = score_dataset(given.data, dataset, given.limit, EmbeddedEngine())
         scores |= score_baselines(given.data, dataset, given.limit)
         report["datasets"][dataset.name] = scores
         _show(f"{number} of {len(chosen)}", dataset.name, scores)
-    for dataset in (one for one in LABELS if not given.only or one.name in given.only):
+    for dataset in (dataset for dataset in LABELS if not given.only or dataset.name in given.only):
         report["labels"][dataset.name] = score_labels(given.data, dataset, given.limit)
         print(json.dumps({dataset.name: report["labels"][dataset.name]}), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -213,7 +217,7 @@ def main() -> None:
             _show(f"left out, {number} of {len(chosen)}", dataset.name, report["left_out"][dataset.name])
     report["left_out_mean_f1"] = {language: mean_f1(report["left_out"], language) for language in ("en", "ko")}
     report["stage1_per_cpu_s"] = {
-        one.name: engine_rate(given.data, one) for one in (ASPECTS[0], ASPECTS[3], ASPECTS[8], ASPECTS[9])
+        dataset.name: engine_rate(given.data, dataset) for dataset in (ASPECTS[0], ASPECTS[3], ASPECTS[8], ASPECTS[9])
     }
     report["load_s"] = {language: load_seconds(language) for language in ("en", "ko")}
     print(json.dumps({key: report[key] for key in ("left_out_mean_f1", "stage1_per_cpu_s", "load_s")}))

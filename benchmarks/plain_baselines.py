@@ -26,7 +26,7 @@ class LexiconBaseline:
         """Return the pairs of one text."""
         reading = read_text(text, language)
         polarity = self.label(reading)
-        found = [{"aspect_term": one.term, "polarity": polarity} for one in reading.targets if one.is_nameable]
+        found = [{"aspect_term": target.term, "polarity": polarity} for target in reading.targets if target.is_nameable]
         return explicit_pairs(found)
 
     def label(self, reading: Reading) -> str:
@@ -45,9 +45,9 @@ class MajorityBaseline:
     """Every term of the training file that stands in the text, with the training file's commonest polarity."""
 
     def __init__(self, training: Iterable[Mapping[str, Any]]) -> None:
-        gold = [one for row in training for one in row["gold_tuples"] if one["aspect_term"]]
+        gold = [gold_tuple for row in training for gold_tuple in row["gold_tuples"] if gold_tuple["aspect_term"]]
         self._terms = sorted({term for term, _ in explicit_pairs(gold)})
-        counts = Counter(one["polarity"] for one in gold)
+        counts = Counter(gold_tuple["polarity"] for gold_tuple in gold)
         self._polarity = max(sorted(counts), key=lambda polarity: counts[polarity]) if counts else "positive"
 
     def pairs(self, text: str, language: Language) -> set[Pair]:

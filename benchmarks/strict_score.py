@@ -24,7 +24,9 @@ class StrictScore(NamedTuple):
 
 def explicit_pairs(tuples: Iterable[Mapping[str, Any]]) -> set[Pair]:
     """Return comparable pairs; opinions without a named target are left out."""
-    trimmed = ((str(one.get("aspect_term") or "").strip(_TRIMMED).lower(), str(one["polarity"])) for one in tuples)
+    trimmed = (
+        (str(opinion.get("aspect_term") or "").strip(_TRIMMED).lower(), str(opinion["polarity"])) for opinion in tuples
+    )
     return {pair for pair in trimmed if pair[0]}
 
 

@@ -108,7 +108,7 @@ def read_table(name: str, language: Language) -> list[Row]:
     for number, text, judged in yaml.safe_load((OWN_TABLES / name).read_text(encoding="utf-8")):
         if number.startswith(language):
             gold = ({"aspect_term": term, "polarity": polarity} for term, polarity in judged.items())
-            rows.append(Row(text, tuple(_placed(one, text) for one in gold)))
+            rows.append(Row(text, tuple(_placed(gold_tuple, text) for gold_tuple in gold)))
     return rows
 
 

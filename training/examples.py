@@ -92,10 +92,10 @@ def _is_noun_phrase(tags: Sequence[str], language: Language) -> bool:
 def gold_places(reading: Reading, gold: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:
     """Return the positions of the explicit gold terms."""
     places = set()
-    for one in gold:
-        span = one.get("span")
-        place = (span["start"], span["end"]) if span else find_term(reading, one["aspect_term"])
-        if one["aspect_term"] and place is not None:
+    for gold_tuple in gold:
+        span = gold_tuple.get("span")
+        place = (span["start"], span["end"]) if span else find_term(reading, gold_tuple["aspect_term"])
+        if gold_tuple["aspect_term"] and place is not None:
             places.add((place[0], place[1]))
     return places
 
@@ -103,24 +103,24 @@ def gold_places(reading: Reading, gold: Sequence[dict[str, Any]]) -> set[tuple[i
 def judged_targets(example: Example) -> Iterator[Judged]:
     """Yield every explicit target with each of its polarities."""
     polarities: dict[tuple[str, int, int], list[str]] = {}
-    for one in example.row.gold:
-        span = one.get("span")
-        if one["aspect_term"] and span:
-            known = polarities.setdefault((one["aspect_term"], span["start"], span["end"]), [])
-            if one["polarity"] not in known:
-                known.append(one["polarity"])
-    for (term, start, end), found in polarities.items():
+    for gold_tuple in example.row.gold:
+        span = gold_tuple.get("span")
+        if gold_tuple["aspect_term"] and span:
+            known = polarities.setdefault((gold_tuple["aspect_term"], span["start"], span["end"]), [])
+            if gold_tuple["polarity"] not in known:
+                known.append(gold_tuple["polarity"])
+    for (term, start, end), target_polarities in polarities.items():
         place = place_of(example.reading, start, end)
         if place.first == place.end:
             continue
         features = target_features(example.reading, place, judge_term(example.reading, term))
-        for polarity in found:
-            yield Judged(features, polarity, 1.0 / len(found), example.habits)
+        for polarity in target_polarities:
+            yield Judged(features, polarity, 1.0 / len(target_polarities), example.habits)
 
 
 def judged_text(example: Example) -> Judged | None:
     """Return a text with its polarity if all its opinions share one."""
-    found = {one["polarity"] for one in example.row.gold} or {example.row.document_polarity}
+    found = {gold_tuple["polarity"] for gold_tuple in example.row.gold} or {example.row.document_polarity}
     polarity = next(iter(found))
     if len(found) > 1 or not polarity:
         return None

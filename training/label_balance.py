@@ -47,7 +47,7 @@ def main() -> None:
     engine = EmbeddedEngine()
     either_side: list[Labelled] = []
     for language in LANGUAGES:
-        found = [one for rows in _dev_rows(data, language) for one in labelled(rows, language, engine)]
+        found = [example for rows in _dev_rows(data, language) for example in labelled(rows, language, engine)]
         either_side += found
         found += _unseen_documents(data, language)
         tuples, text = fit_lean(found)
@@ -70,23 +70,23 @@ def labelled(rows: Iterable[Row], language: Language, engine: EmbeddedEngine) ->
 
 def gold_label(row: Row) -> str:
     """Return the label of a text: praise and blame together are mixed; empty where nothing is known."""
-    known = {one["polarity"] for one in row.gold} or {row.document_polarity}
+    known = {gold_tuple["polarity"] for gold_tuple in row.gold} or {row.document_polarity}
     sides = known - {"neutral"}
     return "mixed" if len(sides) > 1 else next(iter(sides), "neutral")
 
 
 def fit_lean(found: Sequence[Labelled]) -> list[float]:
     """Return the weights of tuples and text, from texts that are positive or negative."""
-    sided = [one for one in found if one.label in ("positive", "negative")]
-    rows = [[one.evidence.by_tuples, one.evidence.by_text] for one in sided]
-    return _logistic_fit(rows, [one.label == "positive" for one in sided])
+    sided = [example for example in found if example.label in ("positive", "negative")]
+    rows = [[example.evidence.by_tuples, example.evidence.by_text] for example in sided]
+    return _logistic_fit(rows, [example.label == "positive" for example in sided])
 
 
 def fit_both(found: Sequence[Labelled]) -> list[float]:
     """Return the weights of `mixed`, from texts with tuples of both polarities."""
-    both = [one for one in found if one.evidence.weaker_side]
-    rows = [[1.0, one.evidence.weaker_side, float(one.evidence.has_contrast)] for one in both]
-    return _logistic_fit(rows, [one.label == "mixed" for one in both])
+    both = [example for example in found if example.evidence.weaker_side]
+    rows = [[1.0, example.evidence.weaker_side, float(example.evidence.has_contrast)] for example in both]
+    return _logistic_fit(rows, [example.label == "mixed" for example in both])
 
 
 def _logistic_fit(rows: Sequence[Sequence[float]], wanted: Sequence[bool]) -> list[float]:
@@ -95,7 +95,7 @@ def _logistic_fit(rows: Sequence[Sequence[float]], wanted: Sequence[bool]) -> li
     def loss(weights: Any) -> float:
         return float(np.logaddexp(0.0, -signs * (matrix @ weights)).mean() + 1e-4 * (weights @ weights))
 
-    return [float(one) for one in minimize(loss, np.zeros(matrix.shape[1]), method="BFGS").x]
+    return [float(weight) for weight in minimize(loss, np.zeros(matrix.shape[1]), method="BFGS").x]
 
 
 def _dev_rows(data: Path, language: Language) -> Iterable[Iterable[Row]]:
@@ -110,7 +110,7 @@ def _unseen_documents(data: Path, language: Language) -> list[Labelled]:
     material = collect(data, language, (held_out,), None, documents=True)
     if not material.documents:
         return []
-    seen = [one for at, one in enumerate(material.documents) if at % EVERY]
+    seen = [document for at, document in enumerate(material.documents) if at % EVERY]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(shutil.copytree(SHIPPED, Path(scratch) / "weights"))
         name = f"text_{language}.json.gz"
@@ -120,7 +120,7 @@ def _unseen_documents(data: Path, language: Language) -> list[Labelled]:
         manifest["files"][name] = file_entry(content)
         (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
         engine = EmbeddedEngine(TrainedWeights(folder))
-        return labelled((one.row for one in material.documents[::EVERY]), language, engine)
+        return labelled((document.row for document in material.documents[::EVERY]), language, engine)
 
 
 if __name__ == "__main__":

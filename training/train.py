@@ -115,13 +115,13 @@ def _manifest(
     leave_out: str | None,
 ) -> dict[str, Any]:
     known: dict[str, Any] = json.loads((out / MANIFEST).read_text()) if (out / MANIFEST).exists() else {}
-    kept = [one for one in known.get("trained_on", []) if one["language"] not in languages]
+    kept = [source for source in known.get("trained_on", []) if source["language"] not in languages]
     listed = {name: entry for name, entry in known.get("files", {}).items() if (out / name).exists()}
     listed |= {name: file_entry(content) for name, content in files.items()}
     return {
         "format": 1,
         "left_out_domain": leave_out,
-        "trained_on": sorted((*kept, *sources), key=lambda one: (one["language"], one["file"])),
+        "trained_on": sorted((*kept, *sources), key=lambda source: (source["language"], source["file"])),
         "files": listed,
         "bytes": sum(entry["bytes"] for entry in listed.values()),
     }
@@ -211,24 +211,24 @@ def fit_texts(examples: Sequence[Example], documents: Sequence[Example]) -> byte
 
 def fit_polarity(judged: Sequence[Judged], *, penalty: float, min_count: int) -> bytes:
     """Fit a polarity model with every example twice, with and without its domain, at half weight or less each."""
-    sizes = Counter(one.domain for one in judged)
+    sizes = Counter(example.domain for example in judged)
     rows, labels, shares = [], [], []
-    for one in judged:
-        for domain in dict.fromkeys((one.domain, None)):
-            rows.append(in_domain(one.features, domain))
-            labels.append(one.polarity)
-            shares.append(one.share * _share(one, sizes, is_general=domain is None))
+    for example in judged:
+        for domain in dict.fromkeys((example.domain, None)):
+            rows.append(in_domain(example.features, domain))
+            labels.append(example.polarity)
+            shares.append(example.share * _share(example, sizes, is_general=domain is None))
     return fit_linear(rows, labels, POLARITIES, penalty=penalty, min_count=min_count, shares=shares)
 
 
-def _share(one: Judged, sizes: Counter[str | None], *, is_general: bool) -> float:
+def _share(example: Judged, sizes: Counter[str | None], *, is_general: bool) -> float:
     """Return the weight of an example. In the general part the weight of a large domain is limited."""
-    if one.domain is None:
+    if example.domain is None:
         return 1.0
     if not is_general:
         return 0.5
-    neutral = _NEUTRAL_SHARES.get(one.domain, 1.0) if one.polarity == "neutral" else 1.0
-    return 0.5 * neutral * min(1.0, _MOST_OF_A_DOMAIN / sizes[one.domain])
+    neutral = _NEUTRAL_SHARES.get(example.domain, 1.0) if example.polarity == "neutral" else 1.0
+    return 0.5 * neutral * min(1.0, _MOST_OF_A_DOMAIN / sizes[example.domain])
 
 
 def say(message: str) -> None:
@@ -237,9 +237,9 @@ def say(message: str) -> None:
 
 
 def _without_near_copies(rows: list[Row], held_out: Sequence[HeldOut]) -> tuple[list[Row], int]:
-    kept = [row for row in rows if not any(one.resembles(row.text) for one in held_out)]
-    for one in held_out:
-        refuse_near_copies((row.text for row in kept), one)
+    kept = [row for row in rows if not any(held_out_set.resembles(row.text) for held_out_set in held_out)]
+    for held_out_set in held_out:
+        refuse_near_copies((row.text for row in kept), held_out_set)
     return kept, len(rows) - len(kept)
 
 

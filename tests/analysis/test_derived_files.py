@@ -199,7 +199,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     assert (path.read_text("utf-8"), path.stat().st_mtime_ns) == ("값\n", stamp)
     with pytest.raises(UnicodeEncodeError):
         replace_file(path, "\ud800")
-    assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]
+    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
     assert path.read_text("utf-8") == "값\n"
 
 

@@ -88,7 +88,7 @@ def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path)
     progress = asyncio.run(run_grid(config, progress=GridProgress())).progress
     summary = load_summary(config.out_dir, names)
     assert [(cell.condition, cell.seed) for cell in summary.cells] == [("C1", 1), ("C1", 2), ("C2", 1), ("C2", 2)]
-    assert [one.condition for one in summary.conditions] == ["C1", "C2"]
+    assert [row.condition for row in summary.conditions] == ["C1", "C2"]
     for cell in summary.cells:
         shown = progress.cells[f"{cell.condition}__seed{cell.seed}"]
         counted = (shown.done, shown.failed, shown.shown, shown.changed, shown.stored)

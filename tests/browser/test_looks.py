@@ -72,8 +72,8 @@ def test_on_a_phone_nothing_scrolls_sideways(reader: Reader, shown: Path, screen
     page = reader.open(shown, width=390, height=844, has_touch=True, is_mobile=True)
     assert no_sideways_scroll(page)
     picture(page, screenshots / "report_phone.png")
-    for one in page.locator("details").all():
-        one.evaluate("(node) => { node.open = true; }")
+    for details in page.locator("details").all():
+        details.evaluate("(node) => { node.open = true; }")
     assert no_sideways_scroll(page)
     open_differing(page)
     assert no_sideways_scroll(page)

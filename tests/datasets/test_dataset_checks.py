@@ -17,7 +17,9 @@ from episodic_absa.vocabulary import Polarity
 
 
 def labelled(uid: str, text: str = "ok", polarities: tuple[Polarity | None, ...] | None = None) -> LabelledSample:
-    gold = None if polarities is None else tuple(GoldTuple(aspect_term="", polarity=one) for one in polarities)
+    gold = (
+        None if polarities is None else tuple(GoldTuple(aspect_term="", polarity=polarity) for polarity in polarities)
+    )
     return LabelledSample(sample=Sample(uid=uid, text=text), gold=gold)
 
 

@@ -115,8 +115,8 @@ def test_gold_is_attached_by_uid_and_what_fits_no_sample_is_reported() -> None:
 
     attached, unknown = attach_gold(samples, {"z": (GOOD,), "a": (GOOD,), "c": (), "y": ()})
 
-    assert [one.gold for one in attached] == [(GOOD,), inline, ()]
-    assert [one.sample for one in attached] == [one.sample for one in samples]
+    assert [labelled.gold for labelled in attached] == [(GOOD,), inline, ()]
+    assert [labelled.sample for labelled in attached] == [labelled.sample for labelled in samples]
     assert unknown == ("z", "y")
 
 

@@ -75,25 +75,27 @@ def test_every_span_in_the_gold_file_is_where_its_term_stands(split: Split) -> N
 
     assert gold.keys() == texts.keys()
     for uid, tuples in gold.items():
-        for one in tuples:
-            if one.aspect_term:
-                assert one.span is not None, uid
-                assert texts[uid][one.span.start : one.span.end] == one.aspect_term, uid
+        for gold_tuple in tuples:
+            if gold_tuple.aspect_term:
+                assert gold_tuple.span is not None, uid
+                assert texts[uid][gold_tuple.span.start : gold_tuple.span.end] == gold_tuple.aspect_term, uid
             else:
-                assert one.span is None, uid
-        assert len(tuples) == len({(one.aspect_term, one.polarity) for one in tuples}), uid
+                assert gold_tuple.span is None, uid
+        assert len(tuples) == len({(gold_tuple.aspect_term, gold_tuple.polarity) for gold_tuple in tuples}), uid
 
 
 def test_no_korean_term_ends_in_a_particle_or_the_plural() -> None:
     for labelled in ALL:
-        for one in labelled.gold or ():
-            assert not one.aspect_term.endswith(("들", "분")), labelled.sample.uid
-            assert one.span is None or not ends_with_particle(labelled.sample.text, one.span.end), labelled.sample.uid
+        for gold_tuple in labelled.gold or ():
+            assert not gold_tuple.aspect_term.endswith(("들", "분")), labelled.sample.uid
+            assert gold_tuple.span is None or not ends_with_particle(labelled.sample.text, gold_tuple.span.end), (
+                labelled.sample.uid
+            )
 
 
 def test_implicit_cases_name_no_target_and_multi_cases_have_three_or_more() -> None:
     for labelled in ALL:
-        terms = [one.aspect_term for one in labelled.gold or ()]
+        terms = [gold_tuple.aspect_term for gold_tuple in labelled.gold or ()]
         assert (set(terms) == {""}) == (labelled.sample.case_type == "implicit"), labelled.sample.uid
         if labelled.sample.case_type == "multi":
             assert len(terms) >= 3, labelled.sample.uid
@@ -102,9 +104,9 @@ def test_implicit_cases_name_no_target_and_multi_cases_have_three_or_more() -> N
 def test_uids_are_unique_and_no_text_is_shared_or_nearly_equal() -> None:
     require_unique_uids({DATA / f"{split}.csv": samples for split, samples in LOADED.items()})
     assert find_shared_texts(LOADED["train"], LOADED["valid"]) == ()
-    for one, other in itertools.combinations([labelled.sample.text for labelled in ALL], 2):
-        compared = difflib.SequenceMatcher(None, one, other)
-        assert compared.quick_ratio() < 0.6 or compared.ratio() < 0.6, (one, other)
+    for text, other in itertools.combinations([labelled.sample.text for labelled in ALL], 2):
+        compared = difflib.SequenceMatcher(None, text, other)
+        assert compared.quick_ratio() < 0.6 or compared.ratio() < 0.6, (text, other)
 
 
 def test_files_are_utf8_in_nfc_without_a_mark_and_with_plain_line_ends() -> None:
@@ -118,9 +120,9 @@ def test_files_are_utf8_in_nfc_without_a_mark_and_with_plain_line_ends() -> None
 def test_the_readme_states_the_true_counts() -> None:
     readme = (DATA / "README.md").read_text(encoding="utf-8")
     for split, samples in LOADED.items():
-        tuples = [one for labelled in samples for one in labelled.gold or ()]
-        polarities = Counter(one.polarity for one in tuples)
-        implicit = sum(one.aspect_term == "" for one in tuples)
+        tuples = [gold_tuple for labelled in samples for gold_tuple in labelled.gold or ()]
+        polarities = Counter(gold_tuple.polarity for gold_tuple in tuples)
+        implicit = sum(gold_tuple.aspect_term == "" for gold_tuple in tuples)
         counts = ", ".join(str(polarities[polarity]) for polarity in ("positive", "negative", "neutral"))
         half = len(samples) // 2
         row = f"| `{split}.csv`, `{split}.gold.jsonl` | {len(samples)} | {half} / {half} | {counts} | {implicit} |"

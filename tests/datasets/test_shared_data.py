@@ -36,11 +36,11 @@ def test_a_public_dataset_loads_with_valid_gold_whose_spans_hold(name: str, lang
     assert {labelled.sample.language_code for labelled in samples} == {language}
     for labelled in samples:
         assert labelled.gold is not None
-        for one in labelled.gold:
-            assert one.polarity is not None
-            if one.span is not None:
-                found = labelled.sample.text[one.span.start : one.span.end]
-                assert found.lower() == one.aspect_term.lower()
+        for gold_tuple in labelled.gold:
+            assert gold_tuple.polarity is not None
+            if gold_tuple.span is not None:
+                found = labelled.sample.text[gold_tuple.span.start : gold_tuple.span.end]
+                assert found.lower() == gold_tuple.aspect_term.lower()
     assert len(load_gold(SHARED / f"{name}.jsonl")) == len(samples)
 
 

@@ -15,10 +15,10 @@ How = Literal["exact", "repaired", "invalid"]
 
 def levenshtein(a: str, b: str) -> int:
     row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
+    for i, letter in enumerate(a, 1):
         previous, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (x != y))
+        for j, other in enumerate(b, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (letter != other))
     return row[-1]
 
 

@@ -93,18 +93,18 @@ def extracted(tuples: Iterable[FinalTuple]) -> tuple[FinalTuple, ...]:
         if key not in best or item.confidence > best[key].confidence:
             best[key] = item
 
-    def place(one: FinalTuple) -> tuple[bool, int, str, str]:
-        return (one.span is None, one.span.start if one.span else 0, one.aspect_term, one.polarity)
+    def place(item: FinalTuple) -> tuple[bool, int, str, str]:
+        return (item.span is None, item.span.start if item.span else 0, item.aspect_term, item.polarity)
 
     return tuple(sorted(best.values(), key=place))
 
 
-def judged(one: FinalTuple, *, in_text: bool = True, grounded: bool = True, evidence: bool = True) -> JudgedSentiment:
+def judged(item: FinalTuple, *, in_text: bool = True, grounded: bool = True, evidence: bool = True) -> JudgedSentiment:
     return JudgedSentiment(
-        aspect_term=one.aspect_term,
-        polarity=one.polarity,
-        term_in_text=in_text or not one.aspect_term,
-        grounded=grounded and in_text and bool(one.aspect_term),
+        aspect_term=item.aspect_term,
+        polarity=item.polarity,
+        term_in_text=in_text or not item.aspect_term,
+        grounded=grounded and in_text and bool(item.aspect_term),
         evidence_in_text=evidence,
     )
 
@@ -440,7 +440,12 @@ def _gold_for(
     """Let gold agree with a stage, wholly or in part, more often than chance would; chance alone corrects nothing."""
     if not drawn or agreement == "chance":
         return drawn
-    told = gold(*((one.aspect_term, one.polarity) for one in (stage1 if agreement == "stage1" else final)))
+    told = gold(
+        *(
+            (source_tuple.aspect_term, source_tuple.polarity)
+            for source_tuple in (stage1 if agreement == "stage1" else final)
+        )
+    )
     return (*drawn[:2], *told) if agreement == "half" else told or drawn
 
 

@@ -180,7 +180,10 @@ def representatives(tuples: Iterable[FinalTuple]) -> list[FinalTuple]:
     by_aspect: dict[str, list[FinalTuple]] = {}
     for item in tuples:
         by_aspect.setdefault(norm(item.aspect_term), []).append(item)
-    return [max(group, key=lambda one: (one.grounding == "explicit", one.confidence)) for group in by_aspect.values()]
+    return [
+        max(group, key=lambda candidate: (candidate.grounding == "explicit", candidate.confidence))
+        for group in by_aspect.values()
+    ]
 
 
 def f1_after_rep(card: Scorecard, *, count_backfilled: bool = False) -> float | None:
@@ -301,7 +304,10 @@ def severe(card: Scorecard, *, count_backfilled: bool = False) -> Ratio:
         for item in predicted(card.final_tuples, count_backfilled=count_backfilled)
         if item.aspect_term and norm(item.aspect_term) in right
     ]
-    return Ratio(sum(one.polarity not in right[norm(one.aspect_term)] for one in about_gold), len(about_gold))
+    return Ratio(
+        sum(prediction.polarity not in right[norm(prediction.aspect_term)] for prediction in about_gold),
+        len(about_gold),
+    )
 
 
 def conflict(tuples: Iterable[FinalTuple], *, count_backfilled: bool = False) -> bool:

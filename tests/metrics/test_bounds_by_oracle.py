@@ -29,30 +29,30 @@ def is_share(name: str) -> bool:
 @settings(max_examples=80)
 @given(cells(), st.booleans())
 def test_no_rate_leaves_zero_to_one_and_nothing_is_nan(cards: list[Scorecard], count_backfilled: bool) -> None:
-    for name, found in measured(cards, count_backfilled=count_backfilled).items():
-        if found.value is not None:
-            assert math.isfinite(found.value)
-            assert not is_share(name) or 0 <= found.value <= 1, name
-        if found.denominator == 0:
-            assert found.value is None, name
-        if found.value is not None and found.denominator and found.numerator is not None and name != "delta_f1":
-            assert found.value == pytest.approx(found.numerator / found.denominator, abs=1e-6), name
+    for name, metric in measured(cards, count_backfilled=count_backfilled).items():
+        if metric.value is not None:
+            assert math.isfinite(metric.value)
+            assert not is_share(name) or 0 <= metric.value <= 1, name
+        if metric.denominator == 0:
+            assert metric.value is None, name
+        if metric.value is not None and metric.denominator and metric.numerator is not None and name != "delta_f1":
+            assert metric.value == pytest.approx(metric.numerator / metric.denominator, abs=1e-6), name
 
 
 # CHECKLIST 196
 @pytest.mark.parametrize("cards", [[], [error_card()]])
 def test_without_an_ok_sample_every_share_and_mean_is_null(cards: list[Scorecard]) -> None:
-    for name, found in measured(cards).items():
+    for name, metric in measured(cards).items():
         if is_share(name) or "mean" in name or name == "net_gain":
-            assert found.value is None, name
+            assert metric.value is None, name
 
 
 # CHECKLIST 196
 def test_without_gold_every_quality_score_is_null() -> None:
     metrics = measured([ok_card(stage1=[final_tuple("food")])])
-    for name, found in metrics.items():
-        if found.group == "quality" and name != "gold_invalid_n":
-            assert found.value is None, name
+    for name, metric in metrics.items():
+        if metric.group == "quality" and name != "gold_invalid_n":
+            assert metric.value is None, name
     assert_value(metrics["severe_polarity_error_L3_sample_rate"], None)
 
 
@@ -101,8 +101,8 @@ def test_the_order_of_the_cards_is_of_no_consequence(cards: list[Scorecard], ran
     random.shuffle(shuffled)
     first, again = measured(cards), measured(shuffled)
     assert list(first) == list(again)
-    for name, found in first.items():
-        assert_value(again[name], found.value)
+    for name, metric in first.items():
+        assert_value(again[name], metric.value)
 
 
 def test_the_metrics_of_every_cell_are_the_same_in_the_same_order() -> None:
@@ -119,9 +119,9 @@ def test_the_groups_stand_in_the_order_of_the_questions() -> None:
 
 
 def test_every_metric_has_a_definition_that_agrees_with_it() -> None:
-    for name, found in measured([ok_card()]).items():
+    for name, metric in measured([ok_card()]).items():
         definition = definition_of(name)
-        assert (definition.group, definition.kind) == (found.group, found.kind), name
+        assert (definition.group, definition.kind) == (metric.group, metric.kind), name
         assert definition.definition
         assert definition.definition_ko
 

@@ -63,7 +63,7 @@ def test_a_metric_with_the_suffix_s1_is_the_same_over_stage1(cards: list[Scoreca
     metrics = measured(cards, count_backfilled=count_backfilled)
     first = measured([oracles.as_stage1(card) for card in cards], count_backfilled=count_backfilled)
     assert "tuple_f1_explicit_s1" in metrics
-    for name, found in metrics.items():
+    for name, metric in metrics.items():
         base = name.removesuffix("_s1")
         if base != name and base in F1S:
             expected = (
@@ -71,9 +71,9 @@ def test_a_metric_with_the_suffix_s1_is_the_same_over_stage1(cards: list[Scoreca
                 if base.endswith("micro")
                 else oracles.macro(base, map(oracles.as_stage1, cards), count_backfilled=count_backfilled).value
             )
-            assert_value(found, expected)
+            assert_value(metric, expected)
         elif base != name:
-            assert_value(found, first[base].value)
+            assert_value(metric, first[base].value)
 
 
 @settings(max_examples=45)
@@ -110,9 +110,9 @@ def test_samples_with_invalid_gold_are_counted_and_score_nowhere(cards: list[Sco
     metrics = measured(cards)
     assert_count(metrics["gold_invalid_n"], len(invalid))
     without = measured([card for card in cards if card not in invalid])
-    for name, found in metrics.items():
-        if found.group == "quality" and name != "gold_invalid_n":
-            assert_value(found, without[name].value)
+    for name, metric in metrics.items():
+        if metric.group == "quality" and name != "gold_invalid_n":
+            assert_value(metric, without[name].value)
 
 
 @settings(max_examples=30)
@@ -188,10 +188,10 @@ def test_gold_against_gold_gives_one(golds: list[tuple[GoldTuple, ...]]) -> None
     cards = [
         ok_card(
             f"u{i}",
-            stage1=[final_tuple(item.aspect_term, item.polarity) for item in found if item.polarity],
-            gold_tuples=found,
+            stage1=[final_tuple(item.aspect_term, item.polarity) for item in gold_tuples if item.polarity],
+            gold_tuples=gold_tuples,
         )
-        for i, found in enumerate(golds)
+        for i, gold_tuples in enumerate(golds)
     ]
     contradicts = any(oracles.conflict(card.final_tuples) for card in cards)
     metrics = measured(cards)

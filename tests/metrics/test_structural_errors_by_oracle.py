@@ -92,9 +92,9 @@ def test_each_sample_falls_in_one_bucket_and_the_rates_sum_to_one(
 ) -> None:
     rates = bucket_rates(measured(cards, count_backfilled=count_backfilled))
     n = ok(cards)
-    for name, found in rates.items():
+    for name, rate in rates.items():
         expected = share(n, lambda c, name=name: oracles.bucket(c, count_backfilled=count_backfilled) == name)  # type: ignore[misc]
-        assert found == expected, name
+        assert rate == expected, name
     if n:
         assert sum(r.value or 0 for r in rates.values()) == pytest.approx(1.0)
 

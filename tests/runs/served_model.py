@@ -22,4 +22,4 @@ class Served(LoopbackModel):
         return self
 
     def most_under_way(self) -> int:
-        return max(sum(begun <= one < begun + self._delay_s for begun in self.times) for one in self.times)
+        return max(sum(begun <= moment < begun + self._delay_s for begun in self.times) for moment in self.times)

@@ -134,9 +134,9 @@ def test_a_file_that_lost_its_tail_is_made_whole(
 # CHECKLIST 221
 def test_a_finished_run_is_left_as_is(finished: Path, tmp_path: Path) -> None:
     path = _copied(finished, tmp_path)
-    before = {one: (one.stat().st_mtime_ns, one.read_bytes()) for one in _cell(path).iterdir()}
+    before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in _cell(path).iterdir()}
     run_here(path, Failing(lambda _: True))
-    assert {one: (one.stat().st_mtime_ns, one.read_bytes()) for one in _cell(path).iterdir()} == before
+    assert {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in _cell(path).iterdir()} == before
 
 
 # CHECKLIST 144, 192
@@ -230,9 +230,9 @@ def test_a_failing_sample_is_recorded_and_the_grid_goes_on(tmp_path: Path, role:
         cell = _cell(path, f"{condition}__seed42")
         outputs = outputs_of(cell)
         assert len(outputs) == len(TEXTS)
-        failed = [one for one in outputs if one["status"] == "error"]
-        assert [one["sample_index"] for one in failed] == [2, 9]
-        assert {json.dumps(one["error"]) for one in failed} == {
+        failed = [output for output in outputs if output["status"] == "error"]
+        assert [output["sample_index"] for output in failed] == [2, 9]
+        assert {json.dumps(output["error"]) for output in failed} == {
             json.dumps({"stage": stage, "type": "provider_error"}, sort_keys=True)
         }
         assert not any(b"SECRET-MESSAGE" in content for content in exact_bytes(cell.parent).values())
@@ -270,7 +270,7 @@ def test_too_many_failures_stop_the_run_which_can_go_on(tmp_path: Path) -> None:
     run_here(path, Failing(_about(5, role="atsa")))
     outputs = outputs_of(_cell(path))
     # What was recorded stays; what came later was run with the mended backend.
-    assert [one["sample_index"] for one in outputs if one["status"] == "error"] == [1, 4, 5]
+    assert [output["sample_index"] for output in outputs if output["status"] == "error"] == [1, 4, 5]
     whole = write_experiment(tmp_path / "whole", experiment={**changes, "max_failures": 3})
     run_here(whole, Failing(fails))
     for name in (OUTPUTS, STORE, OVERRIDE_DEBUG, SCORECARDS):

@@ -63,9 +63,11 @@ def test_no_pace_changes_a_byte(plain: Path, tmp_path: Path, seed: int, pace: di
 
 # CHECKLIST 189
 def test_these_grids_would_show_a_wrong_order(plain: Path, tmp_path: Path) -> None:
-    shown = [one for one in outputs_of(plain / "C2__seed42") if one["meta"]["memory"]["prompt_injection_chars"]]
+    shown = [
+        output for output in outputs_of(plain / "C2__seed42") if output["meta"]["memory"]["prompt_injection_chars"]
+    ]
     assert len(shown) >= 8
-    finals = [[one["final_result"] for one in outputs_of(plain / f"{name}__seed42")] for name in ("C1", "C2")]
+    finals = [[output["final_result"] for output in outputs_of(plain / f"{name}__seed42")] for name in ("C1", "C2")]
     assert finals[0] != finals[1]
     pace = {"concurrency": 64, "speculate": True, "speculate_ahead": 50}
     config = run_here(write_experiment(tmp_path, experiment=pace), Scrambled(9))
@@ -86,12 +88,12 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
         outputs, decisions = [], []
         with MemoryStore(path) as store:
             memory = EpisodicOrchestrator(cell.condition, store, settings=config.file.episodic_memory)
-            for index, one in enumerate(data.samples_of(cell)):
+            for index, labelled in enumerate(data.samples_of(cell)):
                 view = DirectMemory(memory, sample_index=index, seed=cell.seed, used_in_eval=True)
-                result = asyncio.run(supervisor.run(one.sample, view, seed=cell.seed))
+                result = asyncio.run(supervisor.run(labelled.sample, view, seed=cell.seed))
                 outputs.append(canonical_json({**result.to_output(), "sample_index": index}) + "\n")
                 for made in result.override_decisions:
-                    line = {"uid": one.sample.uid, **made.model_dump()}
+                    line = {"uid": labelled.sample.uid, **made.model_dump()}
                     decisions.append(canonical_json(line) + "\n")
         found = {OUTPUTS: "".join(outputs).encode(), OVERRIDE_DEBUG: "".join(decisions).encode()}
         yield cell.name, {**found, STORE: path.read_bytes()} if path.exists() else found

@@ -84,7 +84,7 @@ def test_a_store_is_built_once_per_seed_and_copied(tmp_path: Path) -> None:
             assert json.loads((cell / MANIFEST).read_text())["episodic_memory"]["build_store_sha256"] == _sha256(built)
         assert not (config.out_dir / f"C1__seed{seed}" / STORE).exists()
         entries = [json.loads(line)["provenance"] for line in built.read_text("utf-8").splitlines()]
-        assert {(one["created_from_split"], one["used_in_eval"], one["seed"]) for one in entries} == {
+        assert {(entry["created_from_split"], entry["used_in_eval"], entry["seed"]) for entry in entries} == {
             ("train", False, seed)
         }
 
@@ -123,7 +123,7 @@ def test_a_filled_store_path_is_something_to_read(tmp_path: Path, episodes: Path
     (tmp_path / "stores").mkdir()
     shutil.copyfile(episodes, tmp_path / "stores" / "C2_frozen_42.jsonl")
     config = run_here(_grid(tmp_path, ["C2_frozen"], store_path=ELSEWHERE))
-    retrieved = [one["meta"]["memory"]["retrieved_k"] for one in outputs_of(config.out_dir / "C2_frozen__seed42")]
+    retrieved = [output["meta"]["memory"]["retrieved_k"] for output in outputs_of(config.out_dir / "C2_frozen__seed42")]
     assert any(retrieved)
     assert (tmp_path / "stores" / "C2_frozen_42.jsonl").read_bytes() == episodes.read_bytes()
 

@@ -122,7 +122,7 @@ def test_training_twice_gives_the_same_bytes_and_leaves_near_copies_out(tmp_path
         hashes.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.iterdir()})
     assert hashes[0] == hashes[1]
     manifest = json.loads((tmp_path / "1" / "manifest.json").read_text())
-    sources = {one["file"]: one for one in manifest["trained_on"]}
+    sources = {source["file"]: source for source in manifest["trained_on"]}
     assert (sources["mams_atsa.train.jsonl"]["texts"], sources["mams_atsa.train.jsonl"]["left_out_as_near_copies"]) == (
         4,
         4,
@@ -139,14 +139,19 @@ def test_the_benchmark_scores_as_the_shared_scorer_does(tmp_path: Path) -> None:
 
     path = SHARED / "data" / "mabsa_hotel_en.dev.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    found = [[one for one in rows[at - at % 3]["gold_tuples"] if at % 5] for at in range(len(rows))]
+    found = [[gold_tuple for gold_tuple in rows[at - at % 3]["gold_tuples"] if at % 5] for at in range(len(rows))]
     predicted = tmp_path / "predicted.jsonl"
     predicted.write_text(
-        "".join(json.dumps({"uid": row["uid"], "tuples": one}) + "\n" for row, one in zip(rows, found, strict=True))
+        "".join(
+            json.dumps({"uid": row["uid"], "tuples": predicted}) + "\n"
+            for row, predicted in zip(rows, found, strict=True)
+        )
     )
     command = [sys.executable, str(SHARED / "tools" / "score_absa.py"), str(path), str(predicted)]
     theirs = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    ours = strict_score([explicit_pairs(row["gold_tuples"]) for row in rows], [explicit_pairs(one) for one in found])
+    ours = strict_score(
+        [explicit_pairs(row["gold_tuples"]) for row in rows], [explicit_pairs(predicted) for predicted in found]
+    )
     assert [theirs[key] for key in ("pair_p", "pair_r", "pair_f1", "term_f1", "polarity_acc_on_matched")] == list(
         ours.rounded().values()
     )
@@ -155,10 +160,10 @@ def test_the_benchmark_scores_as_the_shared_scorer_does(tmp_path: Path) -> None:
 @needs_data
 def test_the_shipped_weights_name_the_data_they_were_trained_on() -> None:
     manifest = json.loads((ROOT / "src/episodic_absa/backends/embedded/weights/manifest.json").read_text())
-    for one in manifest["trained_on"]:
-        path = SHARED / "data" / one["file"]
+    for source in manifest["trained_on"]:
+        path = SHARED / "data" / source["file"]
         if path.exists():
-            assert hashlib.sha256(path.read_bytes()).hexdigest() == one["sha256"], one["file"]
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == source["sha256"], source["file"]
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,9 @@ def write_reviews(folder: Path, split: str, texts: list[str], *, note: str = "")
 
 
 def write_gold(folder: Path, *tuples: list[dict[str, str]], uid: str = "valid-{}") -> None:
-    lines = [json.dumps({"uid": uid.format(number), "gold_tuples": one}) for number, one in enumerate(tuples)]
+    lines = [
+        json.dumps({"uid": uid.format(number), "gold_tuples": gold_tuples}) for number, gold_tuples in enumerate(tuples)
+    ]
     (folder / "data" / "gold.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
 
 
@@ -74,9 +76,9 @@ def test_a_good_paper_has_only_ok_lines(make_config: MakeConfig) -> None:
 
 def test_nothing_is_written(make_config: MakeConfig, tmp_path: Path) -> None:
     path = make_config()
-    before = {one: one.stat().st_mtime_ns for one in tmp_path.rglob("*")}
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     check_experiment(path)
-    assert {one: one.stat().st_mtime_ns for one in tmp_path.rglob("*")} == before
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
 @pytest.mark.parametrize(("purpose", "level"), [("smoke", "warning"), ("dev", "warning"), ("paper", "error")])

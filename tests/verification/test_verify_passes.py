@@ -20,7 +20,7 @@ CELLS = {"C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
 
 
 def result_of(results: tuple[CheckResult, ...], check: str) -> CheckResult:
-    return next(one for one in results if one.check == check)
+    return next(result for result in results if result.check == check)
 
 
 def test_a_finished_grid_passes(grid: Path) -> None:  # CHECKLIST 202, 203
@@ -32,17 +32,20 @@ def test_a_finished_grid_passes(grid: Path) -> None:  # CHECKLIST 202, 203
 
 def test_every_check_looked_at_something_in_some_cell(grid: Path) -> None:
     verified = verify(grid)
-    passed = {one.check for results in verified.cells.values() for one in results if one.result == "pass"}
-    known = {one.check for results in verified.cells.values() for one in results}
+    passed = {result.check for results in verified.cells.values() for result in results if result.result == "pass"}
+    known = {result.check for results in verified.cells.values() for result in results}
     assert known == passed
 
 
 def test_integrity_json_stands_in_every_cell_and_in_the_grid(grid: Path) -> None:
     verified = verify(grid)
-    for directory, results in ((grid, verified.grid), *((grid / name, one) for name, one in verified.cells.items())):
+    for directory, results in (
+        (grid, verified.grid),
+        *((grid / name, cell_results) for name, cell_results in verified.cells.items()),
+    ):
         written = json.loads((directory / "integrity.json").read_bytes())
-        assert [one["check"] for one in written] == [one.check for one in results]
-        assert all(one.keys() - {"sha256"} == {"check", "result", "detail", "count"} for one in written)
+        assert [result["check"] for result in written] == [result.check for result in results]
+        assert all(result.keys() - {"sha256"} == {"check", "result", "detail", "count"} for result in written)
 
 
 def test_one_cell_can_be_verified_alone(grid: Path) -> None:

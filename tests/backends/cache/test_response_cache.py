@@ -252,7 +252,7 @@ def test_a_later_invocation_finds_the_answers_of_an_earlier_one(tmp_path: Path) 
     with ResponseCache(path) as cache:
         assert asyncio.run(caching(cache, unused).reply(make_request())) == replace(first, cached=True)
     assert unused.calls == 0
-    assert [found.name for found in path.parent.iterdir()] == ["cache.sqlite"]
+    assert [file.name for file in path.parent.iterdir()] == ["cache.sqlite"]
 
 
 def test_an_in_memory_cache_leaves_nothing_behind() -> None:

@@ -104,14 +104,17 @@ def test_json_is_the_line_of_a_run_and_the_text(tmp_path: Path) -> None:
     korean, english = map(json.loads, done.stdout.splitlines())
     told = "uid status stage1 debate stage2 patch_log adoption moderator final_result meta sample_index text"
     assert set(korean) == set(told.split())
-    assert [(one["sample_index"], one["text"], one["status"]) for one in (korean, english)] == [
+    assert [(output["sample_index"], output["text"], output["status"]) for output in (korean, english)] == [
         (0, KOREAN, "ok"),
         (1, ENGLISH, "ok"),
     ]
     tuples = korean["final_result"]["final_tuples"]
-    assert [(one["aspect_term"], one["polarity"]) for one in tuples] == [("서비스", "positive"), ("음식", "negative")]
+    assert [(final_tuple["aspect_term"], final_tuple["polarity"]) for final_tuple in tuples] == [
+        ("서비스", "positive"),
+        ("음식", "negative"),
+    ]
     assert set(tuples[0]) == set(FinalTuple.model_fields)
-    assert {one["meta"]["language_code"] for one in (korean, english)} == {"ko", "en"}
+    assert {output["meta"]["language_code"] for output in (korean, english)} == {"ko", "en"}
     assert korean["meta"]["seed"] == 7
     assert korean["uid"].startswith("analyze-")
     assert done.stdout.splitlines()[0] == json.dumps(korean, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -121,8 +124,8 @@ def test_standard_input_holds_one_review_per_line(tmp_path: Path) -> None:
     stdin = "\ufeffgood food\r\n\r\nbad\u2028screen\x0c\n".encode()
     done = run_analyze(tmp_path, "nice staff", "-", "--json", "--language", "other", stdin=stdin)
     lines = [json.loads(line) for line in done.stdout.removesuffix("\n").split("\n")]
-    assert [one["text"] for one in lines] == ["nice staff", "good food", "bad\u2028screen\x0c"]
-    assert {one["meta"]["language_code"] for one in lines} == {"other"}
+    assert [line["text"] for line in lines] == ["nice staff", "good food", "bad\u2028screen\x0c"]
+    assert {line["meta"]["language_code"] for line in lines} == {"other"}
 
 
 def test_colour_appears_only_if_it_is_wanted(tmp_path: Path) -> None:

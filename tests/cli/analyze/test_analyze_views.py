@@ -144,7 +144,7 @@ def test_long_evidence_is_shortened_in_the_table_only() -> None:
 def test_evidence_of_an_added_judgement_nobody_quotes_is_empty() -> None:
     added = {"reviews": [{"aspect_term": "sound", "action": "add", "revised_polarity": "negative", "reason": "odd"}]}
     result = analysed(stage2_atsa=added)
-    sound = next(one for one in result.final_result.final_tuples if one.aspect_term == "sound")
+    sound = next(final_tuple for final_tuple in result.final_result.final_tuples if final_tuple.aspect_term == "sound")
     assert (sound.polarity, evidence_of(sound, result)) == ("negative", "")
 
 

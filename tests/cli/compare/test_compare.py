@@ -96,12 +96,12 @@ def give_gold_answers(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for card in cards:
         card["final_tuples"] = [
             {
-                "aspect_term": one["aspect_term"],
-                "polarity": one["polarity"],
+                "aspect_term": gold_tuple["aspect_term"],
+                "polarity": gold_tuple["polarity"],
                 "confidence": 0.9,
-                "grounding": "explicit" if one["aspect_term"] else "implicit",
+                "grounding": "explicit" if gold_tuple["aspect_term"] else "implicit",
             }
-            for one in card["gold_tuples"]
+            for gold_tuple in card["gold_tuples"]
         ]
     return cards
 
@@ -140,7 +140,7 @@ def test_equal_runs_print_no_variation_and_never_nan(compare: Compare, grid: Pat
     assert "no variation" in done.stdout.splitlines()[0]
     assert "nan" not in done.stdout.lower().split()
     told = json.loads(compare(grid, "C2_silent", "C1", "--json").stdout)
-    assert {one["variation"] for one in told["metrics"]} == {False}
+    assert {metric["variation"] for metric in told["metrics"]} == {False}
     assert told["changed"] == {"better": 0, "worse": 0, "different": 0}
 
 
@@ -337,7 +337,7 @@ def test_names_made_of_symbols_have_folders_of_their_own(compare: Compare, grid:
     [
         ("one",),
         ("one", "two", "three", "four"),
-        *(("one", "two", "--detect", one) for one in ("0", "1e-300", "2", "inf", "nan", "-1")),
+        *(("one", "two", "--detect", difference) for difference in ("0", "1e-300", "2", "inf", "nan", "-1")),
     ],
 )
 def test_bad_usage_prints_the_usage(compare: Compare, arguments: tuple[str, ...]) -> None:

@@ -42,7 +42,7 @@ def write_experiment(folder: Path, *, samples: int = len(REVIEWS), **blocks: Any
         {"uid": f"r{number}", "gold_tuples": [dict(zip(("aspect_term", "polarity"), GOLD[number % 3], strict=True))]}
         for number in range(samples)
     ]
-    (folder / "gold.jsonl").write_text("".join(json.dumps(one) + "\n" for one in gold), encoding="utf-8")
+    (folder / "gold.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in gold), encoding="utf-8")
     document = {
         "run_id": "toy",
         "data": {"allowed_roots": ["."], "valid_file": "valid.csv"},
@@ -90,9 +90,9 @@ def test_a_run_tells_of_its_cells_prints_a_summary_and_is_not_run_twice(cli: Cli
     summary = json.loads(again.stdout)
     assert summary["was_finished"] is True
     assert summary["results"] == str(tmp_path / "results" / "toy")
-    assert [one["condition"] for one in summary["conditions"]] == ["C1", "C2"]
-    assert [(one["condition"], one["seed"]) for one in summary["cells"]][:2] == [("C1", 1), ("C1", 2)]
-    assert all(one["calls"] == 30 and 0 < one["tuple_f1_explicit"] <= 1 for one in summary["cells"])
+    assert [row["condition"] for row in summary["conditions"]] == ["C1", "C2"]
+    assert [(cell["condition"], cell["seed"]) for cell in summary["cells"]][:2] == [("C1", 1), ("C1", 2)]
+    assert all(cell["calls"] == 30 and 0 < cell["tuple_f1_explicit"] <= 1 for cell in summary["cells"])
     assert summary["baseline_majority"].keys() == {"tuple_f1_explicit", "polarity", "source"}
     assert summary["this_invocation"] == {
         "sent": 0,

@@ -223,15 +223,17 @@ def best_by_score(
 ) -> Principle:
     """The rule of Appendix A, word for word."""
     fitting = [
-        one
-        for one in entries
-        if one.risk in (risk, "any") and one.action in (action, "any") and one.outcome in (outcome, "any")
+        principle
+        for principle in entries
+        if principle.risk in (risk, "any")
+        and principle.action in (action, "any")
+        and principle.outcome in (outcome, "any")
     ]
 
-    def score(one: Principle) -> int:
-        return 4 * (one.outcome == outcome) + 2 * (one.risk == risk) + (one.action == action)
+    def score(principle: Principle) -> int:
+        return 4 * (principle.outcome == outcome) + 2 * (principle.risk == risk) + (principle.action == action)
 
-    return min(fitting, key=lambda one: (-score(one), one.principle_id))
+    return min(fitting, key=lambda principle: (-score(principle), principle.principle_id))
 
 
 # CHECKLIST 164
@@ -269,7 +271,7 @@ def test_an_exact_outcome_outweighs_an_exact_risk_and_that_an_exact_action(
     assert catalogue.lookup("IRONY", "defer", "harm") is best
 
 
-@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one.principle_id)
+@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda principle: principle.principle_id)
 def test_no_shipped_principle_is_out_of_reach(principle: Principle) -> None:
     catalogue = load_catalogue()
     assert any(catalogue.lookup(*keys) is principle for keys in product(RISKS[:-1], ACTIONS, OUTCOMES))
@@ -284,31 +286,35 @@ def test_the_entries_of_the_specification_are_verbatim(row: tuple[str, ...]) -> 
 
 def test_the_catalogue_holds_at_least_thirty_principles_and_most_name_the_mistake_to_avoid() -> None:
     assert len(load_catalogue()) == len(PRINCIPLES) >= 30
-    assert sum(one.anti_pattern_en is not None for one in PRINCIPLES) >= 24
+    assert sum(principle.anti_pattern_en is not None for principle in PRINCIPLES) >= 24
 
 
 def test_every_principle_learnt_from_a_risk_that_rose_can_warn() -> None:
-    assert all(one.anti_pattern("en") and one.anti_pattern("ko") for one in PRINCIPLES if one.outcome == "harm")
+    assert all(
+        principle.anti_pattern("en") and principle.anti_pattern("ko")
+        for principle in PRINCIPLES
+        if principle.outcome == "harm"
+    )
 
 
 # CHECKLIST 212
-@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one.principle_id)
+@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda principle: principle.principle_id)
 def test_every_principle_expects_a_change_or_a_hold(principle: Principle) -> None:
     assert principle.expects in get_args(Expects)
 
 
 def test_advice_learnt_from_a_risk_that_rose_is_to_hold() -> None:
-    assert {one.expects for one in PRINCIPLES if one.outcome == "harm"} == {"hold"}
+    assert {principle.expects for principle in PRINCIPLES if principle.outcome == "harm"} == {"hold"}
 
 
 # CHECKLIST 165
-@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one.principle_id)
+@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda principle: principle.principle_id)
 def test_no_text_holds_a_polarity_word(principle: Principle) -> None:
     for text in (*texts(principle, "en"), *texts(principle, "ko")):
         assert find_polarity_word(text) is None, text
 
 
-@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda one: one.principle_id)
+@pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda principle: principle.principle_id)
 def test_texts_are_short_and_in_their_own_language(principle: Principle) -> None:
     assert max(len(principle.text_en), len(principle.text_ko)) <= 300
     assert max(len(principle.anti_pattern_en or ""), len(principle.anti_pattern_ko or "")) <= 200
@@ -317,7 +323,7 @@ def test_texts_are_short_and_in_their_own_language(principle: Principle) -> None
 
 
 def test_no_text_is_repeated() -> None:
-    shown = [text for one in PRINCIPLES for language in ("en", "ko") for text in texts(one, language)]
+    shown = [text for principle in PRINCIPLES for language in ("en", "ko") for text in texts(principle, language)]
     assert len(set(shown)) == len(shown)
 
 
@@ -328,7 +334,7 @@ def test_no_text_names_a_product_or_claims_to_know_the_answer() -> None:
         r"|accura\w+|correct\w*|gold|wrong|right)\b|음식|서비스|가격|직원|배송|품질|디자인|화질|분위기|정답|오답|정확도",
         re.IGNORECASE,
     )
-    shown = [text for one in PRINCIPLES for language in ("en", "ko") for text in texts(one, language)]
+    shown = [text for principle in PRINCIPLES for language in ("en", "ko") for text in texts(principle, language)]
     assert [text for text in shown if unwanted.search(text)] == []
 
 

@@ -243,7 +243,7 @@ def test_every_line_is_canonical_json_of_the_entry_and_obeys_the_shipped_schema(
     path = tmp_path_factory.mktemp("store") / "store.jsonl"
     validator = jsonschema.Draft202012Validator(ENTRY_SCHEMA)
     with MemoryStore(path) as store:
-        returned = [store.append(one) for one in made]
+        returned = [store.append(draft) for draft in made]
         in_memory = list(store.load())
     with MemoryStore(path) as again:
         read_back = list(again.load())

@@ -203,7 +203,7 @@ def test_repair_keeps_all_that_fits_rejects_the_rest_and_lets_the_store_open(
 ) -> None:
     lines, good_n, tail = damaged
     path = tmp_path_factory.mktemp("repair") / "store.jsonl"
-    path.write_bytes(joined([one.raw for one in lines]) + tail)
+    path.write_bytes(joined([stored_line.raw for stored_line in lines]) + tail)
     before = folder_content(path.parent)
 
     report = check_store(path)
@@ -221,23 +221,26 @@ def test_repair_keeps_all_that_fits_rejects_the_rest_and_lets_the_store_open(
 
     # The kept lines stand in their old order, and each is as it was.
     rest = iter(enumerate(lines))
-    positions = [next(i for i, one in rest if one.raw == text and one.number is not None) for text in kept]
+    positions = [
+        next(i for i, stored_line in rest if stored_line.raw == text and stored_line.number is not None)
+        for text in kept
+    ]
     numbers = [lines[i].number or 0 for i in positions]
     assert all(a < b for a, b in pairwise(numbers))
     # Nothing valid is lost: what was rejected is bad by itself or does not fit between its kept neighbours.
     assert len(kept) >= good_n
-    for i, one in enumerate(lines):
+    for i, stored_line in enumerate(lines):
         if i not in positions:
-            assert one.raw in rejected_of(path)
-            if one.number is not None:
+            assert stored_line.raw in rejected_of(path)
+            if stored_line.number is not None:
                 below = max((n for p, n in zip(positions, numbers, strict=True) if p < i), default=-1)
                 above = min((n for p, n in zip(positions, numbers, strict=True) if p > i), default=10**12)
-                assert not below < one.number < above
+                assert not below < stored_line.number < above
 
     assert check_store(path).is_sound
     with MemoryStore(path) as store:
         assert [number_of(e.episode_id) for e in store.load()] == numbers
-    seen = {one.number for one in lines}
+    seen = {stored_line.number for stored_line in lines}
     fresh = next_ids(path)
     assert fresh[0] > max(numbers, default=0)
     assert not seen & set(fresh), "an id was given twice"
@@ -475,7 +478,7 @@ def test_a_file_that_cannot_grow_ends_in_a_store_error_and_loses_nothing(tmp_pat
     assert said.startswith("MemoryStoreError "), said
     assert path.read_bytes() == joined(lines)
     repair_store(path, lock_timeout_s=5.0)
-    assert path.read_bytes() == joined([one for one in lines if one != b"nonsense"])
+    assert path.read_bytes() == joined([raw_line for raw_line in lines if raw_line != b"nonsense"])
     assert next_ids(path, 1) == [4]
 
 

@@ -63,9 +63,9 @@ def test_seeds_are_not_mistaken_for_reviews() -> None:
         compare("A", make_cards(A, seeds=seeds), "B", make_cards(B, seeds=seeds)) for seeds in ((1,), (1, 2, 3))
     )
     assert [paired.n_pairs for paired in thrice.metrics] == [3 * paired.n_pairs for paired in once.metrics]
-    for one, same in zip(once.metrics, thrice.metrics, strict=True):
+    for paired, same in zip(once.metrics, thrice.metrics, strict=True):
         assert same.model_dump(exclude={"metric", "kind", "n_pairs"}) == pytest.approx(
-            one.model_dump(exclude={"metric", "kind", "n_pairs"})
+            paired.model_dump(exclude={"metric", "kind", "n_pairs"})
         )
     assert once.mcnemar == thrice.mcnemar
 
@@ -90,11 +90,11 @@ def test_swapping_the_sides_turns_every_sign(found: list[int], data: st.DataObje
     others = data.draw(st.lists(st.integers(0, 4), min_size=len(found), max_size=len(found)))
     forth = compared(make_cards(found), make_cards(others))
     back = compared(make_cards(others), make_cards(found))
-    for one, other in zip(forth.metrics, back.metrics, strict=True):
-        assert other.difference == pytest.approx(-one.difference if one.difference is not None else None)
-        if one.ci_low is not None and one.ci_high is not None:
-            assert (other.ci_low, other.ci_high) == pytest.approx((-one.ci_high, -one.ci_low), abs=2e-9)
-        assert (other.p_value, other.p_holm, other.needed_n) == (one.p_value, one.p_holm, one.needed_n)
+    for paired, other in zip(forth.metrics, back.metrics, strict=True):
+        assert other.difference == pytest.approx(-paired.difference if paired.difference is not None else None)
+        if paired.ci_low is not None and paired.ci_high is not None:
+            assert (other.ci_low, other.ci_high) == pytest.approx((-paired.ci_high, -paired.ci_low), abs=2e-9)
+        assert (other.p_value, other.p_holm, other.needed_n) == (paired.p_value, paired.p_holm, paired.needed_n)
     assert forth.mcnemar is not None
     assert back.mcnemar is not None
     assert (forth.mcnemar.a_only, forth.mcnemar.p_value) == (back.mcnemar.b_only, back.mcnemar.p_value)
@@ -154,8 +154,8 @@ def test_fewer_than_two_reviews_are_no_sample(n: int) -> None:
 
 def test_the_tests_of_outcome_metrics_are_corrected_together_and_those_of_others_not_at_all() -> None:
     # CHECKLIST 200
-    a = [make_card(f"r{place}", found=found, tokens=100 + place) for place, found in enumerate(A)]
-    comparison = compare("A", a, "B", make_cards({f"r{place}": found for place, found in enumerate(B)}))
+    a = [make_card(f"r{place}", found=found_n, tokens=100 + place) for place, found_n in enumerate(A)]
+    comparison = compare("A", a, "B", make_cards({f"r{place}": found_n for place, found_n in enumerate(B)}))
     outcome = [paired for paired in comparison.metrics if paired.kind == "outcome" and paired.p_value is not None]
     assert comparison.mcnemar is not None
     p_values = [paired.p_value for paired in outcome if paired.p_value is not None]

@@ -170,7 +170,7 @@ def exact_p(differences: Sequence[int]) -> float:
 
 # CHECKLIST 200
 @settings(max_examples=25)
-@given(st.lists(st.integers(-4, 4), min_size=3, max_size=8).filter(lambda found: len(set(found)) > 1))
+@given(st.lists(st.integers(-4, 4), min_size=3, max_size=8).filter(lambda differences: len(set(differences)) > 1))
 def test_the_permutation_p_is_the_share_of_sign_flips(differences: list[int]) -> None:
     assert compared(differences).p_value == pytest.approx(exact_p(differences), abs=0.025)
 

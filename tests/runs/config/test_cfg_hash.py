@@ -187,8 +187,8 @@ def test_the_content_of_every_file_changes_the_hash(tmp_path: Path) -> None:
 
 def _leaves(model: type[BaseModel], place: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
-        inner = [one for one in (field.annotation, *get_args(field.annotation)) if isinstance(one, type)]
-        block = next((one for one in inner if issubclass(one, BaseModel)), None)
+        inner = [option for option in (field.annotation, *get_args(field.annotation)) if isinstance(option, type)]
+        block = next((option for option in inner if issubclass(option, BaseModel)), None)
         if block is None or place:
             yield place + name
         else:

@@ -79,7 +79,10 @@ def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str,
     ("change", "said"),
     [
         ({"run_id": "a__b"}, '"__"'),
-        *(({"run_id": one}, "cannot name a directory") for one in ("", ".", "..", "a/b", "a\\b", "a b", "a\nb", "a\0")),
+        *(
+            ({"run_id": run_id}, "cannot name a directory")
+            for run_id in ("", ".", "..", "a/b", "a\\b", "a b", "a\nb", "a\0")
+        ),
         ({"backbone": {"provider": "telepathy"}}, "backbone.provider"),
         ({"backbone": {"provider": "openai"}}, "needs a model"),
         ({"backbone": {"provider": "replay"}}, "recording"),

@@ -17,9 +17,9 @@ def keys_of(model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         yield name
         options: list[Any] = [field.annotation, *get_args(field.annotation)]
-        for one in options:
-            if isinstance(one, type) and issubclass(one, BaseModel):
-                yield from keys_of(one)
+        for option in options:
+            if isinstance(option, type) and issubclass(option, BaseModel):
+                yield from keys_of(option)
 
 
 @pytest.mark.parametrize("name", ["paper.yaml", "quickstart.yaml"])

@@ -120,7 +120,7 @@ def test_without_a_memory_block_results_are_those_of_c1(tmp_path: Path) -> None:
     bare = {key: value for key, value in json.loads(path.read_text()).items() if key != "episodic_memory"}
     path.write_text(json.dumps(bare), "utf-8")
     without = run_here(path)
-    assert [one.name for one in without.out_dir.iterdir() if one.is_dir()] == ["C1__seed42"]
+    assert [directory.name for directory in without.out_dir.iterdir() if directory.is_dir()] == ["C1__seed42"]
     assert outputs_of(without.out_dir / "C1__seed42") == outputs_of(with_c1.out_dir / "C1__seed42")
     for output in outputs_of(without.out_dir / "C1__seed42"):
         assert output["meta"]["memory"]["retrieval_calls"] == 0
@@ -152,7 +152,7 @@ def test_answers_kept_in_memory_only_are_not_called_shared(tmp_path: Path, monke
     assert told(config, "C1__seed42")["completed"]
     assert told(config, "C1__seed42")["answers_shared"] is False
     assert told(config, "C2_silent__seed42")["answers_shared"] is False
-    (found,) = [one for one in verify(config.out_dir).grid if one.check == "never_shown_agree"]
+    (found,) = [result for result in verify(config.out_dir).grid if result.check == "never_shown_agree"]
     assert found.result == "not_applicable"
 
 

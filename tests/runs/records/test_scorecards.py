@@ -83,7 +83,7 @@ def test_every_final_tuple_is_judged_in_its_order(tmp_path: Path) -> None:
         judged("service", "negative", grounded=True, quoted=True),
         judged("", "negative", grounded=False, quoted=False),
     )
-    assert [one.aspect_term for one in card.final_tuples] == ["food", "service", ""]
+    assert [final_tuple.aspect_term for final_tuple in card.final_tuples] == ["food", "service", ""]
 
 
 # CHECKLIST 133, 203

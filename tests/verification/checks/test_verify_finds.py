@@ -91,8 +91,8 @@ def other_confidence(result: Line) -> None:
 
 def other_term(result: Line) -> None:
     for key in ("stage1_tuples", "stage2_tuples", "final_tuples"):
-        for one in result[key]:
-            one["aspect_term"] = "zeppelin"
+        for final_tuple in result[key]:
+            final_tuple["aspect_term"] = "zeppelin"
 
 
 def swap(run: Run, name: str) -> None:
@@ -151,9 +151,9 @@ def advise(run: Run, wording: str) -> None:
 
 def name_aspect(run: Run) -> None:
     term = next(
-        one["aspect_term"]
-        for one in run.read(TRACES)[run.shown_at]["case_trace"]["stage1_output"]["ate"]["aspects"]
-        if len(one["aspect_term"]) > 1
+        aspect["aspect_term"]
+        for aspect in run.read(TRACES)[run.shown_at]["case_trace"]["stage1_output"]["ate"]["aspects"]
+        if len(aspect["aspect_term"]) > 1
     )
     advise(run, f"Look at {term} again.")
 
@@ -183,11 +183,15 @@ def drop_episode(run: Run) -> None:
 
 
 def limit_chars(run: Run) -> None:
-    run.edit_manifest(lambda one: one["cfg_canonical"]["pipeline"].update(memory_prompt_injection_chars_cap=10))
+    run.edit_manifest(
+        lambda manifest: manifest["cfg_canonical"]["pipeline"].update(memory_prompt_injection_chars_cap=10)
+    )
 
 
 def let_only_judge_see(run: Run) -> None:
-    run.edit_manifest(lambda one: one["cfg_canonical"]["pipeline"]["debate"].update(memory_visible_to=["judge"]))
+    run.edit_manifest(
+        lambda manifest: manifest["cfg_canonical"]["pipeline"]["debate"].update(memory_visible_to=["judge"])
+    )
 
 
 def cut_journal(run: Run) -> None:
@@ -344,68 +348,70 @@ DAMAGES = [
     Damage(
         "the manifest has another data hash",
         C2,
-        lambda run: run.edit_manifest(lambda one: one["dataset"]["sha256"].update(valid="0" * 64)),
+        lambda run: run.edit_manifest(lambda manifest: manifest["dataset"]["sha256"].update(valid="0" * 64)),
         "data_hashes",
     ),
     Damage(
         "the manifest has another gold hash",
         C2,
-        lambda run: run.edit_manifest(lambda one: one["gold"].update(sha256="0" * 64)),
+        lambda run: run.edit_manifest(lambda manifest: manifest["gold"].update(sha256="0" * 64)),
         "data_hashes",
     ),
     Damage(
         "the manifest has another prompt hash",
         C2,
-        lambda run: run.edit_manifest(lambda one: one["prompt_versions"].update({"ate.v1": "0" * 64})),
+        lambda run: run.edit_manifest(lambda manifest: manifest["prompt_versions"].update({"ate.v1": "0" * 64})),
         "package_hashes",
     ),
     Damage(
         "the manifest has another lexicon hash",
         C2,
-        lambda run: run.edit_manifest(lambda one: one.update(lexicon_sha256="0" * 64)),
+        lambda run: run.edit_manifest(lambda manifest: manifest.update(lexicon_sha256="0" * 64)),
         "package_hashes",
     ),
     Damage(
         "the manifest has another catalogue hash",
         C2,
-        lambda run: run.edit_manifest(lambda one: one.update(catalogue_sha256="0" * 64)),
+        lambda run: run.edit_manifest(lambda manifest: manifest.update(catalogue_sha256="0" * 64)),
         "package_hashes",
     ),
     Damage(
         "the manifest has another setting than was run",
         C2,
-        lambda run: run.edit_manifest(lambda one: one["cfg_canonical"]["pipeline"].update(override_profile="t2")),
+        lambda run: run.edit_manifest(
+            lambda manifest: manifest["cfg_canonical"]["pipeline"].update(override_profile="t2")
+        ),
         "cfg_hash",
     ),
     Damage(
         "the manifest has other flags than the condition",
         C2,
-        lambda run: run.edit_manifest(lambda one: one["conditions"]["flags"].update(use_lexical=False)),
+        lambda run: run.edit_manifest(lambda manifest: manifest["conditions"]["flags"].update(use_lexical=False)),
         "conditions",
     ),
     Damage("the manifest cannot be read", C2, lambda run: (run.path / "manifest.json").write_text("{"), "manifest"),
     Damage(
         "the run is not completed",
         C2,
-        lambda run: run.edit_manifest(lambda one: one.update(completed=False)),
+        lambda run: run.edit_manifest(lambda manifest: manifest.update(completed=False)),
         "completed",
     ),
     Damage(
         "the manifest quotes a review",
         C2,
-        lambda run: run.edit_manifest(lambda one: one.update(note=run.text)),
+        lambda run: run.edit_manifest(lambda manifest: manifest.update(note=run.text)),
         "private_text",
     ),
     Damage(
         "the manifest names another majority",
         C2,
-        lambda run: run.edit_manifest(lambda one: one["majority"].update(polarity="neutral")),
+        lambda run: run.edit_manifest(lambda manifest: manifest["majority"].update(polarity="neutral")),
         "manifest_agrees",
     ),
     Damage(
         "the manifest denies that answers were shared",
         C2,
-        lambda run: run.edit_manifest(lambda one: one.update(answers_shared=False)),
+        lambda run: run.edit_manifest(lambda manifest: manifest.update(answers_shared=False)),
         "manifest_agrees",
     ),
     Damage(
@@ -538,13 +544,13 @@ DAMAGES = [
 ]
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=[one.name for one in DAMAGES])
+@pytest.mark.parametrize("damage", DAMAGES, ids=[damage.name for damage in DAMAGES])
 def test_verify_names_what_is_wrong_when(damage: Damage, grid: Path) -> None:
     run = Run(grid / damage.cell)
     text = run.text
     damage.do(run)
     verified = verify(run.path)
-    failed = {one.check: one for _, one in verified.failures}
+    failed = {result.check: result for _, result in verified.failures}
     assert damage.found_by in failed
     assert failed[damage.found_by].count > 0
     told = (run.path / "integrity.json").read_text("utf-8")
@@ -557,28 +563,28 @@ def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> 
     Run(grid / cell).edit_result(other_polarity)
     derive_tables(load_run(grid))
     verified = verify(grid)
-    assert {one.check for name, one in verified.failures if name == "grid"} == {"never_shown_agree"}
+    assert {result.check for name, result in verified.failures if name == "grid"} == {"never_shown_agree"}
     assert "never_shown_agree" in (grid / "integrity.json").read_text("utf-8")
 
 
 def test_conditions_need_not_agree_where_answers_were_not_shared(grid: Path) -> None:  # CHECKLIST 202
     Run(grid / C1).edit_result(other_polarity)
     for cell in (C1, SILENT, EVAL_ONLY):
-        Run(grid / cell).edit_manifest(lambda one: one.update(answers_shared=False))
-    (found,) = [one for one in verify(grid).grid if one.check == "never_shown_agree"]
+        Run(grid / cell).edit_manifest(lambda manifest: manifest.update(answers_shared=False))
+    (found,) = [result for result in verify(grid).grid if result.check == "never_shown_agree"]
     assert found.result == "not_applicable"
 
 
 def test_a_condition_that_shows_memory_may_differ(grid: Path) -> None:
     Run(grid / C2).edit_result(other_polarity)
     derive_tables(load_run(grid))
-    assert not [one for name, one in verify(grid).failures if name == "grid"]
+    assert not [result for name, result in verify(grid).failures if name == "grid"]
 
 
 def test_a_grid_table_that_was_mended_by_hand_is_found(grid: Path) -> None:
     table = grid / "grid_metrics.csv"
     table.write_text(table.read_text("utf-8").replace("0.", "0.9", 1), "utf-8")
-    assert ("grid", "grid_metrics_recomputed") in {(name, one.check) for name, one in verify(grid).failures}
+    assert ("grid", "grid_metrics_recomputed") in {(name, result.check) for name, result in verify(grid).failures}
 
 
 @pytest.mark.parametrize(
@@ -589,13 +595,13 @@ def test_a_comparison_that_was_mended_by_hand_is_found(grid: Path, was: str, bec
     text = table.read_text("utf-8")
     assert was in text
     table.write_text(text.replace(was, becomes, 1), "utf-8")
-    assert [(name, one.check) for name, one in verify(grid).failures] == [("grid", "comparisons_recomputed")]
+    assert [(name, result.check) for name, result in verify(grid).failures] == [("grid", "comparisons_recomputed")]
 
 
 @pytest.mark.parametrize("name", ["grid_metrics.csv", "comparisons.csv", f"{C2}/{TRIPTYCH}", f"{BUILD}/{GROWTH}"])
 def test_one_missing_table_of_a_finished_grid_is_missed(grid: Path, name: str) -> None:
     (grid / name).unlink()
-    failures = {(cell, one.check): one.detail for cell, one in verify(grid).failures}
+    failures = {(cell, result.check): result.detail for cell, result in verify(grid).failures}
     assert failures.pop(("grid", "tables_complete")).startswith(f"{name} is missing")
     if "/" in name:
         cell, file = name.split("/")
@@ -608,23 +614,23 @@ def test_a_grid_without_any_table_misses_none(grid: Path) -> None:
         path.unlink()
     verified = verify(grid)
     assert verified.failures == ()
-    assert {one.check: one.result for one in verified.grid}["tables_complete"] == "not_applicable"
+    assert {result.check: result.result for result in verified.grid}["tables_complete"] == "not_applicable"
 
 
 def test_a_sample_that_stands_in_a_cell_twice_is_a_failure_and_no_crash(grid: Path) -> None:
     run = Run(grid / C2)
     run.write(SCORECARDS, [*run.read(SCORECARDS)[:-1], run.read(SCORECARDS)[0]])
-    failed = {one.check: one.detail for name, one in verify(grid).failures if name == "grid"}
+    failed = {result.check: result.detail for name, result in verify(grid).failures if name == "grid"}
     assert "cannot be recomputed" in failed["comparisons_recomputed"]
 
 
 def name_majority(cells: Iterable[Path], **majority: str) -> None:
     for cell in cells:
-        Run(cell).edit_manifest(lambda one: one["majority"].update(majority))
+        Run(cell).edit_manifest(lambda manifest: manifest["majority"].update(majority))
 
 
 def gold_majority(cell: Path) -> str:
-    found = [one["polarity"] for card in Run(cell).read(SCORECARDS) for one in card["gold_tuples"]]
+    found = [gold_tuple["polarity"] for card in Run(cell).read(SCORECARDS) for gold_tuple in card["gold_tuples"]]
     return max(("positive", "negative", "neutral"), key=found.count)
 
 
@@ -632,7 +638,7 @@ def test_cells_of_a_grid_must_name_one_majority(grid: Path, tmp_path: Path) -> N
     moved = Path(shutil.move(grid, tmp_path / "elsewhere"))
     name_majority([moved / C2], polarity="neutral")
     derive_tables(load_run(moved))
-    failures = {(name, one.check): one.detail for name, one in verify(moved).failures}
+    failures = {(name, result.check): result.detail for name, result in verify(moved).failures}
     assert f"{C2} names another majority" in failures["grid", "majority_agrees"]
 
 
@@ -646,10 +652,10 @@ def test_a_majority_that_all_manifests_name_must_be_that_of_the_gold(
     right = {"polarity": gold_majority(moved / C1), "source": "evaluation"}
     for cell in moved.glob("*__seed*"):
         # As if the run had been over the whole split.
-        Run(cell).edit_manifest(lambda one: one["dataset"]["split_counts"].update(valid=6))
+        Run(cell).edit_manifest(lambda manifest: manifest["dataset"]["split_counts"].update(valid=6))
         name_majority([cell], **right | majority)
     derive_tables(load_run(moved))
-    failures = {(name, one.check): one.detail for name, one in verify(moved).failures}
+    failures = {(name, result.check): result.detail for name, result in verify(moved).failures}
     assert failures.get(("grid", "majority_agrees")) == (None if is_right else "majority is not that of the gold")
 
 
@@ -658,21 +664,21 @@ def test_a_majority_of_evaluation_gold_is_recomputed_from_scorecards(grid: Path,
     right = gold_majority(cell)
     for polarity in ("positive", "negative", "neutral"):
 
-        def change(one: Line, polarity: str = polarity) -> None:
-            one["cfg_canonical"]["data"].update(train_file=None, limit=None)
-            one["dataset"]["split_counts"] = {"valid": 6}
-            one["majority"] = {"polarity": polarity, "source": "evaluation"}
+        def change(manifest: Line, polarity: str = polarity) -> None:
+            manifest["cfg_canonical"]["data"].update(train_file=None, limit=None)
+            manifest["dataset"]["split_counts"] = {"valid": 6}
+            manifest["majority"] = {"polarity": polarity, "source": "evaluation"}
 
         Run(cell).edit_manifest(change)
-        failed = {one.check: one.detail for _, one in verify(cell).failures}
+        failed = {result.check: result.detail for _, result in verify(cell).failures}
         assert (failed.get("manifest_agrees") is None) is (polarity == right)
 
 
 def test_tables_of_another_version_are_not_held_against_this_one(grid: Path) -> None:
     run = Run(grid / C2)
     mend(run, METRICS, "tuple_f1_explicit,")
-    run.edit_manifest(lambda one: one.update(package_version="0.0.1"))
-    (found,) = [one for one in verify(run.path).cells[C2] if one.check == "metrics_recomputed"]
+    run.edit_manifest(lambda manifest: manifest.update(package_version="0.0.1"))
+    (found,) = [result for result in verify(run.path).cells[C2] if result.check == "metrics_recomputed"]
     assert found.result == "not_applicable"
     assert "`episodic-absa report` derives it anew" in found.detail
 
@@ -681,24 +687,24 @@ def test_tables_that_nobody_derived_are_not_missed(grid: Path) -> None:
     for name in (METRICS, TRIPTYCH, GROWTH):
         (grid / C2 / name).unlink()
     verified = verify(grid / C2)
-    results = {one.check: one.result for one in verified.cells[C2]}
+    results = {result.check: result.result for result in verified.cells[C2]}
     assert verified.failures == ()
     assert (results["metrics_recomputed"], results["bucket_rates"]) == ("not_applicable", "pass")
 
 
 def test_a_store_that_is_not_the_seed_s_build_is_found(grid: Path) -> None:
     Run(grid / BUILD).edit(STORE, lambda line: line.update(risk_type=None))
-    failed = {(name, one.check) for name, one in verify(grid).failures}
+    failed = {(name, result.check) for name, result in verify(grid).failures}
     assert ("grid", "build_stores") in failed
 
 
 def test_a_cell_without_a_manifest_fails_the_grid(grid: Path) -> None:
     (grid / C2 / "manifest.json").unlink()
-    assert (C2, "manifest") in {(name, one.check) for name, one in verify(grid).failures}
+    assert (C2, "manifest") in {(name, result.check) for name, result in verify(grid).failures}
 
 
 def test_changed_data_are_found(grid: Path) -> None:
     with open(grid.parents[1] / "data" / "valid.csv", "a", encoding="utf-8") as file:
         file.write("late,A late review.,en,unknown,unknown\n")
-    failed = {one.check for _, one in verify(grid / C2).failures}
+    failed = {result.check for _, result in verify(grid / C2).failures}
     assert "data_hashes" in failed
