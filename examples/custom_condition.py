@@ -20,8 +20,8 @@ conditions:
 aliases: {}
 """
 REVIEWS = (
-    "The curry is not bad, but I don't think the service is good.",
-    "The room is not bad, but I don't think the breakfast is good.",
+    "I don't think the curry is good.",
+    "I can't say the service is friendly.",
 )
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "memory")
