@@ -72,6 +72,11 @@ class Comparison(FrozenModel):
         """Return the difference of one metric of PAIRED_METRICS."""
         return next(paired for paired in self.metrics if paired.metric == metric)
 
+    def __repr__(self) -> str:
+        primary = self.metrics[0]
+        difference = "has no pairs" if primary.difference is None else f"{primary.difference:+.4f}"
+        return f"Comparison({self.a} minus {self.b}: {primary.metric} {difference})"
+
 
 def compare(
     name_a: str,

@@ -190,13 +190,19 @@ class ExperimentConfig(BaseModel):
         )
 
 
-def load_experiment(path: Path) -> ExperimentConfig:
+def load_experiment(path: str | Path) -> ExperimentConfig:
     """Return the checked experiment of a file. Nothing is run and no data is read.
 
     Raises:
         ConfigError: the file cannot be read, or a key in it is unknown, missing, out of range or contradicts another.
+
+    Example:
+        >>> from episodic_absa import load_experiment
+        >>> experiment = load_experiment("experiments/quickstart.yaml")
+        >>> [condition.name for condition in experiment.conditions]
+        ['C1', 'C2', 'C2_silent', 'C2_eval_only', 'C2_frozen']
     """
-    path = path.resolve()
+    path = Path(path).resolve()
     document = read_yaml_file(path)
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: an experiment is a mapping of keys; see experiments/paper.yaml", path=path)
