@@ -128,7 +128,7 @@ class BackendUnavailableError(BackendError):
 
 
 class BackendResponseError(BackendError):
-    """An answer that is no JSON or does not fit the schema, after all attempts. `raw` is the last answer."""
+    """An answer that is not JSON or does not fit the schema, after all attempts. `raw` is the last answer."""
 
     def __init__(
         self,
