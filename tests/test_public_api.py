@@ -14,9 +14,8 @@ import pytest
 import yaml
 
 import episodic_absa
-from episodic_absa import ConfigError, Run, run_experiment
+from episodic_absa import ConfigError, Run, RunDirectoryError, load_experiment, run_experiment
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.serialization.canonical_json import canonical_json
 
 SHIPPED = Path(__file__).resolve().parents[1] / "experiments"
@@ -65,7 +64,7 @@ def run(folder: Path) -> Run:
 def test_the_names_are_sorted_and_about_twenty() -> None:
     names = episodic_absa.__all__
     assert names == sorted(names)
-    assert 16 <= len(names) <= 25
+    assert 16 <= len(names) <= 26
 
 
 def test_a_star_import_gives_every_name_and_nothing_else() -> None:
@@ -120,6 +119,16 @@ def test_a_run_compares_as_the_command_does(run: Run) -> None:
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     expected = json.loads(canonical_json(run.compare("C2", "C1")))
     assert {key: json.loads(printed)[key] for key in expected} == expected
+
+
+def test_a_condition_is_not_compared_with_itself(run: Run) -> None:
+    with pytest.raises(RunDirectoryError, match="C2 and C2 are the same condition"):
+        run.compare("C2", "C2")
+
+
+def test_a_comparison_prints_its_primary_difference(run: Run) -> None:
+    comparison = run.compare("C2", "C1")
+    assert repr(comparison) == f"Comparison(C2 minus C1: {comparison.metrics[0].metric} +0.0000)"
 
 
 def test_a_run_leaves_tables_and_report_behind_and_never_restores_review_text(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         EpisodicAbsaError,
         LeakageError,
         MemoryStoreError,
+        RunDirectoryError,
     )
     from episodic_absa.experiment import Run, run_experiment
     from episodic_absa.memory import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         SignatureBuilder,
         load_catalogue,
     )
+    from episodic_absa.runs.config.experiment_config import load_experiment
     from episodic_absa.schemas.absa import Sample
     from episodic_absa.schemas.run import Condition
 
@@ -48,6 +50,7 @@ __all__ = [
     "PipelineSettings",
     "Retriever",
     "Run",
+    "RunDirectoryError",
     "Sample",
     "SampleResult",
     "SignatureBuilder",
@@ -55,6 +58,7 @@ __all__ = [
     "load_catalogue",
     "load_condition",
     "load_conditions",
+    "load_experiment",
     "run_experiment",
 ]
 
@@ -75,6 +79,7 @@ _HOMES: Final = {
     "PipelineSettings": "agents.settings",
     "Retriever": "memory",
     "Run": "experiment",
+    "RunDirectoryError": "errors",
     "Sample": "schemas.absa",
     "SampleResult": "agents.sample_result",
     "SignatureBuilder": "memory",
@@ -82,6 +87,7 @@ _HOMES: Final = {
     "load_catalogue": "memory",
     "load_condition": "conditions",
     "load_conditions": "conditions",
+    "load_experiment": "runs.config.experiment_config",
     "run_experiment": "experiment",
 }
 

@@ -25,7 +25,7 @@ class Analyzer:
     """A pipeline that analyses one review after another, in a script or inside a running event loop.
 
     Args:
-        backend: what answers: `embedded`, `openai:MODEL`, `anthropic:MODEL`, `google:MODEL` or `replay:FILE`;
+        backend: what answers: `embedded`, `openai:MODEL` or another form that `episodic-absa analyze --help` lists;
             BackboneSettings for every option; or a Backend of your own, which `close` closes.
         base_url: the address of the server, for a backend that is given as `PROVIDER:MODEL`.
         condition: the name of a condition. C1, the default, uses no memory.

@@ -128,7 +128,7 @@ class BackendUnavailableError(BackendError):
 
 
 class BackendResponseError(BackendError):
-    """An answer that is no JSON or does not fit the schema, after all attempts. `raw` is the last answer."""
+    """An answer that is not JSON or does not fit the schema, after all attempts. `raw` is the last answer."""
 
     def __init__(
         self,
@@ -190,7 +190,17 @@ class ContractError(EpisodicAbsaError):
 
 
 class RunDirectoryError(EpisodicAbsaError):
-    """A run directory that is in use or belongs to another experiment."""
+    """A run directory is missing or damaged, is in use, or belongs to another experiment; `path` says which.
+
+    Example:
+        >>> from episodic_absa import RunDirectoryError, run_experiment
+        >>> run = run_experiment("experiments/quickstart.yaml")
+        >>> try:
+        ...     run.compare("C2", "C2")
+        ... except RunDirectoryError as error:
+        ...     print(error.path.name)
+        quickstart
+    """
 
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(message)

@@ -11,6 +11,7 @@ from episodic_absa.analysis.compared_runs import load_sides
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.paired_comparison import compare_sides
 from episodic_absa.backends.backend import Backend
+from episodic_absa.errors import RunDirectoryError
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.reports.run_report import REPORT
@@ -30,7 +31,7 @@ class GridOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class CellResult:
-    """What one condition with one seed came to."""
+    """The result of one condition with one seed."""
 
     condition: str
     seed: int
@@ -60,6 +61,8 @@ class Run:
         >>> comparison = run.compare("C2", "C1")
         >>> comparison.a, comparison.b, comparison.of("tuple_f1_explicit").kind
         ('C2', 'C1', 'outcome')
+        >>> comparison
+        Comparison(C2 minus C1: tuple_f1_explicit ...)
     """
 
     finished: FinishedRun
@@ -84,9 +87,15 @@ class Run:
             seed: seeds the resampling, not the run; None for the fixed one.
 
         Raises:
-            RunDirectoryError: the run has no such condition, or the two have no sample in common.
+            RunDirectoryError: the run has no such condition, both names mean the same one, or the two have no sample
+                in common.
         """
-        return compare_sides(*load_sides([self.path, Path(a), Path(b)]), seed=seed)
+        side_a, side_b = load_sides([self.path, Path(a), Path(b)])
+        if side_a.cells == side_b.cells:
+            raise RunDirectoryError(
+                f"{a} and {b} are the same condition of {self.path}; name two different ones", path=self.path
+            )
+        return compare_sides(side_a, side_b, seed=seed)
 
     def report(self) -> Path:
         """Return the path of report.html; it is written anew only if it is missing."""
@@ -108,8 +117,8 @@ def run_experiment(
 ) -> Run:
     """Run every cell that is not finished, write tables and report, and return the results.
 
-    What is on disk is continued, never repeated: a finished experiment is only read. Works in a script and inside a
-    running event loop, as in a notebook.
+    Finished samples are not repeated. A finished experiment asks no model; its tables and reports are derived again.
+    Works in a script and inside a running event loop, as in a notebook.
 
     Args:
         experiment: the path of an experiment file, or an experiment that `load_experiment` returned.
@@ -131,7 +140,7 @@ def run_experiment(
         >>> sorted({cell.condition for cell in run.cells})
         ['C1', 'C2', 'C2_eval_only', 'C2_frozen', 'C2_silent']
     """
-    config = experiment if isinstance(experiment, ExperimentConfig) else load_experiment(Path(experiment))
+    config = experiment if isinstance(experiment, ExperimentConfig) else load_experiment(experiment)
     state = GridProgress() if progress is None else GridProgress(on_change=progress)
     with LoopThread(owner="run_experiment") as loop:
         outcome = loop.run(run_grid(config, progress=state, use_cache_file=use_cache_file, backend=backend))

@@ -140,7 +140,7 @@ def test_an_interrupted_run_is_derived_as_far_as_it_goes(grid: Path, caplog: pyt
     [
         ("scorecards.jsonl", b'{"uid": 1}\n', r"scorecards\.jsonl, line 1: .*verify"),
         ("scorecards.jsonl", b"{", r"scorecards\.jsonl, line 1: .*verify"),
-        ("scorecards.jsonl", None, "cannot read .*scorecards.jsonl: .*verify` tells more"),
+        ("scorecards.jsonl", None, "cannot read .*scorecards.jsonl: .*verify` for details"),
         ("manifest.json", b"[]", "not a JSON object"),
         ("manifest.json", b"{}", "manifest.json: "),
     ],

@@ -12,9 +12,16 @@ from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Rep
 from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
-from episodic_absa.backends.create_backend import BackboneSettings, Provider, create_backend
+from episodic_absa.backends.create_backend import BackboneSettings, create_backend
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.backends.provider_facts import PROVIDERS, facts_of, needs_key_for, shipped_fingerprint
+from episodic_absa.backends.provider_facts import (
+    PROVIDERS,
+    facts_of,
+    key_variables_for,
+    needs_key_for,
+    shipped_fingerprint,
+)
+from episodic_absa.backends.providers import BACKEND_FORMS, Provider
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 
 PACKAGE = Path(episodic_absa.__file__).parent
@@ -88,10 +95,15 @@ def test_settings_state_the_same_before_there_is_a_backend(monkeypatch: pytest.M
         is_server = provider not in ("embedded", "replay")
         assert facts_of(backbone).is_local is facts_of(backbone).is_reproducible is not is_server
         assert needs_key_for(backbone) is is_server
+        assert bool(key_variables_for(backbone)) is is_server
         assert (shipped_fingerprint(backbone) is not None) is (provider == "embedded")
     own = BackboneSettings(provider="openai", model="m", base_url="vllm")
     assert not needs_key_for(own)
     assert shipped_fingerprint(BackboneSettings()) == EmbeddedReplier().fingerprint
+
+
+def test_the_short_forms_name_every_provider() -> None:
+    assert BACKEND_FORMS == "embedded, openai:MODEL, anthropic:MODEL, google:MODEL or replay:FILE"
 
 
 def _compared_words(path: Path) -> set[str]:

@@ -119,14 +119,14 @@ def test_a_sample_that_stands_twice_is_refused_with_file_and_line(grid: Path) ->
     for place in (grid, cell):
         for derive in (derive_tables, write_pages):
             with pytest.raises(
-                RunDirectoryError, match=r"C2__seed42/scorecards\.jsonl, line 25: .* line 3; .*verify` tells more"
+                RunDirectoryError, match=r"C2__seed42/scorecards\.jsonl, line 25: .* line 3; .*verify` for details"
             ):
                 derive(load_run(place))
 
 
 def test_a_damaged_manifest_is_no_reason_to_run_again(grid: Path) -> None:
     (grid / "C2__seed42" / "manifest.json").write_text("{}", "utf-8")
-    with pytest.raises(RunDirectoryError, match="verify` tells more"):
+    with pytest.raises(RunDirectoryError, match="verify` for details"):
         write_pages(load_run(grid))
 
 

@@ -74,6 +74,21 @@ def test_a_good_paper_has_only_ok_lines(make_config: MakeConfig) -> None:
     assert {"paper_split", "paper_gold", "paper_answers"} <= {line.check for line in found.lines}
 
 
+def test_a_missing_key_is_a_warning_that_names_the_variable(
+    make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("ANTHROPIC_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    path = make_config(backbone={"provider": "anthropic", "model": "m"})
+    preflight = check_experiment(path)
+    assert level_of(preflight, "key") == "warning"
+    assert message_of(preflight, "key") == "no key for anthropic; set ANTHROPIC_API_KEY"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    assert level_of(check_experiment(path), "key") == "ok"
+    own = make_config(backbone={"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"})
+    assert "key" not in {line.check for line in check_experiment(own).lines}
+
+
 def test_nothing_is_written(make_config: MakeConfig, tmp_path: Path) -> None:
     path = make_config()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}

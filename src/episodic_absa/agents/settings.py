@@ -7,11 +7,10 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
-from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
+from episodic_absa.schemas.run_files.override_decision import OverrideThresholds, Weight
 from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, DebateCall, Speaker
 
 OverrideProfile = Literal["t0", "t1", "t2"]
-_Weight = Annotated[float, Field(ge=0.0)]
 
 
 OVERRIDE_PROFILES: Final[Mapping[OverrideProfile, OverrideThresholds]] = {
@@ -30,8 +29,8 @@ OVERRIDE_PROFILES: Final[Mapping[OverrideProfile, OverrideThresholds]] = {
 class DebateOverride(FrozenModel):
     """Thresholds that replace those of the profile; None keeps the profile's value."""
 
-    min_total: _Weight | None = None
-    min_margin: _Weight | None = None
+    min_total: Weight | None = None
+    min_margin: Weight | None = None
     min_target_conf: Score | None = None
     l3_conservative: Flag | None = None
     ev_threshold: Score | None = None
@@ -86,7 +85,7 @@ class PipelineSettings(FrozenModel):
     override_profile: OverrideProfile = "t0"
     """From t0, which needs most agreement before a polarity is changed, to t2, which needs least."""
     debate_override: DebateOverride = DebateOverride()
-    ev_weights: tuple[_Weight, _Weight, _Weight, _Weight] = (0.4, 0.3, 0.2, 0.1)
+    ev_weights: tuple[Weight, Weight, Weight, Weight] = (0.4, 0.3, 0.2, 0.1)
     """The weights of the four parts of the evidence score."""
     stage1: Stage1Settings = Stage1Settings()
     debate: DebateSettings = DebateSettings()

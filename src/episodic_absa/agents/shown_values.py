@@ -42,6 +42,13 @@ RESERVED_KEYS: Final = frozenset(
 """The keys that prompts use; a memory slot needs another name."""
 
 
+def slot_name_problem(name: str) -> str:
+    """Return why the memory slot cannot have this name; an empty text if it can."""
+    if name not in RESERVED_KEYS:
+        return ""
+    return f"slot_memory_name {name!r} is a key that prompts already use; choose another name"
+
+
 def shown_terms(aspects: Iterable[AspectItem]) -> list[str]:
     """Return the terms of the aspects."""
     return [item.aspect_term for item in aspects]

@@ -10,7 +10,7 @@ from episodic_absa.agents.decision.decision import decide
 from episodic_absa.agents.memory_view import MemoryView
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.shown_values import RESERVED_KEYS
+from episodic_absa.agents.shown_values import slot_name_problem
 from episodic_absa.agents.stage1.stage1 import Stage1
 from episodic_absa.agents.stage2.patch import apply_patch
 from episodic_absa.agents.stage2.stage2 import Stage2
@@ -58,11 +58,8 @@ class SupervisorAgent:
         debate_slot_name: str = DEBATE_SLOT.name,
         allowlist: frozenset[str] = frozenset(),
     ) -> None:
-        if debate_slot_name in RESERVED_KEYS:
-            raise ConfigError(
-                f"io.slot_memory_name {debate_slot_name!r} is a key that prompts already use; choose another name",
-                key="io.slot_memory_name",
-            )
+        if problem := slot_name_problem(debate_slot_name):
+            raise ConfigError(f"io.{problem}", key="io.slot_memory_name")
         self.settings = settings or PipelineSettings()
         self._backend = backend
         self._debate_slot = SlotTarget("debate", debate_slot_name)

@@ -71,7 +71,7 @@ def load_side(place: Path) -> Side:
         return _side(name, place, cells)
     by_condition = _conditions_of(place.parent) if place.parent.is_dir() else {}
     if not by_condition:
-        raise RunDirectoryError(f"{place} is no directory; name that of a run, or GRID/CONDITION", path=place)
+        raise RunDirectoryError(f"{place} is not a directory; name that of a run, or GRID/CONDITION", path=place)
     name = place.name if place.name in by_condition else _aliases(by_condition).get(place.name, place.name)
     if name not in by_condition:
         raise RunDirectoryError(_which_condition(place.parent, by_condition, asked=place.name), path=place)
@@ -91,7 +91,7 @@ def _side(name: str, place: Path, cells: Sequence[Path]) -> Side:
 def _load_manifest(cell: Path) -> Manifest:
     files = CellFiles(cell)
     if files.manifest is None:
-        raise RunDirectoryError(f"{cell}: {files.manifest_problem}; `episodic-absa verify` tells more", path=cell)
+        raise RunDirectoryError(f"{cell}: {files.manifest_problem}; run `episodic-absa verify` for details", path=cell)
     return files.manifest
 
 

@@ -114,7 +114,7 @@ def _baseline(cells: Sequence[FinishedCell]) -> BaselineSummary | None:
     if majority is None:
         return None
     scores = [next(iter(compute_baseline(successful_cards(cell.cards), majority))).value for cell in cells]
-    return BaselineSummary(tuple_f1_explicit=_mean(scores), polarity=majority.polarity, source=majority.source)
+    return BaselineSummary(tuple_f1_explicit=_mean_of_known(scores), polarity=majority.polarity, source=majority.source)
 
 
 def summarise_cell(
@@ -154,11 +154,11 @@ def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
         calls=fmean(cell.calls for cell in cells),
         tokens_in=fmean(cell.tokens_in for cell in cells),
         tokens_out=fmean(cell.tokens_out for cell in cells),
-        cost_usd=_mean(costs),
-        tuple_f1_explicit=_mean(scores),
+        cost_usd=_mean_of_known(costs),
+        tuple_f1_explicit=_mean_of_known(scores),
     )
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
+def _mean_of_known(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fmean(known) if len(known) == len(values) else None

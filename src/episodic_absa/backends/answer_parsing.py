@@ -16,7 +16,7 @@ _decode = json.JSONDecoder(strict=False)
 
 
 class UnusableReplyError(Exception):
-    """A reply that is no JSON, or not the JSON that was asked for."""
+    """A reply that is not JSON, or not the JSON that was asked for."""
 
     def __init__(self, message: str, kind: Literal["json_parse_error", "schema_validation_error"]) -> None:
         super().__init__(message)

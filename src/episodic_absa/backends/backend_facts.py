@@ -56,25 +56,25 @@ class PassedOnFacts:
 
     @property
     def fingerprint(self) -> str | None:
-        """As behind it."""
+        """The fact of the wrapped backend."""
         return self._behind.fingerprint
 
     @property
     def is_local(self) -> bool:
-        """As behind it."""
+        """The fact of the wrapped backend."""
         return self._behind.is_local
 
     @property
     def is_reproducible(self) -> bool:
-        """As behind it."""
+        """The fact of the wrapped backend."""
         return self._behind.is_reproducible
 
     @property
     def needs_key(self) -> bool:
-        """As behind it."""
+        """The fact of the wrapped backend."""
         return self._behind.needs_key
 
     @property
     def honours_seed(self) -> bool:
-        """As behind it."""
+        """The fact of the wrapped backend."""
         return self._behind.honours_seed

@@ -12,10 +12,10 @@ from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.llm.llm_replier import LlmReplier
 from episodic_absa.backends.llm.llm_settings import LlmSettings, ModelName, RequestSettings, Seconds
+from episodic_absa.backends.providers import BACKEND_FORMS, Provider, short_form
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import ConfigError
 
-Provider = Literal["embedded", "openai", "anthropic", "google", "replay"]
 EMBEDDED_MODEL: Final = "rules-1"
 
 
@@ -61,15 +61,12 @@ def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings
     """Return the settings for the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
     provider, _, rest = spec.partition(":")
     if provider not in get_args(Provider):
-        raise ConfigError(
-            f"unknown backend {spec!r}; choose embedded, openai:MODEL, anthropic:MODEL, google:MODEL or replay:FILE",
-            key="backend",
-        )
+        raise ConfigError(f"unknown backend {spec!r}; choose {BACKEND_FORMS}", key="backend")
     if provider == "embedded" and not rest:
         return BackboneSettings(base_url=base_url)
     if not rest:
-        what = "FILE" if provider == "replay" else "MODEL"
-        raise ConfigError(f"backend {spec!r} lacks its part behind the colon: {provider}:{what}", key="backend")
+        what = "a file" if provider == "replay" else "a model"
+        raise ConfigError(f"backend {spec!r} needs {what}: {short_form(provider)}", key="backend")
     chosen: dict[str, Any] = {"recording": Path(rest)} if provider == "replay" else {"model": rest}
     try:
         return BackboneSettings.model_validate({"provider": provider, "base_url": base_url, **chosen})

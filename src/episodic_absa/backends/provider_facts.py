@@ -1,12 +1,13 @@
-"""What the backend of some settings will be, known before it is made. The only table of providers."""
+"""The facts of each provider, known before a backend is made. `create_backend` makes its replier."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from episodic_absa.backends.create_backend import BackboneSettings, Provider
+from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedEngine, EmbeddedReplier
-from episodic_absa.backends.llm.llm_connection import needs_key
+from episodic_absa.backends.llm.llm_connection import key_variables, needs_key
 from episodic_absa.backends.llm.llm_replier import LlmReplier
+from episodic_absa.backends.providers import Provider
 from episodic_absa.backends.replay import ReplayReplier
 from episodic_absa.vocabulary import Language
 
@@ -55,6 +56,11 @@ def facts_of(backbone: BackboneSettings) -> ProviderFacts:
 def needs_key_for(backbone: BackboneSettings) -> bool:
     """Return whether these settings need a key in the environment; a server of one's own may do without."""
     return not facts_of(backbone).is_local and needs_key(backbone.llm_settings())
+
+
+def key_variables_for(backbone: BackboneSettings) -> tuple[str, ...]:
+    """Return the environment variables that may hold the key for these settings; none for a local provider."""
+    return () if facts_of(backbone).is_local else key_variables(backbone.llm_settings())
 
 
 def shipped_fingerprint(backbone: BackboneSettings) -> str | None:

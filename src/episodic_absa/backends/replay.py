@@ -10,9 +10,8 @@ import fcntl
 import hashlib
 import json
 import os
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -20,34 +19,11 @@ from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.errors import BackendUnavailableError, ConfigError
-from episodic_absa.schemas.frozen_model import Count, FrozenModel
-from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
+from episodic_absa.serialization.jsonl import json_line, split_lines
 
 _LINES_PER_SYNC: Final = 64
 _LINE_START: Final = b'{"attempt":'
-
-
-class RecordedUsage(FrozenModel):
-    """The tokens and cost of one answer."""
-
-    tokens_in: Count
-    tokens_out: Count
-    cost_usd: float | None
-    """Written as decimal text: canonical JSON rounds numbers to six decimals, and a cheap call costs less than that."""
-
-
-class RecordedReply(FrozenModel):
-    """One line of a recording. Only `key` is looked up; the other names tell a reader what it is."""
-
-    key: str
-    role: str
-    prompt_name: str
-    seed: int
-    attempt: Count
-    text: str
-    """As the model wrote it, half surrogate pairs included."""
-    model: str
-    usage: RecordedUsage
 
 
 class RecordingReplier(PassedOnFacts):
@@ -191,41 +167,41 @@ class ReplayReplier:
 
 def _encoded(key: str, request: Request, reply: Reply) -> bytes:
     ask, usage = request.ask, reply.usage
-    line = canonical_json(
-        {
-            "key": key,
-            "role": ask.role,
-            "prompt_name": ask.prompt.name,
-            "seed": ask.seed,
-            "attempt": request.attempt,
-            "text": reply.text,
-            "model": reply.model,
-            "usage": {
-                "tokens_in": usage.tokens_in,
-                "tokens_out": usage.tokens_out,
-                "cost_usd": None if usage.cost_usd is None else f"{Decimal(repr(usage.cost_usd)):f}",
-            },
-        }
+    record = RecordedReply(
+        key=key,
+        role=ask.role,
+        prompt_name=ask.prompt.name,
+        seed=ask.seed,
+        attempt=request.attempt,
+        text=reply.text,
+        model=reply.model,
+        usage=RecordedUsage(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out, cost_usd=usage.cost_usd),
     )
-    # Half a surrogate pair has no UTF-8 form; this writes the JSON escape that stands for it.
-    return line.encode("utf-8", "backslashreplace") + b"\n"
+    # Half a surrogate pair has no UTF-8 form: pydantic writes it in Python mode only, and this encodes it as the JSON
+    # escape that stands for it.
+    return json_line(record.model_dump()).encode("utf-8", "backslashreplace")
 
 
 def _parsed(content: bytes, path: Path, *, key: str) -> dict[str, Reply]:
     """Return the replies by key; two lines with one key must hold equal replies."""
     replies: dict[str, Reply] = {}
-    for number, line in enumerate(content.splitlines(), start=1):
-        try:
-            value: Any = json.loads(line)
-            record = RecordedReply.model_validate(value)
-        except (ValueError, RecursionError) as error:
-            why = _first_problem(error) if isinstance(error, ValidationError) else "it is no JSON"
-            raise _damaged(path, number, why, key=key) from error
+    lines, torn = split_lines(content)
+    for number, line in enumerate([*lines, torn] if torn else lines, start=1):
+        record = _record(line, path, number, key=key)
         usage = Usage(record.usage.tokens_in, record.usage.tokens_out, record.usage.cost_usd)
         reply = Reply(record.text, usage, record.model)
         if replies.setdefault(record.key, reply) != reply:
             raise _damaged(path, number, "an earlier line answers the same request differently", key=key)
     return replies
+
+
+def _record(line: bytes, path: Path, number: int, *, key: str) -> RecordedReply:
+    # Not `read_lines`: pydantic's JSON reader refuses half a surrogate pair, which a model may have written.
+    try:
+        return RecordedReply.model_validate(json.loads(line))
+    except (ValueError, RecursionError) as error:
+        why = _first_problem(error) if isinstance(error, ValidationError) else "it is not JSON"
+        raise _damaged(path, number, why, key=key) from error
 
 
 def _first_problem(error: ValidationError) -> str:

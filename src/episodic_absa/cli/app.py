@@ -19,6 +19,7 @@ from episodic_absa.cli.memory.memory_commands import memory_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.report.report_command import report
 from episodic_absa.cli.run.run_command import run
+from episodic_absa.cli.shared_options import AsJson
 from episodic_absa.errors import EpisodicAbsaError
 
 EXIT_BROKEN_PIPE = 1
@@ -89,10 +90,10 @@ def _root(
 @app.command()
 def conditions(
     source: Annotated[
-        str, typer.Argument(metavar="[FILE|v1_1|v1_2|v1_3]", help="A version of the package, or your own YAML file.")
+        str, typer.Argument(metavar="FILE|v1_1|v1_2|v1_3", help="A version of the package, or your own YAML file.")
     ] = "v1_2",
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show which flags each memory condition sets."""
     from episodic_absa.cli.conditions_view import conditions_json, conditions_view

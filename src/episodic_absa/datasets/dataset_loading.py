@@ -35,7 +35,7 @@ def load_split(
         uid = labelled.sample.uid
         if uid in lines:
             raise row_error(
-                path, line, f"uid {uid!r} stands in line {lines[uid]} already; give every text a uid of its own"
+                path, line, f"uid {uid!r} is already used in line {lines[uid]}; give every text a uid of its own"
             )
         lines[uid] = line
         samples.append(labelled)

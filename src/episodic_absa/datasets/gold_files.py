@@ -31,7 +31,7 @@ def load_gold(path: Path) -> Mapping[str, tuple[GoldTuple, ...]]:
         if not uid:
             raise row_error(path, line, "no uid; name the sample in one of the keys uid, text_id, id")
         if uid in gold:
-            raise row_error(path, line, f"uid {uid!r} stands in line {lines[uid]} already; keep one line per sample")
+            raise row_error(path, line, f"uid {uid!r} is already used in line {lines[uid]}; keep one line per sample")
         if "gold_tuples" not in row:
             raise row_error(path, line, f"no gold_tuples for {uid!r}; write [] where there is no opinion")
         gold[uid] = read_gold_tuples(row["gold_tuples"], path, line)

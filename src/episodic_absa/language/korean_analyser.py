@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from episodic_absa.language.lexicon import load_lexicon
 
 _LOCK: Final = threading.Lock()
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Morpheme(NamedTuple):
@@ -75,7 +75,7 @@ def _analyse(text: str) -> tuple[Morpheme, ...] | None:
         if kiwi is None:
             return None
         # Kiwi refuses lone surrogates; a replacement of the same length keeps the offsets.
-        tokens = kiwi.tokenize(_LONE_SURROGATE.sub("\ufffd", text))
+        tokens = kiwi.tokenize(LONE_SURROGATE.sub("\ufffd", text))
     return tuple(Morpheme(token.form, token.tag, token.start, token.end) for token in tokens)
 
 

@@ -1,12 +1,12 @@
 """Memory size and memory use along a run, in a window that slides over the samples in order."""
 
 from collections.abc import Sequence
-from math import fsum
 from typing import Final
 
 from episodic_absa.metrics.memory_use import split_by_following
 from episodic_absa.metrics.per_sample.gold_and_predictions import successful_cards
 from episodic_absa.metrics.per_sample.sample_values import delta_risk, sample_value
+from episodic_absa.metrics.ratios import mean_of
 from episodic_absa.schemas.frozen_model import Count, FrozenModel, Score
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import MemoryMode
@@ -66,14 +66,10 @@ def _line(window: Sequence[Scorecard], scores: Sequence[float]) -> GrowthLine:
         store_new_entry_rate=sum(card.store_decision == "stored" for card in window) / size,
         advisory_presence_rate=present_n / size,
         follow_rate=len(followed) / present_n if present_n else None,
-        mean_delta_risk_followed=_mean(followed_deltas),
-        mean_delta_risk_ignored=_mean(ignored_deltas),
-        harm_rate_followed=_mean([float(delta > 0) for delta in followed_deltas]),
-        harm_rate_ignored=_mean([float(delta > 0) for delta in ignored_deltas]),
+        mean_delta_risk_followed=mean_of(followed_deltas),
+        mean_delta_risk_ignored=mean_of(ignored_deltas),
+        harm_rate_followed=mean_of([float(delta > 0) for delta in followed_deltas]),
+        harm_rate_ignored=mean_of([float(delta > 0) for delta in ignored_deltas]),
         retrieval_hit_k=sum(bool(card.memory and card.memory.retrieved_k) for card in window) / size,
-        mean_tuple_f1_explicit=_mean(scores),
+        mean_tuple_f1_explicit=mean_of(scores),
     )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fsum(values) / len(values) if values else None

@@ -7,7 +7,6 @@ from typing import NamedTuple, get_args
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.sample_values import delta_risk, was_changed
 from episodic_absa.metrics.ratios import count, mean, rate
-from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason
 
@@ -52,7 +51,7 @@ def compute_memory_use(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
     metas = [card.memory for card in cards if card.memory]
     injected = [card for card in cards if was_injected(card)]
     yield rate("memory_retrieved_rate", sum(meta.retrieved_k > 0 for meta in metas), n)
-    yield rate("memory_available_rate", sum(meta.retrieved_k > 0 and _is_exposed(meta) for meta in metas), n)
+    yield rate("memory_available_rate", sum(meta.retrieved_k > 0 and meta.is_exposed for meta in metas), n)
     yield rate("memory_injected_rate", len(injected), n)
     yield rate("memory_used_rate", len(injected), n)
     yield rate("memory_used_changed_rate", sum(map(was_changed, injected)), len(injected))
@@ -79,7 +78,3 @@ def compute_impact(cards: Sequence[Scorecard]) -> Iterator[MetricValue]:
         deltas = [delta_risk(card) for card in group]
         yield mean(f"mean_delta_risk_{name}", deltas)
         yield rate(f"harm_rate_{name}", sum(delta > 0 for delta in deltas), len(deltas))
-
-
-def _is_exposed(memory: MemoryMeta) -> bool:
-    return memory.exposed_to_debate or memory.exposed_to_stage2

@@ -1,7 +1,8 @@
 """The three forms of a metric: count, rate and mean. With a denominator of 0 the value is None."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import fsum
+from statistics import fmean
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.metric_value import MetricValue
@@ -44,3 +45,8 @@ def _value(
         denominator=denominator,
         note=note,
     )
+
+
+def mean_of(values: Sequence[float]) -> float | None:
+    """Return the mean; None without values."""
+    return fmean(values) if values else None

@@ -78,7 +78,7 @@ def compute_stability(
 def _is_exposed(cards_by_seed: Mapping[int, Sequence[Scorecard]]) -> bool:
     """Return whether the condition may show memory; every sample's memory_meta has the condition's flags."""
     metas = (card.memory for cards in cards_by_seed.values() for card in cards if card.memory)
-    return any(meta.exposed_to_debate or meta.exposed_to_stage2 for meta in metas)
+    return any(meta.is_exposed for meta in metas)
 
 
 def _ineligible(*, trials: int, note: str) -> Stability:

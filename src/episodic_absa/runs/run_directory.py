@@ -3,7 +3,6 @@
 import fcntl
 import hashlib
 import io
-import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.schemas.run_files.journal_line import STORE_KEY, JournalLine, StoreStart
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
 from episodic_absa.serialization.jsonl import json_line, read_lines, split_lines
 
@@ -142,7 +142,7 @@ class RunDirectory:
         draft.unlink(missing_ok=True)
         writer = DurableFile(draft)
         try:
-            writer.append(_indented(value), at=0)
+            writer.append(indented_json(value).encode(), at=0)
         finally:
             writer.close()
         draft.replace(self.path / name)
@@ -227,11 +227,6 @@ class RunDirectory:
         if data:
             self._files[name].append(data, at=self._sizes[name])
             self._sizes[name] += len(data)
-
-
-def _indented(value: BaseModel) -> bytes:
-    fields = value.model_dump(mode="json")
-    return (json.dumps(fields, ensure_ascii=False, sort_keys=True, indent=2) + "\n").encode()
 
 
 def _read_model(path: Path, model: type[ModelT]) -> ModelT | None:

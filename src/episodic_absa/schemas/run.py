@@ -74,6 +74,11 @@ class MemoryMeta(FrozenModel):
     stage2_memory_prompt_injection_chars: Count = 0
     stage2_injection_skip_reason: InjectionSkip = ""
 
+    @property
+    def is_exposed(self) -> bool:
+        """Whether the condition may show memory to the debate or to Stage2."""
+        return self.exposed_to_debate or self.exposed_to_stage2
+
 
 class StoreDecision(FrozenModel):
     """Whether a sample became an episode, and why."""

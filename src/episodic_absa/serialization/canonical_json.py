@@ -1,4 +1,4 @@
-"""The one way this system writes JSON: UTF-8, sorted keys, compact, floats rounded to 6 decimals."""
+"""The two ways this system writes JSON: compact with floats rounded to 6 decimals, and indented for people."""
 
 import json
 from typing import Any
@@ -17,6 +17,13 @@ def canonical_json(value: Any) -> str:
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
     return _encode(_rounded(value))
+
+
+def indented_json(value: Any) -> str:
+    """Render a small file that people read: sorted keys, indented, a line feed at the end. Floats are not rounded."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2) + "\n"
 
 
 def _rounded(value: Any) -> Any:

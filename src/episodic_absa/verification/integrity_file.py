@@ -1,6 +1,5 @@
 """integrity.json: writes and reads what `verify` found in a directory."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -9,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from episodic_absa.runs.reading.verified_files import INTEGRITY
 from episodic_absa.schemas.run_files.check_result import CheckResult
+from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 
 _FILES_SEEN: Final = "files_seen"
@@ -32,7 +32,7 @@ def write_results(directory: Path, results: Sequence[CheckResult]) -> None:
         RunDirectoryError: the file cannot be written.
     """
     entries = [result.model_dump(mode="json", exclude_none=True) for result in results]
-    replace_file(directory / INTEGRITY, json.dumps(entries, ensure_ascii=False, sort_keys=True, indent=2) + "\n")
+    replace_file(directory / INTEGRITY, indented_json(entries))
 
 
 def read_results(directory: Path) -> tuple[CheckResult, ...]:

@@ -12,9 +12,10 @@ from pydantic import BaseModel
 
 from episodic_absa.agents.asking import instructions
 from episodic_absa.agents.shown_values import RESERVED_KEYS
-from episodic_absa.backends.provider_facts import facts_of
+from episodic_absa.backends.create_backend import BackboneSettings
+from episodic_absa.backends.provider_facts import facts_of, key_variables_for, needs_key_for
 from episodic_absa.datasets.dataset_checks import count_invalid_gold, find_shared_texts
-from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
@@ -87,6 +88,7 @@ def _look(config: ExperimentConfig) -> Iterator[_Said]:
     yield from _wording_lines()
     yield from _catalogue_lines()
     yield from _store_lines(config, data)
+    yield from _key_lines(config.file.backbone)
     if config.file.run_purpose == "paper":
         yield from _paper_lines(config, data)
 
@@ -227,6 +229,20 @@ def _initial_store_lines(config: ExperimentConfig, initial: Path, data: Experime
         f"{known_n} of {len(sources)} episodes come from samples that are evaluated",
         f"{len(sources)} episodes, none from a sample that is evaluated",
     )
+
+
+def _key_lines(backbone: BackboneSettings) -> Iterator[_Said]:
+    try:
+        if not needs_key_for(backbone):
+            return
+    except ConfigError as error:
+        yield "error", "key", str(error)
+        return
+    variables = key_variables_for(backbone)
+    if any(os.environ.get(variable, "").strip() for variable in variables):
+        yield "ok", "key", f"a key for {backbone.provider} is set"
+    else:
+        yield "warning", "key", f"no key for {backbone.provider}; set {' or '.join(variables)}"
 
 
 def _paper_lines(config: ExperimentConfig, data: ExperimentData | None) -> Iterator[_Said]:

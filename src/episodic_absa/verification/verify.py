@@ -8,6 +8,7 @@ from typing import Final
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.config.recorded_experiment import recorded_problem
 from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.finished_cells import require_directory
 from episodic_absa.runs.reading.verified_files import CELL_MARK, cell_hashes, grid_hashes
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
@@ -39,8 +40,7 @@ class Verified(FrozenModel):
 
 def verify(path: Path) -> Verified:
     """Verify a cell's directory, or every cell of a grid's directory and the grid; write integrity.json into each."""
-    if not path.is_dir():
-        raise RunDirectoryError(f"{path} is no directory; name a run directory or the directory of a grid", path=path)
+    require_directory(path)
     if _is_cell(path):
         return Verified(cells={path.resolve().name: _verify_cell(CellFiles(path))})
     cells = [CellFiles(folder) for folder in sorted(path.iterdir()) if _is_cell(folder) or CELL_MARK in folder.name]

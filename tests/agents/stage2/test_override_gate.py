@@ -393,3 +393,7 @@ def test_the_gate_agrees_with_the_oracle(hints: Any, polarities: Any, evidence: 
     assert reasons(outcome) == expected
     changed = set(b.pairs_of(outcome.sentiments)) - set(b.pairs_of(sentiments))
     assert len(changed) == (1 if "APPLY" in expected.values() else 0)
+
+
+def test_the_settings_can_replace_every_threshold() -> None:
+    assert DebateOverride.model_fields.keys() == OVERRIDE_PROFILES["t0"].model_dump().keys()

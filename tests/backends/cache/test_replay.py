@@ -251,9 +251,9 @@ def without(name: str) -> Callable[[dict[str, Any]], Any]:
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        pytest.param(lambda line: json.dumps(line)[:-20], "no JSON", id="torn"),
-        pytest.param(lambda _: "", "no JSON", id="empty line"),
-        pytest.param(lambda _: "[" * 100_000, "no JSON", id="too deep"),
+        pytest.param(lambda line: json.dumps(line)[:-20], "not JSON", id="torn"),
+        pytest.param(lambda _: "", "not JSON", id="empty line"),
+        pytest.param(lambda _: "[" * 100_000, "not JSON", id="too deep"),
         pytest.param(lambda _: "[]", "valid dictionary", id="no object"),
         pytest.param(lambda line: json.dumps(without("text")(line)), "text: Field required", id="no text"),
         pytest.param(lambda line: json.dumps({**line, "text": 3}), "text: ", id="text is no text"),

@@ -250,7 +250,7 @@ def test_the_table_fits_a_terminal(compare: Compare, grid: Path, columns: str) -
     [
         (("{grid}", "C2", "C9"), "holds no condition 'C9'; choose from C1, C2, C2_silent"),
         (("{grid}", "{grid}/C1"), "holds several conditions (C1, C2, C2_silent); name two: episodic-absa compare"),
-        (("{grid}/nowhere/C1", "{grid}/C1"), "is no directory; name that of a run, or GRID/CONDITION"),
+        (("{grid}/nowhere/C1", "{grid}/C1"), "is not a directory; name that of a run, or GRID/CONDITION"),
         (("{grid}/C1__seed1", "{grid}/C2__seed2"), "paired by uid and seed; name runs that share a seed"),
         (("{grid}/..", "{grid}/C1"), "holds no cell of a run; name a directory that a run wrote"),
     ],

@@ -61,7 +61,7 @@ def test_what_is_wrong_with_a_run_is_said_once(cli: Cli, tmp_path: Path) -> None
     cards = (grid / "C1__seed1" / "scorecards.jsonl").read_bytes().splitlines(keepends=True)
     (grid / "C1__seed1" / "scorecards.jsonl").write_bytes(b"".join(cards[:-1]))
     done = cli("report", grid)
-    told = "C1__seed1 was finished, but scorecards.jsonl holds 2 of 3 samples; `episodic-absa verify` tells more"
+    told = "C1__seed1 was finished, but scorecards.jsonl holds 2 of 3 samples; run `episodic-absa verify` for details"
     assert (done.returncode, done.stderr) == (0, f"warning: {told}\n")
 
 

@@ -108,7 +108,7 @@ def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str,
             {"data": {"train_file": "data/t.csv"}, "episodic_memory": {"build": {"condition": "C2_eval_only"}}},
             "stores nothing",
         ),
-        ({"episodic_memory": {"build": {}, "initial_store": "s.jsonl"}}, "one beginning"),
+        ({"episodic_memory": {"build": {}, "initial_store": "s.jsonl"}}, "not both"),
         (
             {"experiment": {"conditions": ["C2"]}, "episodic_memory": {"store_path": "s.jsonl"}},
             "{condition} and {seed}",

@@ -47,11 +47,6 @@ class PatchResult(NamedTuple):
         return self.renamed.get(norm(term), term)
 
     @property
-    def applied_change_ids(self) -> frozenset[str]:
-        """The ids of the verdicts that were applied."""
-        return frozenset(entry.change_id for entry in self.log if entry.applied and entry.change_id)
-
-    @property
     def proposal_or_verdict_applied(self) -> bool:
         """Whether any proposal or non-keep verdict was applied."""
         return any(entry.applied and entry.step in ("proposal", "ate_review", "atsa_review") for entry in self.log)

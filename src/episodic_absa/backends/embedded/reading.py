@@ -1,19 +1,18 @@
 """The reading of a text: clauses, targets, opinions and the targets of each opinion. Values only."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 
 from episodic_absa.language import Cue, norm
+from episodic_absa.language.korean_analyser import LONE_SURROGATE
 from episodic_absa.vocabulary import Language, Polarity
 
 MAX_ITEMS: Final = 400
 """The longest list an answer may hold; a longer one is cut."""
 MIN_STRENGTH: Final = 0.3
 """A score below this is neutral."""
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 Case = Literal["subject", "topic", "object", "bare", "oblique", "genitive", "predicate"]
 
 
@@ -115,7 +114,7 @@ class Reading:
     def quote(self, start: int, end: int) -> str:
         """Return an exact substring; beside a lone surrogate, which JSON cannot carry, the longest part without it."""
         words = self.text[start:end]
-        return max(_LONE_SURROGATE.split(words), key=len) if _LONE_SURROGATE.search(words) else words
+        return max(LONE_SURROGATE.split(words), key=len) if LONE_SURROGATE.search(words) else words
 
 
 def build_reading(

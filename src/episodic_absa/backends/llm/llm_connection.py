@@ -113,6 +113,11 @@ def needs_key(settings: LlmSettings) -> bool:
     return _host(settings, base_url) != "other" and not (base_url and settings.provider != "openai")
 
 
+def key_variables(settings: LlmSettings) -> tuple[str, ...]:
+    """Return the environment variables that may hold the key; the first one that is set counts."""
+    return _KEY_VARIABLES[_host(settings, _address(settings))]
+
+
 def _address(settings: LlmSettings) -> str | None:
     given = settings.base_url or (os.environ.get("OPENAI_BASE_URL") if settings.provider == "openai" else None)
     if not given:
@@ -121,7 +126,7 @@ def _address(settings: LlmSettings) -> str | None:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigError(
-            f"{given!r} is no address of a server; give one such as http://127.0.0.1:8000/v1, "
+            f"{given!r} is not an address of a server; give one such as http://127.0.0.1:8000/v1, "
             f"or one of {', '.join(LOCAL_SERVERS)}",
             key="backbone.base_url",
         )

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.cli.memory.memory_commands import DEFAULT_STORE
 from episodic_absa.errors import ConfigError
 from episodic_absa.vocabulary import Language
@@ -23,10 +24,7 @@ def analyze(
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the result of every stage and its reasons.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per review.")] = False,
-    backend: Annotated[
-        str,
-        typer.Option(metavar="BACKEND", help="embedded, openai:MODEL, anthropic:MODEL, google:MODEL or replay:FILE."),
-    ] = "embedded",
+    backend: Annotated[str, typer.Option(metavar="BACKEND", help=f"{BACKEND_FORMS}.")] = "embedded",
     base_url: Annotated[
         str | None, typer.Option(metavar="URL", help="The server of the model, if not the provider's own.")
     ] = None,

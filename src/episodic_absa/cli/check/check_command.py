@@ -1,17 +1,14 @@
 """The arguments of `episodic-absa check` and `verify`. The checks themselves are in `verification`."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
+
+from episodic_absa.cli.shared_options import AsJson, Config, RunDir
 
 EXIT_FOUND_ERRORS = 1
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-
 
 def check(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The YAML file of an experiment.")],
+    config: Config,
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -33,7 +30,7 @@ def check(
 
 
 def verify(
-    directory: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a cell or of a grid.")],
+    directory: RunDir,
     *,
     as_json: AsJson = False,
 ) -> None:

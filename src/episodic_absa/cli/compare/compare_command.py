@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from episodic_absa.cli.shared_options import AsJson
+
 _USAGE = "name two runs (A B), or a grid and two of its conditions (GRID CONDITION CONDITION)"
 _SMALLEST, _LARGEST = 1e-6, 1.0
 """The range of `--detect`: no difference in F1 is larger, and smaller ones are rounded to 0."""
@@ -31,7 +33,7 @@ def compare(
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="The seed of the resampling, not of the runs.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare two runs review by review: A minus B, with intervals and tests.
 

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from episodic_absa.cli.quick_help import QuickHelpGroup
+from episodic_absa.cli.shared_options import AsJson
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 EXIT_NOT_SOUND = EXIT_NOT_FOUND = 1
 
 Store = Annotated[Path, typer.Option("--store", metavar="PATH", help="The store file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 DEFAULT_STORE = Path("memory/episodic_store.jsonl")
 
 logger = logging.getLogger("episodic_absa.cli")

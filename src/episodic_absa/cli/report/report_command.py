@@ -1,22 +1,21 @@
 """`episodic-absa report`: its arguments. The work is done by `write_results`, imported when the command runs."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from episodic_absa.cli.shared_options import AsJson, RunDir
+
 
 def report(
-    directory: Annotated[
-        Path, typer.Argument(metavar="RUN_DIR", help="The directory of one cell, or of a whole grid.")
-    ],
+    directory: RunDir,
     *,
     no_text: Annotated[
         bool, typer.Option("--no-text", help="Leave review text out of report.html, e.g. to pass it on.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Derive every table and report of a run anew.
+    """Write all tables and reports of a run again.
 
     Asks no model and rewrites none of the run's own files: metrics come from scorecards.jsonl and manifest.json.
     """

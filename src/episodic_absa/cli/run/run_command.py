@@ -1,13 +1,14 @@
 """`episodic-absa run`: its arguments. The work is done in `run_work`, imported when the command runs."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from episodic_absa.cli.shared_options import AsJson, Config
+
 
 def run(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The experiment, a YAML file.")],
+    config: Config,
     *,
     limit: Annotated[
         int | None,
@@ -24,7 +25,7 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Send nothing; say how many calls and tokens it would take, at what cost.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run an experiment: every condition with every seed.
 

@@ -77,7 +77,7 @@ def run_and_show(invocation: Invocation) -> int:
         return _EXIT_INTERRUPTED
     except TooManyFailuresError as error:
         show_error(str(error))
-        _say(f"the reasons stand in {shown_path(error.path)}/traces.jsonl; {_kept(progress)}")
+        _say(f"see {shown_path(error.path)}/traces.jsonl for the reasons; {_kept(progress)}")
         _say(f"resume with: {invocation.command}")
         return _EXIT_TOO_MANY_FAILURES
     _show_outcome(invocation, config, outcome)

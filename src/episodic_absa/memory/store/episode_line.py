@@ -1,11 +1,17 @@
-"""The line of an episode in a store file."""
+"""The line of an episode in a store file: written and parsed."""
 
+from collections.abc import Callable
 from typing import Final
 
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, SnapshotV1_1
+from pydantic import ValidationError
+
+from episodic_absa.errors import MemoryStoreError
+from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1, SnapshotV1_1
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.validation_reasons import reasons_of
 
 MAX_EPISODE_NUMBER: Final = (1 << 62) - 1
+_validate = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
 
 
 def line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:
@@ -18,6 +24,20 @@ def line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:
     # it can contain this key unescaped.
     before, key, after = draft.__pydantic_serializer__.to_json(draft).partition(b'"episode_type":')
     return b'%b"episode_id":"epi_%06d",%b%b\n' % (before, number, key, after)
+
+
+def parse_episode(line: bytes, error_for: Callable[[str], MemoryStoreError]) -> EpisodicMemoryEntryV1_1:
+    """Return the episode of a line.
+
+    Args:
+        line: with or without its line end.
+        error_for: makes the error to raise from the reasons why the line is no episode; only it knows the line number.
+    """
+    try:
+        episode: EpisodicMemoryEntryV1_1 = _validate(line)
+    except ValidationError as error:
+        raise error_for(reasons_of(error)) from error
+    return episode
 
 
 def _is_canonical(snapshot: SnapshotV1_1) -> bool:

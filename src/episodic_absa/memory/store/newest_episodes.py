@@ -4,15 +4,14 @@ import mmap
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydantic import ValidationError
-
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.store.bad_line import bad_line_error
+from episodic_absa.memory.store.episode_line import parse_episode
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
-from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 _CHUNK: Final = 1 << 20
@@ -95,10 +94,7 @@ def _lines_backwards(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _parsed(path: Path, offset: int, line: bytes) -> EpisodicMemoryEntryV1_1:
-    try:
-        return EpisodicMemoryEntryV1_1.model_validate_json(line)
-    except ValidationError as error:
-        raise _bad_line_at(path, offset, reasons_of(error)) from error
+    return parse_episode(line, partial(_bad_line_at, path, offset))
 
 
 def _number(episode: EpisodicMemoryEntryV1_1) -> int:

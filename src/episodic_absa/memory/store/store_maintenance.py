@@ -16,7 +16,7 @@ from episodic_absa.memory.store.store_lock import StoreLock
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
-from episodic_absa.serialization.jsonl import read_lines, split_lines
+from episodic_absa.serialization.jsonl import ReadLine, read_lines, split_lines
 
 
 class Finding(NamedTuple):
@@ -64,24 +64,13 @@ def check_store(path: Path) -> StoreReport:
     Raises:
         MemoryStoreError: the file cannot be read.
     """
-    catalogue = load_catalogue()
     lines, torn_bytes = _read(path)
-    bad = _bad_lines(lines)
-    remarks = []
-    for number, line in enumerate(lines, start=1):
-        if number in bad:
-            continue
-        entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
-        if canonical_json(entry).encode() != line:
-            remarks.append(Finding(number, "not in canonical form"))
-        try:
-            refuse_open_vocabulary(entry, catalogue)
-        except LeakageError as error:
-            remarks.append(Finding(number, str(error)))
+    remarks: list[Finding] = []
+    bad = _bad_lines(_with_remarks(read_lines(lines, EpisodicMemoryEntryV1_1), remarks))
     return StoreReport(
         episode_n=len(lines) - len(bad),
         bad_lines=tuple(Finding(number, reason) for number, reason in sorted(bad.items())),
-        remarks=tuple(remarks),
+        remarks=tuple(remark for remark in remarks if remark.line not in bad),
         torn_bytes=torn_bytes,
     )
 
@@ -95,7 +84,7 @@ def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) 
     path = path.resolve()
     with _rewriting(path, lock_timeout_s):
         lines, torn_bytes = _read(path)
-        bad = _bad_lines(lines)
+        bad = _bad_lines(read_lines(lines, EpisodicMemoryEntryV1_1))
         if not bad and not torn_bytes:
             return Repaired(len(lines), (), 0)
         # Bad lines are copied before they are removed: a kill between the two leaves a line twice, never nowhere.
@@ -121,7 +110,7 @@ def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAU
     with _rewriting(path, lock_timeout_s):
         size = path.stat().st_size
         lines, torn_bytes = _read(path)
-        bad = _bad_lines(lines)
+        bad = _bad_lines(read_lines(lines, EpisodicMemoryEntryV1_1))
         if bad:
             number, reason = min(bad.items())
             raise bad_line_error(path, number, reason)
@@ -157,11 +146,27 @@ def _read(path: Path) -> tuple[list[bytes], int]:
     return lines, len(torn)
 
 
-def _bad_lines(lines: Iterable[bytes]) -> dict[int, str]:
+def _with_remarks(
+    lines: Iterable[ReadLine[EpisodicMemoryEntryV1_1]], remarks: list[Finding]
+) -> Iterator[ReadLine[EpisodicMemoryEntryV1_1]]:
+    """Yield the lines as they are, and add what is unusual about each readable one to `remarks`."""
+    catalogue = load_catalogue()
+    for line in lines:
+        if line.value is not None:
+            if canonical_json(line.value).encode() != line.raw:
+                remarks.append(Finding(line.number, "not in canonical form"))
+            try:
+                refuse_open_vocabulary(line.value, catalogue)
+            except LeakageError as error:
+                remarks.append(Finding(line.number, str(error)))
+        yield line
+
+
+def _bad_lines(lines: Iterable[ReadLine[EpisodicMemoryEntryV1_1]]) -> dict[int, str]:
     """Return what is wrong with each unreadable or misplaced line, by line number."""
     bad: dict[int, str] = {}
     numbered: list[tuple[int, int]] = []
-    for line in read_lines(lines, EpisodicMemoryEntryV1_1):
+    for line in lines:
         if line.value is None:
             bad[line.number] = line.problem
             continue

@@ -6,17 +6,15 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, overload
-
-from pydantic import ValidationError
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
 from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
-from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER
+from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, parse_episode
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
-from episodic_absa.serialization.validation_reasons import reasons_of
 
 _READ_CHUNK: Final = 1 << 20
 _ENTRIES_KEPT: Final = 512
@@ -99,7 +97,7 @@ class StoreTail:
         entry = self._kept.get(ordinal)
         if entry is None:
             line = self._line_at(ordinal)
-            entry = self._parsed(line, ordinal + 1)
+            entry = parse_episode(line, partial(self._bad_line, ordinal + 1))
             self._kept[ordinal] = entry
             if len(self._kept) > _ENTRIES_KEPT:
                 self._kept.popitem(last=False)
@@ -125,11 +123,9 @@ class StoreTail:
     def _register(self, entry: EpisodicMemoryEntryV1_1, length: int) -> None:
         number = int(entry.episode_id[4:])
         if number <= self._last_id:
-            raise self._bad_line(
-                len(self._offsets) + 1, f"{entry.episode_id} does not come after epi_{self._last_id:06d}"
-            )
+            raise self._bad_next_line(f"{entry.episode_id} does not come after epi_{self._last_id:06d}")
         if number > MAX_EPISODE_NUMBER:
-            raise self._bad_line(len(self._offsets) + 1, f"{entry.episode_id} has a number that no store gives")
+            raise self._bad_next_line(f"{entry.episode_id} has a number that no store gives")
         self.index.add(entry)
         self._offsets.append(self.end)
         self._ids.append(number)
@@ -151,18 +147,13 @@ class StoreTail:
         return self._read(len(known), self.end - len(known)) == known
 
     def _take_in(self) -> None:
-        validate = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
         position, rest, line = self.end, b"", b""
         while chunk := self._read(_READ_CHUNK, position):
             position += len(chunk)
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop()
             for line in lines:
-                try:
-                    entry = validate(line)
-                except ValidationError as error:
-                    raise self._bad_line(len(self._offsets) + 1, reasons_of(error)) from error
-                self._register(entry, len(line) + 1)
+                self._register(parse_episode(line, self._bad_next_line), len(line) + 1)
             if lines:
                 self._last_line = line + b"\n"
 
@@ -179,11 +170,8 @@ class StoreTail:
         end = self._offsets[ordinal + 1] if ordinal + 1 < len(self._offsets) else self.end
         return os.pread(self._descriptor, end - start, start)
 
-    def _parsed(self, line: bytes, number: int) -> EpisodicMemoryEntryV1_1:
-        try:
-            return EpisodicMemoryEntryV1_1.model_validate_json(line)
-        except ValidationError as error:
-            raise self._bad_line(number, reasons_of(error)) from error
+    def _bad_next_line(self, reason: str) -> MemoryStoreError:
+        return self._bad_line(len(self._offsets) + 1, reason)
 
     def _bad_line(self, number: int, reason: str) -> MemoryStoreError:
         return bad_line_error(self._path, number, reason)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import fsum, sqrt
+from statistics import fmean
 from typing import Final
 
 from episodic_absa.metrics.definitions import definition_of
@@ -72,6 +73,11 @@ class Comparison(FrozenModel):
         """Return the difference of one metric of PAIRED_METRICS."""
         return next(paired for paired in self.metrics if paired.metric == metric)
 
+    def __repr__(self) -> str:
+        primary = self.metrics[0]
+        difference = "has no pairs" if primary.difference is None else f"{primary.difference:+.4f}"
+        return f"Comparison({self.a} minus {self.b}: {primary.metric} {difference})"
+
 
 def compare(
     name_a: str,
@@ -118,7 +124,7 @@ def compare(
 
 def _differences(paired: PairedValues) -> list[float]:
     """Return A minus B per review; the seeds of a review are averaged first."""
-    return [_mean(paired.a[uid]) - _mean(paired.b[uid]) for uid in paired.a]
+    return [fmean(paired.a[uid]) - fmean(paired.b[uid]) for uid in paired.a]
 
 
 def _describe(
@@ -129,7 +135,7 @@ def _describe(
     p_value: float | None,
 ) -> PairedDifference:
     n = len(differences)
-    mean = _mean(differences) if n else None
+    mean = fmean(differences) if n else None
     if mean is not None and abs(mean) < _NOISE:
         mean = 0.0
     sd = _sample_sd(differences) if has_spread(differences) else None
@@ -140,8 +146,8 @@ def _describe(
         n_pairs=paired.n_pairs,
         unpaired_a=paired.unpaired_a,
         unpaired_b=paired.unpaired_b,
-        mean_a=_mean([_mean(values) for values in paired.a.values()]) if n else None,
-        mean_b=_mean([_mean(values) for values in paired.b.values()]) if n else None,
+        mean_a=fmean([fmean(values) for values in paired.a.values()]) if n else None,
+        mean_b=fmean([fmean(values) for values in paired.b.values()]) if n else None,
         difference=mean,
         ci_low=interval[0] if interval else None,
         ci_high=interval[1] if interval else None,
@@ -168,10 +174,6 @@ def _corrected(
     return corrected, matched
 
 
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)
-
-
 def _sample_sd(values: Sequence[float]) -> float:
-    mean = _mean(values)
+    mean = fmean(values)
     return sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1))

@@ -6,6 +6,7 @@ from typing import Final, get_args
 from episodic_absa.metrics.memory_growth import GrowthLine as GrowthWindow
 from episodic_absa.metrics.memory_use import split_by_following, was_injected
 from episodic_absa.metrics.per_sample.sample_values import delta_risk, was_changed
+from episodic_absa.metrics.ratios import mean_of
 from episodic_absa.reports.data.report_data import (
     Bilingual,
     ConditionCard,
@@ -163,17 +164,13 @@ def _impact(condition: str, followed: Sequence[Scorecard], ignored: Sequence[Sco
         followed=len(followed),
         ignored=len(ignored),
         follow_rate=len(followed) / (len(followed) + len(ignored)),
-        delta_followed=_mean(deltas_followed),
-        delta_ignored=_mean(deltas_ignored),
-        harm_followed=_mean([delta > 0 for delta in deltas_followed]),
-        harm_ignored=_mean([delta > 0 for delta in deltas_ignored]),
+        delta_followed=mean_of(deltas_followed),
+        delta_ignored=mean_of(deltas_ignored),
+        harm_followed=mean_of([delta > 0 for delta in deltas_followed]),
+        harm_ignored=mean_of([delta > 0 for delta in deltas_ignored]),
     )
 
 
 def _points(windows: Sequence[GrowthWindow], name: str) -> tuple[tuple[int, float], ...]:
     values = ((window.window_end_sample, getattr(window, name)) for window in windows)
     return tuple((end, float(value)) for end, value in values if value is not None)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None

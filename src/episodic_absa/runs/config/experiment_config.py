@@ -7,9 +7,15 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.shown_values import RESERVED_KEYS
+from episodic_absa.agents.shown_values import slot_name_problem
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.conditions import DEFAULT_COMPARISONS, ConditionsFile, load_conditions, resolve_conditions
+from episodic_absa.conditions import (
+    DEFAULT_COMPARISONS,
+    ConditionsFile,
+    ConditionsVersion,
+    load_conditions,
+    resolve_conditions,
+)
 from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
@@ -61,8 +67,8 @@ class IoSettings(FrozenModel):
 
     @model_validator(mode="after")
     def _is_free(self) -> Self:
-        if self.slot_memory_name in RESERVED_KEYS:
-            raise ValueError(f"slot_memory_name {self.slot_memory_name!r} is a key that prompts already use")
+        if problem := slot_name_problem(self.slot_memory_name):
+            raise ValueError(problem)
         return self
 
 
@@ -88,7 +94,7 @@ class StoreSettings(FrozenModel):
     @model_validator(mode="after")
     def _one_beginning(self) -> Self:
         if self.build is not None and self.initial_store is not None:
-            raise ValueError("give either build or initial_store: a store has one beginning")
+            raise ValueError("give either build or initial_store, not both")
         return self
 
 
@@ -190,13 +196,19 @@ class ExperimentConfig(BaseModel):
         )
 
 
-def load_experiment(path: Path) -> ExperimentConfig:
+def load_experiment(path: str | Path) -> ExperimentConfig:
     """Return the checked experiment of a file. Nothing is run and no data is read.
 
     Raises:
         ConfigError: the file cannot be read, or a key in it is unknown, missing, out of range or contradicts another.
+
+    Example:
+        >>> from episodic_absa import load_experiment
+        >>> experiment = load_experiment("experiments/quickstart.yaml")
+        >>> [condition.name for condition in experiment.conditions]
+        ['C1', 'C2', 'C2_silent', 'C2_eval_only', 'C2_frozen']
     """
-    path = path.resolve()
+    path = Path(path).resolve()
     document = read_yaml_file(path)
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: an experiment is a mapping of keys; see experiments/paper.yaml", path=path)
@@ -224,7 +236,7 @@ def load_experiment(path: Path) -> ExperimentConfig:
 
 
 def _conditions_source(source: str | None, root: Path) -> str | Path | None:
-    if source is None or source in ("v1_1", "v1_2", "v1_3"):
+    if source is None or source in get_args(ConditionsVersion):
         return source
     return root / source
 

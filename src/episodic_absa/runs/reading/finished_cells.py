@@ -64,10 +64,16 @@ class FinishedCell:
         return load_conditions(path).aliases if path is not None and path.is_file() else {}
 
 
+def require_directory(path: Path) -> None:
+    """Refuse a path that cannot be the directory of a run."""
+    if not path.is_dir():
+        message = f"{path} is not a directory; name a run directory or the directory of a grid"
+        raise RunDirectoryError(message, path=path)
+
+
 def load_cells(root: Path, tell: Tell = tell_nobody) -> tuple[FinishedCell, ...]:
     """Load the cell in `root`, or every cell below it, in the order of the experiment's conditions."""
-    if not root.is_dir():
-        raise RunDirectoryError(f"{root} is no directory; name a run directory or the directory of a grid", path=root)
+    require_directory(root)
     paths = [root] if is_cell(root) else sorted(path for path in root.iterdir() if is_cell(path))
     if not paths:
         raise RunDirectoryError(
@@ -105,7 +111,7 @@ def load_cell(path: Path) -> FinishedCell:
     """Load one cell; for an interrupted or damaged run, load what is there and log a warning."""
     files = CellFiles(path)
     if files.manifest is None:
-        what_next = "`episodic-absa verify` tells more" if is_cell(path) else "run the experiment first"
+        what_next = "run `episodic-absa verify` for details" if is_cell(path) else "run the experiment first"
         raise RunDirectoryError(f"{path}: {files.manifest_problem}; {what_next}", path=path)
     manifest = files.manifest
     cards = load_scorecards(path / SCORECARDS, may_be_torn=not manifest.completed)
@@ -114,7 +120,7 @@ def load_cell(path: Path) -> FinishedCell:
         logger.warning("%s is not finished: %d of %d samples", path.name, len(cards), due)
     elif len(cards) != due:
         logger.warning(
-            "%s was finished, but %s holds %d of %d samples; `episodic-absa verify` tells more",
+            "%s was finished, but %s holds %d of %d samples; run `episodic-absa verify` for details",
             path.name,
             SCORECARDS,
             len(cards),
@@ -133,7 +139,7 @@ def load_scorecards(path: Path, *, may_be_torn: bool = False) -> list[Scorecard]
     try:
         lines, torn = split_lines(path.read_bytes())
     except OSError as error:
-        problem = f"cannot read {path}: {error.strerror}; `episodic-absa verify` tells more"
+        problem = f"cannot read {path}: {error.strerror}; run `episodic-absa verify` for details"
         raise RunDirectoryError(problem, path=path) from error
     if torn and not may_be_torn:
         lines.append(torn)
@@ -154,7 +160,7 @@ def _validated(lines: Iterable[bytes], path: Path) -> Iterable[Scorecard]:
 
 
 def _unreadable(path: Path, number: int, why: str) -> RunDirectoryError:
-    return RunDirectoryError(f"{path}, line {number}: {why}; `episodic-absa verify` tells more", path=path)
+    return RunDirectoryError(f"{path}, line {number}: {why}; run `episodic-absa verify` for details", path=path)
 
 
 def evaluated(cells: Iterable[FinishedCell]) -> dict[str, list[FinishedCell]]:

@@ -7,14 +7,14 @@ from pydantic import Field
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
 from episodic_absa.vocabulary import OverrideSkip
 
-_Weight = Annotated[float, Field(ge=0.0)]
+Weight = Annotated[float, Field(ge=0.0)]
 
 
 class OverrideThresholds(FrozenModel):
     """The agreement that a change of polarity needs, and the evidence that adoption needs."""
 
-    min_total: _Weight
-    min_margin: _Weight
+    min_total: Weight
+    min_margin: Weight
     min_target_conf: Score
     l3_conservative: Flag
     ev_threshold: Score

@@ -77,7 +77,7 @@ def check_bucket_rates(cell: CellFiles) -> Findings:
         values = {metric.metric: metric for metric in cell_metrics(_as_finished(cell))}
         shares = [(values[name].value, values[name].denominator) for name in named]
     if all(denominator == 0 for _, denominator in shares):
-        raise NotApplicableError("no sample ended well")
+        raise NotApplicableError("no sample succeeded")
     rates = [value for value, _ in shares if value is not None]
     # Each of the rates is rounded to 6 decimals.
     adds_up = len(rates) == len(named) and abs(sum(rates) - 1) <= len(named) * 1e-6

@@ -20,7 +20,7 @@ _NEGATED_BLAME: Final = -0.6
 
 
 def is_wished(tokens: EnglishTokens, hit: EnglishHit, where: Clause) -> bool:
-    """What is wished for is missing."""
+    """Return whether the opinion is wished for; a wish means that the quality is missing."""
     for at in range(hit.first - 1, max(-1, hit.first - 8), -1):
         if tokens.items[at].start < where.start:
             return False

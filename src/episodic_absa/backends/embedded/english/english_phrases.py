@@ -159,5 +159,5 @@ def _phrase(tokens: EnglishTokens, first: int, last: int, clause: int, taken: se
 
 
 def _is_participle(tokens: EnglishTokens, at: int) -> bool:
-    """Well structured modules, a badly marked trail."""
+    """Return whether the word is a participle after an adverb, as in "well structured modules"."""
     return tokens.tag(at) == "V" and tokens.form(at).endswith("ed") and tokens.tag(at - 1) == "R"

@@ -89,7 +89,7 @@ def _owners_in_clause(
 
 
 def _is_counted(tokens: EnglishTokens, phrase: EnglishPhrase) -> bool:
-    """Two of the glasses are glasses."""
+    """Return whether the phrase counts a noun: "two of the glasses" is about glasses."""
     before = phrase.modifiers_from - 2
     return phrase.after_preposition == "of" and (
         tokens.tag(before) in ("#", "D")

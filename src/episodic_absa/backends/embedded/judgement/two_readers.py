@@ -49,7 +49,7 @@ def weights_back(reading: WeighedReading, sentiment: SentimentItem) -> bool:
 
 
 def is_doubtful(reading: WeighedReading, sentiment: SentimentItem) -> bool:
-    """Whether a target is too unlikely, and what is said of it too unclear; when it was named, nobody had judged it."""
+    """Return whether to drop a target: it is unlikely, and its polarity is unclear. ATE could not know the polarity."""
     place = place_of_tuple(reading, sentiment)
     weighed = weights_for(reading, sentiment)
     if (

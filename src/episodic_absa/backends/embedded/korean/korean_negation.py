@@ -70,7 +70,7 @@ def find_negation(tokens: KoreanTokens, hit: KoreanHit) -> KoreanNegation:
 
 
 def is_wished(tokens: KoreanTokens, hit: KoreanHit) -> bool:
-    """Whether -면 좋겠 follows: what is wished for is missing."""
+    """Return whether -면 좋겠 follows: a wish means that the quality is missing."""
     after = tokens.forms[hit.last + 1 : hit.last + 1 + _MAX_WISH]
     return any(word.endswith("면") and after[index + 1 : index + 3] == ["좋", "겠"] for index, word in enumerate(after))
 

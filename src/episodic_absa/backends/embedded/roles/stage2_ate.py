@@ -96,4 +96,9 @@ def _is_proposed(inputs: ReviewInputs, term: str) -> bool:
 
 
 def _short(term: str) -> str:
-    return term if len(term) <= 100 else f"{term[:97]}..."
+    return shortened(term, 100)
+
+
+def shortened(text: str, chars: int) -> str:
+    """Return a text for a reason, cut to a number of characters."""
+    return text if len(text) <= chars else f"{text[: chars - 3]}..."

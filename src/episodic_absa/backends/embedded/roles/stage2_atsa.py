@@ -5,10 +5,10 @@ from typing import Final
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement
 from episodic_absa.backends.embedded.judgement.first_judgement import judge_unnamed
 from episodic_absa.backends.embedded.judgement.two_readers import is_doubtful, weights_back
-from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
+from episodic_absa.backends.embedded.reading import MAX_ITEMS, Opinion, Reading
 from episodic_absa.backends.embedded.roles.cj import ironic_change, settle_conflict
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
-from episodic_absa.backends.embedded.roles.stage2_ate import PROVENANCE, added_targets
+from episodic_absa.backends.embedded.roles.stage2_ate import PROVENANCE, added_targets, shortened
 from episodic_absa.backends.embedded.roles.tuple_review import conflicting, has_quotation, proposed_change, reread
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
@@ -32,7 +32,7 @@ def answer_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> AtsaRev
             aspect_term=target.term,
             action="add",
             revised_polarity=judgement.polarity,
-            reason=f"judged by its own words: '{_short(reading.quote(judgement.start, judgement.end))}'",
+            reason=f"judged by its own words: '{_quoted(reading, judgement)}'",
             provenance=f"{PROVENANCE}:second_aspect",
         )
         for target, judgement in added_targets(reading, inputs, looks)
@@ -55,7 +55,7 @@ def _opinion_that_remains(
     opinion = judge_unnamed(reading, names_targets=False)
     if opinion is None:
         return ()
-    quoted = _short(reading.quote(opinion.start, opinion.end))
+    quoted = _quoted(reading, opinion)
     return (
         AnsweredSentimentReview(
             aspect_term="",
@@ -152,10 +152,14 @@ def _on_proposal(reading: Reading, sentiment: SentimentItem, *, is_one_of_two: b
     return _verdict(sentiment, "flip_polarity", reason, sentiment.polarity, "proposal")
 
 
+def _quoted(reading: Reading, words: Judgement | Opinion) -> str:
+    return shortened(reading.quote(words.start, words.end), 120)
+
+
 def _flip(
     reading: Reading, sentiment: SentimentItem, change: Judgement, why: str, source: str
 ) -> AnsweredSentimentReview:
-    quoted = _short(reading.quote(change.start, change.end))
+    quoted = _quoted(reading, change)
     return _verdict(sentiment, "flip_polarity", f"{why}; quoted: '{quoted}'", change.polarity, source)
 
 
@@ -173,7 +177,3 @@ def _verdict(
         reason=reason[:400],
         provenance=f"{PROVENANCE}:{source}",
     )
-
-
-def _short(quoted: str) -> str:
-    return quoted if len(quoted) <= 120 else f"{quoted[:117]}..."

@@ -56,7 +56,7 @@ def _remains(risk: StructuralRisk, present: list[FoundRisk], inputs: Validator2I
         # The system holds it against every contrast with one aspect, wherever the scope was put.
         return len({norm(aspect.aspect_term) for aspect in inputs.patched_aspects} - {""}) < 2
     # A risk of a kind this engine does not look for cannot be called resolved.
-    return risk.type not in _CHECKED or inputs.language == "other" or any(_is_same(risk, found) for found in present)
+    return risk.type not in _CHECKED or inputs.language == "other" or any(_is_same(risk, left) for left in present)
 
 
 def _is_same(old: StructuralRisk, found: FoundRisk) -> bool:

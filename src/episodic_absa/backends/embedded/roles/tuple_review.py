@@ -31,7 +31,7 @@ def judged_sentiments(stage1: Stage1Result) -> tuple[SentimentItem, ...]:
 
 
 def narrowed(looks: SecondLooks, wanted: Iterable[Look]) -> SecondLooks:
-    """Keep the looks that are an agent's business; caution is everybody's."""
+    """Keep the looks that are an agent's business; all agents keep the caution."""
     return SecondLooks(looks.looks & frozenset(wanted), looks.caution)
 
 
@@ -60,7 +60,7 @@ def reread(reading: Reading, sentiment: SentimentItem, looks: SecondLooks) -> Ju
     if not sentiment.aspect_term:
         return judge_implicit(reading, looks)
     judgements = judge_term(reading, sentiment.aspect_term, looks)
-    return next((found for found in judgements if found.polarity == sentiment.polarity), judgements[0])
+    return next((judgement for judgement in judgements if judgement.polarity == sentiment.polarity), judgements[0])
 
 
 def is_borrowed_across(reading: Reading, sentiment: SentimentItem) -> bool:

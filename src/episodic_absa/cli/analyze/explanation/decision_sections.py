@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
+from episodic_absa.agents.decision.moderator import stage_label
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import polarity_text
 from episodic_absa.cli.analyze.explanation.reason_words import ADOPT_WORDS, MODERATOR_RULE_WORDS, STORE_SKIP_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row, plain_text, row_list
-from episodic_absa.vocabulary import ModeratorRule
 
 
 def adoption_rows(result: SampleResult) -> Iterable[Row]:
@@ -32,20 +32,39 @@ def moderator_rows(result: SampleResult) -> Iterable[Row]:
     moderator, flags = result.moderator, result.moderator.arbiter_flags
     source = f"  {moderator.confidence:.2f}, from {moderator.label_source}; tuples of {moderator.selected_stage}"
     yield "label", Text.assemble(polarity_text(moderator.final_label), source)
-    yield "rules", row_list(_rules(moderator.applied_rules, moderator.rationale))
+    yield "rules", row_list(_rules(result))
     if flags.drop_guard:
         yield "drop guard", Text(f"Stage1 leads by {flags.confidence_margin_used:.2f}")
     if flags.rule_e_block_reason:
         yield "rule E", Text(f"did not fire: {flags.rule_e_block_reason}", style="dim")
 
 
-def _rules(rules: Sequence[ModeratorRule], rationale: str) -> Iterable[tuple[Text, ...]]:
+def _rules(result: SampleResult) -> Iterable[tuple[Text, ...]]:
+    rules, rationale = result.moderator.applied_rules, result.moderator.rationale
     reasons = rationale.split("; ")
     if len(reasons) != len(rules):
         yield Text(" ".join(rules), style="bold"), plain_text(rationale)
         return
     for rule, reason in zip(rules, reasons, strict=True):
-        yield Text(rule, style="bold"), Text(MODERATOR_RULE_WORDS[rule]), plain_text(reason.removeprefix(f"{rule}: "))
+        why = plain_text(reason.removeprefix(f"{rule}: "))
+        # Rule C speaks of another label: other than the one that rule B starts from.
+        full_reason = Text.assemble(why, ": ", _base_label(result)) if rule == "B" else why
+        yield Text(rule, style="bold"), Text(MODERATOR_RULE_WORDS[rule]), full_reason
+
+
+def _base_label(result: SampleResult) -> Text:
+    """Return the label that the rules start from, with the stage and the aspect it comes from."""
+    is_stage2 = result.adoption.adopt and not result.moderator.arbiter_flags.drop_guard
+    sentiments = result.patched_sentiments if is_stage2 else result.stage1.atsa.sentiments
+    base = stage_label(sentiments)
+    text = Text.assemble(
+        f"{'Stage2' if is_stage2 else 'Stage1'}'s label, ", polarity_text(base.label), f" {base.confidence:.2f}"
+    )
+    behind = (base.label, base.confidence, base.span)
+    for sentiment in sentiments:
+        if (sentiment.polarity, sentiment.confidence, sentiment.span) == behind and not sentiment.is_backfilled:
+            return text.append_text(plain_text(f" ({sentiment.aspect_term or 'implicit'})"))
+    return text
 
 
 def store_rows(result: SampleResult) -> Iterable[Row]:
