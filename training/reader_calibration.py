@@ -2,8 +2,8 @@
 
 python training/reader_calibration.py [--data ../shared/data] [--check-only]
 
-The tables are fitted with the shipped weights on one half of the dev texts (by the hash of their uid) and checked on the
-other half; a second check fits on all dev files but one and takes the error on that one. Train the weights first.
+The tables are fitted with the shipped weights on one half of the dev texts (by the hash of their uid) and checked on
+the other half; a second check fits on all dev files but one and takes the error on that one. Train the weights first.
 """
 
 import argparse
@@ -57,6 +57,28 @@ class Observation(NamedTuple):
     kind: Score
     score: float
     is_right: bool
+
+
+class Block(NamedTuple):
+    """Some cases with neighbouring scores."""
+
+    number: int
+    score_sum: float
+    right: int
+
+    @property
+    def mean_score(self) -> float:
+        """The mean of their scores."""
+        return round(self.score_sum / self.number, _DIGITS)
+
+    @property
+    def share_right(self) -> float:
+        """The share that is right; half a case on either side keeps it off 0 and 1."""
+        return round((self.right + 0.5) / (self.number + 1.0), _DIGITS)
+
+    def joined(self, other: "Block") -> "Block":
+        """Return both together."""
+        return Block(self.number + other.number, self.score_sum + other.score_sum, self.right + other.right)
 
 
 class Pair(NamedTuple):
@@ -159,28 +181,31 @@ def fit(texts: Sequence[ReadText]) -> ReaderCalibration:
 
 def isotonic(scores: Sequence[tuple[float, bool]]) -> MonotoneMap:
     """Return a short rising table: equal numbers per bin, bins pooled until their shares rise."""
-    ordered = sorted(scores)
-    size = max(_LEAST_PER_BIN, -(-len(ordered) // _TABLE_BINS))
-    # (number, sum of scores, number right); half a case on either side keeps shares off 0 and 1.
-    blocks: list[tuple[float, float, float]] = []
-    for start in range(0, len(ordered), size):
-        chunk = ordered[start : start + size]
-        blocks.append((len(chunk), sum(score for score, _ in chunk), sum(is_right for _, is_right in chunk)))
-        while len(blocks) > 1 and (_falls(blocks[-2], blocks[-1]) or blocks[-1][0] < _LEAST_PER_BIN):
-            last, before = blocks.pop(), blocks.pop()
-            blocks.append((before[0] + last[0], before[1] + last[1], before[2] + last[2]))
-    return MonotoneMap(
-        tuple(round(total / number, _DIGITS) for number, total, _ in blocks), tuple(map(_share_right, blocks))
-    )
+    blocks: list[Block] = []
+    for block in _bins(scores):
+        blocks.append(block)
+        while len(blocks) > 1 and blocks[-1].share_right - blocks[-2].share_right < _LEAST_RISE:
+            blocks[-2:] = [blocks[-2].joined(blocks[-1])]
+    return MonotoneMap(tuple(block.mean_score for block in blocks), tuple(block.share_right for block in blocks))
 
 
-def _falls(left: tuple[float, float, float], right: tuple[float, float, float]) -> bool:
-    is_same_score = round(left[1] / left[0], _DIGITS) >= round(right[1] / right[0], _DIGITS)
-    return is_same_score or _share_right(right) - _share_right(left) < _LEAST_RISE
-
-
-def _share_right(block: tuple[float, float, float]) -> float:
-    return round((block[2] + 0.5) / (block[0] + 1.0), _DIGITS)
+def _bins(scores: Sequence[tuple[float, bool]]) -> list[Block]:
+    """Return the scores in bins of about equal size; equal scores share a bin."""
+    by_score: dict[float, Block] = {}
+    for score, is_right in sorted(scores):
+        case = Block(1, score, int(is_right))
+        key = round(score, _DIGITS)
+        by_score[key] = by_score[key].joined(case) if key in by_score else case
+    size = max(_LEAST_PER_BIN, len(scores) // _TABLE_BINS)
+    bins: list[Block] = []
+    for block in by_score.values():
+        if bins and (bins[-1].number < size):
+            bins[-1] = bins[-1].joined(block)
+        else:
+            bins.append(block)
+    if len(bins) > 1 and bins[-1].number < _LEAST_PER_BIN:
+        bins[-2:] = [bins[-2].joined(bins[-1])]
+    return bins
 
 
 def check(texts: Sequence[ReadText]) -> list[dict[str, Any]]:
@@ -188,8 +213,9 @@ def check(texts: Sequence[ReadText]) -> list[dict[str, Any]]:
     fitted = fit([text for text in texts if text.is_fitted])
     unseen = [text for text in texts if not text.is_fitted]
     groups: list[tuple[str, list[ReadText], ReaderCalibration]] = [("all", unseen, fitted)]
-    for language in ("en", "ko"):
-        groups.append((language, [text for text in unseen if text.language == language], fitted))
+    groups += [
+        (language, [text for text in unseen if text.language == language], fitted) for language in ("en", "ko")
+    ]
     for file in DEV_FILES:
         rest = fit([text for text in texts if text.file != file])
         groups.append((f"left out: {file}", [text for text in texts if text.file == file], rest))

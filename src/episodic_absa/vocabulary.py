@@ -61,7 +61,7 @@ AdoptReason = Literal[
 StorageTag = Literal["failure_asset", "utility", "novelty", "gate_disabled"]
 Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
-Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator"]
+Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint"]
 """The questions a sample asks of a model."""
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E"]
 ErrorType = Literal[

@@ -26,6 +26,8 @@ LANGUAGES: Final[tuple[Language, ...]] = ("ko", "en")
 _SAID: Final = 1.0
 _NAMEABLE: Final = 0.5
 _UNSAID: Final = 0.0
+_WHOLE: Final = 0.75
+"""How much of its words a term must take up: "steak" stands for "steaks", "art" does not stand for "party"."""
 _STRUCTURE_LOOKS: Final = SecondLooks(frozenset({"negation", "contrast", "irony", "conflict"}))
 
 
@@ -172,9 +174,7 @@ def rules_view(reading: WeighedReading, place: TermPlace, looks: SecondLooks | N
     """Return what the rules alone say of a term."""
     judgements = judge_term(reading, place.term) if looks is None else judge_term(reading, place.term, looks)
     surest = max(judgements, key=lambda judgement: judgement.confidence)
-    return RawView(
-        _rules_target(reading, place), "rules_target", surest.polarity, surest.confidence, "rules_polarity"
-    )
+    return RawView(_rules_target(reading, place), "rules_target", surest.polarity, surest.confidence, "rules_polarity")
 
 
 def weights_view(reading: WeighedReading, place: TermPlace) -> RawView | None:
@@ -182,7 +182,7 @@ def weights_view(reading: WeighedReading, place: TermPlace) -> RawView | None:
     weighed = weighed_polarity(reading, place.term, place.place)
     if weighed is None:
         return None
-    target = likelihood(reading, weigh(reading), *place.place) * _coverage(reading, place)
+    target = likelihood(reading, weigh(reading), *place.place) if _is_whole(reading, place) else 0.0
     return RawView(target, "weights_target", weighed.best, max(weighed), "weights_polarity")
 
 
@@ -190,19 +190,20 @@ def _target_score(reading: WeighedReading, place: TermPlace) -> tuple[float, Sco
     supported = support(reading, weigh(reading), *place.place)
     if place.named is not None:
         return max(place.named.likelihood, supported), "named_target"
-    score = supported * _coverage(reading, place)
+    if not _is_whole(reading, place):
+        return 0.0, "other_target"
     is_beside = any(
         named.target.start < place.end and place.start < named.target.end for named in named_targets(reading)
     )
-    return score, "overlapping_target" if is_beside else "other_target"
+    return supported, "overlapping_target" if is_beside else "other_target"
 
 
-def _coverage(reading: Reading, place: TermPlace) -> float:
-    """Return which share of the words it touches a term takes up: a piece of a word is no target."""
+def _is_whole(reading: Reading, place: TermPlace) -> bool:
+    """Whether a term takes up the words it touches, but for an ending: a piece of a word is no target."""
     touched = [word for word in reading.words if word.start < place.end and place.start < word.end]
     total = sum(word.end - word.start for word in touched)
     inside = sum(min(word.end, place.end) - max(word.start, place.start) for word in touched)
-    return inside / total if total else 0.0
+    return total > 0 and inside / total >= _WHOLE
 
 
 def _share(reading: WeighedReading, place: TermPlace, judgement: Judgement) -> float:
@@ -212,6 +213,8 @@ def _share(reading: WeighedReading, place: TermPlace, judgement: Judgement) -> f
 
 
 def _rules_target(reading: Reading, place: TermPlace) -> float:
+    if not _is_whole(reading, place):
+        return _UNSAID
     if opinions_about(reading, place.term):
         return _SAID
     is_nameable = any(
