@@ -71,6 +71,11 @@ class EmbeddedEngine:
         answer = slim.answer if output_model is slim.model else ANSWERS[role]
         return answer(self.read(inputs.text, inputs.language), inputs)
 
+    @property
+    def kept_readings(self) -> int:
+        """How many readings are kept at present."""
+        return self._kept.cache_info().currsize
+
     @cached_property
     def fingerprint(self) -> str:
         """The sha256 over rules, word lists and weights: engines with equal ones give equal answers."""
