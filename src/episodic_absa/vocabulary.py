@@ -64,7 +64,7 @@ Rules = Literal["seed", "v2"]
 Effort = Literal["one_call", "stage1", "adaptive", "full"]
 Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
-Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator"]
+Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint"]
 """The questions a sample asks of a model."""
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E"]
 ErrorType = Literal[

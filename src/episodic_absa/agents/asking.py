@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from episodic_absa.agents.roles import ROLE_SPECS, prompt_name
+from episodic_absa.agents.roles import ROLE_SPECS, V1_ROLES, prompt_name
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError
 from episodic_absa.schemas.role_inputs import AteInputs
@@ -122,4 +122,4 @@ def instructions(role: Role) -> str:
 @cache
 def prompt_versions() -> dict[str, str]:
     """Return the sha256 of every prompt file by name."""
-    return {prompt_name(role): hashlib.sha256(instructions(role).encode()).hexdigest() for role in ROLE_SPECS}
+    return {prompt_name(role): hashlib.sha256(instructions(role).encode()).hexdigest() for role in V1_ROLES}

@@ -11,6 +11,7 @@ from typing import Final, Literal, get_args
 from pydantic import BaseModel
 
 from episodic_absa.agents.asking import instructions
+from episodic_absa.agents.roles import V1_ROLES
 from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.datasets.dataset_checks import count_invalid_gold, find_shared_texts
@@ -25,10 +26,9 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.schemas import absa, answers, role_inputs
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Role
+from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk
 
 Level = Literal["ok", "warning", "error"]
-_ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _INPUT_LINE: Final = re.compile(r"^Input:.*$", re.MULTILINE)
 _QUOTED: Final = re.compile(r'["`](\w+)["`]')
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
@@ -139,11 +139,11 @@ def _prompt_lines(data: ExperimentData | None) -> Iterator[_Said]:
         yield "error", "metadata", f"agents are given {leaked[0]}"
     # A prompt that names a column with the name of one of our fields means the field.
     foreign = columns - given - _fields_of(answers) - _fields_of(absa) - set(RESERVED_KEYS)
-    for role in _ROLES:
+    for role in V1_ROLES:
         if named := sorted(foreign & _inputs_named_by(instructions(role))):
             yield "error", "metadata", f"the prompt of {role} names the metadata column {named[0]!r}"
             return
-    yield "ok", "metadata", f"{len(_ROLES)} prompts name none of the metadata ({', '.join(sorted(columns))})"
+    yield "ok", "metadata", f"{len(V1_ROLES)} prompts name none of the metadata ({', '.join(sorted(columns))})"
 
 
 def _inputs_named_by(prompt: str) -> set[str]:
