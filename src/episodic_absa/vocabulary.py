@@ -61,7 +61,6 @@ AdoptReason = Literal[
 StorageTag = Literal["failure_asset", "utility", "novelty", "gate_disabled"]
 Rules = Literal["seed", "v2"]
 """Which set of rules decides: the original requirement, or the second version."""
-Effort = Literal["one_call", "stage1", "adaptive", "full"]
 Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
 Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint"]

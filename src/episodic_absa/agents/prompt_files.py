@@ -5,11 +5,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from episodic_absa.agents.roles import ROLE_SPECS
+from episodic_absa.agents.roles import ROLE_SPECS, V1_ROLES
 from episodic_absa.vocabulary import Language, Role, Rules
 
 _ROLES: Final[dict[Rules, tuple[Role, ...]]] = {
-    "seed": tuple(role for role in ROLE_SPECS if role != "joint"),
+    "seed": V1_ROLES,
     "v2": tuple(ROLE_SPECS),
 }
 _LANGUAGES: Final = ("en", "ko")

@@ -26,8 +26,6 @@ from episodic_absa.schemas.role_inputs import (
 from episodic_absa.schemas.slim_answers import JointAnswer
 from episodic_absa.vocabulary import SPEAKERS, Role
 
-PROMPT_VERSION: Final = "v1"
-
 
 class RoleSpec(NamedTuple):
     """One role."""
@@ -50,8 +48,3 @@ ROLE_SPECS: Final[dict[Role, RoleSpec]] = {
 }
 V1_ROLES: Final[tuple[Role, ...]] = tuple(role for role in ROLE_SPECS if role != "joint")
 """The roles that prompts v1 instruct; one joint ask is new in v2."""
-
-
-def prompt_name(role: Role) -> str:
-    """Return the name of a role's prompt: its file in agents/prompts without the ending."""
-    return f"{role}.{PROMPT_VERSION}"

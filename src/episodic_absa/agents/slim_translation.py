@@ -38,6 +38,7 @@ from episodic_absa.schemas.slim_answers import (
     TargetVerdictsAnswer,
     WrongPairsAnswer,
 )
+from episodic_absa.vocabulary import EditOp
 
 _LONGEST_REASON: Final = 400
 _UNSTATED: Final = 0.5
@@ -124,7 +125,7 @@ def edits_of_targets(
         if not item.aspect_term or item.is_backfilled:
             continue
         quote = named[item.aspect_term].quote if item.aspect_term in named else ""
-        op = "confirm_tuple" if item.aspect_term in named else "drop_tuple"
+        op: EditOp = "confirm_tuple" if item.aspect_term in named else "drop_tuple"
         reference = EditTarget(aspect_ref=item.aspect_term, polarity=item.polarity)
         edits.append(ProposedEdit(op=op, target=reference, evidence=quote or None))
     edits += [
@@ -159,7 +160,8 @@ def judge_of_decisions(
     answer: DecisionsAnswer, sentiments: Sequence[SentimentItem], terms: TermMap, text: str
 ) -> JudgeAnswer:
     """Return the judge's settlement: a patch entry per decision, and the quotes that stand in the text."""
-    patch, quotes = [], {}
+    patch: list[PatchEdit] = []
+    quotes: dict[str, str] = {}
     for decision in answer.decisions:
         term = terms.find(decision.target)
         current = _current(term, sentiments)
