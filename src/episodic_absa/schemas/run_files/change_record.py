@@ -11,7 +11,7 @@ from episodic_absa.vocabulary import Polarity
 ChangeKind = Literal["flip", "drop", "add", "span"]
 Stance = Literal["for", "against", "silent"]
 WitnessName = Literal["review", "epm", "tan", "cj", "judge", "validator", "reader"]
-"""Who can speak about a change: Stage2's verdict, a speaker, the judge, the validator's proposal, the embedded reader."""
+"""Who can speak about a change: Stage2's verdict, a speaker, the judge, the validator's proposal, the reader."""
 ChangeReason = Literal[
     "adopted",
     "one_witness",
