@@ -161,6 +161,13 @@ def test_an_added_pair_replaces_the_backfill_and_keeps_the_aspect() -> None:
     assert (price.polarity, price.is_backfilled) == ("positive", False)
 
 
+@pytest.mark.parametrize(
+    "empty", [record("flip", "food", "positive"), record("add", "price"), record("span", "food", score=0.0)]
+)
+def test_a_record_without_polarity_or_words_changes_nothing(empty: ChangeRecord) -> None:
+    assert apply_changes(STAGE1, [empty]) == (STAGE1.ate.aspects, STAGE1.atsa.sentiments)
+
+
 def test_an_aspect_stays_while_one_of_its_pairs_stays() -> None:
     first = b.stage1_of([b.aspect("food")], [b.sentiment("food", "positive"), b.sentiment("food", "negative")])
     aspects, sentiments = apply_changes(first, [record("drop", "food", "positive")])

@@ -18,13 +18,14 @@ def apply_changes(
 ) -> tuple[tuple[AspectItem, ...], tuple[SentimentItem, ...]]:
     """Return the aspects and sentiments of Stage1 with exactly the adopted changes.
 
-    An aspect is removed with its last pair. An added pair takes the place of a backfill of its term.
+    An aspect is removed with its last pair. An added pair takes the place of a backfill of its term. A record without
+    the polarity or the words that its kind needs changes nothing.
     """
     adopted = [record for record in records if record.adopted]
     if not adopted:
         return stage1.ate.aspects, stage1.atsa.sentiments
     sentiments = [changed for item in stage1.atsa.sentiments if (changed := _changed(item, adopted)) is not None]
-    added = [record for record in adopted if record.kind == "add"]
+    added = [record for record in adopted if record.kind == "add" and record.to_polarity is not None]
     added_terms = {norm(record.aspect_term) for record in added}
     # An aspect that lost every pair is gone, with what stood in for a missing judgement.
     gone = {norm(record.aspect_term) for record in adopted if record.kind == "drop"}
@@ -71,7 +72,8 @@ def _of_item(item: SentimentItem, adopted: Sequence[ChangeRecord], kind: ChangeK
 
 def _moved(item: ItemT, adopted: Sequence[ChangeRecord]) -> ItemT:
     for record in adopted:
-        if record.kind == "span" and norm(record.aspect_term) == norm(item.aspect_term):
+        is_moved = record.kind == "span" and record.to_term is not None
+        if is_moved and norm(record.aspect_term) == norm(item.aspect_term):
             return item.model_copy(update={"aspect_term": record.to_term, "span": record.to_span})
     return item
 

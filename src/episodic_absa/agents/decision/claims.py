@@ -149,7 +149,8 @@ def _of_edit(who: WitnessName, edit: ProposedEdit | PatchEdit, quote: str, pairs
 def _is_named(who: WitnessName, polarity: Polarity | None, held: Sequence[Polarity]) -> bool | None:
     """Return whether a polarity says that the term is a target.
 
-    EPM judges every target it is given and CJ lists polarities of given pairs, so their polarity says nothing of it.
+    EPM judges every target it is given and CJ lists polarities of given pairs, so their polarity of a Stage1 pair does
+    not say so. A polarity of a term without a pair asks for one.
     """
     if polarity is None:
         return None
