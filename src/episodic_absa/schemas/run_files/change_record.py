@@ -21,7 +21,9 @@ ChangeReason = Literal[
     "not_in_text",
     "no_polarity",
     "score_too_low",
+    "outweighed",
 ]
+"""Why a change was or was not adopted. `outweighed`: another change of the same pair has a higher score."""
 
 
 class Witness(FrozenModel):
@@ -47,7 +49,9 @@ class ChangeRecord(FrozenModel):
     from_polarity: Polarity | None = None
     to_polarity: Polarity | None = None
     to_span: Span | None = None
-    """For a change of span: where the term stands instead."""
+    """Where an added term stands, or where a revised term stands instead; None if the text does not hold it."""
+    to_term: str | None = None
+    """For a change of span: the words at the new place."""
     witnesses: tuple[Witness, ...]
     score: float
     adopted: Flag
