@@ -28,7 +28,7 @@ demo: $(STAMP) ## Run a small experiment and explain one review with the memory 
 test: $(STAMP) ## Run the tests
 	@$(BIN)/python -m pytest -q -n 3 -m 'not torture'
 
-coverage: $(STAMP) ## Run the tests under coverage; fail below the floor in pyproject.toml (twice as long as make test)
+coverage: $(STAMP) ## Run the tests under coverage; fail below the floor in pyproject.toml (slower than make test)
 	@$(BIN)/python -m pytest -q -n 3 -m 'not torture' --cov --cov-report=term
 
 wheel-test: ## Build the wheel, install it and its dependencies into a new environment and test that (minutes)

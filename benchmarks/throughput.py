@@ -92,7 +92,7 @@ def write_data(folder: Path, samples: int) -> None:
 
 
 def write_config(folder: Path, name: str, base_url: str | None, **experiment: Any) -> ExperimentConfig:
-    """Write the experiment file; with a `url` the experiment asks that server."""
+    """Write the experiment file; with a `base_url` the experiment asks that server."""
     backbone = {"provider": "openai", "model": "recorded", "base_url": base_url} if base_url else {}
     config = {
         "run_id": "throughput",

@@ -349,7 +349,8 @@ def test_an_advisory_that_no_call_saw_is_not_recorded_as_injected(tmp_path: Path
     assert not result.memory.stage2_memory_injected
     assert result.memory.stage2_memory_prompt_injection_chars == 0
     assert result.memory.advisory_expects is None
-    assert result.stage2 is None
+    assert result.stage2 is not None
+    assert not result.stage2.advisories_present
 
 
 # CHECKLIST 122

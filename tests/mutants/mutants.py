@@ -86,8 +86,9 @@ SLOW = (
     ),
     mutant(
         "memory: the condition reaches it unchanged",
-        "EpisodicOrchestrator(cell.condition, store,",
-        'EpisodicOrchestrator(cell.condition.model_copy(update={"exposed_to_stage2": False}), store,',
+        "            condition=cell.condition,\n            store=cell.store or",
+        '            condition=cell.condition.model_copy(update={"exposed_to_stage2": False}),\n'
+        "            store=cell.store or",
         "runs/test_manifest.py::test_the_memory_obeys_the_condition_of_the_block_unchanged",
     ),
     mutant(
@@ -201,15 +202,15 @@ SLOW = (
     ),
     mutant(
         "metrics: the micro score pools only samples with explicit gold",
-        "        if meant:\n            hit_n",
+        "        if expected:\n            hit_n",
         "        if True:\n            hit_n",
         "metrics/test_quality_by_oracle.py",
         "metrics/test_quality_metrics.py",
     ),
     mutant(
         "metrics: net gain counts what broke",
-        'rate("net_gain", fixed - broken, len(turns))',
-        'rate("net_gain", fixed, len(turns))',
+        'rate("net_gain", fixed - broken, len(exact))',
+        'rate("net_gain", fixed, len(exact))',
         "metrics/test_quality_by_oracle.py",
     ),
     mutant(
@@ -232,8 +233,8 @@ SLOW = (
     ),
     mutant(
         "run: a writing run holds the lock of its store",
-        "                with store.writing():\n",
-        "                if True:\n",
+        "            with pipeline.store.writing():\n",
+        "            if True:\n",
         "runs/test_writing_run.py::test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the_last",
     ),
     mutant(
