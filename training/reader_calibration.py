@@ -213,9 +213,7 @@ def check(texts: Sequence[ReadText]) -> list[dict[str, Any]]:
     fitted = fit([text for text in texts if text.is_fitted])
     unseen = [text for text in texts if not text.is_fitted]
     groups: list[tuple[str, list[ReadText], ReaderCalibration]] = [("all", unseen, fitted)]
-    groups += [
-        (language, [text for text in unseen if text.language == language], fitted) for language in ("en", "ko")
-    ]
+    groups += [(language, [text for text in unseen if text.language == language], fitted) for language in ("en", "ko")]
     for file in DEV_FILES:
         rest = fit([text for text in texts if text.file != file])
         groups.append((f"left out: {file}", [text for text in texts if text.file == file], rest))
