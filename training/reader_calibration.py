@@ -1,6 +1,6 @@
 """Fits the tables that turn the embedded reader's scores into probabilities, and checks them on texts left out.
 
-python training/reader_calibration.py [--data ../shared/data] [--check-only]
+python training/reader_calibration.py [--data ../shared/data] [--check-only | --on-test]
 
 The tables are fitted with the shipped weights on one half of the dev texts (by the hash of their uid) and checked on
 the other half; a second check fits on all dev files but one and takes the error on that one. Train the weights first.
@@ -32,6 +32,7 @@ from episodic_absa.backends.embedded.reader_calibration import (
     MonotoneMap,
     ReaderCalibration,
     Score,
+    shipped_calibration,
 )
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
@@ -107,9 +108,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Calibrate the embedded reader.")
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--check-only", action="store_true", help="print the figures and write nothing")
+    parser.add_argument("--on-test", action="store_true", help="print the errors of the shipped tables on test files")
     options = parser.parse_args()
     if not options.data.is_dir():
         raise SystemExit(f"no data at {options.data}; see training/README.md for what is needed")
+    if options.on_test:
+        unseen = [text for file in DEV_FILES for text in read_file(options.data, file, "test")]
+        by_file = [(file, [text for text in unseen if text.file == file]) for file in DEV_FILES]
+        for name, chosen in (*_by_language(unseen), *by_file):
+            print(json.dumps(_errors(name, chosen, shipped_calibration())))
+        return
     texts = [text for file in DEV_FILES for text in read_file(options.data, file)]
     figures = check(texts)
     for line in figures:
@@ -119,11 +127,11 @@ def main() -> None:
         CALIBRATION_FILE.write_text(stored(calibration, figures), encoding="utf-8")
 
 
-def read_file(data: Path, file: str) -> Iterator[ReadText]:
-    """Read the texts of a dev file."""
+def read_file(data: Path, file: str, split: str = "dev") -> Iterator[ReadText]:
+    """Read the texts of a file."""
     engine = EmbeddedEngine()
     language = DEV_FILES[file]
-    for line in (data / f"{file}.dev.jsonl").read_text("utf-8").splitlines():
+    for line in (data / f"{file}.{split}.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
         gold = gold_of(row["gold_tuples"])
         reading = engine.read(row["text"], language)
@@ -212,25 +220,28 @@ def check(texts: Sequence[ReadText]) -> list[dict[str, Any]]:
     """Return the calibration errors before and after, on the half left out and on each file left out."""
     fitted = fit([text for text in texts if text.is_fitted])
     unseen = [text for text in texts if not text.is_fitted]
-    groups: list[tuple[str, list[ReadText], ReaderCalibration]] = [("all", unseen, fitted)]
-    groups += [
-        (language, [text for text in unseen if text.language == language], fitted) for language in ("en", "ko")
-    ]
+    figures = [_errors(name, chosen, fitted) for name, chosen in _by_language(unseen)]
     for file in DEV_FILES:
         rest = fit([text for text in texts if text.file != file])
-        groups.append((f"left out: {file}", [text for text in texts if text.file == file], rest))
-    return [
-        {
-            "texts": name,
-            "n": len(chosen),
-            **{
-                f"{question}_{when}": calibration_error(measure(chosen, calibration))
-                for question, measure in MEASURES.items()
-                for when, calibration in (("before", UNCALIBRATED), ("after", after))
-            },
-        }
-        for name, chosen, after in groups
-    ]
+        figures.append(_errors(f"left out: {file}", [text for text in texts if text.file == file], rest))
+    return figures
+
+
+def _by_language(texts: Sequence[ReadText]) -> list[tuple[str, list[ReadText]]]:
+    languages = [(name, [text for text in texts if text.language == name]) for name in ("en", "ko")]
+    return [("all", list(texts)), *languages]
+
+
+def _errors(name: str, texts: Sequence[ReadText], after: ReaderCalibration) -> dict[str, Any]:
+    return {
+        "texts": name,
+        "n": len(texts),
+        **{
+            f"{question}_{when}": calibration_error(measure(texts, calibration))
+            for question, measure in MEASURES.items()
+            for when, calibration in (("before", UNCALIBRATED), ("after", after))
+        },
+    }
 
 
 def pair_scores(texts: Sequence[ReadText], calibration: ReaderCalibration) -> list[tuple[float, bool]]:
