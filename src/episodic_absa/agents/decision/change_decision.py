@@ -40,7 +40,9 @@ def decide_changes(
     records = []
     for change in changes_of(claims, pairs, reader=reader, language=language):
         term = change.to_term or change.aspect_term
-        view = reader.view(sample_text, language, term) if reader and term else None
+        view = None
+        if reader and term:
+            view = reader.view_of_change(sample_text, language, term, change.from_polarity, change.to_polarity)
         place = change.to_span if change.kind == "add" else pairs.span(change.aspect_term)
         witnesses = hear(change, claims, view, rules.reader, text=sample_text, language=language, place=place)
         decision = adopt(change, witnesses, rules)

@@ -97,6 +97,12 @@ class EmbeddedReader:
             for raw in joined_views(reading, place)
         )
 
+    def view_of_change(
+        self, text: str, language: Language, term: str, from_polarity: Polarity | None, to_polarity: Polarity | None
+    ) -> ReaderView | None:
+        """Return the view that witnesses a change somebody else proposed."""
+        return self.view(text, language, term)
+
     def other_half(
         self, text: str, language: Language, term: str, from_polarity: Polarity | None, to_polarity: Polarity | None
     ) -> ReaderView | None:
