@@ -39,7 +39,7 @@ class Asking:
     ) -> OutputT:
         """Ask one role; `context` is what its prompt shows, in this order."""
         name = prompt_name(role, self.rules, inputs.language)
-        prompt = Prompt(name, instructions(name), render_context(context))
+        prompt = Prompt(name, instructions(name), render_context(context), states_form=self.rules == "v2")
         ask = Ask(role, inputs, prompt, output_model, seed=self.seed, condition=self.condition)
         started_at, start = datetime.now(UTC), time.perf_counter()
         place = len(self.calls)

@@ -65,7 +65,7 @@ def load_condition(name: str, source: str | Path | None = None) -> Condition:
 
     Args:
         name: the name, such as C1 or C2.
-        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, or the path of a conditions file.
+        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0`, or the path of a conditions file.
 
     Raises:
         ConfigError: the file cannot be read, or there is no such condition; the message lists all names.
@@ -83,7 +83,7 @@ def load_conditions(source: str | Path | None = None) -> ConditionsFile:
     """Return all conditions of a file.
 
     Args:
-        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, or the path of a conditions file.
+        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0`, or the path of a conditions file.
 
     Raises:
         ConfigError: the file cannot be read, or a flag in it is missing, unknown or contradicts another.

@@ -98,7 +98,12 @@ class EmbeddedReader:
         )
 
     def view_of_change(
-        self, text: str, language: Language, term: str, from_polarity: Polarity | None, to_polarity: Polarity | None
+        self,
+        text: str,
+        language: Language,
+        term: str,
+        from_polarity: Polarity | None,  # noqa: ARG002 - asked for by readers that answer for one half
+        to_polarity: Polarity | None,  # noqa: ARG002
     ) -> ReaderView | None:
         """Return the view that witnesses a change somebody else proposed."""
         return self.view(text, language, term)

@@ -9,7 +9,13 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.conditions import DEFAULT_COMPARISONS, ConditionsFile, load_conditions, resolve_conditions
+from episodic_absa.conditions import (
+    DEFAULT_COMPARISONS,
+    ConditionsFile,
+    ConditionsVersion,
+    load_conditions,
+    resolve_conditions,
+)
 from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
@@ -224,7 +230,7 @@ def load_experiment(path: Path) -> ExperimentConfig:
 
 
 def _conditions_source(source: str | None, root: Path) -> str | Path | None:
-    if source is None or source in ("v1_1", "v1_2", "v1_3"):
+    if source is None or source in get_args(ConditionsVersion):
         return source
     return root / source
 

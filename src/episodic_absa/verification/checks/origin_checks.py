@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.backends.provider_facts import facts_of, shipped_fingerprint
-from episodic_absa.conditions import load_conditions
+from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
@@ -170,7 +170,7 @@ def _require_same_package(manifest: Manifest) -> None:
 
 def _conditions_source(cell: CellFiles) -> str | Path | None:
     source = cell.known_manifest.config.episodic_memory.conditions_path
-    if source is None or source in ("v1_1", "v1_2", "v1_3"):
+    if source is None or source in get_args(ConditionsVersion):
         return source
     path = cell.resolve(Path(source))
     if path is None:
