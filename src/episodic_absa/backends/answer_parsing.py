@@ -66,12 +66,20 @@ def _find_json(text: str, *, keep_cut: bool = False) -> Any:
             try:
                 return _decode.raw_decode(stripped, start)[0]
             except (ValueError, RecursionError):  # a looping model nests without end
-                whole = closed(stripped[start:]) if keep_cut else None
-                if whole is not None:
-                    return _decode.decode(whole)
+                if keep_cut and (kept := _complete_items(stripped[start:])) is not None:
+                    return kept
     raise UnusableReplyError(
         "the answer is empty" if not shown.strip() else "the answer holds no complete JSON object", "json_parse_error"
     )
+
+
+def _complete_items(cut: str) -> Any:
+    """Return the object with the complete items of a list that was cut off, None if nothing of it can be read."""
+    whole = closed(cut)
+    try:
+        return None if whole is None else _decode.decode(whole)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _problems_of(error: ValidationError) -> str:
