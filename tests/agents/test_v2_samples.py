@@ -25,8 +25,10 @@ b: Any = builders
 ALWAYS_ASKED = ["joint", "validator", "epm", "tan", "cj", "judge", "stage2_ate", "stage2_atsa"]
 UNSEEN = ("C1", "C2_silent", "C2_eval_only")
 CHANGED = {
-    "en": "Camera app freezes everytime I switch to video. Missed my daughter's first goal because of it.",
-    "ko": "업데이트하고 나서 터치가 멋대로 눌려요. 몇일을 참다가 서비스 센터 갔더니 초기화하라는 말만 앵무새처럼 하네요",
+    "en": "The noodles were fresh and clearly homemade, but the sauce was basically water.",
+    "ko": (
+        "업데이트하고 나서 터치가 멋대로 눌려요. 몇일을 참다가 서비스 센터 갔더니 초기화하라는 말만 앵무새처럼 하네요"
+    ),
 }
 PLAIN = {"en": "The room was clean, but the breakfast was cold.", "ko": "음식은 맛있었지만 서비스가 느렸어요."}
 P_TARGET, P_POLARITY = 0.731973, 0.654321
@@ -40,7 +42,7 @@ class OneViewReader:
         self._view = ReaderView(P_TARGET, polarity, P_POLARITY)
 
     def view(self, text: str, language: str, term: str) -> ReaderView | None:
-        assert text and language and term
+        assert all((text, language, term))
         return self._view
 
     def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
