@@ -5,8 +5,8 @@ from typing import get_args
 
 import tests.agents.builders as b
 
-from episodic_absa.agents.asking import instructions, prompt_versions
 from episodic_absa.agents.debate.speakers import PERSONAS
+from episodic_absa.agents.prompt_files import instructions, prompt_name, prompt_versions
 from episodic_absa.agents.roles import ROLE_SPECS, V1_ROLES
 from episodic_absa.agents.settings import DebateSettings
 from episodic_absa.backends.embedded.embedded_engine import ANSWERS
@@ -18,7 +18,7 @@ def test_every_role_has_an_entry_a_prompt_and_embedded_rules() -> None:
     roles = list(get_args(Role))
     assert roles == list(ROLE_SPECS) == [*b.EVERY_ROLE, "joint"]
     assert list(V1_ROLES) == list(b.EVERY_ROLE)
-    assert all(instructions(role) for role in V1_ROLES)
+    assert all(instructions(prompt_name(role, "seed", "en")) for role in V1_ROLES)
     assert list(prompt_versions()) == [f"{role}.v1" for role in V1_ROLES]
     assert set(ANSWERS) == set(SLIM_ROLES) == set(roles)
 

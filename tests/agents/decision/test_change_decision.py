@@ -43,6 +43,9 @@ class TableReader:
         assert language in ("en", "ko", "other")
         return self.views.get(term)
 
+    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
+        return self.view(text, language, term)
+
 
 def decided(debate: Any = None, ate: Any = (), atsa: Any = (), reader: Any = None, stage1: Any = STAGE1) -> Any:
     return decide_changes(TEXT, "en", stage1, debate, ate, atsa, reader, RULES)
