@@ -29,7 +29,7 @@ class Analyzer:
             BackboneSettings for every option; or a Backend of your own, which `close` closes.
         base_url: the address of the server, for a backend that is given as `PROVIDER:MODEL`.
         condition: the name of a condition. C1, the default, uses no memory.
-        conditions: where the name is defined: None (the default version), `v1_1`, `v1_2`, `v1_3` or a path.
+        conditions: where the name is defined: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0` or a path.
         store: the file of the memory. A condition without memory neither opens nor creates it.
         pipeline: the switches of the pipeline.
         memory: the settings of the memory.

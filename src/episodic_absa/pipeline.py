@@ -9,6 +9,8 @@ from pathlib import Path
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Backend
+from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
+from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
@@ -68,6 +70,8 @@ def build_pipeline(
         settings,
         debate_slot_name=debate_slot_name,
         allowlist=load_allowlist(settings.stage1.allowlist, root=root),
+        rules=condition.rules,
+        reader=_reader_for(backend) if settings.reader and condition.rules == "v2" else None,
     )
     orchestrator = EpisodicOrchestrator(
         condition,
@@ -77,6 +81,12 @@ def build_pipeline(
         visible_to=settings.debate.memory_visible_to,
     )
     return Pipeline(supervisor, backend, orchestrator)
+
+
+def _reader_for(backend: Backend) -> EmbeddedReader:
+    """Return the independent witness. For a backend with the same rules and weights it answers for one half of them."""
+    reader = EmbeddedReader(EmbeddedEngine())
+    return OtherHalfReader(EmbeddedEngine()) if backend.fingerprint == reader.fingerprint else reader
 
 
 def load_allowlist(path: Path | None, *, root: Path | None = None) -> frozenset[str]:

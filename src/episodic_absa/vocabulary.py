@@ -59,9 +59,11 @@ AdoptReason = Literal[
     "ev_below_threshold",
 ]
 StorageTag = Literal["failure_asset", "utility", "novelty", "gate_disabled"]
+Rules = Literal["seed", "v2"]
+"""Which set of rules decides: the original requirement, or the second version."""
 Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
-Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator"]
+Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint"]
 """The questions a sample asks of a model."""
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E"]
 ErrorType = Literal[

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from episodic_absa.agents.debate.review_context import build_review_context
+from episodic_absa.agents.decision.changes import Reader
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
@@ -39,6 +40,7 @@ from episodic_absa.schemas.absa import (
     StructuralRisk,
     ValidatorOutput,
 )
+from episodic_absa.vocabulary import Rules
 
 TEXT = "The food was great, the service was slow and the price was fair."
 EVERY_ROLE = (
@@ -209,6 +211,48 @@ OVERRIDING_ANSWERS: dict[str, dict[str, Any]] = {
 }
 """Turns the service round: 0.5 + 0.5 + 0.8 reach t0's 1.6."""
 
+SLIM_ANSWERS: dict[str, dict[str, Any]] = {
+    "joint": {
+        "pairs": [
+            {"quote": "great", "term": "food", "polarity": "positive"},
+            {"quote": "slow", "term": "service", "polarity": "negative"},
+        ]
+    },
+    "validator": {"risks": [], "label": "mixed"},
+    "epm": {
+        "judgements": [
+            {"target": "food", "quote": "great", "polarity": "positive"},
+            {"target": "service", "quote": "slow", "polarity": "negative"},
+        ]
+    },
+    "tan": {"targets": [{"quote": "great", "target": "food"}, {"quote": "slow", "target": "service"}]},
+    "cj": {"wrong": []},
+    "judge": {"decisions": [], "label": "mixed"},
+    "stage2_ate": {
+        "verdicts": [{"target": "food", "verdict": "keep"}, {"target": "service", "verdict": "keep"}],
+        "add": [],
+    },
+    "stage2_atsa": {
+        "verdicts": [
+            {"target": "food", "quote": "great", "verdict": "keep"},
+            {"target": "service", "quote": "slow", "verdict": "keep"},
+        ]
+    },
+    "stage2_validator": {"risks": [], "label": "mixed"},
+}
+"""Under rules v2: a sample on which nobody has anything to object."""
+
+SLIM_RISKY: dict[str, dict[str, Any]] = {
+    "validator": {"risks": [{"quote": "The food", "type": "POLARITY_MISMATCH"}], "label": "mixed"}
+}
+"""Opens both gates and is worth storing."""
+
+SLIM_FLIP: dict[str, dict[str, Any]] = {
+    "epm": {"judgements": [{"target": "service", "quote": "slow", "polarity": "positive"}]},
+    "judge": {"decisions": [{"target": "service", "quote": "slow", "decision": "positive"}], "label": "positive"},
+}
+"""EPM and the judge turn the service round."""
+
 
 class ScriptedBackend(RemoteFacts):
     """Answers every role from a table and remembers what it was asked."""
@@ -275,10 +319,26 @@ def run_sample(
     memory: Mapping[str, Any] | None = None,
     slot_name: str = "DEBATE_CONTEXT__MEMORY",
     language_code: str | None = None,
+    rules: Rules = "seed",
+    reader: Reader | None = None,
 ) -> SampleResult:
-    agent = SupervisorAgent(backend, settings, debate_slot_name=slot_name)
+    agent = SupervisorAgent(backend, settings, debate_slot_name=slot_name, rules=rules, reader=reader)
     sample = Sample(uid=uid, text=text, language_code=language_code)
     return asyncio.run(agent.run(sample, memory_of(store, condition, pipeline=settings, **(memory or {}))))
+
+
+def run_v2_sample(backend: ScriptedBackend, store: Path, **more: Any) -> SampleResult:
+    """Run a sample under rules v2 in a condition of v2_0."""
+    memory = {"source": "v2_0", **more.pop("memory", {})}
+    return run_sample(backend, store, rules="v2", memory=memory, **more)
+
+
+def slim_backend(*answers: Mapping[str, Mapping[str, Any]], **more: Any) -> ScriptedBackend:
+    """Return a backend whose slim answers differ from SLIM_ANSWERS where later tables say so."""
+    merged: dict[str, Mapping[str, Any]] = dict(SLIM_ANSWERS)
+    for table in answers:
+        merged |= table
+    return ScriptedBackend(merged, **more)
 
 
 def filled_store(store: Path, text: str = TEXT) -> Path:

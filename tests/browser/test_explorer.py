@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.reports.grid_making import Line, change_lines, failed_card, read_lines
+from tests.reports.grid_making import Line, change_lines, failed_card, read_lines, run_v2
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.reports.run_report import REPORT, write_pages
@@ -94,6 +94,22 @@ def test_a_sample_is_told_from_its_text_to_the_moderator(reader: Reader, report:
     marked_final = page.locator(".review").inner_html()
     page.locator(".layers button", has_text="Stage1").click()
     assert page.locator(".review").inner_html() != marked_final
+
+
+def test_under_rules_v2_a_sample_lists_its_changes_with_their_witnesses(reader: Reader, tmp_path: Path) -> None:
+    grid = run_v2(tmp_path)
+    write_pages(load_run(grid))
+    page = reader.open(grid / REPORT)
+    page.fill("#search", "v2-0")
+    page.locator("#sample-list button").first.click()
+    part = page.locator(".part", has=page.locator("h4", has_text="Changes"))
+    reader.expect(part).to_have_count(1)
+    words = part.inner_text()
+    for expected in ("drop", "water", "adopted", "TAN", "judge"):
+        assert expected in words
+    page.fill("#search", "v2-1")
+    page.locator("#sample-list button").first.click()
+    reader.expect(part).to_contain_text("nobody asks for a change")
 
 
 def test_the_same_sample_stands_side_by_side_with_its_differences_marked(reader: Reader, report: Path) -> None:

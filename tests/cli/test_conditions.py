@@ -12,7 +12,7 @@ from episodic_absa.conditions import FLAG_NAMES, load_conditions
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("source", ["v1_1", "v1_2", "v1_3"])
+@pytest.mark.parametrize("source", ["v1_1", "v1_2", "v1_3", "v2_0"])
 def test_json_holds_every_flag_of_every_condition(cli: Cli, source: str) -> None:
     told = json.loads(cli("conditions", source, "--json").stdout)
     loaded = load_conditions(source)

@@ -25,6 +25,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "v1_1": ("C1", "C2", "C2_silent"),
     "v1_2": ("C1", "C2", "C2_silent", "C2_eval_only"),
     "v1_3": ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
+    "v2_0": ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
 }
 SHIPPED = [(version, name) for version, names in FILES.items() for name in names]
 
@@ -83,7 +84,7 @@ def test_a_shipped_file_defines_its_conditions_and_no_other(version: str, names:
 # CHECKLIST 17, 91
 @pytest.mark.parametrize(
     ("version", "dangerous_advice", "use_lexical"),
-    [("v1_1", "demote", False), ("v1_2", "block", True), ("v1_3", "block", True)],
+    [("v1_1", "demote", False), ("v1_2", "block", True), ("v1_3", "block", True), ("v2_0", "block", True)],
 )
 def test_the_head_of_a_shipped_file_sets_dangerous_advice_and_use_lexical(
     version: str, dangerous_advice: str, use_lexical: bool
@@ -110,6 +111,45 @@ def test_a_conditions_file_of_ones_own_is_read_by_path(tmp_path: Path) -> None:
     assert condition.dangerous_advice == "demote"
 
 
+# CHECKLIST 229
+@pytest.mark.parametrize(("version", "name"), SHIPPED)
+def test_the_first_files_mean_seed_rules_and_the_last_one_rules_v2(version: str, name: str) -> None:
+    assert load_condition(name, version).rules == ("v2" if version == "v2_0" else "seed")
+
+
+# CHECKLIST 229
+def test_a_condition_may_name_its_rules_and_its_flags_stay_as_they_are(tmp_path: Path) -> None:
+    document = valid_document()
+    document["conditions"]["C2_v2"] = document["conditions"]["C2"] | {"rules": "v2"}
+    document["conditions"]["C2_seed"] = document["conditions"]["C2"] | {"rules": "seed"}
+    conditions = load_conditions(write(tmp_path, document)).conditions
+    assert {name: conditions[name].rules for name in ("C2", "C2_v2", "C2_seed")} == {
+        "C2": "seed",
+        "C2_v2": "v2",
+        "C2_seed": "seed",
+    }
+    assert conditions["C2_v2"].model_copy(update={"name": "C2", "rules": "seed"}) == conditions["C2"]
+
+
+# CHECKLIST 229
+@pytest.mark.parametrize("rules", ["v3", "", None, True, 2, "V2"])
+def test_unknown_rules_are_refused_by_name(tmp_path: Path, rules: Any) -> None:
+    document = valid_document()
+    document["conditions"]["C2"]["rules"] = rules
+    with pytest.raises(ConfigError, match=r"conditions\.C2\.rules must be one of seed, v2, got") as caught:
+        load_conditions(write(tmp_path, document))
+    assert repr(rules) in str(caught.value)
+    assert caught.value.key == "conditions.C2.rules"
+
+
+# CHECKLIST 229
+def test_an_unknown_overlay_is_refused_by_name(tmp_path: Path) -> None:
+    document = valid_document()
+    document["conditions"]["C2"]["ruleset"] = "v2"
+    with pytest.raises(ConfigError, match=r"unknown key conditions\.C2\.ruleset; choose one of .*rules"):
+        load_conditions(write(tmp_path, document))
+
+
 # CHECKLIST 3, 6, 149
 @pytest.mark.parametrize(
     ("version", "alias", "target"),
@@ -119,6 +159,8 @@ def test_a_conditions_file_of_ones_own_is_read_by_path(tmp_path: Path) -> None:
         ("v1_3", "C3", "C2_silent"),
         ("v1_2", "C2_eval", "C2_eval_only"),
         ("v1_3", "C2_eval", "C2_eval_only"),
+        ("v2_0", "C3", "C2_silent"),
+        ("v2_0", "C2_eval", "C2_eval_only"),
     ],
 )
 def test_an_alias_is_reported_under_its_target_name(version: str, alias: str, target: str) -> None:

@@ -37,8 +37,23 @@ def run(config: Path) -> None:
         thread.submit(lambda: asyncio.run(run_grid(load_experiment(config), use_cache_file=False))).result()
 
 
-def run_reviews(folder: Path, rows: Sequence[Line], gold: Sequence[Line] = (), **experiment: Any) -> Path:
-    """Run a grid over reviews of our own on the embedded engine; return its directory."""
+def run_reviews(
+    folder: Path,
+    rows: Sequence[Line],
+    gold: Sequence[Line] = (),
+    *,
+    conditions_path: str | None = None,
+    **experiment: Any,
+) -> Path:
+    """Run a grid over reviews of our own on the embedded engine; return its directory.
+
+    Args:
+        folder: where data, config and results stand.
+        rows: the reviews.
+        gold: their gold, if there is any.
+        conditions_path: the version of the conditions file; None takes the default.
+        experiment: keys of the block of that name.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     write_lines(folder / "valid.jsonl", rows)
     config: Line = {
@@ -46,6 +61,8 @@ def run_reviews(folder: Path, rows: Sequence[Line], gold: Sequence[Line] = (), *
         "data": {"input_format": "jsonl", "allowed_roots": ["."], "valid_file": "valid.jsonl"},
         "experiment": {"conditions": ["C1", "C2"], "seeds": [42], **experiment},
     }
+    if conditions_path:
+        config["episodic_memory"] = {"conditions_path": conditions_path}
     if gold:
         write_lines(folder / "gold.jsonl", gold)
         config["eval"] = {"gold_jsonl": "gold.jsonl"}
@@ -86,6 +103,17 @@ def run_hostile(folder: Path) -> Path:
         {"uid": row["uid"], "gold_tuples": [{"aspect_term": "</script>food", "polarity": "positive"}]} for row in rows
     ]
     return run_reviews(folder, rows, gold)
+
+
+def run_v2(folder: Path) -> Path:
+    """Run three reviews under rules v2; a target of the first is dropped."""
+    texts = (
+        "The noodles were fresh and clearly homemade, but the sauce was basically water.",
+        "The room was clean, but the breakfast was cold.",
+        "음식은 맛있었지만 서비스가 느렸어요.",
+    )
+    rows = [{"uid": f"v2-{number}", "text": text} for number, text in enumerate(texts)]
+    return run_reviews(folder, rows, conditions_path="v2_0")
 
 
 def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:

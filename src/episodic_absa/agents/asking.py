@@ -6,19 +6,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from episodic_absa.agents.roles import ROLE_SPECS, prompt_name
+from episodic_absa.agents.prompt_files import instructions, prompt_name
+from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import Role
+from episodic_absa.vocabulary import Role, Rules
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
 
@@ -32,13 +31,15 @@ class Asking:
     """The prompt keys that hold memory."""
     seed: int = 0
     condition: str = ""
+    rules: Rules = "seed"
     calls: list[CallRecord] = field(default_factory=list)
 
     async def ask(
         self, role: Role, inputs: AteInputs, context: Sequence[tuple[str, Any]], output_model: type[OutputT]
     ) -> OutputT:
         """Ask one role; `context` is what its prompt shows, in this order."""
-        prompt = Prompt(prompt_name(role), instructions(role), render_context(context))
+        name = prompt_name(role, self.rules, inputs.language)
+        prompt = Prompt(name, instructions(name), render_context(context), states_form=self.rules == "v2")
         ask = Ask(role, inputs, prompt, output_model, seed=self.seed, condition=self.condition)
         started_at, start = datetime.now(UTC), time.perf_counter()
         place = len(self.calls)
@@ -111,15 +112,3 @@ def holds_slot(rendered: str, slot_names: Sequence[str]) -> bool:
         return False
     keys = json.loads(rendered)
     return any(name in keys for name in slot_names)
-
-
-@cache
-def instructions(role: Role) -> str:
-    """Return the instructions of a role."""
-    return (files("episodic_absa") / "agents" / "prompts" / f"{prompt_name(role)}.md").read_text("utf-8").strip()
-
-
-@cache
-def prompt_versions() -> dict[str, str]:
-    """Return the sha256 of every prompt file by name."""
-    return {prompt_name(role): hashlib.sha256(instructions(role).encode()).hexdigest() for role in ROLE_SPECS}

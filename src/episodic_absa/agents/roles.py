@@ -23,9 +23,8 @@ from episodic_absa.schemas.role_inputs import (
     Validator2Inputs,
     ValidatorInputs,
 )
+from episodic_absa.schemas.slim_answers import JointAnswer
 from episodic_absa.vocabulary import SPEAKERS, Role
-
-PROMPT_VERSION: Final = "v1"
 
 
 class RoleSpec(NamedTuple):
@@ -45,9 +44,7 @@ ROLE_SPECS: Final[dict[Role, RoleSpec]] = {
     "stage2_ate": RoleSpec("stage2", ReviewInputs, AteReviewAnswer),
     "stage2_atsa": RoleSpec("stage2", ReviewInputs, AtsaReviewAnswer),
     "stage2_validator": RoleSpec("stage2", Validator2Inputs, Validator2Answer),
+    "joint": RoleSpec("stage1", AteInputs, JointAnswer),
 }
-
-
-def prompt_name(role: Role) -> str:
-    """Return the name of a role's prompt: its file in agents/prompts without the ending."""
-    return f"{role}.{PROMPT_VERSION}"
+V1_ROLES: Final[tuple[Role, ...]] = tuple(role for role in ROLE_SPECS if role != "joint")
+"""The roles that prompts v1 instruct; one joint ask is new in v2."""

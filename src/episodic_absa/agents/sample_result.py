@@ -19,6 +19,7 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
 from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
 from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputStage1
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
@@ -59,6 +60,8 @@ class SampleResult:
     """The sentiments behind the final tuples, with their evidence."""
     patched_sentiments: tuple[SentimentItem, ...]
     """The sentiments behind the Stage2 tuples, adopted or not."""
+    changes: tuple[ChangeRecord, ...] | None
+    """Under rules v2: every proposed change with its witnesses and its decision; None under seed rules."""
     memory: MemoryMeta
     memory_bundle: SlotPayload
     store: StoreDecision
@@ -86,6 +89,7 @@ class SampleResult:
             debate=self.debate,
             stage2=self.stage2,
             patch_log=self.patch_log,
+            changes=self.changes,
             adoption=self.adoption,
             moderator=self.moderator,
             final_result=self.final_result,

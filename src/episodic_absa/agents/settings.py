@@ -89,6 +89,8 @@ class PipelineSettings(FrozenModel):
     """The weights of the four parts of the evidence score."""
     stage1: Stage1Settings = Stage1Settings()
     debate: DebateSettings = DebateSettings()
+    reader: Flag = True
+    """Whether the embedded reader is heard as a witness. Only rules v2 have witnesses."""
     memory_prompt_injection_chars_cap: Annotated[int, Field(strict=True, ge=0)] | None = None
     """The most characters of memory in a prompt. None: no limit. 0: no memory in any prompt."""
 

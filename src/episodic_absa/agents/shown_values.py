@@ -67,6 +67,15 @@ def shown_sentiments(sentiments: Iterable[SentimentItem]) -> list[dict[str, Any]
     ]
 
 
+def shown_pairs(sentiments: Iterable[SentimentItem]) -> list[str]:
+    """Return the named pairs as `term: polarity`, the form that prompts v2 show."""
+    return [
+        f"{item.aspect_term}: {item.polarity}"
+        for item in sentiments
+        if item.aspect_term and item.polarity is not None and not item.is_backfilled
+    ]
+
+
 def shown_aspects(aspects: Iterable[AspectItem]) -> list[dict[str, Any]]:
     """Return the aspects with their spans, for roles that may revise them."""
     return [

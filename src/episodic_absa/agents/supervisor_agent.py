@@ -4,17 +4,16 @@ from dataclasses import replace
 from typing import Any
 
 from episodic_absa.agents.asking import Asking
-from episodic_absa.agents.debate.debate import Debate
+from episodic_absa.agents.debate.debate import DebateRun
 from episodic_absa.agents.debate.review_context import build_review_context
-from episodic_absa.agents.decision.decision import decide
+from episodic_absa.agents.decision.changes import Reader
 from episodic_absa.agents.memory_view import MemoryView
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import slot_name_problem
-from episodic_absa.agents.stage1.stage1 import Stage1
-from episodic_absa.agents.stage2.patch import apply_patch
-from episodic_absa.agents.stage2.stage2 import Stage2
+from episodic_absa.agents.stage2.stage2 import Verdicts
 from episodic_absa.agents.stage2.stage2_result import build_stage2_result
+from episodic_absa.agents.stages import seed_stages, v2_stages
 from episodic_absa.backends.backend import Backend
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import effective_language
@@ -34,7 +33,7 @@ from episodic_absa.memory import (
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, MemoryMeta
-from episodic_absa.vocabulary import DEBATE_CALLS
+from episodic_absa.vocabulary import DEBATE_CALLS, Rules
 
 
 class SupervisorAgent:
@@ -45,6 +44,8 @@ class SupervisorAgent:
         settings: None takes the defaults.
         debate_slot_name: the prompt key of the memory in the debate (`io.slot_memory_name`).
         allowlist: short terms that count as targets beside the built-in ones.
+        rules: which prompts and decisions are in force.
+        reader: the independent witness of rules v2; None leaves it out.
 
     Raises:
         ConfigError: prompts already use `debate_slot_name` as a key.
@@ -57,15 +58,20 @@ class SupervisorAgent:
         *,
         debate_slot_name: str = DEBATE_SLOT.name,
         allowlist: frozenset[str] = frozenset(),
+        rules: Rules = "seed",
+        reader: Reader | None = None,
     ) -> None:
         if problem := slot_name_problem(debate_slot_name):
             raise ConfigError(f"io.{problem}", key="io.slot_memory_name")
         self.settings = settings or PipelineSettings()
         self._backend = backend
         self._debate_slot = SlotTarget("debate", debate_slot_name)
-        self._stage1 = Stage1(self.settings, allowlist)
-        self._debate = Debate(self.settings, debate_slot_name)
-        self._stage2 = Stage2(self.settings, STAGE2_SLOT.name)
+        self._rules = rules
+        self._stages = (
+            seed_stages(self.settings, debate_slot_name, allowlist)
+            if rules == "seed"
+            else v2_stages(self.settings, debate_slot_name, allowlist, reader)
+        )
 
     async def run(
         self, sample: Sample, memory: MemoryView, *, seed: int = 0, asking: Asking | None = None
@@ -85,7 +91,7 @@ class SupervisorAgent:
         """
         language = effective_language(sample.language_code, sample.text)
         asking = asking or self.new_asking(memory.condition, seed)
-        first = await self._stage1.run(sample, language, asking)  # ATE -> ATSA -> Validator
+        first = await self._stages.stage1.run(sample, language, asking)  # ATE -> ATSA -> Validator
         stage1 = first.result
         debating = self.settings.enable_debate
         slot, _, meta = await memory.read(sample, stage1) if debating else memory.without_debate()  # the only read
@@ -93,19 +99,23 @@ class SupervisorAgent:
 
         gate = should_inject_advisory_with_reason(signals)
         to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue)
-        debated = await self._debate.run(sample, language, stage1, to_debate.slot, asking)
+        debated = DebateRun()
+        if debating:
+            debated = await self._stages.debate.run(sample, language, stage1, to_debate.slot, asking)
         built = build_review_context(stage1, debated.output, sample.text)
 
         gate2 = should_inject_memory_for_stage2_with_reason(signals)
         to_stage2 = self._inject(
             STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue
         )  # the same slot, no new retrieval
-        verdicts = await self._stage2.give_verdicts(sample, language, stage1, built.context, to_stage2.slot, asking)
-        patched = apply_patch(stage1, verdicts.ate, verdicts.atsa, debated.output, built, sample.text, self.settings)
-        validator2 = await self._stage2.validate(  # sees exactly what adoption would make final
-            sample, language, stage1, built.context, verdicts, patched, to_stage2.slot, asking
+        verdicts = Verdicts()
+        if self.settings.enable_stage2:
+            verdicts = await self._stages.stage2.give_verdicts(
+                sample, language, stage1, built.context, to_stage2.slot, asking
+            )
+        patched, validator2, decision, changes = await self._stages.rules.settle(
+            sample, language, stage1, debated.output, built, verdicts, to_stage2.slot, asking
         )
-        decision = decide(stage1, patched, validator2, debated.output, self.settings)
         store = await memory.write(sample, stage1, decision.outcome, decision.summary)  # the only write
         return SampleResult(
             sample=sample,
@@ -125,6 +135,7 @@ class SupervisorAgent:
             final_result=decision.final_result,
             final_sentiments=decision.final_sentiments,
             patched_sentiments=patched.sentiments,
+            changes=changes if self._rules == "v2" else None,
             memory=_with_slots_seen(to_stage2.meta, asking),
             memory_bundle=slot,
             store=store,
@@ -158,7 +169,7 @@ class SupervisorAgent:
     def new_asking(self, condition: Condition, seed: int) -> Asking:
         """Return a recorder for the calls of one sample."""
         slot_names = (self._debate_slot.name, STAGE2_SLOT.name)
-        return Asking(self._backend, slot_names, seed=seed, condition=condition.name)
+        return Asking(self._backend, slot_names, seed=seed, condition=condition.name, rules=self._rules)
 
     def _inject(
         self,

@@ -7,6 +7,9 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from episodic_absa.backends.cut_answers import closed
+from episodic_absa.schemas.slim_answers import SlimModel
+
 OutputT = TypeVar("OutputT", bound=BaseModel)
 MAX_REPLY_CHARS: Final = 1_000_000
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -24,8 +27,11 @@ class UnusableReplyError(Exception):
 
 
 def parse_reply(text: str, model: type[OutputT]) -> OutputT:
-    """Return the validated answer in a reply; raise UnusableReplyError if there is none."""
-    value = _find_json(text)
+    """Return the validated answer in a reply; raise UnusableReplyError if there is none.
+
+    Slim answers are lists of short items: of one that was cut off the complete items are kept.
+    """
+    value = _find_json(text, keep_cut=issubclass(model, SlimModel))
     try:
         return model.model_validate_json(json.dumps(value))
     except ValidationError as error:
@@ -44,7 +50,7 @@ def schema_text(model: type[BaseModel]) -> str:
     return json.dumps(_without_prose(json_schema(model)), ensure_ascii=False, separators=(",", ":"))
 
 
-def _find_json(text: str) -> Any:
+def _find_json(text: str, *, keep_cut: bool = False) -> Any:
     if len(text) > MAX_REPLY_CHARS:
         raise UnusableReplyError(f"the answer is too long ({len(text):,} characters)", "json_parse_error")
     shown = _THINKING.sub("", text)
@@ -60,10 +66,20 @@ def _find_json(text: str) -> Any:
             try:
                 return _decode.raw_decode(stripped, start)[0]
             except (ValueError, RecursionError):  # a looping model nests without end
-                continue
+                if keep_cut and (kept := _complete_items(stripped[start:])) is not None:
+                    return kept
     raise UnusableReplyError(
         "the answer is empty" if not shown.strip() else "the answer holds no complete JSON object", "json_parse_error"
     )
+
+
+def _complete_items(cut: str) -> Any:
+    """Return the object with the complete items of a list that was cut off, None if nothing of it can be read."""
+    whole = closed(cut)
+    try:
+        return None if whole is None else _decode.decode(whole)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _problems_of(error: ValidationError) -> str:

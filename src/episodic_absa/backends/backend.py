@@ -31,6 +31,8 @@ class Prompt:
     name: str
     system: str
     user: str
+    states_form: bool = False
+    """Whether the instructions state the form of the answer themselves; a schema in words would only repeat it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def _root(
 @app.command()
 def conditions(
     source: Annotated[
-        str, typer.Argument(metavar="FILE|v1_1|v1_2|v1_3", help="A version of the package, or your own YAML file.")
+        str, typer.Argument(metavar="FILE|v1_1|v1_2|v1_3|v2_0", help="A version of the package, or your own YAML file.")
     ] = "v1_2",
     *,
     as_json: AsJson = False,

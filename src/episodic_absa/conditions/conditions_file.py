@@ -10,14 +10,15 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.yaml_file import parse_yaml
-from episodic_absa.vocabulary import DangerousAdvice, MemoryMode
+from episodic_absa.vocabulary import DangerousAdvice, MemoryMode, Rules
 
-ConditionsVersion = Literal["v1_1", "v1_2", "v1_3"]
+ConditionsVersion = Literal["v1_1", "v1_2", "v1_3", "v2_0"]
 DEFAULT_VERSION: Final[ConditionsVersion] = "v1_2"
 
 _FILE_KEYS: Final = ("version", "dangerous_advice", "use_lexical", "conditions", "aliases")
 _MODE: Final = "memory_mode"
-_GIVEN_ELSEWHERE: Final = ("name", "dangerous_advice", "use_lexical")
+_OVERLAYS: Final = ("rules",)
+_GIVEN_ELSEWHERE: Final = ("name", "dangerous_advice", "use_lexical", *_OVERLAYS)
 FLAG_NAMES: Final = tuple(field for field in Condition.model_fields if field not in _GIVEN_ELSEWHERE)
 """What an entry under `conditions` may set: a new flag is a field of `Condition` and nothing else."""
 DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
@@ -64,7 +65,7 @@ def load_condition(name: str, source: str | Path | None = None) -> Condition:
 
     Args:
         name: the name, such as C1 or C2.
-        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, or the path of a conditions file.
+        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0`, or the path of a conditions file.
 
     Raises:
         ConfigError: the file cannot be read, or there is no such condition; the message lists all names.
@@ -82,7 +83,7 @@ def load_conditions(source: str | Path | None = None) -> ConditionsFile:
     """Return all conditions of a file.
 
     Args:
-        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, or the path of a conditions file.
+        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0`, or the path of a conditions file.
 
     Raises:
         ConfigError: the file cannot be read, or a flag in it is missing, unknown or contradicts another.
@@ -234,12 +235,15 @@ class _Reader:
     def _condition(self, name: str, flags: Any, advice: DangerousAdvice, lexical: bool) -> Condition:  # noqa: FBT001
         key = f"conditions.{name}"
         flags = self._mapping(flags, key)
-        self._only_keys(flags, FLAG_NAMES, f"{key}.")
+        self._only_keys(flags, (*FLAG_NAMES, *_OVERLAYS), f"{key}.")
         for flag in FLAG_NAMES:
             if flag not in flags and Condition.model_fields[flag].is_required():
                 raise self._error(f"{key}.{flag} is missing; add it", f"{key}.{flag}")
+        rules = flags.get("rules", "seed")
+        if rules not in get_args(Rules):
+            raise self._error(f"{key}.rules must be one of {', '.join(get_args(Rules))}, got {rules!r}", f"{key}.rules")
         for flag, value in flags.items():
-            if flag != _MODE and not isinstance(value, bool):
+            if flag != _MODE and flag not in _OVERLAYS and not isinstance(value, bool):
                 raise self._error(f"{key}.{flag} must be true or false, got {value!r}", f"{key}.{flag}")
         mode = flags[_MODE]
         if isinstance(mode, bool):

@@ -13,6 +13,7 @@ from episodic_absa.vocabulary import (
     Expects,
     InjectionSkip,
     MemoryMode,
+    Rules,
     Stage2GateReason,
     StorageTag,
 )
@@ -38,6 +39,8 @@ class Condition(FrozenModel):
     dangerous_advice: DangerousAdvice
     """From the head of the conditions file: what happens to advice that failed before."""
     use_lexical: Flag
+    rules: Rules = "seed"
+    """Which rules decide; they are no flag of the memory."""
 
 
 class MemoryMeta(FrozenModel):

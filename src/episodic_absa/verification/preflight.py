@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 
 from pydantic import BaseModel
 
-from episodic_absa.agents.asking import instructions
+from episodic_absa.agents.prompt_files import instructions, prompt_versions
 from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import facts_of, key_variables_for, needs_key_for
@@ -26,10 +26,9 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.schemas import absa, answers, role_inputs
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Role
+from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Rules
 
 Level = Literal["ok", "warning", "error"]
-_ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _INPUT_LINE: Final = re.compile(r"^Input:.*$", re.MULTILINE)
 _QUOTED: Final = re.compile(r'["`](\w+)["`]')
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
@@ -84,7 +83,7 @@ def _look(config: ExperimentConfig) -> Iterator[_Said]:
         data = None
     if data is not None:
         yield from _data_lines(config, data)
-    yield from _prompt_lines(data)
+    yield from _prompt_lines(data, {condition.rules for condition in config.conditions})
     yield from _wording_lines()
     yield from _catalogue_lines()
     yield from _store_lines(config, data)
@@ -132,7 +131,7 @@ def _counted(config: ExperimentConfig, check: str, found_n: int, problem: str, o
     return ("error" if config.file.run_purpose == "paper" else "warning"), check, problem
 
 
-def _prompt_lines(data: ExperimentData | None) -> Iterator[_Said]:
+def _prompt_lines(data: ExperimentData | None, rules_used: Iterable[Rules]) -> Iterator[_Said]:
     """Metadata reach no prompt: neither what prompts name nor what roles are given is a metadata column."""
     samples = [labelled for split in data.splits.values() for labelled in split] if data else []
     columns = {"metadata"}.union(*(labelled.metadata for labelled in samples))
@@ -141,11 +140,12 @@ def _prompt_lines(data: ExperimentData | None) -> Iterator[_Said]:
         yield "error", "metadata", f"agents are given {leaked[0]}"
     # A prompt that names a column with the name of one of our fields means the field.
     foreign = columns - given - _fields_of(answers) - _fields_of(absa) - set(RESERVED_KEYS)
-    for role in _ROLES:
-        if named := sorted(foreign & _inputs_named_by(instructions(role))):
-            yield "error", "metadata", f"the prompt of {role} names the metadata column {named[0]!r}"
+    prompts = {name for rules in rules_used for name in prompt_versions(rules)}
+    for prompt in sorted(prompts):
+        if named := sorted(foreign & _inputs_named_by(instructions(prompt))):
+            yield "error", "metadata", f"the prompt {prompt} names the metadata column {named[0]!r}"
             return
-    yield "ok", "metadata", f"{len(_ROLES)} prompts name none of the metadata ({', '.join(sorted(columns))})"
+    yield "ok", "metadata", f"{len(prompts)} prompts name none of the metadata ({', '.join(sorted(columns))})"
 
 
 def _inputs_named_by(prompt: str) -> set[str]:

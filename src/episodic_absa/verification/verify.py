@@ -20,6 +20,7 @@ from episodic_absa.verification.checks.metric_checks import GRID_METRIC_CHECKS, 
 from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
 from episodic_absa.verification.checks.result_checks import RESULT_CHECKS
 from episodic_absa.verification.integrity_file import files_seen, write_results
+from episodic_absa.vocabulary import Rules
 
 _DETAILS_SHOWN: Final = 3
 _CELL_CHECKS: Final = {**FILE_CHECKS, **RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
@@ -58,11 +59,11 @@ def verify(path: Path) -> Verified:
 
 
 def check_never_shown_agree(cells: Sequence[CellFiles]) -> Findings:
-    """Conditions that never show memory have identical final tuples over the uids ok in all of them."""
+    """Conditions that never show memory agree: same seed and rules, same final tuples over the uids ok in all."""
     # CHECKLIST 202: C1, C2_silent and C2_eval_only; flags decide, names do not.
-    compared = list(_never_shown_by_seed(cells))
+    compared = list(_never_shown_groups(cells))
     if not compared:
-        raise NotApplicableError("no seed has two conditions that never show memory")
+        raise NotApplicableError("no seed has two conditions of the same rules that never show memory")
     shared = [group for group in compared if all(cell.known_manifest.answers_shared for cell in group)]
     if not shared:
         raise NotApplicableError("the cells of a seed did not share their answers")
@@ -109,13 +110,14 @@ def _is_cell(path: Path) -> bool:
     return path.is_dir() and ((path / MANIFEST).exists() or (path / JOURNAL).exists())
 
 
-def _never_shown_by_seed(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]]:
-    groups: dict[int, list[CellFiles]] = {}
+def _never_shown_groups(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]]:
+    """Return the cells to compare: other rules ask other questions and may answer otherwise."""
+    groups: dict[tuple[int, Rules], list[CellFiles]] = {}
     for cell in cells:
         manifest = cell.known_manifest
         shown = manifest.condition.exposed_to_debate or manifest.condition.exposed_to_stage2
         if not manifest.is_build and not shown:
-            groups.setdefault(manifest.seed, []).append(cell)
+            groups.setdefault((manifest.seed, manifest.condition.rules), []).append(cell)
     return (group for group in groups.values() if len(group) > 1)
 
 

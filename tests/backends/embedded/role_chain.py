@@ -209,7 +209,7 @@ def run_review(text: str, language: Language, stage1: Stage1Result, memory: Memo
         edits = tuple(ProposedEdit.model_validate(edit.model_dump()) for edit in answer.proposed_edits)
         turns = (*turns, DebateTurn(agent=speaker, proposed_edits=edits))
     judge = ask("judge", JudgeInputs(**seen, turns=turns), JudgeAnswer)
-    seen["review_context"] = _review_context(stage1, turns, judge)
+    seen["review_context"] = review_context(stage1, turns, judge)
     ate_reviews = ask("stage2_ate", ReviewInputs(**seen), AteReviewAnswer)
     atsa_reviews = ask("stage2_atsa", ReviewInputs(**seen), AtsaReviewAnswer)
     aspects, sentiments = _patched(stage1, ate_reviews, atsa_reviews)
@@ -228,7 +228,7 @@ def _span(answered: AnsweredSpan | None) -> Span | None:
     return Span(start=answered.start, end=answered.end) if answered else None
 
 
-def _review_context(stage1: Stage1Result, turns: tuple[DebateTurn, ...], judge: JudgeAnswer) -> ReviewContext:
+def review_context(stage1: Stage1Result, turns: tuple[DebateTurn, ...], judge: JudgeAnswer) -> ReviewContext:
     hints: dict[str, list[AspectHint]] = {}
 
     def hint(term: str, word: str | None, weight: float, source: DebateCall) -> None:

@@ -1,6 +1,7 @@
 """What the pages of `analyze` show, with answers written by hand: every branch, and models that answer anything."""
 
 import io
+import re
 from typing import Any, get_args
 
 import pytest
@@ -24,6 +25,7 @@ from episodic_absa.errors import (
     ContractError,
     LeakageError,
 )
+from episodic_absa.schemas.run_files.change_record import ChangeReason
 from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip
 
 TEXT = "The battery lasts long, but the screen is [red]dark[/red] and the sound odd."
@@ -180,6 +182,69 @@ def test_the_explanation_leaves_nothing_out() -> None:
         assert words in page
 
 
+SLIM: dict[str, dict[str, Any]] = {
+    "joint": {
+        "pairs": [
+            {"quote": "lasts long", "term": "battery", "polarity": "positive"},
+            {"quote": "[red]dark[/red]", "term": "screen", "polarity": "positive"},
+        ]
+    },
+    "validator": {"risks": []},
+    "epm": {
+        "judgements": [
+            {"target": "battery", "quote": "dark", "polarity": "negative"},
+            {"target": "screen", "quote": "[red]dark[/red]", "polarity": "negative"},
+        ]
+    },
+    "tan": {"targets": [{"quote": "lasts long", "target": "battery"}, {"quote": "odd", "target": "screen"}]},
+    "cj": {"wrong": []},
+    "judge": {"decisions": [{"target": "screen", "quote": "dark", "decision": "negative"}]},
+    "stage2_ate": {"verdicts": [], "add": [{"quote": "odd", "target": "zoom" + HOSTILE, "polarity": "negative"}]},
+    "stage2_atsa": {"verdicts": [{"target": "battery", "quote": "lasts long", "verdict": "keep"}]},
+    "stage2_validator": {"risks": []},
+}
+
+
+def analysed_under_v2(**changes: dict[str, Any]) -> SampleResult:
+    backend, pipeline = Scripted(**(SLIM | changes)), PipelineSettings(reader=False)
+    with Analyzer(backend=backend, conditions="v2_0", pipeline=pipeline) as analyzer:
+        return analyzer.analyze(TEXT)
+
+
+# CHECKLIST 235, 239
+def test_under_v2_each_change_is_shown_with_its_decision_and_its_witnesses() -> None:
+    page = told(explanation_view(analysed_under_v2()))
+    changes = page[page.index("Changes") : page.index("Patch and override")]
+    for words in (
+        "chg_001 flip battery + positive → - negative ✗ one_witness (fewer than two witnesses are for it)",
+        "for EPM “dark” against Stage2 “lasts long” (at home)",
+        "chg_002 flip screen + positive → - negative ✓ adopted",
+        "for EPM “[red]dark[/red]” (at home) judge “dark” (at home)",
+        "chg_003 add zoom[bold]�[2J� - negative ✗ not_in_text (the text does not hold the term)",
+    ):
+        assert words in changes
+
+
+def test_under_v2_the_reader_states_how_sure_it_is() -> None:
+    with Analyzer(backend=Scripted(**SLIM), conditions="v2_0") as analyzer:
+        page = told(explanation_view(analyzer.analyze(TEXT)))
+    assert re.search(r"reader sure to [01]\.\d\d", page)
+
+
+def test_without_a_change_the_section_says_so_and_seed_rules_have_none() -> None:
+    judged = {"judgements": [{"target": "battery", "quote": "lasts long", "polarity": "positive"}]}
+    page = told(explanation_view(analysed_under_v2(epm=judged, judge={"decisions": []}, stage2_ate={"verdicts": []})))
+    assert "changes nobody asks for one" in page
+    assert "Changes" not in told(explanation_view(analysed()))
+
+
+@pytest.mark.parametrize("columns", [30, 44, 80, 120])
+def test_the_page_of_rules_v2_stays_within_the_width_and_steers_nothing(columns: int) -> None:
+    text = rendered(explanation_view(analysed_under_v2(), number=12), columns)
+    assert max(map(cell_len, text.splitlines())) <= min(columns, 100)
+    assert not set("\x1b\u202e") & set(text)
+
+
 @pytest.mark.parametrize("columns", [30, 44, 80, 120])
 def test_pages_stay_within_the_width_and_steer_nothing(columns: int) -> None:
     result = analysed()
@@ -198,6 +263,7 @@ def test_stages_that_are_switched_off_say_so() -> None:
 def test_every_reason_code_has_its_words() -> None:
     assert set(reason_words.INJECTION_SKIP_WORDS) == set(get_args(InjectionSkip))
     assert set(reason_words.ADOPT_WORDS) == set(get_args(AdoptReason))
+    assert set(reason_words.CHANGE_WORDS) == set(get_args(ChangeReason))
     assert set(reason_words.MODERATOR_RULE_WORDS) == set(get_args(ModeratorRule))
     assert set(reason_words._OVERRIDE_WORDS) == {"", *get_args(OverrideSkip)}
 

@@ -12,6 +12,7 @@ import yaml
 from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, outputs_of, run_here, write_experiment
 
+import episodic_absa
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
@@ -20,6 +21,7 @@ from episodic_absa.runs.run_directory import MANIFEST, RUN_META
 from episodic_absa.verification.verify import verify
 
 SMALL: dict[str, Any] = {"data": {"limit": 3}}
+SHIPPED_CONDITIONS = Path(episodic_absa.__file__).parent / "conditions"
 STORED: dict[str, Any] = {"conditions_path": "v1_3", "build": {"split": "train", "condition": "C2_silent"}}
 
 
@@ -52,6 +54,31 @@ def test_run_meta_names_condition_and_memory_mode(tmp_path: Path) -> None:
         "C2": ("C2", "on"),
         "C2_silent": ("C2_silent", "silent"),
     }
+
+
+# CHECKLIST 229
+def test_seed_rules_and_v2_stand_in_one_grid_and_each_manifest_names_its_rules(tmp_path: Path) -> None:
+    conditions: dict[str, Any] = yaml.safe_load((SHIPPED_CONDITIONS / "conditions_memory_v1_3.yaml").read_text("utf-8"))
+    conditions["conditions"]["C1_v2"] = conditions["conditions"]["C1"] | {"rules": "v2"}
+    (tmp_path / "both.yaml").write_text(json.dumps(conditions), "utf-8")
+    experiment = write_experiment(
+        tmp_path,
+        episodic_memory={"conditions_path": "both.yaml", "build": None},
+        experiment={"conditions": ["C1", "C1_v2"]},
+        **SMALL,
+    )
+    config = run_here(experiment)
+    seed, v2 = (told(config, f"{cell}__seed42") for cell in ("C1", "C1_v2"))
+    assert [manifest["conditions"]["flags"]["rules"] for manifest in (seed, v2)] == ["seed", "v2"]
+    assert {name.startswith("v2/") for name in seed["prompt_versions"]} == {False}
+    assert {name.startswith("v2/") for name in v2["prompt_versions"]} == {True}
+    assert seed["cfg_hash"] != v2["cfg_hash"]
+    lines = {cell: outputs_of(config.out_dir / f"{cell}__seed42") for cell in ("C1", "C1_v2")}
+    assert not any("changes" in line for line in lines["C1"])
+    assert all(isinstance(line["changes"], list) for line in lines["C1_v2"])
+    verified = verify(config.out_dir)
+    checks = [*verified.grid, *(check for cell in verified.cells.values() for check in cell)]
+    assert [(check.check, check.detail) for check in checks if check.result == "fail"] == []
 
 
 # CHECKLIST 6, 12

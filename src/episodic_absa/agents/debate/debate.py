@@ -22,7 +22,7 @@ from episodic_absa.schemas.answers import JudgeAnswer, TurnAnswer
 from episodic_absa.schemas.role_inputs import JudgeInputs, MemorySlot, SpeakerInputs
 from episodic_absa.vocabulary import DebateCall, Language
 
-_TOPIC: Final = "Which targets does the writer judge, and how?"
+TOPIC: Final = "Which targets does the writer judge, and how?"
 
 
 class DebateRun(NamedTuple):
@@ -88,9 +88,9 @@ class Debate:
         )
         judge_context: Context = [*shown, ("history", history), *self._slot_entry(memory)]
         judge_answer = await asking.ask("judge", judge_inputs, judge_context, JudgeAnswer)
-        summary, counts = _summary(judge_answer)
+        summary, counts = summarise(judge_answer)
         personas = tuple(PERSONAS[speaker] for speaker in self._settings.order)
-        return DebateRun(DebateOutput(topic=_TOPIC, personas=personas, rounds=tuple(rounds), summary=summary), counts)
+        return DebateRun(DebateOutput(topic=TOPIC, personas=personas, rounds=tuple(rounds), summary=summary), counts)
 
     def _visible(self, slot: MemorySlot | None, call: DebateCall) -> MemorySlot | None:
         return slot if call in self._settings.memory_visible_to else None
@@ -99,7 +99,8 @@ class Debate:
         return [] if memory is None else [(self._slot_name, memory)]
 
 
-def _summary(answer: JudgeAnswer) -> tuple[DebateSummary, PolarityCounts]:
+def summarise(answer: JudgeAnswer) -> tuple[DebateSummary, PolarityCounts]:
+    """Return the judge's answer as a summary, and how its polarity words were read."""
     tuples: list[JudgeTuple] = []
     counts = PolarityCounts()
     for answered in answer.final_tuples:

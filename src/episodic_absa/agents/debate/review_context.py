@@ -98,7 +98,7 @@ class _Hints:
 
 def build_review_context(stage1: Stage1Result, debate: DebateOutput | None, text: str) -> BuiltContext:
     """Return the review context of a debate; without a debate it holds the Stage1 terms and no hints."""
-    terms = TermMap(list(_aspect_terms(stage1)), text)
+    terms = TermMap(list(stage1_terms(stage1)), text)
     sentiments = [item for item in stage1.atsa.sentiments if item.polarity and not item.is_backfilled]
     hints = _Hints()
     stats: dict[HowMapped, int] = {"direct": 0, "fallback": 0, "none": 0}
@@ -163,7 +163,8 @@ def edit_line(round_index: int, speaker: DebateCall, edit: ProposedEdit | PatchE
     return " ".join(parts)
 
 
-def _aspect_terms(stage1: Stage1Result) -> Iterator[str]:
+def stage1_terms(stage1: Stage1Result) -> Iterator[str]:
+    """Yield the terms of Stage1 once each: aspects first, then sentiments."""
     terms = [item.aspect_term for item in stage1.ate.aspects]
     terms += [item.aspect_term for item in stage1.atsa.sentiments]
     yield from dict.fromkeys(terms)

@@ -19,6 +19,7 @@ from episodic_absa.schemas.absa import (
     Validator2Output,
 )
 from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
+from episodic_absa.vocabulary import AdoptReason
 
 
 class Decision(NamedTuple):
@@ -42,14 +43,42 @@ def decide(
     settings: PipelineSettings,
 ) -> Decision:
     """Return the decision: if adopted, the final tuples are the patched ones, else exactly Stage1's."""
-    risks2 = validator2.structural_risks
     adoption = decide_adoption(
         stage1,
         patched,
-        risks2,
+        validator2.structural_risks,
         ev_weights=settings.ev_weights,
         ev_threshold=settings.thresholds.ev_threshold,
     )
+    return _decision(stage1, patched, validator2, debate, adoption)
+
+
+def decide_adopted(
+    stage1: Stage1Result,
+    patched: PatchResult,
+    validator2: Validator2Output,
+    debate: DebateOutput | None,
+    settings: PipelineSettings,
+    *,
+    adopted: bool,
+) -> Decision:
+    """Return the decision of rules v2: `adopted` says whether a change was; the evidence value is only reported."""
+    reported = decide_adoption(
+        stage1, patched, validator2.structural_risks, ev_weights=settings.ev_weights, ev_threshold=0.0
+    )
+    reason: AdoptReason = "debate_action" if adopted else "low_signal"
+    adoption = reported.model_copy(update={"adopt": adopted, "reason": reason})
+    return _decision(stage1, patched, validator2, debate, adoption)
+
+
+def _decision(
+    stage1: Stage1Result,
+    patched: PatchResult,
+    validator2: Validator2Output,
+    debate: DebateOutput | None,
+    adoption: Adoption,
+) -> Decision:
+    risks2 = validator2.structural_risks
     override = override_flags(stage1, patched, risks2, adopted=adoption.adopt)
     stage1_tuples = extract_tuples(stage1.atsa.sentiments)
     stage2_tuples = extract_tuples(patched.sentiments)

@@ -73,13 +73,9 @@ class Stage2:
             asking.ask("stage2_atsa", inputs, shown, AtsaReviewAnswer),
             return_exceptions=True,
         )
-        errors = [outcome for outcome in (ate, atsa) if isinstance(outcome, BaseException)]
-        if errors:
-            # A BackendError fails this sample only; any other error concerns the run and is raised first.
-            raise min(errors, key=lambda error: isinstance(error, BackendError))
-        assert not isinstance(ate, BaseException)  # noqa: S101 - for the type checker
-        assert not isinstance(atsa, BaseException)  # noqa: S101
-        return _numbered(ate, atsa, sample.text)
+        if isinstance(ate, BaseException) or isinstance(atsa, BaseException):
+            raise first_error(ate, atsa)
+        return numbered_verdicts(ate, atsa, sample.text)
 
     async def validate(
         self,
@@ -123,7 +119,14 @@ class Stage2:
         )
 
 
-def _numbered(ate: AteReviewAnswer, atsa: AtsaReviewAnswer, text: str) -> Verdicts:
+def first_error(*outcomes: object) -> BaseException:
+    """Return the error to raise: one that concerns the run before a BackendError, which fails this sample only."""
+    errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    return min(errors, key=lambda error: isinstance(error, BackendError))
+
+
+def numbered_verdicts(ate: AteReviewAnswer, atsa: AtsaReviewAnswer, text: str) -> Verdicts:
+    """Return the answers as verdicts with change ids: aspects first, then sentiments."""
     aspect_verdicts = tuple(
         AspectVerdict(
             change_id=f"chg_{number:03d}",

@@ -14,6 +14,7 @@ from episodic_absa.backends.embedded.roles.atsa import answer_atsa
 from episodic_absa.backends.embedded.roles.cj import answer_cj
 from episodic_absa.backends.embedded.roles.epm import answer_epm
 from episodic_absa.backends.embedded.roles.judge import answer_judge
+from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES, slim_joint
 from episodic_absa.backends.embedded.roles.stage2_ate import answer_stage2_ate
 from episodic_absa.backends.embedded.roles.stage2_atsa import answer_stage2_atsa
 from episodic_absa.backends.embedded.roles.stage2_validator import answer_stage2_validator
@@ -40,11 +41,12 @@ ANSWERS: Final[dict[Role, Callable[[WeighedReading, Any], BaseModel]]] = {
     "stage2_ate": answer_stage2_ate,
     "stage2_atsa": answer_stage2_atsa,
     "stage2_validator": answer_stage2_validator,
+    "joint": slim_joint,
 }
 
 
 class EmbeddedEngine:
-    """Answers all ten roles by rules and small trained weights; threads may share one engine.
+    """Answers all roles by rules and small trained weights; threads may share one engine.
 
     Engines with the shipped weights share these, and each keeps its own readings.
 
@@ -63,9 +65,16 @@ class EmbeddedEngine:
         """Return the reading of a text; the most recent ones are kept."""
         return self._kept(text, language)
 
-    def answer(self, role: Role, inputs: AteInputs) -> Any:
-        """Return a role's answer to its typed inputs, as the answer model of that role."""
-        return ANSWERS[role](self.read(inputs.text, inputs.language), inputs)
+    def answer(self, role: Role, inputs: AteInputs, output_model: type[BaseModel] | None = None) -> Any:
+        """Return a role's answer to its typed inputs: in the slim form if its model is asked for, else as in v1."""
+        slim = SLIM_ROLES[role]
+        answer = slim.answer if output_model is slim.model else ANSWERS[role]
+        return answer(self.read(inputs.text, inputs.language), inputs)
+
+    @property
+    def kept_readings(self) -> int:
+        """How many readings are kept at present."""
+        return self._kept.cache_info().currsize
 
     @cached_property
     def fingerprint(self) -> str:

@@ -8,7 +8,7 @@ from episodic_absa.serialization.canonical_json import canonical_json
 
 
 class EmbeddedReplier:
-    """Answers all ten roles by rule: deterministic, offline, without a key. It is an engine, not a language model."""
+    """Answers all roles by rule: deterministic, offline, without a key. It is an engine, not a language model."""
 
     name = ENGINE_NAME
     is_local = True
@@ -27,7 +27,7 @@ class EmbeddedReplier:
     async def reply(self, request: Request) -> Reply:
         """Answer from the typed inputs of the question; the prompt is not read."""
         await asyncio.sleep(0)  # thousands of answers that never wait would let no interrupt through
-        answer = self._engine.answer(request.ask.role, request.ask.inputs)
+        answer = self._engine.answer(request.ask.role, request.ask.inputs, request.ask.output_model)
         return Reply(canonical_json(answer), Usage(0, 0, cost_usd=0.0), self.name)
 
     async def close(self) -> None:

@@ -103,7 +103,8 @@ class LlmReplier(RemoteFacts):
 
         connection = self._connected()
         ask = request.ask
-        system = ask.prompt.system if extras.schema else _with_schema(ask.prompt.system, ask.output_model)
+        needs_schema_text = not extras.schema and not ask.prompt.states_form
+        system = _with_schema(ask.prompt.system, ask.output_model) if needs_schema_text else ask.prompt.system
         messages = [ModelRequest(parts=[SystemPromptPart(system), UserPromptPart(request.user_text)])]
         parameters = self._parameters_for(ask.output_model, schema=extras.schema)
         settings: ModelSettings = self._model_settings

@@ -32,7 +32,8 @@ def analyze(
         str, typer.Option(metavar="NAME", help="The memory condition; `episodic-absa conditions` lists them.")
     ] = "C1",
     conditions: Annotated[
-        str | None, typer.Option(metavar="FILE|v1_1|v1_2|v1_3", help="The version or file that defines the condition.")
+        str | None,
+        typer.Option(metavar="FILE|v1_1|v1_2|v1_3|v2_0", help="The version or file that defines the condition."),
     ] = None,
     store: Annotated[
         Path | None,

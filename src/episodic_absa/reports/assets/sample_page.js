@@ -67,7 +67,8 @@ async function samplePage(data, row, query) {
     parts.push(el("div", {}, samples.length > 1 ? el("p", { class: "side-name" }, name) : null, failure(sample)));
   }
   if (failed.length < samples.length) {
-    for (const section of SECTIONS) parts.push(sectionFor(section, samples, context));
+    const shown = SECTIONS.filter(({ applies }) => !applies || samples.some(({ sample }) => applies(sample)));
+    for (const section of shown) parts.push(sectionFor(section, samples, context));
   } else {
     parts.push(sectionFor(SECTIONS.at(-1), samples, context));
   }

@@ -186,6 +186,29 @@ function verdictSection({ analysis }, { language }) {
   ];
 }
 
+/** The witnesses of one stance, each with its quote or, for the reader, its probability. */
+function witnessesOf(witnesses, stance, language) {
+  const named = witnesses.filter(([, taken]) => taken === stance).map(([who, , quote, isAtHome, p]) => [
+    inWords("witness", who), quote ? [" “", quoted(quote, language), "”", isAtHome ? " (at home)" : null] : null,
+    p === null ? null : el("span", { class: "confidence" }, number(p))]);
+  return named.length ? joined(named, "; ") : "–";
+}
+
+/** Rules v2 decide every change by its own witnesses. */
+function changesSection({ analysis }, { language }) {
+  const { changes } = analysis;
+  if (!changes) return none("seed rules decide about all changes together");
+  if (!changes.length) return none("nobody asks for a change");
+  return table(["change", "aspect", "decision", "for", "against"], changes.map(
+    ([kind, term, from, to, toTerm, isAdopted, reason, witnesses]) => [
+      el("span", {}, code(kind), from ? [" ", polarityMark(from)] : null, to ? [" → ", polarityMark(to)] : null,
+        toTerm ? [" → ", quoted(toTerm, language)] : null),
+      termOf(term, language),
+      isAdopted ? el("b", {}, "adopted") : el("span", {}, inWords("change", reason), " ", code(reason)),
+      el("span", {}, witnessesOf(witnesses, "for", language)),
+      el("span", {}, witnessesOf(witnesses, "against", language))]));
+}
+
 /** The parts of the evidence value as a stacked bar, with the threshold. */
 function evBar({ parts, ev, threshold }) {
   const width = 260;
@@ -225,13 +248,17 @@ function costSection({ cost: [calls, tokensIn, tokensOut, ms] }) {
     `${format(calls)} calls · ${format(tokensIn)} tokens in · ${format(tokensOut)} out`, ms === null ? null : ` · ${time}`);
 }
 
-/** `content` is the data that a section shows; two samples with equal content share one section. */
+/**
+ * `content` is the data that a section shows; two samples with equal content share one section. A section with `applies`
+ * is left out if it applies to no sample.
+ */
 const SECTIONS = [
   { title: "Stage1, final, gold", body: resultSection, content: ({ analysis }) => [analysis.s1, analysis.final, analysis.labels] },
   { title: "Risks", body: risksSection, content: ({ analysis }) => [analysis.risks, analysis.severity] },
   { title: "Memory and gates", body: memorySection, content: ({ memory }) => memory },
   { title: "Debate", body: debateSection, content: ({ analysis }) => analysis.debate },
   { title: "Stage2 verdicts and override", body: verdictSection, content: ({ analysis }) => [analysis.reviews, analysis.patches, analysis.overrides] },
+  { title: "Changes", body: changesSection, content: ({ analysis }) => analysis.changes, applies: ({ analysis }) => Boolean(analysis.changes) },
   { title: "Adoption and moderator", body: adoptionSection, content: ({ analysis }) => [analysis.adoption, analysis.moderator] },
   { title: "Calls", body: costSection, content: ({ cost }) => cost, quiet: true },
 ];

@@ -22,6 +22,17 @@ const WORDS = {
     low_signal: "the signals for a change are too weak",
     ev_below_threshold: "the evidence value is too low",
   },
+  change: {
+    one_witness: "fewer than two witnesses are for it",
+    no_judge_nor_two_speakers: "a flip needs the judge or two speakers",
+    sure_reader_against: "the reader is sure of the opposite",
+    creates_conflict: "the aspect would have two polarities",
+    not_in_text: "the text does not hold the term",
+    no_polarity: "nobody says which polarity it should be",
+    score_too_low: "these witnesses do not suffice",
+    outweighed: "another change of the same pair is stronger",
+  },
+  witness: { review: "Stage2", epm: "EPM", tan: "TAN", cj: "CJ" },
   override: {
     max_one_override_per_sample: "the sample already has an override",
     neutral_only: "no hint for + or −",

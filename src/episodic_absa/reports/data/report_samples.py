@@ -193,6 +193,7 @@ def _parts(
         bundle=trace.bundle if trace else None,
         overrides=overrides,
         patches=output.patch_log,
+        changes=output.changes,
         meta=output.meta,
         error=(error.type, error.stage, trace.error_message if trace else "") if error else None,
     )

@@ -19,6 +19,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputMeta
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
@@ -43,6 +44,8 @@ class SampleParts:
     bundle: AdvisoryBundleV1_1 | None = None
     overrides: tuple[OverrideDecision, ...] = ()
     patches: tuple[PatchLogEntry, ...] = ()
+    changes: tuple[ChangeRecord, ...] | None = None
+    """None under seed rules."""
     meta: OutputMeta | None = None
     error: tuple[str, str, str] | None = None
     """Type, stage and message."""
@@ -119,6 +122,8 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
         "adoption": _adoption(card, parts.ev_weights),
         "moderator": _moderator(parts.moderator),
     }
+    if parts.changes is not None:
+        value["changes"] = [_change(change, names) for change in parts.changes]
     if parts.error is not None:
         kind, stage, message = parts.error
         value["error"] = [kind, stage, names.quote(message)]
@@ -271,6 +276,17 @@ def _outcome(
     if change_id in accepted:
         return True, ""
     return (False, names.quote(rejected[change_id])) if change_id in rejected else (None, "")
+
+
+def _change(change: ChangeRecord, names: TermNames) -> list[Any]:
+    witnesses = [
+        [witness.who, witness.stance, names.quote(witness.quote), witness.at_home, witness.p]
+        for witness in change.witnesses
+        if witness.stance != "silent"
+    ]
+    polarities = [change.from_polarity, change.to_polarity]
+    edit = [change.kind, names.term(change.aspect_term), *polarities, names.term(change.to_term)]
+    return [*edit, change.adopted, change.reason, witnesses]
 
 
 def _adoption(card: Scorecard, weights: Sequence[float]) -> Json | None:

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.backends.provider_facts import shipped_fingerprint
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import lexicon_sha256
@@ -14,7 +14,7 @@ from episodic_absa.memory import load_catalogue
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import ProcessSplit
+from episodic_absa.vocabulary import ProcessSplit, Rules
 
 _NOT_HASHED: Final = ("out", "run_purpose", "eval", "memory")
 _EXPERIMENT_NOT_HASHED: Final = (
@@ -49,7 +49,7 @@ def cfg_hash(
     hashed["cache"] = {"share": resolved["cache"]["share"]}
     hashed["cell"] = {"split": cell.split, "is_build": cell.is_build}
     hashed["hashes"] = {
-        **resource_hashes(config),
+        **resource_hashes(config, cell.condition.rules),
         "data": dict(data_sha256),
         "start_store": start_store_sha256,
         "package_version": version("episodic-absa"),
@@ -57,12 +57,12 @@ def cfg_hash(
     return hashlib.sha256(canonical_json(hashed).encode()).hexdigest()
 
 
-def resource_hashes(config: ExperimentConfig) -> dict[str, Any]:
-    """Return the hashes of the files, other than data, that results depend on."""
+def resource_hashes(config: ExperimentConfig, rules: Rules) -> dict[str, Any]:
+    """Return the hashes of the files, other than data, that results under these rules depend on."""
     recording, allowlist = config.file.backbone.recording, config.file.pipeline.stage1.allowlist
     return {
         "allowlist_sha256": sha256_of(config.resolve(allowlist)) if allowlist else None,
-        "prompts": prompt_versions(),
+        "prompts": prompt_versions(rules),
         "lexicon_sha256": lexicon_sha256(),
         "catalogue_sha256": load_catalogue().sha256,
         "conditions_sha256": config.conditions_file.sha256,

@@ -20,7 +20,7 @@ from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.vocabulary import SPEAKERS, Role
 
-_STAGE1_ROLES: Final = frozenset[Role]({"ate", "atsa", "validator"})
+_STAGE1_ROLES: Final = frozenset[Role]({"ate", "atsa", "validator", "joint"})
 _ASSUMED_TOKENS_OUT: Final[dict[Role, int]] = {
     "ate": 80,
     "atsa": 180,
@@ -30,6 +30,7 @@ _ASSUMED_TOKENS_OUT: Final[dict[Role, int]] = {
     "stage2_ate": 120,
     "stage2_atsa": 150,
     "stage2_validator": 150,
+    "joint": 100,
 }
 _ASSUMED_CHARS_PER_ADVISORY: Final = 650
 _LATIN_CHARS_PER_TOKEN: Final = 4.0

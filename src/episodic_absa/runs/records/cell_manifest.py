@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from pathlib import Path
 
-from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell, shown_store_path
 from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
@@ -40,7 +40,7 @@ def build_manifest(
         seed_supported: whether the backend's answers depend on the seed.
         answers_shared: whether all cells of a seed are sure to get equal answers to equal prompts.
     """
-    hashes = resource_hashes(config)
+    hashes = resource_hashes(config, cell.condition.rules)
     return Manifest(
         manifest_version=MANIFEST_VERSION,
         run_id=config.file.run_id,
@@ -52,7 +52,7 @@ def build_manifest(
         git_commit=source_commit(),
         backbone=_backbone(config, cell, seed_supported=seed_supported),
         answers_shared=answers_shared,
-        prompt_versions=prompt_versions(),
+        prompt_versions=prompt_versions(cell.condition.rules),
         lexicon_sha256=hashes["lexicon_sha256"],
         catalogue_sha256=hashes["catalogue_sha256"],
         allowlist_sha256=hashes["allowlist_sha256"],

@@ -8,6 +8,7 @@ from episodic_absa.schemas.absa import DebateOutput, FinalResult, ModeratorOutpu
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.adoption import Adoption
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.vocabulary import ErrorType, Language, MemoryMode, Split
 
@@ -65,6 +66,8 @@ class OutputLine(FrozenModel):
     debate: DebateOutput | None = None
     stage2: Stage2Result | None = None
     patch_log: tuple[PatchLogEntry, ...] = ()
+    changes: tuple[ChangeRecord, ...] | None = None
+    """Every proposed change under rules v2. A line of seed rules does not hold this key."""
     adoption: Adoption | None = None
     moderator: ModeratorOutput | None = None
     final_result: FinalResult | None = None
@@ -76,4 +79,6 @@ class OutputLine(FrozenModel):
         if self.status == "error":
             return {key: fields[key] for key in _OF_A_FAILURE}
         del fields["error"]
+        if self.changes is None:
+            del fields["changes"]
         return fields

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from episodic_absa.agents.asking import prompt_versions
+from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.backends.provider_facts import facts_of, shipped_fingerprint
 from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import EpisodicAbsaError
@@ -61,7 +61,7 @@ def check_package_hashes(cell: CellFiles) -> Findings:
     """Prompts, lexicon, catalogue and embedded rules are those of the run."""
     manifest = cell.known_manifest
     _require_same_package(manifest)
-    prompts = prompt_versions()
+    prompts = prompt_versions(manifest.condition.rules)
     for name in sorted(prompts.keys() | manifest.prompt_versions.keys()):
         same = prompts.get(name) == manifest.prompt_versions.get(name)
         yield None if same else f"the prompt {name} is not the one of the run"

@@ -20,6 +20,8 @@ from episodic_absa.vocabulary import AtsaAction, Polarity
 _HINT_MARGIN: Final = 0.6
 """How much more the debate must speak for the other polarity than for the present one."""
 _DROP_WEIGHT: Final = -1.0
+_QUOTED: Final = "; quoted: '"
+_CUT: Final = "..."
 
 
 def answer_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> AtsaReviewAnswer:
@@ -39,6 +41,12 @@ def answer_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> AtsaRev
     )
     unnamed = _opinion_that_remains(reading, inputs, looks)
     return AtsaReviewAnswer(reviews=(*reviews[: MAX_ITEMS - len(unnamed)], *unnamed))
+
+
+def words_quoted_in(reason: str) -> str:
+    """Return the words that the reason of a flip quotes; none if it rests on the debate alone."""
+    _, _, quoted = reason.partition(_QUOTED)
+    return quoted.removesuffix("'").removesuffix(_CUT)
 
 
 def _opinion_that_remains(
@@ -160,7 +168,7 @@ def _flip(
     reading: Reading, sentiment: SentimentItem, change: Judgement, why: str, source: str
 ) -> AnsweredSentimentReview:
     quoted = _quoted(reading, change)
-    return _verdict(sentiment, "flip_polarity", f"{why}; quoted: '{quoted}'", change.polarity, source)
+    return _verdict(sentiment, "flip_polarity", f"{why}{_QUOTED}{quoted}'", change.polarity, source)
 
 
 def _verdict(

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import analysis_parts
+from episodic_absa.cli.analyze.explanation.changes_section import change_rows
 from episodic_absa.cli.analyze.explanation.debate_section import debate_rows
 from episodic_absa.cli.analyze.explanation.decision_sections import (
     adoption_rows,
@@ -28,13 +29,14 @@ _SECTIONS: Final[dict[str, Callable[[SampleResult], Iterable[Row]]]] = {
     "Memory": memory_rows,
     "Debate": debate_rows,
     "Stage2": stage2_rows,
+    "Changes": change_rows,
     "Patch and override": patch_rows,
     "Adoption": adoption_rows,
     "Moderator": moderator_rows,
     "Store": store_rows,
     "Calls": call_rows,
 }
-"""Each title of the page, and the function that returns its rows."""
+"""Each title of the page, and the function that returns its rows. A section without rows is left out."""
 
 
 def explanation_view(result: SampleResult, *, number: int | None = None) -> ConsoleRenderable:
@@ -46,5 +48,6 @@ def explanation_view(result: SampleResult, *, number: int | None = None) -> Cons
     """
     parts = analysis_parts(result, number=number)
     for title, rows_of in _SECTIONS.items():
-        parts += section(title, rows_of(result))
+        if rows := list(rows_of(result)):
+            parts += section(title, rows)
     return Constrain(Group(*parts, Text()), PAGE_WIDTH)

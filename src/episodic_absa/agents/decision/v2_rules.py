@@ -1,0 +1,132 @@
+"""Rules v2: every change is decided by its own witnesses; all other pairs stay exactly as Stage1 had them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+from episodic_absa.agents.asking import Asking
+from episodic_absa.agents.debate.review_context import BuiltContext
+from episodic_absa.agents.decision.applied_changes import apply_changes
+from episodic_absa.agents.decision.change_decision import decide_changes
+from episodic_absa.agents.decision.change_rules import AdoptionRules
+from episodic_absa.agents.decision.changes import Reader
+from episodic_absa.agents.decision.decision import decide_adopted
+from episodic_absa.agents.decision.settled import Settled
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.stage2.override_gate import OverrideOutcome
+from episodic_absa.agents.stage2.patch import PatchResult
+from episodic_absa.agents.stage2.slim_stage2 import SlimStage2
+from episodic_absa.agents.stage2.stage2 import Verdicts
+from episodic_absa.language import norm
+from episodic_absa.schemas.absa import (
+    AspectVerdict,
+    DebateOutput,
+    Sample,
+    SentimentVerdict,
+    Stage1Result,
+    Validator2Output,
+)
+from episodic_absa.schemas.role_inputs import MemorySlot
+from episodic_absa.schemas.run_files.change_record import ChangeKind, ChangeRecord
+from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.vocabulary import AteAction, AtsaAction, Language
+
+
+class V2Rules:
+    """Decides change by change.
+
+    Args:
+        settings: the pipeline's.
+        stage2: asked for the risks of the final pairs, only if a change was adopted.
+        rules: which witnesses a change needs.
+        reader: the independent witness; None leaves it out.
+    """
+
+    def __init__(
+        self, settings: PipelineSettings, stage2: SlimStage2, rules: AdoptionRules, reader: Reader | None
+    ) -> None:
+        self._settings = settings
+        self._stage2 = stage2
+        self._rules = rules
+        self._reader = reader
+
+    async def settle(
+        self,
+        sample: Sample,
+        language: Language,
+        stage1: Stage1Result,
+        debate: DebateOutput | None,
+        built: BuiltContext,
+        verdicts: Verdicts,
+        slot: MemorySlot | None,
+        asking: Asking,
+    ) -> Settled:
+        """Return Stage1 with the adopted changes, and the record of every change."""
+        changes = decide_changes(
+            sample.text, language, stage1, debate, verdicts.ate, verdicts.atsa, self._reader, self._rules
+        )
+        aspects, sentiments = apply_changes(stage1, changes)
+        is_adopted = any(change.adopted for change in changes)
+        validator2 = Validator2Output()
+        if is_adopted and self._settings.enable_stage2:
+            validator2 = await self._stage2.validate(
+                sample, language, stage1, built.context, verdicts, (aspects, sentiments), slot, asking
+            )
+        patched = PatchResult(
+            aspects=aspects,
+            sentiments=sentiments,
+            log=tuple(_log(verdicts, changes)),
+            override=OverrideOutcome(sentiments, ()),
+            judge_dropped=frozenset(),
+            debate_acted=is_adopted,
+            renamed={},
+            unsettled_conflict=False,
+        )
+        decision = decide_adopted(stage1, patched, validator2, debate, self._settings, adopted=is_adopted)
+        return Settled(patched, validator2, decision, changes)
+
+
+_KINDS: Final[dict[AteAction | AtsaAction, ChangeKind]] = {
+    "revise_span": "span",
+    "flip_polarity": "flip",
+    "drop": "drop",
+    "add": "add",
+}
+
+
+def _log(verdicts: Verdicts, changes: Sequence[ChangeRecord]) -> Iterator[PatchLogEntry]:
+    """Yield what became of every verdict that asks for a change."""
+    for aspect_verdict in verdicts.ate:
+        if aspect_verdict.action != "keep":
+            yield _entry("ate_review", aspect_verdict, changes)
+    for sentiment_verdict in verdicts.atsa:
+        if sentiment_verdict.action != "keep":
+            yield _entry("atsa_review", sentiment_verdict, changes)
+
+
+def _entry(
+    step: Literal["ate_review", "atsa_review"],
+    verdict: AspectVerdict | SentimentVerdict,
+    changes: Sequence[ChangeRecord],
+) -> PatchLogEntry:
+    kind = _KINDS.get(verdict.action)
+    polarity = verdict.revised_polarity if isinstance(verdict, SentimentVerdict) else None
+    change = next(
+        (
+            change
+            for change in changes
+            if change.kind == kind
+            and norm(change.aspect_term) == norm(verdict.aspect_term)
+            and (polarity is None or change.to_polarity == polarity)
+        ),
+        None,
+    )
+    is_adopted = change is not None and change.adopted
+    return PatchLogEntry(
+        step=step,
+        what=verdict.action,
+        change_id=verdict.change_id,
+        aspect_term=verdict.aspect_term,
+        applied=is_adopted,
+        reason="" if is_adopted else "no_change" if change is None else change.reason,
+        polarity=polarity if is_adopted else None,
+    )

@@ -1,0 +1,104 @@
+"""Stage2 of rules v2: verdicts on Stage1 that do not depend on the debate, then the risks of the final pairs."""
+
+import asyncio
+
+from episodic_absa.agents.asking import Asking
+from episodic_absa.agents.debate.review_context import TermMap
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.agents.shown_values import Context, shown_pairs
+from episodic_absa.agents.slim_translation import ate_verdicts_of, atsa_verdicts_of, validator2_of_risks
+from episodic_absa.agents.stage1.validator_processing import process_validator2
+from episodic_absa.agents.stage2.stage2 import Verdicts, first_error, numbered_verdicts
+from episodic_absa.schemas.absa import (
+    AspectItem,
+    ReviewContext,
+    Sample,
+    SentimentItem,
+    Stage1Result,
+    Validator2Output,
+)
+from episodic_absa.schemas.role_inputs import MemorySlot, ReviewInputs, Validator2Inputs
+from episodic_absa.schemas.slim_answers import PairVerdictsAnswer, RisksAnswer, TargetVerdictsAnswer
+from episodic_absa.vocabulary import Language
+
+
+class SlimStage2:
+    """Runs the Stage2 agents with prompts v2."""
+
+    def __init__(self, settings: PipelineSettings, slot_name: str) -> None:
+        self._validates = settings.enable_validator
+        self._slot_name = slot_name
+
+    async def give_verdicts(
+        self,
+        sample: Sample,
+        language: Language,
+        stage1: Stage1Result,
+        context: ReviewContext,
+        slot: MemorySlot | None,
+        asking: Asking,
+    ) -> Verdicts:
+        """Return the verdicts on targets and pairs; neither agent sees the debate or the other's answer.
+
+        Raises:
+            BackendError: an agent gave no valid answer. Both calls end first, so that the recorded cost is the same.
+        """
+        inputs = ReviewInputs(text=sample.text, language=language, stage1=stage1, review_context=context, memory=slot)
+        sentiments = stage1.atsa.sentiments
+        pairs = shown_pairs(sentiments)
+        targets = [pair.rpartition(": ")[0] for pair in pairs]
+        last: Context = [] if slot is None else [(self._slot_name, slot)]
+        ate, atsa = await asyncio.gather(
+            asking.ask(
+                "stage2_ate", inputs, [("text", sample.text), ("targets", targets), *last], TargetVerdictsAnswer
+            ),
+            asking.ask("stage2_atsa", inputs, [("text", sample.text), ("pairs", pairs), *last], PairVerdictsAnswer),
+            return_exceptions=True,
+        )
+        if isinstance(ate, BaseException) or isinstance(atsa, BaseException):
+            raise first_error(ate, atsa)
+        terms = TermMap(context.aspect_terms, sample.text)
+        return numbered_verdicts(ate_verdicts_of(ate), atsa_verdicts_of(atsa, ate.add, sentiments, terms), sample.text)
+
+    async def validate(
+        self,
+        sample: Sample,
+        language: Language,
+        stage1: Stage1Result,
+        context: ReviewContext,
+        verdicts: Verdicts,
+        final: tuple[tuple[AspectItem, ...], tuple[SentimentItem, ...]],
+        slot: MemorySlot | None,
+        asking: Asking,
+    ) -> Validator2Output:
+        """Return the risks of the final pairs. They are recorded and decide nothing."""
+        if not self._validates:
+            return Validator2Output()
+        aspects, sentiments = final
+        inputs = Validator2Inputs(
+            text=sample.text,
+            language=language,
+            stage1=stage1,
+            review_context=context,
+            memory=slot,
+            ate_reviews=verdicts.ate,
+            atsa_reviews=verdicts.atsa,
+            patched_aspects=aspects,
+            patched_sentiments=sentiments,
+        )
+        shown: Context = [("text", sample.text), ("pairs", shown_pairs(sentiments))]
+        if slot is not None:
+            shown.append((self._slot_name, slot))
+        answer = await asking.ask("stage2_validator", inputs, shown, RisksAnswer)
+        stage1_risks = stage1.validator.structural_risks
+        read = validator2_of_risks(answer, sample.text)
+        # A risk of Stage1 that the validator does not name again is resolved.
+        named = {risk.type for risk in read.structural_risks}
+        gone = tuple(risk.id for risk in stage1_risks if risk.type not in named)
+        return process_validator2(
+            read.model_copy(update={"resolved_risk_ids": gone}),
+            sample.text,
+            language,
+            stage1_risks=stage1_risks,
+            patched_aspect_n=len(aspects),
+        )

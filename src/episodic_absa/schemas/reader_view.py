@@ -1,0 +1,25 @@
+"""What the embedded reader makes of one term: the independent witness of rules v2. It never enters a prompt."""
+
+from typing import NamedTuple
+
+from episodic_absa.vocabulary import Polarity
+
+
+class ReaderView(NamedTuple):
+    """The reader's own reading of a text for one term."""
+
+    p_target: float
+    """How likely the term is a target of opinion, 0 to 1."""
+    polarity: Polarity
+    """The likeliest polarity of the term."""
+    p_polarity: float
+    """How likely that polarity is, 0 to 1."""
+
+
+class ReaderPair(NamedTuple):
+    """A pair that the reader finds by itself."""
+
+    term: str
+    start: int
+    end: int
+    view: ReaderView

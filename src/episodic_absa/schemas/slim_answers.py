@@ -1,0 +1,165 @@
+"""What prompts v2 ask a model for: words of the text, polarities, verdicts. Everything else is the program's work.
+
+Answers are read leniently: several names of a field are understood, an unreadable item is left out, a repeated one is
+kept once. An answer none of whose items can be read is refused, so that the model is asked again.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar, get_args
+
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, ValidationError
+
+from episodic_absa.schemas.frozen_model import FrozenModel, offered
+from episodic_absa.vocabulary import POLARITIES, RISK_IDS, SentenceLabel
+
+ItemT = TypeVar("ItemT", bound="SlimModel")
+KEEP: Final = "keep"
+DROP: Final = "drop"
+
+_Term = Annotated[str, Field(validation_alias=AliasChoices("term", "target", "aspect_term", "aspect"))]
+_Target = Annotated[str, Field(validation_alias=AliasChoices("target", "term", "aspect_term", "aspect"))]
+_Quote = Annotated[str, Field(validation_alias=AliasChoices("quote", "evidence", "reason"))]
+_Polarity = Annotated[str, offered(POLARITIES), Field(validation_alias=AliasChoices("polarity", "sentiment"))]
+_Label = Annotated[str | None, offered(get_args(SentenceLabel), or_null=True)]
+
+
+class SlimModel(FrozenModel):
+    """A value of which unknown keys are left out: a model that says more than asked has still answered."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+def _readable(model: type[ItemT]) -> Callable[[Any], Any]:
+    def keep_readable(value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        items: dict[ItemT, None] = {}
+        errors: list[ValidationError] = []
+        for item in value:
+            try:
+                items.setdefault(model.model_validate(item))
+            except ValidationError as error:
+                errors.append(error)
+        if errors and not items:
+            raise ValueError(f"no item of the list can be read: {errors[0].errors(include_url=False)[0]['msg']}")
+        return tuple(items)
+
+    return keep_readable
+
+
+class Pair(SlimModel):
+    """A target with the words that judge it; an empty term is an implicit opinion."""
+
+    quote: _Quote = ""
+    term: _Term
+    polarity: _Polarity
+
+
+class JointAnswer(SlimModel):
+    """All pairs of a text."""
+
+    pairs: Annotated[tuple[Pair, ...], BeforeValidator(_readable(Pair))]
+
+
+class TermsAnswer(SlimModel):
+    """All targets of a text."""
+
+    terms: tuple[str, ...]
+
+
+class Judgement(SlimModel):
+    """One target, judged."""
+
+    target: _Target
+    quote: _Quote = ""
+    polarity: _Polarity
+
+
+class JudgementsAnswer(SlimModel):
+    """Every given target, judged."""
+
+    judgements: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))]
+
+
+class NamedTarget(SlimModel):
+    """One target with the words that judge it."""
+
+    quote: _Quote = ""
+    target: _Target
+
+
+class TargetsAnswer(SlimModel):
+    """The targets that a speaker finds without having seen Stage1's."""
+
+    targets: Annotated[tuple[NamedTarget, ...], BeforeValidator(_readable(NamedTarget))]
+
+
+class WrongPair(SlimModel):
+    """A pair that is wrong, and what it should be."""
+
+    target: _Target
+    quote: _Quote = ""
+    should_be: Annotated[str, offered((*POLARITIES, DROP))]
+
+
+class WrongPairsAnswer(SlimModel):
+    """The pairs that are wrong; none is a good answer."""
+
+    wrong: Annotated[tuple[WrongPair, ...], BeforeValidator(_readable(WrongPair))]
+
+
+class JudgeDecision(SlimModel):
+    """The judge's word on one claim."""
+
+    target: _Target
+    quote: _Quote = ""
+    decision: Annotated[str, offered((KEEP, *POLARITIES, DROP))]
+
+
+class DecisionsAnswer(SlimModel):
+    """The judge's decisions, and the label of the text."""
+
+    decisions: Annotated[tuple[JudgeDecision, ...], BeforeValidator(_readable(JudgeDecision))]
+    label: _Label = None
+
+
+class TargetVerdict(SlimModel):
+    """Stage2's verdict on one target."""
+
+    target: _Target
+    verdict: Annotated[str, offered((KEEP, DROP)), Field(validation_alias=AliasChoices("verdict", "action"))]
+
+
+class TargetVerdictsAnswer(SlimModel):
+    """Stage2's verdicts on all targets, and the pairs that it misses."""
+
+    verdicts: Annotated[tuple[TargetVerdict, ...], BeforeValidator(_readable(TargetVerdict))]
+    add: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))] = ()
+
+
+class PairVerdict(SlimModel):
+    """Stage2's verdict on one pair: keep, or the polarity it should have."""
+
+    target: _Target
+    quote: _Quote = ""
+    verdict: Annotated[str, offered((KEEP, *POLARITIES)), Field(validation_alias=AliasChoices("verdict", "action"))]
+
+
+class PairVerdictsAnswer(SlimModel):
+    """Stage2's verdicts on all pairs."""
+
+    verdicts: Annotated[tuple[PairVerdict, ...], BeforeValidator(_readable(PairVerdict))]
+
+
+class NamedRisk(SlimModel):
+    """A structure of the text, quoted."""
+
+    quote: _Quote = ""
+    type: Annotated[str, offered(RISK_IDS)]
+
+
+class RisksAnswer(SlimModel):
+    """The validator's risks, and the label of the text."""
+
+    risks: Annotated[tuple[NamedRisk, ...], BeforeValidator(_readable(NamedRisk))]
+    label: _Label = None

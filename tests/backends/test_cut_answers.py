@@ -1,0 +1,91 @@
+"""SPEC2 2: of an answer that was cut off the complete items are kept; the rest of the contract stays strict."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
+from episodic_absa.backends.cut_answers import closed
+from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.slim_answers import (
+    JointAnswer,
+    JudgementsAnswer,
+    TargetVerdictsAnswer,
+    WrongPairsAnswer,
+)
+
+FOOD = {"quote": "great", "term": "food", "polarity": "positive"}
+SERVICE = {"quote": "slow", "term": "service", "polarity": "negative"}
+WORDS = st.text(alphabet='ab{}[]",\\: 가', max_size=8)
+ITEMS = st.lists(st.fixed_dictionaries({"target": WORDS, "quote": WORDS, "polarity": WORDS}), max_size=5)
+
+
+@pytest.mark.parametrize(
+    ("cut", "whole"),
+    [
+        ('{"pairs":[{"term":"food"},{"te', {"pairs": [{"term": "food"}]}),
+        ('{"pairs":[{"term":"food"}', {"pairs": [{"term": "food"}]}),
+        ('{"pairs":[{"term":"food"}]', {"pairs": [{"term": "food"}]}),
+        ('{"verdicts":[{"a":"b"}],"add":[{"a":"c"},{"a', {"verdicts": [{"a": "b"}], "add": [{"a": "c"}]}),
+        ('{"pairs":[{"term":"a ] } \\" b"},{"term":"', {"pairs": [{"term": 'a ] } " b'}]}),
+        ('{"pairs":[[{"term":"food"},', {"pairs": [[{"term": "food"}]]}),
+    ],
+)
+def test_the_complete_items_of_a_cut_list_are_kept(cut: str, whole: Any) -> None:
+    text = closed(cut)
+    assert text is not None
+    assert json.loads(text) == whole
+
+
+@pytest.mark.parametrize("cut", ["", "{", '{"pairs":[', '{"pairs":[{"term":"food"', '{"pairs":[}', '{"a":"b', "]"])
+def test_a_text_without_a_complete_item_is_not_closed(cut: str) -> None:
+    assert closed(cut) is None
+
+
+@given(items=ITEMS, length=st.integers(min_value=0, max_value=400))
+def test_a_cut_answer_is_read_as_a_prefix_of_the_whole_or_refused(items: list[Any], length: int) -> None:
+    text = json.dumps({"judgements": items}, ensure_ascii=False)
+    whole = parse_reply(text, JudgementsAnswer).judgements
+    try:
+        kept = parse_reply(text[:length], JudgementsAnswer).judgements
+    except UnusableReplyError:
+        return
+    assert kept == whole[: len(kept)]
+
+
+def test_a_slim_answer_that_was_cut_off_is_read_item_by_item() -> None:
+    text = json.dumps({"pairs": [FOOD, SERVICE]})
+    assert [pair.term for pair in parse_reply(text[:-20], JointAnswer).pairs] == ["food"]
+    assert [pair.term for pair in parse_reply(f"Sure:\n```json\n{text[:-20]}", JointAnswer).pairs] == ["food"]
+
+
+def test_an_answer_of_seed_rules_that_was_cut_off_is_refused() -> None:
+    cut = '{"aspects":[{"aspect_term":"food"},{"asp'
+    with pytest.raises(UnusableReplyError, match="no complete JSON object"):
+        parse_reply(cut, AteAnswer)
+
+
+def test_an_unreadable_item_is_left_out_and_a_repeated_one_kept_once() -> None:
+    text = json.dumps({"pairs": [FOOD, {"term": "price"}, 7, FOOD, SERVICE, FOOD]})
+    assert [pair.term for pair in parse_reply(text, JointAnswer).pairs] == ["food", "service"]
+
+
+def test_an_answer_none_of_whose_items_can_be_read_is_refused() -> None:
+    with pytest.raises(UnusableReplyError, match="no item of the list can be read"):
+        parse_reply('{"wrong":[{"target":"food"},"drop it"]}', WrongPairsAnswer)
+
+
+@pytest.mark.parametrize("name", ["target", "term", "aspect_term", "aspect"])
+@pytest.mark.parametrize("quote", ["quote", "evidence", "reason"])
+def test_other_names_of_a_field_are_understood(name: str, quote: str) -> None:
+    item = {name: "food", quote: "great", "sentiment": "positive", "confidence": 0.9}
+    (judgement,) = parse_reply(json.dumps({"judgements": [item], "note": "done"}), JudgementsAnswer).judgements
+    assert (judgement.target, judgement.quote, judgement.polarity) == ("food", "great", "positive")
+
+
+def test_the_second_list_of_an_answer_may_be_missing() -> None:
+    answer = parse_reply('{"verdicts":[{"target":"food","action":"keep"}]}', TargetVerdictsAnswer)
+    assert (answer.verdicts[0].verdict, answer.add) == ("keep", ())
