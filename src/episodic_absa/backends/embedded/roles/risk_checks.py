@@ -215,7 +215,7 @@ def _evidence_risks(reading: WeighedReading, judged: Sequence[SentimentItem]) ->
 
 
 def _clause_agrees(reading: Reading, sentiment: SentimentItem) -> bool:
-    """Return whether the words of its clause support a tuple; one that a verdict added carries no evidence of its own."""
+    """Return whether the words of its clause support a tuple; one that a verdict added has no evidence of its own."""
     term = find_term(reading, sentiment.aspect_term)
     if term is None or not reading.clauses:
         return False
