@@ -175,7 +175,7 @@ def test_the_explanation_leaves_nothing_out() -> None:
         "outcome success yes, harm no",
         "Stage2 adopted: risk_resolved",
         "threshold 0.30 debate support 1, validator resolved 1, grounding 0, confidence gain 0.00",
-        "B base stage Stage2 was adopted: Stage2's label, ",
+        "B base stage",
         "10 (stage1 3, debate 4, stage2 3), 20 attempts, 10 cached",
         "10,000 in, 200 out; cost unknown",
     ):
