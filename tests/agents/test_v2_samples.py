@@ -292,7 +292,7 @@ def test_a_debate_without_stage2_decides_by_its_own_witnesses_without_validator2
 
 
 def test_a_sample_without_pairs_asks_the_same_questions(tmp_path: Path) -> None:
-    nothing = {
+    nothing: dict[str, Any] = {
         "joint": {"pairs": []},
         "epm": {"judgements": []},
         "tan": {"targets": []},

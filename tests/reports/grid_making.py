@@ -38,7 +38,12 @@ def run(config: Path) -> None:
 
 
 def run_reviews(
-    folder: Path, rows: Sequence[Line], gold: Sequence[Line] = (), *, conditions: str | None = None, **experiment: Any
+    folder: Path,
+    rows: Sequence[Line],
+    gold: Sequence[Line] = (),
+    *,
+    conditions_file: str | None = None,
+    **experiment: Any,
 ) -> Path:
     """Run a grid over reviews of our own on the embedded engine; return its directory.
 
@@ -46,7 +51,7 @@ def run_reviews(
         folder: where data, config and results stand.
         rows: the reviews.
         gold: their gold, if there is any.
-        conditions: the version of the conditions file; None takes the default.
+        conditions_file: the version of the conditions file; None takes the default.
         experiment: keys of the block of that name.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,8 +61,8 @@ def run_reviews(
         "data": {"input_format": "jsonl", "allowed_roots": ["."], "valid_file": "valid.jsonl"},
         "experiment": {"conditions": ["C1", "C2"], "seeds": [42], **experiment},
     }
-    if conditions:
-        config["episodic_memory"] = {"conditions_path": conditions}
+    if conditions_file:
+        config["episodic_memory"] = {"conditions_path": conditions_file}
     if gold:
         write_lines(folder / "gold.jsonl", gold)
         config["eval"] = {"gold_jsonl": "gold.jsonl"}
@@ -108,7 +113,7 @@ def run_v2(folder: Path) -> Path:
         "음식은 맛있었지만 서비스가 느렸어요.",
     )
     rows = [{"uid": f"v2-{number}", "text": text} for number, text in enumerate(texts)]
-    return run_reviews(folder, rows, conditions="v2_0")
+    return run_reviews(folder, rows, conditions_file="v2_0")
 
 
 def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:
