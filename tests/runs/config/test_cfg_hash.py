@@ -41,6 +41,7 @@ OTHER: dict[str, Any] = {
     "data.limit": 3,
     "pipeline.enable_stage2": False,
     "pipeline.enable_validator": False,
+    "pipeline.reader": False,
     "pipeline.enable_debate": False,
     "pipeline.enable_debate_override": False,
     "pipeline.override_profile": "t1",
@@ -150,7 +151,7 @@ def test_condition_and_seed_of_the_cell_change_the_hash(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("prompt_versions", lambda: {"ate.v1": "0"}),
+        ("prompt_versions", lambda _: {"ate.v1": "0"}),
         ("lexicon_sha256", lambda: "0"),
         ("shipped_fingerprint", lambda _: "0"),
         ("load_catalogue", lambda: SimpleNamespace(sha256="0")),
