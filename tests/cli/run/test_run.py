@@ -160,7 +160,7 @@ def test_too_many_failures_end_the_run_resumably_and_a_dry_run_sends_nothing(cli
     assert (failed.returncode, failed.stdout) == (1, "")
     told = failed.stderr.splitlines()
     assert any(line.startswith("error: more than 0 samples failed") for line in told)
-    assert any("C1__seed1/traces.jsonl; 1 of 3 samples are done and kept" in line for line in told)
+    assert any("C1__seed1/traces.jsonl for the reasons; 1 of 3 samples are done and kept" in line for line in told)
     assert told[-1] == f"resume with: episodic-absa run {config}"
     assert "Traceback" not in failed.stderr
 
