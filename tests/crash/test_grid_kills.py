@@ -16,8 +16,8 @@ from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
 
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, STORE
 
 PROGRAM = Path(__file__).parents[1] / "runs" / "run_grid_process.py"
@@ -109,7 +109,7 @@ def test_no_answer_that_the_cache_held_is_paid_for_again(tmp_path: Path, monkeyp
     few = {"limit": 8}
     engine = Remembering()
     offline = load_experiment(write_experiment(tmp_path / "offline", experiment=experiment, data=few))
-    asyncio.run(run_grid(offline, backend=RepairingBackend(engine)))
+    asyncio.run(run_cells(offline, backend=RepairingBackend(engine)))
     with Served(engine.texts, delay_s=0.01) as server:
         backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
         path = write_experiment(tmp_path / "served", experiment=experiment, data=few, backbone=backbone)

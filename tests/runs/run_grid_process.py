@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from episodic_absa.errors import EpisodicAbsaError
-from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.serialization.durable_file import DurableFile
 
@@ -34,7 +34,7 @@ def main() -> int:
         DurableFile.write_some = _write_slowly  # type: ignore[method-assign]
     progress = GridProgress(on_change=lambda _: os.write(1, b"commit\n"))  # type: ignore[arg-type]
     try:
-        asyncio.run(run_grid(load_experiment(options.config), progress=progress))
+        asyncio.run(run_cells(load_experiment(options.config), progress=progress))
     except EpisodicAbsaError as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 1

@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from episodic_absa.analysis.derived_files import derive_tables
+from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import BackendUnavailableError
-from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, STORE
 
 SHIPPED = Path(__file__).resolve().parents[2] / "experiments" / "data"
@@ -78,9 +80,10 @@ def exact_bytes(out: Path) -> dict[str, bytes]:
 
 
 def run_here(path: Path, replier: Replier | None = None) -> ExperimentConfig:
-    """Run a grid in this process, the embedded engine answering unless another replier is given."""
+    """Run a grid in this process and derive its tables; the embedded engine answers unless a replier is given."""
     config = load_experiment(path)
-    asyncio.run(run_grid(config, backend=RepairingBackend(replier or EmbeddedReplier())))
+    asyncio.run(run_cells(config, backend=RepairingBackend(replier or EmbeddedReplier())))
+    derive_tables(load_run(config.out_dir))
     return config
 
 

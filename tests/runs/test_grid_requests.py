@@ -12,8 +12,8 @@ from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_expe
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import MANIFEST, TRACES
 
 
@@ -30,12 +30,12 @@ def test_equal_prompts_are_one_request_over_all_conditions_that_share(
     }
     engine = Remembering()
     offline = load_experiment(write_experiment(tmp_path / "offline", **changes))
-    asyncio.run(run_grid(offline, backend=RepairingBackend(engine)))
+    asyncio.run(run_cells(offline, backend=RepairingBackend(engine)))
     with Served(engine.texts, delay_s=0.02) as server:
         backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
         path = write_experiment(tmp_path / "served", backbone=backbone, cache={"share": share}, **changes)
         config = load_experiment(path)
-        asyncio.run(run_grid(config))
+        asyncio.run(run_cells(config))
         assert server.count == times * len(engine.texts)
         assert server.most_under_way() <= 5
     calls = [

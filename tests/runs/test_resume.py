@@ -26,9 +26,9 @@ from tests.runs.small_grid import (
 from episodic_absa.backends.backend import RepairingBackend, Replier, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.experiment import run_grid
 from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.run_directory import (
     JOURNAL,
@@ -58,7 +58,7 @@ def _run_until(path: Path, commits: int, replier: Replier) -> bool:
 
         progress = GridProgress(on_change=count)
         task = asyncio.ensure_future(
-            run_grid(load_experiment(path), progress=progress, backend=RepairingBackend(replier))
+            run_cells(load_experiment(path), progress=progress, backend=RepairingBackend(replier))
         )
         await asyncio.wait([task])
         return not task.cancelled()

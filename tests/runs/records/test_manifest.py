@@ -14,9 +14,9 @@ from tests.runs.small_grid import Remembering, outputs_of, run_here, write_exper
 
 import episodic_absa
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.source_commit import commit_of
+from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import MANIFEST, RUN_META
 from episodic_absa.verification.verify import verify
 
@@ -167,15 +167,15 @@ def test_answers_kept_in_memory_only_are_not_called_shared(tmp_path: Path, monke
     changes = {**SMALL, "experiment": {"conditions": ["C1", "C2_silent"]}, "episodic_memory": {"build": None}}
     engine = Remembering()
     offline = load_experiment(write_experiment(tmp_path / "offline", **changes))
-    asyncio.run(run_grid(offline, backend=RepairingBackend(engine)))
+    asyncio.run(run_cells(offline, backend=RepairingBackend(engine)))
     with Served(engine.texts, delay_s=0.0) as server:
         backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
         config = load_experiment(write_experiment(tmp_path / "served", backbone=backbone, **changes))
-        asyncio.run(run_grid(config, use_cache_file=False))
+        asyncio.run(run_cells(config, use_cache_file=False))
         # An interruption may lie between: the rest would be asked again, and answered otherwise.
         manifest = {**told(config, "C1__seed42"), "completed": False}
         (config.out_dir / "C1__seed42" / MANIFEST).write_text(json.dumps(manifest), "utf-8")
-        asyncio.run(run_grid(config))
+        asyncio.run(run_cells(config))
     assert told(config, "C1__seed42")["completed"]
     assert told(config, "C1__seed42")["answers_shared"] is False
     assert told(config, "C2_silent__seed42")["answers_shared"] is False
