@@ -34,7 +34,6 @@ from episodic_absa.schemas.slim_answers import (
     Pair,
     PairVerdictsAnswer,
     RisksAnswer,
-    TargetsAnswer,
     TargetVerdictsAnswer,
     WrongPairsAnswer,
 )
@@ -224,11 +223,6 @@ def atsa_verdicts_of(
         if terms.find(pair.target) is None
     ]
     return AtsaReviewAnswer(reviews=tuple(verdicts))
-
-
-def targets_named(answer: TargetsAnswer) -> tuple[str, ...]:
-    """Return the terms of a blind list of targets."""
-    return tuple(target.target for target in answer.targets)
 
 
 def _sentiment(term: str, polarity: str, quote: str, text: str) -> AnsweredSentiment:
