@@ -62,9 +62,10 @@ def build_pipeline(
         root: the folder that relative paths in the settings start from; by default the working directory.
 
     Raises:
-        ConfigError: the allowlist cannot be read, or a prompt already uses the name of the slot.
+        ConfigError: the allowlist cannot be read, a prompt already uses the name of the slot, or the settings and the
+            condition contradict each other.
     """
-    settings = settings or PipelineSettings()
+    settings = (settings or PipelineSettings()).under(condition)
     supervisor = SupervisorAgent(
         backend,
         settings,

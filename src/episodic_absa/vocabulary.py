@@ -58,9 +58,15 @@ AdoptReason = Literal[
     "low_signal",
     "ev_below_threshold",
 ]
+Look = Literal["none", "targets", "whole"]
+"""What is asked again after Stage1: nothing; only which terms are targets; everything, with debate and Stage2."""
+Stake = Literal[DebateGateReason, Stage2GateReason, "doubted_polarity", "doubted_target", "missed_target"]
+"""Why a sample is looked at again under `effort: adaptive`."""
 StorageTag = Literal["failure_asset", "utility", "novelty", "gate_disabled"]
 Rules = Literal["seed", "v2"]
 """Which set of rules decides: the original requirement, or the second version."""
+Effort = Literal["one_call", "stage1", "adaptive", "full"]
+"""How much is asked per sample: one ask; Stage1; a second look where something is at stake; or everything."""
 Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
 Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint"]

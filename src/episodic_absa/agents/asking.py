@@ -6,20 +6,27 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
 from episodic_absa.agents.prompt_files import instructions, prompt_name
 from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
-from episodic_absa.errors import BackendError
+from episodic_absa.errors import BackendError, BackendResponseError
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Role, Rules
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
+
+
+class Draw(NamedTuple):
+    """One of several samples of the same question."""
+
+    seed: int
+    temperature: float
 
 
 @dataclass
@@ -35,12 +42,19 @@ class Asking:
     calls: list[CallRecord] = field(default_factory=list)
 
     async def ask(
-        self, role: Role, inputs: AteInputs, context: Sequence[tuple[str, Any]], output_model: type[OutputT]
+        self,
+        role: Role,
+        inputs: AteInputs,
+        context: Sequence[tuple[str, Any]],
+        output_model: type[OutputT],
+        *,
+        draw: Draw | None = None,
     ) -> OutputT:
-        """Ask one role; `context` is what its prompt shows, in this order."""
+        """Ask one role; `context` is what its prompt shows, in this order. `draw` asks for one of several samples."""
         name = prompt_name(role, self.rules, inputs.language)
         prompt = Prompt(name, instructions(name), render_context(context), states_form=self.rules == "v2")
-        ask = Ask(role, inputs, prompt, output_model, seed=self.seed, condition=self.condition)
+        seed, temperature = (self.seed, None) if draw is None else draw
+        ask = Ask(role, inputs, prompt, output_model, seed=seed, condition=self.condition, temperature=temperature)
         started_at, start = datetime.now(UTC), time.perf_counter()
         place = len(self.calls)
         self.calls.append(self._record(ask, place, started_at, start, error="cancelled"))
@@ -68,6 +82,15 @@ class Asking:
             cached=answer.cached,
         )
         return answer.output
+
+    async def ask_witness(
+        self, role: Role, inputs: AteInputs, context: Sequence[tuple[str, Any]], output_model: type[OutputT]
+    ) -> OutputT | None:
+        """Ask one role whose opinion the result can do without; None if no attempt gave an answer that can be read."""
+        try:
+            return await self.ask(role, inputs, context, output_model)
+        except BackendResponseError:
+            return None
 
     def _record(
         self,
@@ -112,3 +135,9 @@ def holds_slot(rendered: str, slot_names: Sequence[str]) -> bool:
         return False
     keys = json.loads(rendered)
     return any(name in keys for name in slot_names)
+
+
+def first_error(*outcomes: object) -> BaseException:
+    """Return the error to raise: one that concerns the run before a BackendError, which fails this sample only."""
+    errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    return min(errors, key=lambda error: isinstance(error, BackendError))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from episodic_absa.agents.debate.review_context import HintCounts
+from episodic_absa.agents.second_look import SecondLook
 from episodic_absa.agents.stage1.atsa_processing import PolarityCounts
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import (
@@ -20,7 +21,7 @@ from episodic_absa.schemas.run import MemoryMeta, StoreDecision
 from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputStage1
+from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputSecondLook, OutputStage1
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.vocabulary import Language
@@ -62,6 +63,8 @@ class SampleResult:
     """The sentiments behind the Stage2 tuples, adopted or not."""
     changes: tuple[ChangeRecord, ...] | None
     """Under rules v2: every proposed change with its witnesses and its decision; None under seed rules."""
+    second_look: SecondLook | None
+    """How closely an adaptive pipeline looked again, and why; None for any other effort."""
     memory: MemoryMeta
     memory_bundle: SlotPayload
     store: StoreDecision
@@ -90,6 +93,9 @@ class SampleResult:
             stage2=self.stage2,
             patch_log=self.patch_log,
             changes=self.changes,
+            second_look=None
+            if self.second_look is None
+            else OutputSecondLook(look=self.second_look.look, stakes=self.second_look.stakes),
             adoption=self.adoption,
             moderator=self.moderator,
             final_result=self.final_result,

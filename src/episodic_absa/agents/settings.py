@@ -6,9 +6,12 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
+from episodic_absa.schemas.pipeline_overlay import Temperature, VoteCount
+from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.override_decision import OverrideThresholds, Weight
-from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, DebateCall, Speaker
+from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, DebateCall, Effort, Rules, Speaker
 
 OverrideProfile = Literal["t0", "t1", "t2"]
 
@@ -40,7 +43,9 @@ class Stage1Settings(FrozenModel):
     """Settings of Stage1."""
 
     independent: Flag = False
-    """Whether every Stage1 agent sees the text alone."""
+    """Whether every Stage1 agent sees the text alone. Only seed rules have this."""
+    joint: Flag | None = None
+    """Whether one ask names targets and judges them. None: one ask under rules v2, two under seed rules."""
     span_repair: Flag = True
     """Whether a wrong or missing span moves to the nearest occurrence of its term."""
     allowlist: Path | None = None
@@ -91,11 +96,64 @@ class PipelineSettings(FrozenModel):
     debate: DebateSettings = DebateSettings()
     reader: Flag = True
     """Whether the embedded reader is heard as a witness. Only rules v2 have witnesses."""
+    effort: Effort = "full"
+    """How much is asked per sample. `one_call` and `adaptive` need rules v2."""
+    votes: VoteCount = 1
+    """How often `one_call` asks; pairs that most answers hold are kept."""
+    vote_temperature: Temperature = 0.7
+    """The sampling temperature of the votes, if there are several."""
     memory_prompt_injection_chars_cap: Annotated[int, Field(strict=True, ge=0)] | None = None
     """The most characters of memory in a prompt. None: no limit. 0: no memory in any prompt."""
+
+    @model_validator(mode="after")
+    def _votes_need_one_call(self) -> Self:
+        if problem := _votes_problem(self):
+            raise ValueError(problem)
+        return self
+
+    def under(self, condition: Condition) -> "PipelineSettings":
+        """Return the settings in force under a condition: with its overlay, and the switches that the effort implies.
+
+        Raises:
+            ConfigError: the condition's overlay or rules contradict these settings.
+        """
+        overlay = condition.pipeline.model_dump(exclude_none=True)
+        stage1 = self.stage1.model_dump() | overlay.pop("stage1", {})
+        settings = self.model_copy(update={**overlay, "stage1": Stage1Settings.model_validate(stage1)})
+        if problem := _votes_problem(settings) or _rules_problem(settings, condition.rules):
+            raise ConfigError(f"condition {condition.name}: pipeline.{problem}", key="pipeline")
+        return settings.model_copy(update=_IMPLIED[settings.effort])
 
     @property
     def thresholds(self) -> OverrideThresholds:
         """The thresholds in force: those of the profile, replaced where `debate_override` gives a value."""
         profile = OVERRIDE_PROFILES[self.override_profile]
         return profile.model_copy(update=self.debate_override.model_dump(exclude_none=True))
+
+
+_STAGE1_ALONE: Final[Mapping[str, bool]] = {"enable_debate": False, "enable_stage2": False}
+_IMPLIED: Final[Mapping[Effort, Mapping[str, bool]]] = {
+    "one_call": {**_STAGE1_ALONE, "enable_validator": False},
+    "stage1": _STAGE1_ALONE,
+    "adaptive": {},
+    "full": {},
+}
+
+
+def _votes_problem(settings: PipelineSettings) -> str | None:
+    if settings.votes > 1 and settings.effort != "one_call":
+        return f"votes: {settings.votes} needs effort: one_call, got effort: {settings.effort}"
+    return None
+
+
+def _rules_problem(settings: PipelineSettings, rules: Rules) -> str | None:
+    """Return which switch the rules do not have, None if they have all of them."""
+    if rules == "v2" and settings.stage1.independent:
+        return "stage1.independent is for rules seed; set it to false"
+    if settings.effort == "one_call" and settings.stage1.joint is False:
+        return "effort: one_call is one joint ask; leave stage1.joint: false out"
+    if rules == "v2":
+        return None
+    if settings.effort in ("one_call", "adaptive"):
+        return f"effort: {settings.effort} needs rules v2; this condition has rules seed"
+    return "stage1.joint needs rules v2; this condition has rules seed" if settings.stage1.joint else None

@@ -1,5 +1,6 @@
 """The stages of a pipeline under either set of rules. The supervisor runs them; it does not know which rules hold."""
 
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from episodic_absa.agents.asking import Asking
@@ -11,6 +12,7 @@ from episodic_absa.agents.decision.changes import Reader
 from episodic_absa.agents.decision.seed_rules import SeedRules
 from episodic_absa.agents.decision.settled import Settled
 from episodic_absa.agents.decision.v2_rules import V2Rules
+from episodic_absa.agents.second_look import AdaptiveLook, LookRule, WholeLook
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage1.slim_stage1 import SlimStage1
 from episodic_absa.agents.stage1.stage1 import Stage1, Stage1Run
@@ -19,7 +21,7 @@ from episodic_absa.agents.stage2.stage2 import Stage2, Verdicts
 from episodic_absa.memory import STAGE2_SLOT
 from episodic_absa.schemas.absa import DebateOutput, ReviewContext, Sample, Stage1Result
 from episodic_absa.schemas.role_inputs import MemorySlot
-from episodic_absa.vocabulary import Language
+from episodic_absa.vocabulary import Language, Look
 
 
 class FirstStage(Protocol):
@@ -74,29 +76,48 @@ class DecisionRules(Protocol):
         ...
 
 
+class AskedAgain(NamedTuple):
+    """The debate and the Stage2 of one kind of second look."""
+
+    debate: DebateStage
+    stage2: SecondStage
+
+
 class Stages(NamedTuple):
     """The stages of one pipeline."""
 
     stage1: FirstStage
-    debate: DebateStage
-    stage2: SecondStage
+    look_rule: LookRule
+    asked_again: Mapping[Look, AskedAgain]
+    """For every look but `none`."""
     rules: DecisionRules
 
 
 def seed_stages(settings: PipelineSettings, debate_slot_name: str, allowlist: frozenset[str]) -> Stages:
     """Return the stages of the original requirement."""
     stage2 = Stage2(settings, STAGE2_SLOT.name)
-    return Stages(Stage1(settings, allowlist), Debate(settings, debate_slot_name), stage2, SeedRules(settings, stage2))
+    return Stages(
+        Stage1(settings, allowlist),
+        WholeLook(),
+        {"whole": AskedAgain(Debate(settings, debate_slot_name), stage2)},
+        SeedRules(settings, stage2),
+    )
 
 
 def v2_stages(
     settings: PipelineSettings, debate_slot_name: str, allowlist: frozenset[str], reader: Reader | None
 ) -> Stages:
     """Return the stages of the second version: slim prompts, independent speakers, one decision per change."""
+    rules = load_adoption_rules()
     stage2 = SlimStage2(settings, STAGE2_SLOT.name)
+    whole = AskedAgain(SlimDebate(settings, debate_slot_name), stage2)
+    targets = AskedAgain(
+        SlimDebate(settings, debate_slot_name, targets_only=True),
+        SlimStage2(settings, STAGE2_SLOT.name, targets_only=True),
+    )
     return Stages(
-        SlimStage1(settings, allowlist),
-        SlimDebate(settings, debate_slot_name),
-        stage2,
-        V2Rules(settings, stage2, load_adoption_rules(), reader),
+        SlimStage1(settings, allowlist, reader),
+        AdaptiveLook(reader, rules.reader) if settings.effort == "adaptive" else WholeLook(),
+        {"whole": whole, "targets": targets},
+        V2Rules(settings, stage2, rules, reader),
     )

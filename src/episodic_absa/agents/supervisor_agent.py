@@ -93,15 +93,18 @@ class SupervisorAgent:
         asking = asking or self.new_asking(memory.condition, seed)
         first = await self._stages.stage1.run(sample, language, asking)  # ATE -> ATSA -> Validator
         stage1 = first.result
-        debating = self.settings.enable_debate
-        slot, _, meta = await memory.read(sample, stage1) if debating else memory.without_debate()  # the only read
         signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
+        second_look = self._stages.look_rule.decide(sample.text, language, stage1, signals)
+        asked_again = self._stages.asked_again.get(second_look.look)
+        debate = asked_again.debate if asked_again and self.settings.enable_debate else None
+        stage2 = asked_again.stage2 if asked_again and self.settings.enable_stage2 else None
+        slot, _, meta = await memory.read(sample, stage1) if debate else memory.without_debate()  # the only read
 
         gate = should_inject_advisory_with_reason(signals)
         to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue)
         debated = DebateRun()
-        if debating:
-            debated = await self._stages.debate.run(sample, language, stage1, to_debate.slot, asking)
+        if debate:
+            debated = await debate.run(sample, language, stage1, to_debate.slot, asking)
         built = build_review_context(stage1, debated.output, sample.text)
 
         gate2 = should_inject_memory_for_stage2_with_reason(signals)
@@ -109,10 +112,8 @@ class SupervisorAgent:
             STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue
         )  # the same slot, no new retrieval
         verdicts = Verdicts()
-        if self.settings.enable_stage2:
-            verdicts = await self._stages.stage2.give_verdicts(
-                sample, language, stage1, built.context, to_stage2.slot, asking
-            )
+        if stage2:
+            verdicts = await stage2.give_verdicts(sample, language, stage1, built.context, to_stage2.slot, asking)
         patched, validator2, decision, changes = await self._stages.rules.settle(
             sample, language, stage1, debated.output, built, verdicts, to_stage2.slot, asking
         )
@@ -136,6 +137,7 @@ class SupervisorAgent:
             final_sentiments=decision.final_sentiments,
             patched_sentiments=patched.sentiments,
             changes=changes if self._rules == "v2" else None,
+            second_look=second_look if self.settings.effort == "adaptive" else None,
             memory=_with_slots_seen(to_stage2.meta, asking),
             memory_bundle=slot,
             store=store,

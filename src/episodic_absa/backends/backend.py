@@ -46,6 +46,8 @@ class Ask(Generic[OutputT]):
     seed: int = 0
     condition: str = ""
     """Used only by a cache that keeps conditions apart."""
+    temperature: float | None = None
+    """The sampling temperature of this ask; None: that of the backend."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
+from pydantic import ValidationError
+
 from episodic_absa.errors import ConfigError
+from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import DangerousAdvice, MemoryMode, Rules
@@ -17,7 +20,7 @@ DEFAULT_VERSION: Final[ConditionsVersion] = "v1_2"
 
 _FILE_KEYS: Final = ("version", "dangerous_advice", "use_lexical", "conditions", "aliases")
 _MODE: Final = "memory_mode"
-_OVERLAYS: Final = ("rules",)
+_OVERLAYS: Final = ("rules", "pipeline")
 _GIVEN_ELSEWHERE: Final = ("name", "dangerous_advice", "use_lexical", *_OVERLAYS)
 FLAG_NAMES: Final = tuple(field for field in Condition.model_fields if field not in _GIVEN_ELSEWHERE)
 """What an entry under `conditions` may set: a new flag is a field of `Condition` and nothing else."""
@@ -256,10 +259,23 @@ class _Reader:
                 f"{key}.memory_mode must be one of {', '.join(get_args(MemoryMode))}, got {mode!r}",
                 f"{key}.memory_mode",
             )
+        if "pipeline" in flags:
+            flags = {**flags, "pipeline": self._pipeline(flags["pipeline"], f"{key}.pipeline")}
         condition = Condition(name=name, dangerous_advice=advice, use_lexical=lexical, **flags)
         if complaint := _contradiction(condition):
             raise self._error(f"{key}: {complaint}", key)
         return condition
+
+    def _pipeline(self, overlay: Any, key: str) -> PipelineOverlay:
+        try:
+            return PipelineOverlay.model_validate(self._mapping(overlay, key))
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join((key, *map(str, problem["loc"])))
+            if problem["type"] == "extra_forbidden":
+                choices = ", ".join(PipelineOverlay.model_fields)
+                raise self._error(f"unknown key {place}; a condition may set {choices}", place) from error
+            raise self._error(f"{place}: {problem['msg']}", place) from error
 
     def _aliases(self, aliases: Any, conditions: Mapping[str, Condition]) -> dict[str, str]:
         aliases = self._mapping(aliases, "aliases")

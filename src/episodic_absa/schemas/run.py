@@ -6,6 +6,7 @@ from pydantic import Field
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodeId
+from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
 from episodic_absa.vocabulary import (
     DangerousAdvice,
     DebateCall,
@@ -41,6 +42,8 @@ class Condition(FrozenModel):
     use_lexical: Flag
     rules: Rules = "seed"
     """Which rules decide; they are no flag of the memory."""
+    pipeline: PipelineOverlay = PipelineOverlay()
+    """What the condition changes of the experiment's pipeline."""
 
 
 class MemoryMeta(FrozenModel):

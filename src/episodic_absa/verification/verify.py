@@ -12,6 +12,7 @@ from episodic_absa.runs.reading.finished_cells import require_directory
 from episodic_absa.runs.reading.verified_files import CELL_MARK, cell_hashes, grid_hashes
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
@@ -111,13 +112,14 @@ def _is_cell(path: Path) -> bool:
 
 
 def _never_shown_groups(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]]:
-    """Return the cells to compare: other rules ask other questions and may answer otherwise."""
-    groups: dict[tuple[int, Rules], list[CellFiles]] = {}
+    """Return the cells to compare: other rules and other efforts ask other questions and may answer otherwise."""
+    groups: dict[tuple[int, Rules, PipelineOverlay], list[CellFiles]] = {}
     for cell in cells:
         manifest = cell.known_manifest
         shown = manifest.condition.exposed_to_debate or manifest.condition.exposed_to_stage2
         if not manifest.is_build and not shown:
-            groups.setdefault((manifest.seed, manifest.condition.rules), []).append(cell)
+            asked = (manifest.seed, manifest.condition.rules, manifest.condition.pipeline)
+            groups.setdefault(asked, []).append(cell)
     return (group for group in groups.values() if len(group) > 1)
 
 

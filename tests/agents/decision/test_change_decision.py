@@ -14,7 +14,7 @@ from episodic_absa.agents.decision.claims import is_pair
 from episodic_absa.agents.decision.witnesses import WITNESSES
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples
 from episodic_absa.language import norm
-from episodic_absa.schemas.reader_view import ReaderView
+from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 
 b: Any = builders
@@ -45,6 +45,15 @@ class TableReader:
 
     def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
         return self.view(text, language, term)
+
+    def reads(self, language: str) -> bool:
+        return language in ("en", "ko")
+
+    def pairs(self, text: str, language: str) -> tuple[ReaderPair, ...]:
+        starts = {term: text.find(term) for term in self.views if language in ("en", "ko")}
+        return tuple(
+            ReaderPair(term, start, start + len(term), self.views[term]) for term, start in starts.items() if start >= 0
+        )
 
 
 def decided(debate: Any = None, ate: Any = (), atsa: Any = (), reader: Any = None, stage1: Any = STAGE1) -> Any:

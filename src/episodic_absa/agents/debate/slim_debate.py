@@ -36,12 +36,15 @@ class SlimDebate:
 
     Each speaker is asked what only it can witness: EPM judges the targets without seeing Stage1's polarities, TAN names
     the targets without seeing Stage1's, CJ sees the pairs and lists those that are wrong. From the second round on they
-    see the claims of the round before.
+    see the claims of the round before. A speaker or a judge whose answer cannot be read is silent. With `targets_only`
+    TAN alone is asked.
     """
 
-    def __init__(self, settings: PipelineSettings, slot_name: str) -> None:
+    def __init__(self, settings: PipelineSettings, slot_name: str, *, targets_only: bool = False) -> None:
         self._settings = settings.debate
         self._slot_name = slot_name
+        self._targets_only = targets_only
+        self._order = tuple(speaker for speaker in settings.debate.order if speaker == "tan" or not targets_only)
 
     async def run(
         self, sample: Sample, language: Language, stage1: Stage1Result, slot: MemorySlot | None, asking: Asking
@@ -52,12 +55,14 @@ class SlimDebate:
         for index in range(1, self._settings.rounds + 1):
             claims = tuple(_claims(rounds[-1].turns, ask.terms)) if rounds else ()
             turns = await asyncio.gather(
-                *(ask.speaker(speaker, index, claims, self._memory(slot, speaker)) for speaker in self._settings.order)
+                *(ask.speaker(speaker, index, claims, self._memory(slot, speaker)) for speaker in self._order)
             )
             rounds.append(DebateRound(round_index=index, turns=tuple(turns)))
         spoken = [turn for debate_round in rounds for turn in debate_round.turns]
-        summary, counts = await ask.judge(spoken, self._memory(slot, "judge"))
-        personas = tuple(PERSONAS[speaker] for speaker in self._settings.order)
+        summary, counts = DebateSummary(), PolarityCounts()
+        if not self._targets_only:
+            summary, counts = await ask.judge(spoken, self._memory(slot, "judge"))
+        personas = tuple(PERSONAS[speaker] for speaker in self._order)
         return DebateRun(DebateOutput(topic=TOPIC, personas=personas, rounds=tuple(rounds), summary=summary), counts)
 
     def _memory(self, slot: MemorySlot | None, call: DebateCall) -> tuple[MemorySlot | None, Context]:
@@ -110,24 +115,25 @@ class _SlimAsks:
             ("claims", claims),
             *slot_entry,
         ]
-        answer = await self._asking.ask("judge", inputs, context, DecisionsAnswer)
-        return summarise(judge_of_decisions(answer, self._sentiments, self.terms, self._sample.text))
+        answer = await self._asking.ask_witness("judge", inputs, context, DecisionsAnswer)
+        decisions = answer or DecisionsAnswer(decisions=())
+        return summarise(judge_of_decisions(decisions, self._sentiments, self.terms, self._sample.text))
 
     async def epm(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
         targets = [pair.rpartition(": ")[0] for pair in self._pairs]
         context: Context = [("text", self._sample.text), ("targets", targets), *last]
-        answer = await self._asking.ask("epm", inputs, context, JudgementsAnswer)
-        return edits_of_judgements(answer.judgements, self._sentiments, self.terms)
+        answer = await self._asking.ask_witness("epm", inputs, context, JudgementsAnswer)
+        return edits_of_judgements(answer.judgements, self._sentiments, self.terms) if answer else ()
 
     async def tan(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
         context: Context = [("text", self._sample.text), *last]
-        answer = await self._asking.ask("tan", inputs, context, TargetsAnswer)
-        return edits_of_targets(answer.targets, self._sentiments, self.terms, self._sample.text)
+        answer = await self._asking.ask_witness("tan", inputs, context, TargetsAnswer)
+        return edits_of_targets(answer.targets, self._sentiments, self.terms, self._sample.text) if answer else ()
 
     async def cj(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
         context: Context = [("text", self._sample.text), ("pairs", self._pairs), *last]
-        answer = await self._asking.ask("cj", inputs, context, WrongPairsAnswer)
-        return edits_of_wrong_pairs(answer, self._sentiments, self.terms)
+        answer = await self._asking.ask_witness("cj", inputs, context, WrongPairsAnswer)
+        return edits_of_wrong_pairs(answer, self._sentiments, self.terms) if answer else ()
 
 
 _Turn = Callable[[_SlimAsks, SpeakerInputs, Context], Awaitable[tuple[ProposedEdit, ...]]]

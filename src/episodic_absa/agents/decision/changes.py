@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, Protocol
 from episodic_absa.agents.decision.claims import Claim, Stage1Pairs, first_place, read_claims
 from episodic_absa.language import norm, norm_key
 from episodic_absa.schemas.absa import AspectVerdict, DebateOutput, SentimentVerdict, Span, Stage1Result
-from episodic_absa.schemas.reader_view import ReaderView
+from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.schemas.run_files.change_record import ChangeKind
 from episodic_absa.vocabulary import POLARITIES, Language, Polarity
 
@@ -20,6 +20,14 @@ class Reader(Protocol):
 
     def view(self, text: str, language: Language, term: str) -> ReaderView | None:
         """Return what the reader makes of a term; None if it cannot read the language or the term."""
+        ...
+
+    def reads(self, language: Language) -> bool:
+        """Return whether the reader knows a language."""
+        ...
+
+    def pairs(self, text: str, language: Language) -> tuple[ReaderPair, ...]:
+        """Return the pairs that the reader finds by itself."""
         ...
 
     def view_of_change(

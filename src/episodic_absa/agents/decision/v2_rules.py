@@ -11,6 +11,7 @@ from episodic_absa.agents.decision.change_rules import AdoptionRules
 from episodic_absa.agents.decision.changes import Reader
 from episodic_absa.agents.decision.decision import decide_adopted
 from episodic_absa.agents.decision.settled import Settled
+from episodic_absa.agents.pair_confidence import with_confidence
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage2.override_gate import OverrideOutcome
 from episodic_absa.agents.stage2.patch import PatchResult
@@ -61,10 +62,21 @@ class V2Rules:
         asking: Asking,
     ) -> Settled:
         """Return Stage1 with the adopted changes, and the record of every change."""
-        changes = decide_changes(
-            sample.text, language, stage1, debate, verdicts.ate, verdicts.atsa, self._reader, self._rules
+        # Without a second look the validator and the reader alone change nothing.
+        was_looked_at_again = debate is not None or bool(verdicts.ate or verdicts.atsa)
+        changes = (
+            decide_changes(
+                sample.text, language, stage1, debate, verdicts.ate, verdicts.atsa, self._reader, self._rules
+            )
+            if was_looked_at_again
+            else ()
         )
         aspects, sentiments = apply_changes(stage1, changes)
+        from_stage1 = {id(item) for item in stage1.atsa.sentiments}
+        sentiments = tuple(
+            item if id(item) in from_stage1 else with_confidence(item, sample.text, language, self._reader)
+            for item in sentiments
+        )
         is_adopted = any(change.adopted for change in changes)
         validator2 = Validator2Output()
         if is_adopted and self._settings.enable_stage2:

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from episodic_absa.agents.asking import Asking
+from episodic_absa.agents.asking import Asking, first_error
 from episodic_absa.agents.debate.review_context import TermMap
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import Context, shown_pairs
 from episodic_absa.agents.slim_translation import ate_verdicts_of, atsa_verdicts_of, validator2_of_risks
 from episodic_absa.agents.stage1.validator_processing import process_validator2
-from episodic_absa.agents.stage2.stage2 import Verdicts, first_error, numbered_verdicts
+from episodic_absa.agents.stage2.stage2 import Verdicts, numbered_verdicts
 from episodic_absa.schemas.absa import (
     AspectItem,
     ReviewContext,
@@ -23,9 +23,10 @@ from episodic_absa.vocabulary import Language
 
 
 class SlimStage2:
-    """Runs the Stage2 agents with prompts v2."""
+    """Runs the Stage2 agents with prompts v2; with `targets_only` nobody is asked about polarities."""
 
-    def __init__(self, settings: PipelineSettings, slot_name: str) -> None:
+    def __init__(self, settings: PipelineSettings, slot_name: str, *, targets_only: bool = False) -> None:
+        self._targets_only = targets_only
         self._validates = settings.enable_validator
         self._slot_name = slot_name
 
@@ -48,17 +49,24 @@ class SlimStage2:
         pairs = shown_pairs(sentiments)
         targets = [pair.rpartition(": ")[0] for pair in pairs]
         last: Context = [] if slot is None else [(self._slot_name, slot)]
+        shown: Context = [("text", sample.text), ("targets", targets), *last]
         ate, atsa = await asyncio.gather(
-            asking.ask(
-                "stage2_ate", inputs, [("text", sample.text), ("targets", targets), *last], TargetVerdictsAnswer
-            ),
-            asking.ask("stage2_atsa", inputs, [("text", sample.text), ("pairs", pairs), *last], PairVerdictsAnswer),
+            asking.ask_witness("stage2_ate", inputs, shown, TargetVerdictsAnswer),
+            self._on_pairs(inputs, [("text", sample.text), ("pairs", pairs), *last], asking),
             return_exceptions=True,
         )
         if isinstance(ate, BaseException) or isinstance(atsa, BaseException):
             raise first_error(ate, atsa)
+        # An answer that cannot be read is no verdict.
+        ate = ate or TargetVerdictsAnswer(verdicts=())
+        atsa = atsa or PairVerdictsAnswer(verdicts=())
         terms = TermMap(context.aspect_terms, sample.text)
         return numbered_verdicts(ate_verdicts_of(ate), atsa_verdicts_of(atsa, ate.add, sentiments, terms), sample.text)
+
+    async def _on_pairs(self, inputs: ReviewInputs, shown: Context, asking: Asking) -> PairVerdictsAnswer | None:
+        if self._targets_only:
+            return None
+        return await asking.ask_witness("stage2_atsa", inputs, shown, PairVerdictsAnswer)
 
     async def validate(
         self,
@@ -89,7 +97,9 @@ class SlimStage2:
         shown: Context = [("text", sample.text), ("pairs", shown_pairs(sentiments))]
         if slot is not None:
             shown.append((self._slot_name, slot))
-        answer = await asking.ask("stage2_validator", inputs, shown, RisksAnswer)
+        answer = await asking.ask_witness("stage2_validator", inputs, shown, RisksAnswer)
+        if answer is None:
+            return Validator2Output()
         stage1_risks = stage1.validator.structural_risks
         read = validator2_of_risks(answer, sample.text)
         # A risk of Stage1 that the validator does not name again is resolved.

@@ -3,7 +3,7 @@
 import asyncio
 from typing import NamedTuple
 
-from episodic_absa.agents.asking import Asking
+from episodic_absa.agents.asking import Asking, first_error
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import (
     review_context,
@@ -15,7 +15,6 @@ from episodic_absa.agents.stage1.ate_processing import valid_span
 from episodic_absa.agents.stage1.atsa_processing import PolarityCounts
 from episodic_absa.agents.stage1.validator_processing import process_validator2
 from episodic_absa.agents.stage2.patch import PatchResult
-from episodic_absa.errors import BackendError
 from episodic_absa.language import read_polarity
 from episodic_absa.schemas.absa import (
     AspectVerdict,
@@ -117,12 +116,6 @@ class Stage2:
             stage1_risks=stage1.validator.structural_risks,
             patched_aspect_n=len(patched.aspects),
         )
-
-
-def first_error(*outcomes: object) -> BaseException:
-    """Return the error to raise: one that concerns the run before a BackendError, which fails this sample only."""
-    errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-    return min(errors, key=lambda error: isinstance(error, BackendError))
 
 
 def numbered_verdicts(ate: AteReviewAnswer, atsa: AtsaReviewAnswer, text: str) -> Verdicts:

@@ -22,6 +22,8 @@ def compute_request_key(request: Request, **also: JsonValue) -> str:
         "seed": ask.seed,
         "attempt": request.attempt,
     }
+    if ask.temperature is not None:
+        parts["temperature"] = ask.temperature
     # A review may hold half a surrogate pair, which UTF-8 cannot; written out it is still told apart.
     return hashlib.sha256(canonical_json(parts).encode("utf-8", "backslashreplace")).hexdigest()
 

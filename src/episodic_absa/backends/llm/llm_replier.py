@@ -110,6 +110,8 @@ class LlmReplier(RemoteFacts):
         settings: ModelSettings = self._model_settings
         if extras.seed:
             settings = {**settings, "seed": ask.seed}
+        if ask.temperature is not None and connection.takes_temperature:
+            settings = {**settings, "temperature": ask.temperature}
         try:
             async with asyncio.timeout(self.settings.timeout_s):
                 response = await model_request(

@@ -230,6 +230,8 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
         if block.build
         else None,
     )
+    for condition in (*conditions, *filter(None, (config.build_condition,))):
+        file.pipeline.under(condition)
     for message, key in _contradictions(config):
         raise ConfigError(f"{path}: {message}", path=path, key=key)
     return config

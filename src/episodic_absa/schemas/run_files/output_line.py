@@ -10,7 +10,7 @@ from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.adoption import Adoption
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.vocabulary import ErrorType, Language, MemoryMode, Split
+from episodic_absa.vocabulary import ErrorType, Language, Look, MemoryMode, Split, Stake
 
 _OF_A_FAILURE: Final = ("uid", "sample_index", "status", "error", "meta")
 _OF_A_SUCCESS: Final = ("memory", "store_decision", "store_skip_reason", "store_reason_tags", "episode_id")
@@ -55,6 +55,13 @@ class OutputMeta(FrozenModel):
         return fields
 
 
+class OutputSecondLook(FrozenModel):
+    """How closely an adaptive pipeline looked at a sample again."""
+
+    look: Look
+    stakes: tuple[Stake, ...] = ()
+
+
 class OutputLine(FrozenModel):
     """One sample. A line of a failed sample holds `error` and no result; any other line holds no `error`."""
 
@@ -68,6 +75,8 @@ class OutputLine(FrozenModel):
     patch_log: tuple[PatchLogEntry, ...] = ()
     changes: tuple[ChangeRecord, ...] | None = None
     """Every proposed change under rules v2. A line of seed rules does not hold this key."""
+    second_look: OutputSecondLook | None = None
+    """Of an adaptive pipeline; any other line does not hold this key."""
     adoption: Adoption | None = None
     moderator: ModeratorOutput | None = None
     final_result: FinalResult | None = None
@@ -81,4 +90,6 @@ class OutputLine(FrozenModel):
         del fields["error"]
         if self.changes is None:
             del fields["changes"]
+        if self.second_look is None:
+            del fields["second_look"]
         return fields

@@ -26,14 +26,16 @@ from episodic_absa.vocabulary import Language
 def check_retrieval_calls(cell: CellFiles) -> Findings:
     """A condition that retrieves does so once per sample; any other condition never does."""
     manifest = cell.known_manifest
-    meant = int(manifest.condition.retrieval_execute and recorded_experiment(manifest).pipeline.enable_debate)
+    pipeline = recorded_experiment(manifest).pipeline.under(manifest.condition)
+    meant = int(manifest.condition.retrieval_execute and pipeline.enable_debate)
     for trace in cell.traces.valid():
         calls, ids = trace.memory.retrieval_calls, trace.memory.retrieved_ids
         executed = trace.case_trace.memory_bundle.meta.retrieval_executed
         is_failure = trace.error is not None
-        allowed = (0, meant) if is_failure else (meant,)
+        # An adaptive pipeline reads only for samples that it looks at again.
+        allowed = (0, meant) if is_failure or pipeline.effort == "adaptive" else (meant,)
         holds = calls in allowed and (calls or not ids) and trace.memory.retrieved_k == len(ids)
-        holds = holds and (is_failure or executed == bool(meant))
+        holds = holds and (is_failure or executed == bool(calls))
         yield None if holds else f"{_uid(trace)}: retrieval_calls is {calls} with {len(ids)} ids; {meant} is due"
 
 
