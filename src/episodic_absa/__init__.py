@@ -5,6 +5,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from episodic_absa.agents.result_views.aspects import Aspect
+    from episodic_absa.agents.result_views.results_frame import results_frame
     from episodic_absa.agents.sample_result import SampleResult
     from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer, analyze
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
         ConfigError,
         DatasetError,
         EpisodicAbsaError,
+        InputError,
         LeakageError,
         MemoryStoreError,
         RunDirectoryError,
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analyzer",
+    "Aspect",
     "BackboneSettings",
     "Backend",
     "BackendError",
@@ -44,6 +48,7 @@ __all__ = [
     "EpisodicAbsaError",
     "EpisodicMemorySettings",
     "EpisodicOrchestrator",
+    "InputError",
     "LeakageError",
     "MemoryStore",
     "MemoryStoreError",
@@ -59,11 +64,13 @@ __all__ = [
     "load_condition",
     "load_conditions",
     "load_experiment",
+    "results_frame",
     "run_experiment",
 ]
 
 _HOMES: Final = {
     "Analyzer": "analyzer",
+    "Aspect": "agents.result_views.aspects",
     "BackboneSettings": "backends.create_backend",
     "Backend": "backends.backend",
     "BackendError": "errors",
@@ -73,6 +80,7 @@ _HOMES: Final = {
     "EpisodicAbsaError": "errors",
     "EpisodicMemorySettings": "memory",
     "EpisodicOrchestrator": "memory",
+    "InputError": "errors",
     "LeakageError": "errors",
     "MemoryStore": "memory",
     "MemoryStoreError": "errors",
@@ -88,6 +96,7 @@ _HOMES: Final = {
     "load_condition": "conditions",
     "load_conditions": "conditions",
     "load_experiment": "runs.config.experiment_config",
+    "results_frame": "agents.result_views.results_frame",
     "run_experiment": "experiment",
 }
 
