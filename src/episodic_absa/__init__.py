@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     )
     from episodic_absa.experiment import Run, run_experiment
     from episodic_absa.memory import (
+        Advice,
+        AgentMemory,
         EpisodicMemorySettings,
         EpisodicOrchestrator,
         MemoryStore,
         Retriever,
         SignatureBuilder,
+        Situation,
         load_catalogue,
     )
     from episodic_absa.runs.config.experiment_config import load_experiment
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from episodic_absa.schemas.run import Condition
 
 __all__ = [
+    "Advice",
+    "AgentMemory",
     "Analyzer",
     "Aspect",
     "BackboneSettings",
@@ -59,6 +64,7 @@ __all__ = [
     "Sample",
     "SampleResult",
     "SignatureBuilder",
+    "Situation",
     "analyze",
     "load_catalogue",
     "load_condition",
@@ -69,6 +75,8 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "Advice": "memory",
+    "AgentMemory": "memory",
     "Analyzer": "analyzer",
     "Aspect": "agents.result_views.aspects",
     "BackboneSettings": "backends.create_backend",
@@ -91,6 +99,7 @@ _HOMES: Final = {
     "Sample": "schemas.absa",
     "SampleResult": "agents.sample_result",
     "SignatureBuilder": "memory",
+    "Situation": "memory",
     "analyze": "analyzer",
     "load_catalogue": "memory",
     "load_condition": "conditions",

@@ -20,7 +20,7 @@ class FrozenModel(BaseModel):
         if len(whole) <= _LONGEST_REPR:
             return whole
         fields = ", ".join(f"{name}={_outline(value)}" for name, value in self.__repr_args__())
-        return f"{self.__repr_name__()}({fields})"
+        return f"{type(self).__name__}({fields})"
 
     def __str__(self) -> str:
         return repr(self)
