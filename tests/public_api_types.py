@@ -4,7 +4,10 @@ from pathlib import Path
 from typing import assert_type
 
 from episodic_absa import (
+    Advice,
+    AgentMemory,
     Analyzer,
+    Aspect,
     BackboneSettings,
     Backend,
     Condition,
@@ -12,6 +15,7 @@ from episodic_absa import (
     PipelineSettings,
     Run,
     SampleResult,
+    Situation,
     analyze,
     load_condition,
     run_experiment,
@@ -19,6 +23,7 @@ from episodic_absa import (
 from episodic_absa.experiment import CellResult
 from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.runs.progress import GridProgress
+from episodic_absa.vocabulary import SentenceLabel
 
 
 def one_review(backend: Backend) -> None:
@@ -29,6 +34,22 @@ def one_review(backend: Backend) -> None:
     assert_type(analyze("text", memory=EpisodicMemorySettings(topk=1)), SampleResult)
     assert_type(load_condition("C1", "v1_3"), Condition)
     analyze("text", temperature=1)  # type: ignore[call-arg]
+
+
+def a_result(result: SampleResult) -> None:
+    assert_type(result.label, SentenceLabel)
+    assert_type(result.aspects, tuple[Aspect, ...])
+    assert_type(result.aspects[0].span, tuple[int, int] | None)
+    assert_type(result.to_json(), str)
+
+
+def a_memory() -> None:
+    situation = Situation(language="en", structures={"negation"}, risks=["irony"])
+    with AgentMemory("store.jsonl") as memory:
+        assert_type(memory.recall(situation), Advice)
+        assert_type(memory.remember(situation, "kept", "better"), str)
+        memory.remember(situation, "flipped", "better")  # type: ignore[arg-type]
+    Situation(language="english")  # type: ignore[arg-type]
 
 
 def _watch(grid: GridProgress) -> None:

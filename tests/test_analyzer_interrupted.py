@@ -45,7 +45,7 @@ def test_an_interrupt_before_the_analysis_is_known_leaves_nothing_running(
 
     def interrupted(coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> Future[Any]:
         start(coroutine, loop)
-        assert backend.asked.wait(10)
+        assert backend.asked.wait(60)
         monkeypatch.undo()
         raise KeyboardInterrupt
 

@@ -5,6 +5,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from episodic_absa.agents.result_views.aspects import Aspect
+    from episodic_absa.agents.result_views.results_frame import results_frame
     from episodic_absa.agents.sample_result import SampleResult
     from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer, analyze
@@ -16,17 +18,21 @@ if TYPE_CHECKING:
         ConfigError,
         DatasetError,
         EpisodicAbsaError,
+        InputError,
         LeakageError,
         MemoryStoreError,
         RunDirectoryError,
     )
     from episodic_absa.experiment import Run, run_experiment
     from episodic_absa.memory import (
+        Advice,
+        AgentMemory,
         EpisodicMemorySettings,
         EpisodicOrchestrator,
         MemoryStore,
         Retriever,
         SignatureBuilder,
+        Situation,
         load_catalogue,
     )
     from episodic_absa.runs.config.experiment_config import load_experiment
@@ -34,7 +40,10 @@ if TYPE_CHECKING:
     from episodic_absa.schemas.run import Condition
 
 __all__ = [
+    "Advice",
+    "AgentMemory",
     "Analyzer",
+    "Aspect",
     "BackboneSettings",
     "Backend",
     "BackendError",
@@ -44,6 +53,7 @@ __all__ = [
     "EpisodicAbsaError",
     "EpisodicMemorySettings",
     "EpisodicOrchestrator",
+    "InputError",
     "LeakageError",
     "MemoryStore",
     "MemoryStoreError",
@@ -54,16 +64,21 @@ __all__ = [
     "Sample",
     "SampleResult",
     "SignatureBuilder",
+    "Situation",
     "analyze",
     "load_catalogue",
     "load_condition",
     "load_conditions",
     "load_experiment",
+    "results_frame",
     "run_experiment",
 ]
 
 _HOMES: Final = {
+    "Advice": "memory",
+    "AgentMemory": "memory",
     "Analyzer": "analyzer",
+    "Aspect": "agents.result_views.aspects",
     "BackboneSettings": "backends.create_backend",
     "Backend": "backends.backend",
     "BackendError": "errors",
@@ -73,6 +88,7 @@ _HOMES: Final = {
     "EpisodicAbsaError": "errors",
     "EpisodicMemorySettings": "memory",
     "EpisodicOrchestrator": "memory",
+    "InputError": "errors",
     "LeakageError": "errors",
     "MemoryStore": "memory",
     "MemoryStoreError": "errors",
@@ -83,11 +99,13 @@ _HOMES: Final = {
     "Sample": "schemas.absa",
     "SampleResult": "agents.sample_result",
     "SignatureBuilder": "memory",
+    "Situation": "memory",
     "analyze": "analyzer",
     "load_catalogue": "memory",
     "load_condition": "conditions",
     "load_conditions": "conditions",
     "load_experiment": "runs.config.experiment_config",
+    "results_frame": "agents.result_views.results_frame",
     "run_experiment": "experiment",
 }
 

@@ -11,7 +11,9 @@ from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.create_backend import BackboneSettings, backbone_from, create_backend
 from episodic_absa.conditions import load_condition
-from episodic_absa.errors import ConfigError
+from episodic_absa.errors import ConfigError, InputError
+from episodic_absa.language.language_codes import checked_language_code
+from episodic_absa.language.review_text import checked_review
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.pipeline import build_pipeline
@@ -37,6 +39,7 @@ class Analyzer:
 
     Raises:
         ConfigError: the backend or the condition is unknown, or two arguments contradict each other.
+        InputError: `pipeline` or `memory` is not the settings model that is named here.
 
     Example:
         >>> from episodic_absa import Analyzer
@@ -58,6 +61,7 @@ class Analyzer:
         memory: EpisodicMemorySettings | None = None,
         seed: int = 0,
     ) -> None:
+        _check_settings(pipeline, memory)
         self._seed = seed
         self._analyzed_n = 0
         flags = load_condition(condition, conditions)
@@ -73,12 +77,12 @@ class Analyzer:
 
         Args:
             text: the review.
-            language_code: `ko`, `en` or another code; None detects the language.
+            language_code: `ko`, `en` or another ISO 639-1 code; None detects the language.
             uid: names the review in the memory and in the result; by default a new random one.
             domain_id: is kept with the result.
 
         Raises:
-            ConfigError: the text is empty.
+            InputError: the text is empty or no text, or the language is unknown. It is a ValueError, too.
             BackendError: the backend gave no usable answer.
             MemoryStoreError: the store cannot be read or written.
             LeakageError: the memory was about to store review text.
@@ -129,7 +133,7 @@ def analyze(
 
     Args:
         text: the review.
-        language_code: `ko`, `en` or another code; None detects the language.
+        language_code: `ko`, `en` or another ISO 639-1 code; None detects the language.
         uid: names the review in the memory and in the result; by default a new random one.
         domain_id: is kept with the result.
         backend: what answers, as for `Analyzer`.
@@ -142,7 +146,8 @@ def analyze(
         seed: is passed to models that honour one.
 
     Raises:
-        ConfigError: the text is empty, or a setting cannot be obeyed.
+        InputError: the text is empty or no text, or the language is unknown. It is a ValueError, too.
+        ConfigError: a setting cannot be obeyed.
         BackendError: the backend gave no usable answer.
 
     Example:
@@ -169,11 +174,29 @@ def make_sample(
     """Return the sample of a text that comes from no dataset.
 
     Raises:
-        ConfigError: the text is empty.
+        InputError: the text is empty or no text, or the language is unknown.
     """
-    if not text.strip():
-        raise ConfigError("the review is empty; give some text to analyse", key="text")
-    return Sample(uid=uid or f"analyze-{uuid.uuid4()}", text=text, language_code=language_code, domain_id=domain_id)
+    for argument, name in (("uid", uid), ("domain_id", domain_id)):
+        if name is not None and not isinstance(name, str):
+            raise InputError(f"{argument} must be a string, got {type(name).__name__}", argument=argument)
+    return Sample(
+        uid=uid or f"analyze-{uuid.uuid4()}",
+        text=checked_review(text),
+        language_code=checked_language_code(language_code),
+        domain_id=domain_id,
+    )
+
+
+def _check_settings(pipeline: object, memory: object) -> None:
+    for argument, value, model in (
+        ("pipeline", pipeline, PipelineSettings),
+        ("memory", memory, EpisodicMemorySettings),
+    ):
+        if value is not None and not isinstance(value, model):
+            raise InputError(
+                f"{argument} must be {model.__name__}, got {type(value).__name__}; write {model.__name__}(...)",
+                argument=argument,
+            )
 
 
 def _backend_of(backend: str | BackboneSettings | Backend, base_url: str | None) -> Backend:

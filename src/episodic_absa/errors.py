@@ -1,6 +1,7 @@
 """The errors of the package. A message says what happened, where, and what to do next.
 
 EpisodicAbsaError
+    InputError(argument)              also a ValueError; an argument that cannot be analysed; never quotes a review
     ConfigError(path, key)            unknown condition, contradictory flags, bad YAML
     DatasetError(path, line)          a data or gold file that cannot become samples
     MissingExtraError(feature, extra) also an ImportError; prints the pip line
@@ -49,6 +50,25 @@ class EpisodicAbsaError(Exception):
     """
 
 
+class InputError(EpisodicAbsaError, ValueError):
+    """An argument cannot be analysed: no text, no known language, no known word; `argument` names it.
+
+    A message never quotes the review.
+
+    Example:
+        >>> from episodic_absa import InputError, analyze
+        >>> try:
+        ...     analyze("Great.", language_code="english")
+        ... except InputError as error:
+        ...     print(error.argument)
+        language_code
+    """
+
+    def __init__(self, message: str, *, argument: str) -> None:
+        super().__init__(message)
+        self.argument = argument
+
+
 class ConfigError(EpisodicAbsaError):
     """A setting, a configuration or a conditions file cannot be obeyed; `path` and `key` say where.
 
@@ -91,7 +111,10 @@ class MissingExtraError(EpisodicAbsaError, ImportError):
     """A feature whose optional package is not installed."""
 
     def __init__(self, *, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional package; install it with: pip install 'episodic-absa[{extra}]'")
+        super().__init__(
+            f"{feature} needs an optional package; install it with: pip install 'episodic-absa[{extra}]'"
+            f" (in a checkout: pip install -e '.[{extra}]')"
+        )
         self.feature = feature
         self.extra = extra
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem
-from episodic_absa.vocabulary import Polarity
+from episodic_absa.vocabulary import Polarity, SentenceLabel
 
 
 def extract_tuples(sentiments: Iterable[SentimentItem]) -> tuple[FinalTuple, ...]:
@@ -49,6 +49,19 @@ def predicted(tuples: Iterable[FinalTuple]) -> tuple[FinalTuple, ...]:
 def pairs(tuples: Iterable[FinalTuple]) -> frozenset[tuple[str, Polarity]]:
     """Return the (normalised term, polarity) pairs, by which two results are compared."""
     return frozenset((norm(final_tuple.aspect_term), final_tuple.polarity) for final_tuple in tuples)
+
+
+def label_of_pairs(tuples: Iterable[FinalTuple]) -> SentenceLabel | None:
+    """Return the label that agrees with the pairs, None without pairs. Backfills do not count.
+
+    Both signs give mixed, one sign gives that sign whatever neutral pairs stand beside it, and only neutral pairs give
+    neutral.
+    """
+    polarities = {final_tuple.polarity for final_tuple in predicted(tuples)}
+    signs = polarities - {"neutral"}
+    if len(signs) == 2:
+        return "mixed"
+    return next(iter(signs or polarities), None)
 
 
 def conflicting_aspects(tuples: Iterable[FinalTuple]) -> frozenset[str]:

@@ -71,7 +71,8 @@ Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
 Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint"]
 """The questions a sample asks of a model."""
-ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E"]
+ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E", "P", "T"]
+"""P and T belong to rules v2."""
 ErrorType = Literal[
     "provider_error", "timeout", "json_parse_error", "schema_validation_error", "contract_error", "leakage_error"
 ]

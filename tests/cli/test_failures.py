@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -68,6 +69,8 @@ def test_an_error_is_one_line_however_narrow_the_terminal(cli: Cli) -> None:
 def test_an_error_is_red_where_colour_is_wanted(cli: Cli) -> None:
     assert "\x1b[1;31merror: " in cli("memory", "list", env={"FORCE_COLOR": "1"}).stderr
     assert "\x1b" not in cli("memory", "list").stderr
+    without = cli("memory", "list", env={"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    assert not re.search(r"\x1b\[[\d;]*3\d", without.stderr)
 
 
 def test_an_output_without_korean_shows_escapes_instead_of_failing(cli: Cli, make_store: MakeStore) -> None:

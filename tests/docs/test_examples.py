@@ -5,12 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def lines_of(example: str, folder: Path) -> list[str]:
+def lines_of(example: str, folder: Path, *, store: str | None = None) -> list[str]:
+    argument = folder if store is None else folder / store
     done = subprocess.run(
-        [sys.executable, EXAMPLES / example, folder],
+        [sys.executable, EXAMPLES / example, argument],
         cwd=folder,
         env=os.environ | {"PYTHONUTF8": "1"},
         capture_output=True,
@@ -34,3 +37,14 @@ def test_a_condition_of_ones_own_shows_memory_to_the_debate_alone(tmp_path: Path
     first, second = (line.split("\t") for line in lines_of("custom_condition.py", tmp_path))
     assert first == ["retrieved 0", "debate: nobody", "not_exposed"]
     assert second == ["retrieved 1", "debate: epm, tan, cj, judge", "not_exposed"]
+
+
+@pytest.mark.parametrize("example", ["memory_in_a_loop.py", "memory_in_a_graph.py"])
+def test_an_agent_of_another_task_learns_from_its_first_mistake(example: str, tmp_path: Path) -> None:
+    if example == "memory_in_a_graph.py":
+        pytest.importorskip("langgraph", reason="langgraph is not installed; the example of a plain loop runs")
+    first, second, third, *_ = (line.split(" | ") for line in lines_of(example, tmp_path, store="store.jsonl"))
+    assert first == ["t1", "cancel"]
+    assert second[:2] == ["t2", "question"]
+    assert third[:2] == ["t3", "question"]
+    assert "the answer was changed; that turned out better" in third[2]

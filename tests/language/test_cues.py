@@ -369,7 +369,7 @@ def test_none_stands_alone(text: str, language: Language) -> None:
 def test_long_input_takes_linear_time(unit: str, language: Language) -> None:
     head = {"ko": "눈물지", "en": "yeah"}[language]
     text = head + unit * (100_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     detect_structures(text, language)
-    # Quadratic matching would take minutes; the bound leaves room for a busy machine.
-    assert time.perf_counter() - started < 5
+    # Quadratic matching would take minutes. Time of this process alone: a busy machine does not count.
+    assert time.process_time() - started < 10

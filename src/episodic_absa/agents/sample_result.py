@@ -1,9 +1,11 @@
 """The result of one sample, and its line in outputs.jsonl."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from episodic_absa.agents.debate.review_context import HintCounts
+from episodic_absa.agents.result_views.aspects import Aspect, aspects_of
+from episodic_absa.agents.result_views.marked_text import marked_text
 from episodic_absa.agents.second_look import SecondLook
 from episodic_absa.agents.stage1.atsa_processing import PolarityCounts
 from episodic_absa.memory.injection.injection_controller import SlotPayload
@@ -24,7 +26,11 @@ from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputSecondLook, OutputStage1
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.vocabulary import Language
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.vocabulary import Language, SentenceLabel
+
+_SHOWN_ASPECTS: Final = 8
+"""The most aspects that the printed form of a result names."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -36,10 +42,12 @@ class SampleResult:
         >>> result = analyze("The room was clean, but the breakfast was cold.")
         >>> result
         SampleResult(mixed: room positive, breakfast negative)
-        >>> [(pair.aspect_term, pair.polarity) for pair in result.final_result.final_tuples]
-        [('room', 'positive'), ('breakfast', 'negative')]
-        >>> result.moderator.selected_stage, len(result.calls)
-        ('stage1', 10)
+        >>> result.label
+        'mixed'
+        >>> [(aspect.term, aspect.polarity, aspect.evidence) for aspect in result.aspects]
+        [('room', 'positive', 'clean'), ('breakfast', 'negative', 'cold')]
+        >>> sorted(result.to_dict())
+        ['aspects', 'label', 'language', 'text']
     """
 
     sample: Sample
@@ -71,10 +79,43 @@ class SampleResult:
     polarity_counts: PolarityCounts
     calls: tuple[CallRecord, ...]
 
+    @property
+    def text(self) -> str:
+        """The review, NFC-normalised; spans refer to it."""
+        return self.sample.text
+
+    @property
+    def label(self) -> SentenceLabel:
+        """The label of the whole review."""
+        return self.final_result.label
+
+    @property
+    def aspects(self) -> tuple[Aspect, ...]:
+        """The aspects of the review, in text order; opinions that name none come last."""
+        return aspects_of(self.final_result.final_tuples, self.stage1, self.debate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return text, language, label and aspects as JSON values. `to_output` returns everything."""
+        return {
+            "text": self.text,
+            "language": self.language,
+            "label": self.label,
+            "aspects": [aspect.to_dict() for aspect in self.aspects],
+        }
+
+    def to_json(self) -> str:
+        """Return what `to_dict` returns as one line of JSON."""
+        return canonical_json(self.to_dict())
+
     def __repr__(self) -> str:
-        final = self.final_result
-        pairs = ", ".join(f"{pair.aspect_term or '(implicit)'} {pair.polarity}" for pair in final.final_tuples)
-        return f"SampleResult({final.label}: {pairs or 'no aspects'})"
+        named = self.aspects[:_SHOWN_ASPECTS]
+        pairs = ", ".join(f"{aspect.term or '(implicit)'} {aspect.polarity}" for aspect in named)
+        more = f", {len(self.aspects) - len(named)} more" if len(self.aspects) > len(named) else ""
+        return f"SampleResult({self.label}: {pairs or 'no aspects'}{more})"
+
+    def _repr_html_(self) -> str:
+        """Return the review with its aspects marked; a notebook shows this."""
+        return marked_text(self.text, self.label, self.aspects)
 
     def output_line(self, sample_index: int) -> OutputLine:
         """Return the sample's line of outputs.jsonl; its index is its place in the run."""

@@ -19,7 +19,7 @@ from episodic_absa.cli.memory.memory_commands import memory_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.report.report_command import report
 from episodic_absa.cli.run.run_command import run
-from episodic_absa.cli.shared_options import AsJson
+from episodic_absa.cli.shared_options import AsJson, complete_version
 from episodic_absa.errors import EpisodicAbsaError
 
 EXIT_BROKEN_PIPE = 1
@@ -30,7 +30,8 @@ app = typer.Typer(
     name="episodic-absa",
     cls=QuickHelpGroup,
     no_args_is_help=True,
-    add_completion=False,
+    epilog="Exit codes: 0 done; 1 done, but something failed or was found wrong; 2 wrong usage or an error that "
+    "stopped the command; 130 interrupted.",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -90,7 +91,12 @@ def _root(
 @app.command()
 def conditions(
     source: Annotated[
-        str, typer.Argument(metavar="FILE|v1_1|v1_2|v1_3|v2_0", help="A version of the package, or your own YAML file.")
+        str,
+        typer.Argument(
+            metavar="FILE|v1_1|v1_2|v1_3|v2_0",
+            help="A version of the package, or your own YAML file.",
+            autocompletion=complete_version,
+        ),
     ] = "v1_2",
     *,
     as_json: AsJson = False,

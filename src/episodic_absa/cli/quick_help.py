@@ -1,8 +1,10 @@
-"""A command group whose `--help` does not import pydantic."""
+"""A command group whose `--help` and completion do not import pydantic."""
 
-from typing import Any
+from typing import Any, Final
 
 from typer.core import TyperGroup, TyperOption
+
+_FLAGS_OF_TYPER: Final = ("install_completion", "show_completion")
 
 
 class QuickHelpGroup(TyperGroup):
@@ -14,3 +16,11 @@ class QuickHelpGroup(TyperGroup):
         if option is not None:
             option.default = False
         return option
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters; the flags that typer adds get a default that needs no conversion, too."""
+        params = super().get_params(ctx)
+        for param in params:
+            if param.name in _FLAGS_OF_TYPER and param.default is None:
+                param.default = False
+        return params

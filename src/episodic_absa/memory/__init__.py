@@ -1,6 +1,7 @@
 """The episodic memory. It needs no model, no agent and no dataset.
 
-Start with `EpisodicOrchestrator`: one read before a decision, one write after it.
+Other agents start with `AgentMemory`: `recall` before a decision, `remember` after it. `EpisodicOrchestrator` is the
+same for results of this package's own pipeline.
 """
 
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, AdvisoryBuilder
@@ -29,13 +30,17 @@ from episodic_absa.memory.injection.injection_controller import (
 )
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
+from episodic_absa.memory.situations.agent_memory import Advice, AgentMemory
+from episodic_absa.memory.situations.situation import Situation
 from episodic_absa.memory.store.memory_store import MemoryStore
 
 __all__ = [
     "DEBATE_SLOT",
     "STAGE2_SLOT",
+    "Advice",
     "AdvisoryBuild",
     "AdvisoryBuilder",
+    "AgentMemory",
     "EpisodeBuilder",
     "EpisodicMemorySettings",
     "EpisodicOrchestrator",
@@ -49,6 +54,7 @@ __all__ = [
     "PrincipleCatalogue",
     "Retriever",
     "SignatureBuilder",
+    "Situation",
     "SlotAnswer",
     "SlotTarget",
     "gate_signals",

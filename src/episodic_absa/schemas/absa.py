@@ -351,7 +351,7 @@ class ModeratorOutput(FrozenModel):
     confidence: Score
     rationale: str
     selected_stage: Stage
-    label_source: Literal["stage1", "stage2", "validator", "judge", "merged"]
+    label_source: Literal["stage1", "stage2", "validator", "judge", "merged", "pairs"]
     applied_rules: tuple[ModeratorRule, ...]
     decision_reason: str
     arbiter_flags: ArbiterFlags = ArbiterFlags()

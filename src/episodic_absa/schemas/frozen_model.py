@@ -1,14 +1,40 @@
 """The shape all our models share: frozen, unknown keys refused, scalars never coerced."""
 
-from typing import Annotated, Any
+from collections.abc import Sized
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+_LONGEST_REPR: Final = 240
+_LONGEST_VALUE: Final = 40
 
 
 class FrozenModel(BaseModel):
     """A value that cannot change and cannot carry an undeclared field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def __repr__(self) -> str:
+        """Return the fields; of a large value only their outlines, so that a notebook stays readable."""
+        whole = super().__repr__()
+        if len(whole) <= _LONGEST_REPR:
+            return whole
+        fields = ", ".join(f"{name}={_outline(value)}" for name, value in self.__repr_args__())
+        return f"{type(self).__name__}({fields})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+def _outline(value: object) -> str:
+    """Return a short form of a field: the size of a collection, the class of a model, the start of a text."""
+    if isinstance(value, BaseModel):
+        return f"{type(value).__name__}(...)"
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST_VALUE else f"{value[: _LONGEST_VALUE - 1]}…")
+    if isinstance(value, Sized) and len(value) > 0:
+        return f"<{len(value)} {'item' if len(value) == 1 else 'items'}>"
+    return repr(value)
 
 
 Score = Annotated[float, Field(strict=True, ge=0.0, le=1.0)]

@@ -115,6 +115,10 @@ class LoopbackModel:
             self.times.append(time.monotonic())
         return entry if isinstance(entry, Behaviour) else entry(body)
 
+    @property
+    def stopped(self) -> bool:
+        return self._stopped.is_set()
+
     def pause(self, seconds: float) -> None:
         self._stopped.wait(seconds)
 
@@ -126,6 +130,18 @@ class _Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
+
+
+def _is_gone(client: socket.socket) -> bool:
+    client.setblocking(False)
+    try:
+        return client.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+    finally:
+        client.setblocking(True)
 
 
 def _handler_for(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
@@ -155,17 +171,12 @@ def _handler_for(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
             self.close_connection = self.close_connection or bool(behaviour.missing_bytes)
 
         def _wait(self, seconds: float) -> None:
-            model.pause(seconds)
-            self.connection.setblocking(False)
-            try:
-                if self.connection.recv(1, socket.MSG_PEEK) == b"":
-                    model.hung_up_on.set()
-            except BlockingIOError:
-                pass
-            except ConnectionError:
+            """Wait, but no longer than the client does."""
+            ends_at = time.monotonic() + seconds
+            while (left_s := ends_at - time.monotonic()) > 0 and not model.stopped and not _is_gone(self.connection):
+                model.pause(min(left_s, 0.02))
+            if _is_gone(self.connection):
                 model.hung_up_on.set()
-            finally:
-                self.connection.setblocking(True)
 
         def log_message(self, *_: Any) -> None:
             pass

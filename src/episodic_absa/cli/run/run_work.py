@@ -140,11 +140,13 @@ def _show_run(config: ExperimentConfig, progress: GridProgress) -> Iterator[_Dis
 async def _interruptible(grid: Coroutine[Any, Any, GridOutcome], tell_stopping: TellStopping) -> GridOutcome:
     """Run the grid. An interrupt is acknowledged at once; the grid may need a moment to end."""
     cancel_grid = signal.getsignal(signal.SIGINT)
+    if not callable(cancel_grid):
+        # A shell starts background jobs of a script with SIGINT ignored. Then it stays ignored.
+        return await grid
 
     def stop(number: int, frame: FrameType | None) -> None:
         tell_stopping()
-        if callable(cancel_grid):
-            cancel_grid(number, frame)
+        cancel_grid(number, frame)
 
     signal.signal(signal.SIGINT, stop)
     try:

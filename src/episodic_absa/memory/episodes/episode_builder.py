@@ -114,13 +114,13 @@ class EpisodeBuilder:
         snapshot = StageSnapshotV1_1(stage1=_snapshot(before, text), final=_snapshot(final, text))
         return EpisodeDraftV1_1(
             episode_type=episode_type,
-            error_category=_error_categories(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
-            risk_type=_risk_type(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
+            error_category=error_categories(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
+            risk_type=risk_type_of(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
             action_taken=action,
             input_signature=signature,
             case_summary=CaseSummaryV1_1(
                 target_aspect_type=next(iter(snapshot.stage1.aspects_norm), "") or IMPLICIT_TARGET,
-                symptom=_symptom(risks_before, signature),
+                symptom=symptom_of(risks_before, signature),
                 rationale_summary=_rationale(stage1, action, moderator_summary),
             ),
             stage_snapshot=snapshot,
@@ -202,7 +202,8 @@ def _snapshot(sentiments: Sequence[SentimentItem], text: str) -> SnapshotV1_1:
     )
 
 
-def _risk_type(risks: Iterable[StructuralRisk], *, had_conflict: bool, has_implicit: bool) -> RiskType | None:
+def risk_type_of(risks: Iterable[StructuralRisk], *, had_conflict: bool, has_implicit: bool) -> RiskType | None:
+    """Return the gravest kind of risk: L3 before conflict before implicit; None without any."""
     if any(risk.type in L3_RISKS for risk in risks):
         return "L3"
     if had_conflict:
@@ -210,9 +211,10 @@ def _risk_type(risks: Iterable[StructuralRisk], *, had_conflict: bool, has_impli
     return "implicit" if has_implicit else None
 
 
-def _error_categories(
+def error_categories(
     risks: Iterable[StructuralRisk], *, had_conflict: bool, has_implicit: bool
 ) -> tuple[ErrorCategory, ...]:
+    """Return the categories of the risks in a fixed order, `none` without any."""
     categories = {_CATEGORY_OF_RISK[risk.type] for risk in risks if risk.type in _CATEGORY_OF_RISK}
     if had_conflict:
         categories.add("aspect_conflict")
@@ -221,7 +223,8 @@ def _error_categories(
     return tuple(category for category in _CATEGORY_ORDER if category in categories) or ("none",)
 
 
-def _symptom(risks: Sequence[StructuralRisk], signature: InputSignatureV1_1) -> str:
+def symptom_of(risks: Sequence[StructuralRisk], signature: InputSignatureV1_1) -> str:
+    """Return risks, structures and the highest severity as one line of closed words."""
     worst = max((risk.severity for risk in risks), key=SEVERITY_WEIGHT.__getitem__, default="none")
     return (
         f"risks={_listed(risk.type for risk in risks)}; structure={_listed(signature.detected_structure)}; "

@@ -57,6 +57,8 @@ const WORDS = {
     A: "agreement",
     D: "disagreement",
     E: "judge",
+    P: "pairs",
+    T: "whole text",
   },
   ev: {
     debate_support: "debate support",

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from episodic_absa.agents.decision.moderator import stage_label
+from episodic_absa.agents.decision.pair_label import whole_text_label
 from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.final_tuples import conflicting_aspects, pairs
+from episodic_absa.final_tuples import conflicting_aspects, label_of_pairs, pairs
 from episodic_absa.language import effective_language, norm, occurs
 from episodic_absa.memory.episodes.episode_builder import risk_vector
-from episodic_absa.schemas.absa import FinalTuple, Sample, SentimentItem, StructuralRisk
+from episodic_absa.schemas.absa import DebateSummary, FinalTuple, Sample, SentimentItem, StructuralRisk
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.call_record import CallRecord
@@ -27,7 +28,7 @@ from episodic_absa.schemas.run_files.scorecard import (
     StageDelta,
     UsageSums,
 )
-from episodic_absa.vocabulary import ErrorType, OverrideSkip
+from episodic_absa.vocabulary import ErrorType, OverrideSkip, SentenceLabel
 
 
 class Scorer:
@@ -52,6 +53,7 @@ class Scorer:
         judged = _judged(result)
         drops = stage1.ate.drops
         final = result.final_result
+        label_s1, label_s2 = _stage_labels(result)
         return Scorecard(
             **self._cell,
             **_sample_fields(result.sample),
@@ -62,8 +64,8 @@ class Scorer:
             final_tuples=final.final_tuples,
             gold_tuples=gold,
             label=final.label,
-            label_s1=stage_label(stage1.atsa.sentiments).label,
-            label_s2=stage_label(result.patched_sentiments).label,
+            label_s1=label_s1,
+            label_s2=label_s2,
             drops=drops,
             span_repaired=stage1.ate.span_repaired,
             implicit_grounding_candidate=not stage1.ate.aspects
@@ -179,6 +181,17 @@ def _scored(risks: Sequence[StructuralRisk]) -> tuple[ScoredRisk, ...]:
     return tuple(ScoredRisk(type=risk.type, severity=risk.severity) for risk in risks)
 
 
+def _stage_labels(result: SampleResult) -> tuple[SentenceLabel, SentenceLabel]:
+    """Return the labels of Stage1 and Stage2, each read as the rules in force read the final one."""
+    stage1, stage2, final = result.stage1, result.stage2, result.final_result
+    if result.changes is None:
+        return stage_label(stage1.atsa.sentiments).label, stage_label(result.patched_sentiments).label
+    summary = result.debate.summary if result.debate else DebateSummary()
+    whole = whole_text_label(summary, *((stage2.validator,) if stage2 else ()), stage1.validator)
+    otherwise: SentenceLabel = whole.label if whole else "neutral"
+    return label_of_pairs(final.stage1_tuples) or otherwise, label_of_pairs(final.stage2_tuples) or otherwise
+
+
 def _stage_delta(result: SampleResult) -> StageDelta:
     final = result.final_result
     before, after = pairs(final.stage1_tuples), pairs(final.final_tuples)
@@ -186,7 +199,7 @@ def _stage_delta(result: SampleResult) -> StageDelta:
     applied = [decision for decision in result.override_decisions if decision.decision == "APPLY"]
     return StageDelta(
         changed=changed,
-        label_changed=final.label != stage_label(result.stage1.atsa.sentiments).label,
+        label_changed=final.label != _stage_labels(result)[0],
         n_s1_pairs=len(before),
         n_final_pairs=len(after),
         change_type="none" if not changed else "guided" if result.adoption.adopt else "unguided",

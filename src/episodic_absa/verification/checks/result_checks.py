@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from episodic_absa.agents.roles import ROLE_SPECS
-from episodic_absa.final_tuples import conflicting_aspects, pairs
+from episodic_absa.final_tuples import conflicting_aspects, label_of_pairs, pairs
 from episodic_absa.language import occurs
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.records.scoring import usage_of
@@ -57,6 +57,18 @@ def check_no_unguided_change(cell: CellFiles) -> Findings:
             yield f"{uid}: stage_delta contradicts the tuples"
         else:
             yield None
+
+
+def check_label_agrees(cell: CellFiles) -> Findings:
+    """Under rules v2 a label agrees with the pairs beside it. Seed rules do not promise this."""
+    for output in cell.outputs.valid():
+        final = output.final_result
+        if output.changes is None or final is None:
+            continue
+        meant = label_of_pairs(final.final_tuples)
+        yield (
+            None if meant in (None, final.label) else f"{output.uid}: its label is {final.label}, its pairs say {meant}"
+        )
 
 
 def check_terms_in_text(cell: CellFiles) -> Findings:
@@ -199,6 +211,7 @@ RESULT_CHECKS: Final[Mapping[str, Check]] = {
     "not_adopted_is_stage1": check_not_adopted_is_stage1,
     "selected_stage": check_selected_stage,
     "no_unguided_change": check_no_unguided_change,
+    "label_agrees": check_label_agrees,
     "terms_in_text": check_terms_in_text,
     "outputs_agree": check_outputs_agree,
     "traces_agree": check_traces_agree,

@@ -45,6 +45,8 @@ MODERATOR_RULE_WORDS: Final[dict[ModeratorRule, str]] = {
     "A": "agreement",
     "D": "disagreement",
     "E": "judge",
+    "P": "pairs",
+    "T": "whole text",
 }
 _OVERRIDE_WORDS: Final[dict[OverrideSkip | Literal[""], str]] = {
     "": "",

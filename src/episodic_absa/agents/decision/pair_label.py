@@ -1,0 +1,84 @@
+"""The label under rules v2: it agrees with the pairs beside it; without pairs it is the label of the whole text."""
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+from episodic_absa.final_tuples import label_of_pairs, predicted
+from episodic_absa.schemas.absa import DebateSummary, FinalTuple, ModeratorOutput, ValidatorOutput
+from episodic_absa.vocabulary import ModeratorRule, SentenceLabel
+
+_REASONS: Final[dict[SentenceLabel, str]] = {
+    "mixed": "the final pairs hold both polarities",
+    "positive": "the final pairs hold positive and not negative",
+    "negative": "the final pairs hold negative and not positive",
+    "neutral": "the final pairs are all neutral",
+}
+
+
+class WholeTextLabel(NamedTuple):
+    """A label of the whole text, and who gave it."""
+
+    label: SentenceLabel
+    confidence: float
+    source: Literal["judge", "validator"]
+
+
+def whole_text_label(summary: DebateSummary, *validators: ValidatorOutput) -> WholeTextLabel | None:
+    """Return the judge's label of the text, else the first that a validator suggests, else None."""
+    suggesting = next((validator for validator in validators if validator.suggested_label is not None), None)
+    confidence = suggesting.confidence if suggesting is not None else ValidatorOutput().confidence
+    if summary.sentence_polarity is not None:
+        return WholeTextLabel(summary.sentence_polarity, confidence, "judge")
+    if suggesting is not None and suggesting.suggested_label is not None:
+        return WholeTextLabel(suggesting.suggested_label, confidence, "validator")
+    return None
+
+
+def agree_with_pairs(
+    moderator: ModeratorOutput, final_tuples: Sequence[FinalTuple], whole_text: WholeTextLabel | None
+) -> ModeratorOutput:
+    """Return the moderator's output with a label that agrees with the final pairs.
+
+    Rule P replaces a label that the pairs contradict. Rule T gives a sample without pairs the label of its text.
+
+    Args:
+        moderator: the output of rules Z to E.
+        final_tuples: the tuples of the final result; backfills are no pairs.
+        whole_text: the label of the text as a whole, None if nobody gave one.
+    """
+    label = label_of_pairs(final_tuples)
+    if label is None:
+        if whole_text is None:
+            return moderator
+        reason = "without pairs, the label of the whole text"
+        return _with_rule(moderator, "T", reason, whole_text.label, whole_text.confidence, whole_text.source)
+    if label == moderator.final_label:
+        return moderator
+    return _with_rule(moderator, "P", _REASONS[label], label, _confidence(label, final_tuples), "pairs")
+
+
+def _confidence(label: SentenceLabel, final_tuples: Sequence[FinalTuple]) -> float:
+    """Return the confidence of the surest pair with this label; of the less sure side if the label is mixed."""
+    sides = ("positive", "negative") if label == "mixed" else (label,)
+    pairs = predicted(final_tuples)
+    return min(max(pair.confidence for pair in pairs if pair.polarity == side) for side in sides)
+
+
+def _with_rule(
+    moderator: ModeratorOutput,
+    rule: ModeratorRule,
+    reason: str,
+    label: SentenceLabel,
+    confidence: float,
+    source: Literal["judge", "validator", "pairs"],
+) -> ModeratorOutput:
+    return moderator.model_copy(
+        update={
+            "final_label": label,
+            "confidence": confidence,
+            "rationale": f"{moderator.rationale}; {rule}: {reason}",
+            "label_source": source,
+            "applied_rules": (*moderator.applied_rules, rule),
+            "decision_reason": reason,
+        }
+    )

@@ -1,0 +1,1 @@
+"""What a caller reads of a result: its aspects, a marked text, a table."""

@@ -1,0 +1,99 @@
+"""Rules v2: a label agrees with the pairs beside it; without pairs it is the label of the whole text."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.agents import builders as b
+
+from episodic_absa.agents.decision.moderator import moderate
+from episodic_absa.agents.decision.pair_label import agree_with_pairs, whole_text_label
+from episodic_absa.conditions import load_condition
+from episodic_absa.final_tuples import extract_tuples, predicted
+from episodic_absa.runs.records.scoring import Scorer
+from episodic_absa.schemas.absa import DebateSummary, ModeratorOutput, SentimentItem, ValidatorOutput
+from episodic_absa.vocabulary import POLARITIES
+
+LABELS = ("positive", "negative", "neutral", "mixed", None)
+SENTIMENTS = st.lists(
+    st.builds(
+        b.sentiment,
+        st.sampled_from(["food", "service", "price", ""]),
+        st.sampled_from([*POLARITIES, None]),
+        st.sampled_from([0.0, 0.3, 0.5, 0.9]),
+        backfilled=st.booleans(),
+    ),
+    max_size=5,
+)
+
+
+def label(
+    sentiments: list[SentimentItem], suggested: Any = None, sentence: Any = None, first: Any = None
+) -> ModeratorOutput:
+    """Return the label under rules v2; `first` are the sentiments before a change, if one was adopted."""
+    final_tuples = extract_tuples(sentiments)
+    validator = ValidatorOutput(suggested_label=suggested, confidence=0.6)
+    summary = DebateSummary(sentence_polarity=sentence)
+    before, after = (sentiments, None) if first is None else (first, sentiments)
+    moderator = moderate(before, after, final_tuples, validator, summary)
+    return agree_with_pairs(moderator, final_tuples, whole_text_label(summary, validator))
+
+
+@settings(max_examples=150, deadline=None)
+@given(SENTIMENTS, st.sampled_from(LABELS), st.sampled_from(LABELS), st.none() | SENTIMENTS)
+def test_a_label_agrees_with_the_pairs_beside_it(
+    sentiments: list[SentimentItem], suggested: Any, sentence: Any, first: Any
+) -> None:
+    output = label(sentiments, suggested, sentence, first)
+    polarities = {pair.polarity for pair in predicted(extract_tuples(sentiments))}
+    if {"positive", "negative"} <= polarities:
+        assert output.final_label == "mixed"
+    elif polarities:
+        assert output.final_label in polarities
+        assert output.final_label != "neutral" or polarities == {"neutral"}
+    elif sentence or suggested:
+        assert output.final_label == (sentence or suggested)
+    reasons = output.rationale.split("; ")
+    assert [reason.partition(":")[0] for reason in reasons] == list(output.applied_rules)
+    assert reasons[-1].endswith(output.decision_reason)
+
+
+@pytest.mark.parametrize(
+    ("sentiments", "expected", "confidence"),
+    [
+        ([b.sentiment("food", "positive", 0.9), b.sentiment("price", "negative", 0.7)], "mixed", 0.7),
+        ([b.sentiment("food", "positive", 0.5), b.sentiment("price", "positive", 0.4)], "positive", 0.5),
+        ([b.sentiment("food", "neutral", 0.9), b.sentiment("", "positive", 0.7)], "positive", 0.7),
+        ([b.sentiment("food", "neutral", 0.4)], "neutral", 0.4),
+    ],
+)
+def test_rule_p_takes_the_confidence_of_the_pairs(sentiments: Any, expected: str, confidence: float) -> None:
+    output = label(sentiments, "negative", "negative")
+    assert (output.final_label, output.confidence, output.label_source) == (expected, confidence, "pairs")
+    assert output.applied_rules[-1] == "P"
+
+
+@pytest.mark.parametrize(
+    ("suggested", "sentence", "expected"),
+    [
+        ("negative", "positive", ("positive", "judge", ("Z", "T"))),
+        ("negative", None, ("negative", "validator", ("Z", "T"))),
+        (None, None, ("neutral", "stage1", ("Z",))),
+    ],
+)
+def test_without_pairs_the_label_is_that_of_the_whole_text(suggested: Any, sentence: Any, expected: Any) -> None:
+    output = label([b.sentiment("food", "neutral", backfilled=True)], suggested, sentence)
+    assert (output.final_label, output.label_source, output.applied_rules) == expected
+
+
+def test_the_labels_of_both_stages_are_read_by_the_same_rule(tmp_path: Path) -> None:
+    pairs = [{"term": "food", "quote": "great", "polarity": "positive"}]
+    pairs += [{"term": "service", "quote": "slow", "polarity": "negative"}]
+    result = b.run_v2_sample(b.slim_backend({"joint": {"pairs": pairs}}), tmp_path / "store.jsonl")
+    scorer = Scorer(run_id="r", condition=load_condition("C1", "v2_0"), seed=0, cfg_hash="0" * 64)
+    card = scorer.score(result, sample_index=0, gold=None, store_size=0)
+    assert (card.label, card.label_s1, card.label_s2) == ("mixed", "mixed", "mixed")
+    assert card.stage_delta is not None
+    assert not card.stage_delta.label_changed
