@@ -17,6 +17,7 @@ from episodic_absa.conditions import (
     resolve_conditions,
 )
 from episodic_absa.datasets.dataset_loading import InputFormat
+from episodic_absa.datasets.gold_columns import GoldColumns
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
@@ -27,6 +28,7 @@ from episodic_absa.vocabulary import ProcessSplit
 
 _PLACEHOLDERS: Final = ("{condition}", "{seed}")
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
+_ColumnName = Annotated[str, Field(min_length=1)]
 
 
 class DataSettings(FrozenModel):
@@ -57,7 +59,25 @@ class EvalSettings(FrozenModel):
     """The gold that results are scored against. Only the scorer reads it."""
 
     gold_jsonl: Path | None = None
+    gold_column: _ColumnName | None = None
+    """A column of the data file: all pairs of a text in one cell."""
+    aspect_column: _ColumnName | None = None
+    polarity_column: _ColumnName | None = None
+    """With aspect_column: one pair per row; rows with the same text are one sample."""
     count_backfilled: Flag = False
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.aspect_column is None) != (self.polarity_column is None):
+            raise ValueError("aspect_column and polarity_column go together; give both")
+        given = [key for key in ("gold_jsonl", "gold_column", "aspect_column") if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(f"gold is in one place: give {given[0]} or {given[1]}, not both")
+        return self
+
+    def gold_columns(self, *, are_required: bool) -> GoldColumns:
+        """Return the columns of the data file that hold gold."""
+        return GoldColumns(self.gold_column, self.aspect_column, self.polarity_column, are_required)
 
 
 class IoSettings(FrozenModel):
@@ -249,6 +269,12 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             f"data.process_split is {file.data.process_split}, but data.{file.data.process_split}_file is not given",
             "data.process_split",
         )
+    for key in ("gold_column", "aspect_column", "polarity_column"):
+        column = getattr(file.eval, key)
+        if column is not None and file.data.input_format not in ("csv", "jsonl"):
+            yield f"eval.{key} is for csv and jsonl; {file.data.input_format} has gold of its own", f"eval.{key}"
+        if column is not None and column == file.data.text_column:
+            yield f"eval.{key} names the column of the text, {column!r}; name the column of the gold", f"eval.{key}"
     writers = [condition for condition in config.conditions if condition.store_write]
     cells = len(writers) * len(file.experiment.seeds)
     if block.store_path is not None and cells > 1 and not all(name in block.store_path for name in _PLACEHOLDERS):
