@@ -127,7 +127,7 @@ def test_a_key_that_may_change_a_result_changes_the_hash(tmp_path: Path, key: st
         before = {"backbone.provider": "openai", "backbone.model": "some"}
         changes = {**before, **changes}
     if key in ("eval.aspect_column", "eval.polarity_column"):
-        before = {"eval.aspect_column": "aspect", "eval.polarity_column": "polarity"}
+        before = {"eval.gold_jsonl": None, "eval.aspect_column": "aspect", "eval.polarity_column": "polarity"}
         changes = {**before, **changes}
     if key == "backbone.recording":
         changes["backbone.provider"] = "replay"
@@ -140,6 +140,8 @@ def test_a_key_that_changes_no_result_does_not_change_the_hash(tmp_path: Path, k
     changes = {key: SAME[key]}
     if key == "experiment.comparisons":
         changes["experiment.conditions"] = ["C2", "C1"]
+    if key == "eval.gold_column":
+        changes["eval.gold_jsonl"] = None
     assert _hash(tmp_path, {}) == _hash(tmp_path, changes)
 
 

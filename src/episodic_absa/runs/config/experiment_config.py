@@ -1,5 +1,6 @@
 """An experiment as written in YAML. Every key has an effect; unknown and contradictory keys are refused by name."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, get_args
@@ -203,6 +204,12 @@ class ExperimentConfig(BaseModel):
     def out_dir(self) -> Path:
         """The grid's directory."""
         return self.resolve(self.file.out) / self.file.run_id
+
+    def writing_to(self, out: Path) -> Self:
+        """Return the experiment with another `out`; a relative path starts from the working directory."""
+        # Relative to the config file, as a config names it: `verify` finds the data from there.
+        relative = Path(os.path.relpath(out.resolve(), self.root))
+        return self.model_copy(update={"file": self.file.model_copy(update={"out": relative})})
 
     @property
     def comparisons(self) -> tuple[tuple[str, str], ...]:
