@@ -113,7 +113,9 @@ def test_gold_is_attached_by_uid_and_what_fits_no_sample_is_reported() -> None:
     inline = (GoldTuple(aspect_term="", polarity="neutral"),)
     samples = (sample("a"), sample("b", gold=inline), sample("c"))
 
-    attached, unknown = attach_gold(samples, {"z": Annotation((GOOD,)), "a": Annotation((GOOD,)), "c": Annotation(()), "y": Annotation(())})
+    attached, unknown = attach_gold(
+        samples, {"z": Annotation((GOOD,)), "a": Annotation((GOOD,)), "c": Annotation(()), "y": Annotation(())}
+    )
 
     assert [labelled.gold for labelled in attached] == [(GOOD,), inline, ()]
     assert [labelled.sample for labelled in attached] == [labelled.sample for labelled in samples]

@@ -34,7 +34,9 @@ def decode_text(content: bytes) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         if _is_korean(content):
             command = "`iconv -f cp949 -t utf-8 OLD > NEW`"
-            raise EncodingProblem(f"not UTF-8 but cp949 (Korean Windows); {_AS_UTF_8}, or run {command}", line) from None
+            raise EncodingProblem(
+                f"not UTF-8 but cp949 (Korean Windows); {_AS_UTF_8}, or run {command}", line
+            ) from None
         raise EncodingProblem(f"not UTF-8; {_AS_UTF_8}", line) from None
 
 

@@ -63,7 +63,18 @@ def _table(summary: GridSummary, *, padding: int, baseline: str = BASELINE) -> T
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0), header_style="bold cyan"
     )
     table.add_column("condition", vertical="bottom", overflow="fold")
-    for title in ("samples", "failed", "memory\nshown", "changed", "stored", _SCORE_TITLE, "n", "calls", "tokens", "cost"):
+    for title in (
+        "samples",
+        "failed",
+        "memory\nshown",
+        "changed",
+        "stored",
+        _SCORE_TITLE,
+        "n",
+        "calls",
+        "tokens",
+        "cost",
+    ):
         table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
     for condition in summary.conditions:
         table.add_row(*_row(condition), style="dim" if condition.condition == BUILD else None)
