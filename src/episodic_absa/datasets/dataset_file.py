@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from episodic_absa.datasets.file_encoding import EncodingProblem, decode_text
+from episodic_absa.datasets.file_encoding import NotUtf8Error, decode_text
 from episodic_absa.errors import DatasetError
 
 
@@ -28,7 +28,7 @@ def read_text_file(path: Path) -> str:
     """Return the file as text: UTF-8 with or without a byte order mark; line ends stay as they are."""
     try:
         return decode_text(read_file(path))
-    except EncodingProblem as error:
+    except NotUtf8Error as error:
         raise row_error(path, error.line, str(error)) from error
 
 

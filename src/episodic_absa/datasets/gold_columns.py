@@ -75,8 +75,8 @@ def _single(
     rows: Iterable[tuple[int, dict[str, Any]]], columns: GoldColumns, path: Path, _text_column: str
 ) -> Iterator[GoldRow]:
     for line, row in rows:
-        cell = row.pop(columns.gold, None) if columns.gold is not None else None
-        yield GoldRow(line, row, None if columns.gold is None else read_gold_cell(cell, columns.gold, path, line))
+        cell = _take(row, columns.gold)
+        yield GoldRow(line, row, read_gold_cell(cell, columns.gold or "", path, line))
 
 
 def _joined(
@@ -85,7 +85,7 @@ def _joined(
     """Yield one row per text; files often number their rows, so that the text and not the uid tells what belongs."""
     first: dict[str, GoldRow] = {}
     for line, row in rows:
-        annotation = _read_pair(row.pop(columns.aspect, None), row.pop(columns.polarity, None), columns, path, line)
+        annotation = _read_pair(_take(row, columns.aspect), _take(row, columns.polarity), columns, path, line)
         text = row.get(text_column)
         key = tidy(text) if isinstance(text, str) else f"line {line}"
         known = first.get(key)
@@ -94,6 +94,11 @@ def _joined(
         elif annotation is not None:
             first[key] = known._replace(annotation=_together(known.annotation, annotation))
     yield from first.values()
+
+
+def _take(row: dict[str, Any], column: str | None) -> Any:
+    """Remove a column from a row and return its cell; None if the row has no such column."""
+    return None if column is None else row.pop(column, None)
 
 
 def read_gold_cell(value: Any, column: str, path: Path, line: int) -> Annotation | None:

@@ -1,4 +1,4 @@
-"""The lines of `check` about gold: how much there is, how its polarities are spelled, whether its terms are in the text."""
+"""The lines of `check` about gold: how much there is, and what is odd about its polarities and terms."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,11 +47,8 @@ def gold_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[Said]
         yield "warning", "gold", f"none of {len(samples)} samples has gold: {measured}; {_where_to_name_gold(samples)}"
         return
     if len(annotated) < len(samples):
-        yield (
-            "warning",
-            "gold",
-            f"{len(annotated)} of {len(samples)} samples have gold: quality is measured over these n = {len(annotated)}",
-        )
+        some = f"{len(annotated)} of {len(samples)} samples have gold"
+        yield "warning", "gold", f"{some}: quality is measured over these n = {len(annotated)}"
     else:
         yield "ok", "gold", f"all {len(samples)} samples have gold: {_pair_counts(annotated)}"
     yield from _polarity_word_lines(annotated)

@@ -1,4 +1,4 @@
-"""The researcher's path from an empty folder: init, check, dry run, run, compare, verify; every command is the real one."""
+"""The researcher's path from an empty folder, by the real commands: init, check, dry run, run, compare, verify."""
 
 import json
 import os

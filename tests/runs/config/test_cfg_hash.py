@@ -122,7 +122,7 @@ def test_a_key_that_may_change_a_result_changes_the_hash(tmp_path: Path, key: st
     changes = {key: OTHER[key]}
     if key == "backbone.provider":
         changes["backbone.model"] = "some"
-    before = {}
+    before: dict[str, Any] = {}
     if key == "backbone.model":
         before = {"backbone.provider": "openai", "backbone.model": "some"}
         changes = {**before, **changes}

@@ -276,12 +276,7 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             f"data.process_split is {file.data.process_split}, but data.{file.data.process_split}_file is not given",
             "data.process_split",
         )
-    for key in ("gold_column", "aspect_column", "polarity_column"):
-        column = getattr(file.eval, key)
-        if column is not None and file.data.input_format not in ("csv", "jsonl"):
-            yield f"eval.{key} is for csv and jsonl; {file.data.input_format} has gold of its own", f"eval.{key}"
-        if column is not None and column == file.data.text_column:
-            yield f"eval.{key} names the column of the text, {column!r}; name the column of the gold", f"eval.{key}"
+    yield from _gold_contradictions(file)
     writers = [condition for condition in config.conditions if condition.store_write]
     cells = len(writers) * len(file.experiment.seeds)
     if block.store_path is not None and cells > 1 and not all(name in block.store_path for name in _PLACEHOLDERS):
@@ -315,6 +310,15 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
                     f"experiment.comparisons names {name}, which is not run; run are {', '.join(sorted(run))}",
                     "experiment.comparisons",
                 )
+
+
+def _gold_contradictions(file: ExperimentFile) -> Iterator[tuple[str, str]]:
+    for key in ("gold_column", "aspect_column", "polarity_column"):
+        column = getattr(file.eval, key)
+        if column is not None and file.data.input_format not in ("csv", "jsonl"):
+            yield f"eval.{key} is for csv and jsonl; {file.data.input_format} has gold of its own", f"eval.{key}"
+        if column is not None and column == file.data.text_column:
+            yield f"eval.{key} names the column of the text, {column!r}; name the column of the gold", f"eval.{key}"
 
 
 def _config_error(error: ValidationError, path: Path) -> ConfigError:
