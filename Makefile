@@ -17,13 +17,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: $(STAMP) ## Run a small experiment and explain one review with the memory it built (a minute)
-	@rm -rf results/quickstart # An earlier version may have written it; the demo repeats it in half a minute.
-	@$(BIN)/episodic-absa run experiments/quickstart.yaml
-	@echo
-	@$(BIN)/episodic-absa analyze --condition C2_frozen --conditions v1_3 --store results/quickstart/C2__seed42/episodic_store.jsonl --explain "강의가 재미있다고는 할 수 없어요"
-	@echo
-	@echo "Open the report of the run: results/quickstart/report.html"
+demo: $(STAMP) ## Run a small experiment and say what came out and what to type next (a minute)
+	@$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## Run the tests
 	@$(BIN)/python -m pytest -q -n 3 -m 'not torture'
@@ -59,4 +54,4 @@ schemas: $(STAMP) ## Regenerate the shipped JSON Schema files
 	@$(BIN)/python -m episodic_absa.schemas.json_schema_files
 
 clean: ## Remove the environment and the caches of the tools
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* demo
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.*

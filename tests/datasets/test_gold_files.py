@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_absa.datasets.gold_files import attach_gold, ground_span, load_gold
+from episodic_absa.datasets.gold_files import Annotation, attach_gold, ground_span, load_gold
 from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.absa import Sample, Span
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
@@ -113,7 +113,9 @@ def test_gold_is_attached_by_uid_and_what_fits_no_sample_is_reported() -> None:
     inline = (GoldTuple(aspect_term="", polarity="neutral"),)
     samples = (sample("a"), sample("b", gold=inline), sample("c"))
 
-    attached, unknown = attach_gold(samples, {"z": (GOOD,), "a": (GOOD,), "c": (), "y": ()})
+    attached, unknown = attach_gold(
+        samples, {"z": Annotation((GOOD,)), "a": Annotation((GOOD,)), "c": Annotation(()), "y": Annotation(())}
+    )
 
     assert [labelled.gold for labelled in attached] == [(GOOD,), inline, ()]
     assert [labelled.sample for labelled in attached] == [labelled.sample for labelled in samples]
@@ -123,7 +125,7 @@ def test_gold_is_attached_by_uid_and_what_fits_no_sample_is_reported() -> None:
 def test_a_gold_file_takes_precedence_over_inline_gold() -> None:
     inline = (GoldTuple(aspect_term="", polarity="neutral"),)
 
-    ((attached,), _) = attach_gold([sample("a", gold=inline)], {"a": (GOOD,)})
+    ((attached,), _) = attach_gold([sample("a", gold=inline)], {"a": Annotation((GOOD,))})
 
     assert attached.gold == (GOOD,)
 
@@ -132,7 +134,7 @@ def test_spans_are_checked_when_gold_meets_its_text() -> None:
     wrong = GOOD.model_copy(update={"span": Span(start=4, end=6)})
     absent = GoldTuple(aspect_term="고기", polarity="negative", span=Span(start=0, end=2))
 
-    ((attached,), _) = attach_gold([sample("a")], {"a": (wrong, absent)})
+    ((attached,), _) = attach_gold([sample("a")], {"a": Annotation((wrong, absent))})
 
     assert attached.gold == (GOOD, absent.model_copy(update={"span": None}))
 

@@ -15,7 +15,7 @@ from episodic_absa.datasets.dataset_checks import (
     require_unique_uids,
 )
 from episodic_absa.datasets.dataset_loading import load_split
-from episodic_absa.datasets.gold_files import attach_gold, load_gold
+from episodic_absa.datasets.gold_files import attach_gold, load_annotations, load_gold
 from episodic_absa.language import effective_language, ends_with_particle
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.vocabulary import Split
@@ -28,7 +28,7 @@ DOMAINS = {"restaurant", "hotel", "phone", "course", "sight", "delivery"}
 
 def load(split: Split) -> tuple[LabelledSample, ...]:
     samples = load_split(DATA / f"{split}.csv", "csv", split)
-    attached, unknown = attach_gold(samples, load_gold(DATA / f"{split}.gold.jsonl"))
+    attached, unknown = attach_gold(samples, load_annotations(DATA / f"{split}.gold.jsonl"))
     assert unknown == ()
     return attached
 

@@ -157,7 +157,7 @@ def test_the_text_column_can_have_another_name(tmp_path: Path) -> None:
     ("content", "line", "said"),
     [
         ("", 1, "no column 'text'"),
-        ("uid;text\na;b\n", 1, "found: 'uid;text'"),
+        ("uid;review\na;b\n", 1, "found: 'uid', 'review'"),
         ("uid,review\na,b\n", 1, "data.text_column"),
         ("text,uid,text\na,b,c\n", 1, "'text' twice"),
         ("uid,text\na,one\nb,\n", 3, "empty"),

@@ -19,11 +19,12 @@ def test_only_what_is_sent_is_in_flight_and_costs() -> None:
         await asyncio.sleep(0)
         # "a" is sent once; of three requests two have a place.
         assert (cache.counts(2).sent_n, cache.counts(2).in_flight_n, cache.counts(8).in_flight_n) == (3, 2, 3)
+        assert cache.counts(8).answered_n == 0
         may_answer.set()
         await asyncio.gather(*asked)
         await cache.answer("b", send)
         counts = cache.counts(2)
-        assert (counts.sent_n, counts.in_flight_n, counts.cached_n) == (3, 0, 2)
+        assert (counts.sent_n, counts.answered_n, counts.in_flight_n, counts.cached_n) == (3, 3, 0, 2)
         assert counts.usage == Usage(30, 15, 0.75)
         cache.close()
 

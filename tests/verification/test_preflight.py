@@ -123,6 +123,57 @@ def test_invalid_gold_is_counted(
     assert message_of(found, "invalid_gold").startswith("1 samples")
 
 
+def test_gold_is_counted_with_its_n(make_config: MakeConfig, tmp_path: Path) -> None:
+    assert message_of(check_experiment(make_config()), "gold").startswith(
+        "all 2 samples have gold: 1 pairs (0 positive"
+    )
+    write_reviews(tmp_path, "valid", ["The bed creaks.", *(f"Number {number}." for number in range(39))])
+    write_gold(tmp_path, [{"polarity": "negative", "aspect_term": "bed"}])
+    found = check_experiment(make_config())
+    assert level_of(found, "gold") == "warning"
+    assert message_of(found, "gold") == "1 of 40 samples have gold: quality is measured over these n = 1"
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("Gold", "set eval.gold_column to 'Gold'"),
+        ("aspect,sentiment", "set eval.aspect_column to 'aspect' and eval.polarity_column to 'sentiment'"),
+        ("stars", "name a file in eval.gold_jsonl or a column in eval.gold_column"),
+    ],
+)
+def test_without_gold_the_check_names_the_column_that_looks_like_it(
+    header: str, said: str, make_config: MakeConfig, tmp_path: Path
+) -> None:
+    cells = ",x" * len(header.split(","))
+    (tmp_path / "data" / "valid.csv").write_text(f"text,{header}\nThe bed creaks.{cells}\n", "utf-8")
+    found = check_experiment(make_config(eval={"gold_jsonl": None}))
+    assert level_of(found, "gold") == "warning"
+    assert message_of(found, "gold").startswith("none of 1 samples has gold: ")
+    assert message_of(found, "gold").endswith(said)
+
+
+def test_odd_polarity_words_come_with_the_spelling_that_is_read(make_config: MakeConfig, tmp_path: Path) -> None:
+    cell = "bed:pos; bed:postive; bed:긍정; bed:mixed; bed:great; pillow:"
+    content = f"text;gold\nThe bed creaks.;'{cell}'\n".replace("'", '"')
+    (tmp_path / "data" / "valid.csv").write_text(content, "utf-8")
+    found = check_experiment(make_config(eval={"gold_jsonl": None, "gold_column": "gold"}))
+    assert message_of(found, "polarity_words").split("; ") == [
+        "'postive' (1x) is read as positive",
+        "'긍정' (1x) is not read",
+        "did you mean positive?",
+        "'mixed' (1x) is not read",
+        "write one pair for each polarity",
+        "'great' (1x) is not read",
+        "write positive, negative, neutral",
+        "an empty polarity (1x) is not read",
+        "write positive, negative, neutral",
+    ]
+    assert message_of(found, "gold_terms").startswith("1 gold term is not in the text, first in 'valid:1'; ")
+    assert message_of(found, "columns") == "valid.csv is read as a table separated by ';'"
+    assert not found.has_errors
+
+
 def test_gold_for_an_unknown_uid_is_an_error(make_config: MakeConfig, tmp_path: Path) -> None:
     write_gold(tmp_path, [], uid="nobody-{}")
     assert "unknown uid" in message_of(check_experiment(make_config()), "data")

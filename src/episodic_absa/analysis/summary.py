@@ -41,6 +41,8 @@ class CellSummary(FrozenModel):
     """The cost if this cell had run alone; None if a price is unknown."""
     tuple_f1_explicit: float | None
     """None without explicit gold."""
+    tuple_f1_explicit_n: int
+    """The samples that it is the mean of."""
 
 
 class ConditionSummary(FrozenModel):
@@ -58,12 +60,14 @@ class ConditionSummary(FrozenModel):
     tokens_out: float
     cost_usd: float | None
     tuple_f1_explicit: float | None
+    tuple_f1_explicit_n: float
 
 
 class BaselineSummary(FrozenModel):
     """The score of Stage1's terms with the majority polarity."""
 
     tuple_f1_explicit: float | None
+    tuple_f1_explicit_n: float
     polarity: Polarity
     source: Literal["train", "evaluation"]
 
@@ -113,8 +117,13 @@ def _baseline(cells: Sequence[FinishedCell]) -> BaselineSummary | None:
     majority = cells[0].manifest.majority
     if majority is None:
         return None
-    scores = [next(iter(compute_baseline(successful_cards(cell.cards), majority))).value for cell in cells]
-    return BaselineSummary(tuple_f1_explicit=_mean_of_known(scores), polarity=majority.polarity, source=majority.source)
+    scores = [next(iter(compute_baseline(successful_cards(cell.cards), majority))) for cell in cells]
+    return BaselineSummary(
+        tuple_f1_explicit=_mean_of_known([score.value for score in scores]),
+        tuple_f1_explicit_n=fmean(score.denominator or 0 for score in scores),
+        polarity=majority.polarity,
+        source=majority.source,
+    )
 
 
 def summarise_cell(
@@ -136,6 +145,7 @@ def summarise_cell(
         tokens_out=sum(card.usage.tokens_out for card in cards),
         cost_usd=None if None in costs else round(sum(cost or 0.0 for cost in costs), 6),
         tuple_f1_explicit=mean("tuple_f1_explicit", scores).value,
+        tuple_f1_explicit_n=sum(score is not None for score in scores),
     )
 
 
@@ -156,6 +166,7 @@ def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
         tokens_out=fmean(cell.tokens_out for cell in cells),
         cost_usd=_mean_of_known(costs),
         tuple_f1_explicit=_mean_of_known(scores),
+        tuple_f1_explicit_n=fmean(cell.tuple_f1_explicit_n for cell in cells),
     )
 
 

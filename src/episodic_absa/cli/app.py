@@ -15,6 +15,7 @@ import typer
 from episodic_absa.cli.analyze.analyze_command import analyze
 from episodic_absa.cli.check.check_command import check, verify
 from episodic_absa.cli.compare.compare_command import compare
+from episodic_absa.cli.init.init_command import init
 from episodic_absa.cli.memory.memory_commands import memory_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.report.report_command import report
@@ -36,6 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(analyze)
+app.command()(init)
 app.command()(run)
 app.command()(check)
 app.command()(verify)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+from episodic_absa.datasets.file_encoding import NotUtf8Error, decode_text
 from episodic_absa.errors import DatasetError
 
 
@@ -25,12 +26,10 @@ def read_file(path: Path) -> bytes:
 
 def read_text_file(path: Path) -> str:
     """Return the file as text: UTF-8 with or without a byte order mark; line ends stay as they are."""
-    content = read_file(path)
     try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise row_error(path, line, "not UTF-8; save the file as UTF-8 (in Excel: CSV UTF-8)") from error
+        return decode_text(read_file(path))
+    except NotUtf8Error as error:
+        raise row_error(path, error.line, str(error)) from error
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -41,15 +40,26 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield line, _json_object(text, path, line)
 
 
-def _json_object(text: str, path: Path, line: int) -> dict[str, Any]:
+def parse_json(text: str) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: the text is not JSON, gives a key twice, or holds a number or character that no file can hold.
+    """
     try:
         value = json.loads(
             text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_float=_finite_float
         )
-        if "\\" in text:
-            _refuse_half_characters(value)
-    except RecursionError as error:
-        raise row_error(path, line, "nested too deeply; flatten the object") from error
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if "\\" in text:
+        _refuse_half_characters(value)
+    return value
+
+
+def _json_object(text: str, path: Path, line: int) -> dict[str, Any]:
+    try:
+        value = parse_json(text)
     except ValueError as error:
         problem = f"not valid JSON ({error}); write one JSON object per line"
         raise row_error(path, line, problem) from error

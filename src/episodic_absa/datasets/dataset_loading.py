@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from episodic_absa.datasets.dataset_file import row_error
+from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns
 from episodic_absa.datasets.nikl_absa import read_nikl_absa
 from episodic_absa.datasets.semeval_xml import read_semeval_xml
 from episodic_absa.datasets.tabular_files import read_csv, read_jsonl
@@ -16,7 +17,12 @@ InputFormat = Literal["csv", "jsonl", "semeval_xml", "nikl_absa_2022"]
 
 
 def load_split(
-    path: Path, input_format: InputFormat, split: Split, *, text_column: str = "text"
+    path: Path,
+    input_format: InputFormat,
+    split: Split,
+    *,
+    text_column: str = "text",
+    gold_columns: GoldColumns = NO_COLUMNS,
 ) -> tuple[LabelledSample, ...]:
     """Return all samples of a file in the order of the file.
 
@@ -25,13 +31,14 @@ def load_split(
         input_format: how the file is written.
         split: the split the samples belong to.
         text_column: the column or key that holds the text in csv and jsonl; the other formats define their own.
+        gold_columns: the columns or keys of csv and jsonl that hold gold.
 
     Raises:
         DatasetError: the file cannot be read or holds no text, a row cannot become a sample, or a uid occurs twice.
     """
     samples: list[LabelledSample] = []
     lines: dict[str, int] = {}
-    for line, labelled in _read(path, input_format, split, text_column):
+    for line, labelled in _read(path, input_format, split, text_column, gold_columns):
         uid = labelled.sample.uid
         if uid in lines:
             raise row_error(
@@ -45,13 +52,13 @@ def load_split(
 
 
 def _read(
-    path: Path, input_format: InputFormat, split: Split, text_column: str
+    path: Path, input_format: InputFormat, split: Split, text_column: str, gold_columns: GoldColumns
 ) -> Iterator[tuple[int, LabelledSample]]:
     match input_format:
         case "csv":
-            return read_csv(path, split, text_column)
+            return read_csv(path, split, text_column, gold_columns)
         case "jsonl":
-            return read_jsonl(path, split, text_column)
+            return read_jsonl(path, split, text_column, gold_columns)
         case "semeval_xml":
             return read_semeval_xml(path, split)
         case "nikl_absa_2022":

@@ -1,7 +1,7 @@
 """Reads gold: gold files, gold tuples in JSON, and the span of a term in the normalised text."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +15,13 @@ UID_KEYS: Final = ("uid", "text_id", "id")
 _TUPLE_KEYS: Final = frozenset({"aspect_ref", "aspect_term", "polarity", "span"})
 
 
+class Annotation(NamedTuple):
+    """The gold of one text, and its polarity words that are not spelled as the documentation says."""
+
+    tuples: tuple[GoldTuple, ...]
+    odd_polarities: tuple[str, ...] = ()
+
+
 class AttachedGold(NamedTuple):
     """Samples with their gold, and the uids of gold that belongs to none of them."""
 
@@ -24,7 +31,12 @@ class AttachedGold(NamedTuple):
 
 def load_gold(path: Path) -> Mapping[str, tuple[GoldTuple, ...]]:
     """Return the gold of a file by uid. Each line is an object with a uid and gold_tuples; spans are checked later."""
-    gold: dict[str, tuple[GoldTuple, ...]] = {}
+    return {uid: annotation.tuples for uid, annotation in load_annotations(path).items()}
+
+
+def load_annotations(path: Path) -> Mapping[str, Annotation]:
+    """Return what `load_gold` returns, with the polarity words that are odd."""
+    gold: dict[str, Annotation] = {}
     lines: dict[str, int] = {}
     for line, row in read_json_lines(path):
         uid = next((read_uid(row[key], key, path, line) for key in UID_KEYS if row.get(key) is not None), "")
@@ -43,16 +55,19 @@ def load_gold(path: Path) -> Mapping[str, tuple[GoldTuple, ...]]:
     return gold
 
 
-def attach_gold(samples: Sequence[LabelledSample], gold: Mapping[str, tuple[GoldTuple, ...]]) -> AttachedGold:
+def attach_gold(samples: Sequence[LabelledSample], gold: Mapping[str, Annotation]) -> AttachedGold:
     """Return the samples with the gold of their uid; a sample whose uid has no gold stays as it is."""
     known = {labelled.sample.uid for labelled in samples}
     attached = tuple(
-        labelled.model_copy(update={"gold": ground_tuples(gold[labelled.sample.uid], labelled.sample.text)})
-        if labelled.sample.uid in gold
-        else labelled
+        _annotated(labelled, gold[labelled.sample.uid]) if labelled.sample.uid in gold else labelled
         for labelled in samples
     )
     return AttachedGold(attached, tuple(uid for uid in gold if uid not in known))
+
+
+def _annotated(labelled: LabelledSample, annotation: Annotation) -> LabelledSample:
+    gold = ground_tuples(annotation.tuples, labelled.sample.text)
+    return labelled.model_copy(update={"gold": gold, "odd_polarities": annotation.odd_polarities})
 
 
 def read_uid(value: Any, key: str, path: Path, line: int) -> str:
@@ -67,11 +82,17 @@ def tidy(value: str) -> str:
     return unicodedata.normalize("NFC", value).strip()
 
 
-def read_gold_tuples(value: Any, path: Path, line: int) -> tuple[GoldTuple, ...]:
-    """Return the tuples of a `gold_tuples` value."""
+def read_gold_tuples(value: Any, path: Path, line: int) -> Annotation:
+    """Return the annotation of a `gold_tuples` value."""
     if not isinstance(value, list):
         raise row_error(path, line, f"gold_tuples must be a list of objects, got {value!r}")
-    return tuple(_read_gold_tuple(entry, path, line) for entry in value)
+    tuples = tuple(_read_gold_tuple(entry, path, line) for entry in value)
+    return Annotation(tuples, odd_polarities(entry.get("polarity") for entry in value))
+
+
+def odd_polarities(words: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the words that are neither positive, negative, neutral nor pos, neg, neu; "" for a missing one."""
+    return tuple(word or "" for word in words if read_polarity(word).how != "exact")
 
 
 def build_gold_tuple(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.datasets.dataset_file import read_json_lines, row_error
-from episodic_absa.datasets.gold_files import build_gold_tuple, span_or_none
+from episodic_absa.datasets.gold_files import Annotation, build_gold_tuple, odd_polarities, span_or_none
 from episodic_absa.datasets.tabular_files import Place, sample_of_row
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
 from episodic_absa.vocabulary import Split
@@ -22,10 +22,11 @@ def read_nikl_absa(path: Path, split: Split) -> Iterator[tuple[int, LabelledSamp
         yield line, sample_of_row(row, Place(path, line, number), split, _TEXT_KEY, gold=gold, language_code="ko")
 
 
-def _read_annotation(annotation: Any, path: Path, line: int) -> tuple[GoldTuple, ...]:
+def _read_annotation(annotation: Any, path: Path, line: int) -> Annotation:
     if not isinstance(annotation, list):
         raise row_error(path, line, f"annotation must be a list of {_FORM}, got {annotation!r}")
-    return tuple(_read_opinion(opinion, path, line) for opinion in annotation)
+    tuples = tuple(_read_opinion(opinion, path, line) for opinion in annotation)
+    return Annotation(tuples, odd_polarities(polarity for _, _, polarity in annotation))
 
 
 def _read_opinion(opinion: Any, path: Path, line: int) -> GoldTuple:

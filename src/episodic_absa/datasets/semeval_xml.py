@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from pydantic import JsonValue
 
 from episodic_absa.datasets.dataset_file import row_error
-from episodic_absa.datasets.gold_files import build_gold_tuple, ground_tuples, span_or_none, tidy
+from episodic_absa.datasets.gold_files import build_gold_tuple, ground_tuples, odd_polarities, span_or_none, tidy
 from episodic_absa.datasets.tabular_files import Place, readable_text
 from episodic_absa.datasets.xml_tree import XmlNode, read_xml
 from episodic_absa.schemas.absa import Sample
@@ -102,7 +102,8 @@ def _sample(
     sample = Sample(uid=uid, text=text, split=split)
     if annotations is None:
         return LabelledSample(sample=sample, metadata=metadata)
-    gold = [_gold_tuple(annotation, path) for annotation in annotations if not _is_conflict(annotation)]
+    opinions = [annotation for annotation in annotations if not _is_conflict(annotation)]
+    gold = [_gold_tuple(annotation, path) for annotation in opinions]
     conflicts = [_gold_tuple(annotation, path) for annotation in annotations if _is_conflict(annotation)]
     if conflicts:
         dumped: list[JsonValue] = [
@@ -110,7 +111,8 @@ def _sample(
             for gold_tuple in ground_tuples(conflicts, text)
         ]
         metadata = {**metadata, "conflict_tuples": dumped}
-    return LabelledSample(sample=sample, gold=ground_tuples(gold, text), metadata=metadata)
+    odd = odd_polarities(annotation.node.attributes.get("polarity") for annotation in opinions)
+    return LabelledSample(sample=sample, gold=ground_tuples(gold, text), odd_polarities=odd, metadata=metadata)
 
 
 def _is_conflict(annotation: _Annotation) -> bool:

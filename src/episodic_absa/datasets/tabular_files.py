@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.datasets.dataset_file import read_json_lines, read_text_file, row_error
-from episodic_absa.datasets.gold_files import ground_tuples, read_gold_tuples, read_uid, tidy
+from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns, split_gold
+from episodic_absa.datasets.gold_files import Annotation, ground_tuples, read_gold_tuples, read_uid, tidy
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.schemas.gold import GoldTuple, LabelledSample
+from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.vocabulary import Split
 
 _UID: Final = ("uid", "id")
 _LANGUAGE: Final = ("language_code", "lang", "language")
 _DOMAIN: Final = ("domain_id", "domain")
 _CASE_TYPE: Final = ("case_type", "type")
+_SEPARATORS: Final = (",", ";", "\t")
 
 
 class Place(NamedTuple):
@@ -33,9 +35,19 @@ class Place(NamedTuple):
         return tidy(f"{self.path.stem}:{self.number}")
 
 
-def read_csv(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, LabelledSample]]:
-    """Yield the line and the sample of each row."""
-    rows = _csv_rows(path)
+def read_csv(
+    path: Path, split: Split, text_column: str, columns: GoldColumns = NO_COLUMNS
+) -> Iterator[tuple[int, LabelledSample]]:
+    """Yield the line and the sample of each row; rows of one text are one sample if each row holds one gold pair."""
+    rows = split_gold(_named_cells(path, text_column), columns, path, text_column)
+    for number, (line, row, gold) in enumerate(rows, start=1):
+        yield line, sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
+
+
+def _named_cells(path: Path, text_column: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line of each row, and its cells by the names of their columns."""
+    content = read_text_file(path)
+    rows = _csv_rows(path, content, separator_of(content, text_column))
     header_line, header = next(rows, (1, []))
     columns = [tidy(name) for name in header]
     repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
@@ -43,20 +55,42 @@ def read_csv(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, 
         raise row_error(path, header_line, f"the header names column {repeated!r} twice; rename one of them")
     if text_column not in columns:
         raise row_error(path, header_line, _no_text(text_column, columns, "column"))
-    for number, (line, cells) in enumerate(rows, start=1):
+    for line, cells in rows:
         if len(cells) != len(columns):
             problem = f"{len(cells)} cells under {len(columns)} columns; put text that contains commas into quotes"
             raise row_error(path, line, problem)
-        row = dict(zip(columns, cells, strict=True))
-        yield line, sample_of_row(row, Place(path, line, number), split, text_column)
+        yield line, dict(zip(columns, cells, strict=True))
 
 
-def read_jsonl(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, LabelledSample]]:
-    """Yield the number and the sample of each line, with gold if the line has gold_tuples."""
-    for number, (line, row) in enumerate(read_json_lines(path), start=1):
+def read_jsonl(
+    path: Path, split: Split, text_column: str, columns: GoldColumns = NO_COLUMNS
+) -> Iterator[tuple[int, LabelledSample]]:
+    """Yield the number and the sample of each line, with gold if the line has gold_tuples or the key named for it."""
+    rows = split_gold(read_json_lines(path), columns, path, text_column)
+    for number, (line, row, gold) in enumerate(rows, start=1):
         tuples = row.pop("gold_tuples", None)
-        gold = None if tuples is None else read_gold_tuples(tuples, path, line)
+        if gold is None and tuples is not None:
+            gold = read_gold_tuples(tuples, path, line)
         yield line, sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
+
+
+def separator_of(content: str, text_column: str) -> str:
+    """Return what separates the columns of a CSV file: a comma, or what some spreadsheets write, `;` or a tab.
+
+    The header decides: the first separator under which it names the text's column, else the one that gives the most
+    columns.
+    """
+    headers = {separator: _header_cells(content, separator) for separator in _SEPARATORS}
+    named = (separator for separator, header in headers.items() if text_column in header)
+    return next(named, max(headers, key=lambda separator: len(headers[separator])))
+
+
+def _header_cells(content: str, separator: str) -> list[str]:
+    lines = (line for line in io.StringIO(content, newline="") if line.strip())
+    try:
+        return [tidy(name) for name in next(csv.reader(lines, delimiter=separator), [])]
+    except csv.Error:
+        return []
 
 
 def sample_of_row(
@@ -65,7 +99,7 @@ def sample_of_row(
     split: Split,
     text_column: str,
     *,
-    gold: tuple[GoldTuple, ...] | None = None,
+    gold: Annotation | None = None,
     language_code: str | None = None,
 ) -> LabelledSample:
     """Build the sample of one row.
@@ -75,7 +109,7 @@ def sample_of_row(
         place: for errors, and for the uid of a row that has none.
         split: the split the row belongs to.
         text_column: the column or key that holds the text.
-        gold: the tuples of the file; their spans are checked here.
+        gold: the gold of the file; its spans are checked here.
         language_code: the language of a row that names none.
 
     Raises:
@@ -91,7 +125,11 @@ def sample_of_row(
         domain_id=_take(rest, _DOMAIN, place) or "unknown",
         case_type=_take(rest, _CASE_TYPE, place) or "unknown",
     )
-    return LabelledSample(sample=sample, gold=None if gold is None else ground_tuples(gold, text), metadata=rest)
+    if gold is None:
+        return LabelledSample(sample=sample, metadata=rest)
+    return LabelledSample(
+        sample=sample, gold=ground_tuples(gold.tuples, text), odd_polarities=gold.odd_polarities, metadata=rest
+    )
 
 
 def readable_text(text: str | None, path: Path, line: int) -> str:
@@ -101,9 +139,9 @@ def readable_text(text: str | None, path: Path, line: int) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(path: Path, content: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     # newline="" keeps line ends as they are: inside quotes they belong to the text.
-    reader = csv.reader(io.StringIO(read_text_file(path), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True, delimiter=separator)
     while True:
         line = reader.line_num + 1
         try:

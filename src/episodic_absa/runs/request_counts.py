@@ -13,6 +13,9 @@ class RequestCounts:
     """Requests of this invocation; those of earlier invocations do not count."""
 
     sent_n: int = 0
+    """Those that wait for a place included."""
+    answered_n: int = 0
+    """Of those sent."""
     in_flight_n: int = 0
     cached_n: int = 0
     """Answered by the cache, or by an equal request that was already under way."""
@@ -26,6 +29,7 @@ class CountingCache(ResponseCache):
     def __init__(self, path: Path | None) -> None:
         super().__init__(path)
         self._under_way_n = 0
+        self._answered_n = 0
         self._usage = Usage(cost_usd=0.0)
 
     async def answer(self, key: str, send: Callable[[], Awaitable[Reply]]) -> Reply:
@@ -37,6 +41,7 @@ class CountingCache(ResponseCache):
                 reply = await send()
             finally:
                 self._under_way_n -= 1
+            self._answered_n += 1
             self._usage = self._usage.plus(reply.usage)
             return reply
 
@@ -47,6 +52,7 @@ class CountingCache(ResponseCache):
         stats = self.stats
         return RequestCounts(
             sent_n=stats.misses,
+            answered_n=self._answered_n,
             in_flight_n=min(self._under_way_n, concurrency),
             cached_n=stats.hits + stats.joined,
             usage=self._usage,

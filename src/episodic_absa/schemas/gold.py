@@ -25,5 +25,7 @@ class LabelledSample(FrozenModel):
     sample: Sample
     gold: tuple[GoldTuple, ...] | None = None
     """None: the text is not annotated. Empty: the text is annotated and holds no opinion."""
+    odd_polarities: tuple[str, ...] = ()
+    """The polarity words of its gold that are not spelled as the documentation says; `check` lists them."""
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
     """Further columns of the file; never rendered into a prompt."""

@@ -26,6 +26,7 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.schemas import absa, answers, role_inputs
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.verification.gold_preflight import gold_lines, separator_lines
 from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Rules
 
 Level = Literal["ok", "warning", "error"]
@@ -83,6 +84,8 @@ def _look(config: ExperimentConfig) -> Iterator[_Said]:
         data = None
     if data is not None:
         yield from _data_lines(config, data)
+        yield from separator_lines(config, data)
+        yield from gold_lines(config, data)
     yield from _prompt_lines(data, {condition.rules for condition in config.conditions})
     yield from _wording_lines()
     yield from _catalogue_lines()

@@ -78,7 +78,7 @@ def test_a_run_tells_of_its_cells_prints_a_summary_and_is_not_run_twice(cli: Cli
         f"report   {tmp_path}/results/toy/report.html",
     ]
     assert (tmp_path / "results" / "toy" / "report.html").is_file()
-    assert re.search(r"baseline_\nmajority +0\.\d{3}$", first.stdout, re.MULTILINE)  # CHECKLIST 198
+    assert re.search(r"baseline_\nmajority +0\.\d{3} +3$", first.stdout, re.MULTILINE)  # CHECKLIST 198
     assert "\x1b" not in first.stdout + first.stderr
     assert max(map(len, lines[:-3])) <= 80
 
@@ -93,7 +93,8 @@ def test_a_run_tells_of_its_cells_prints_a_summary_and_is_not_run_twice(cli: Cli
     assert [row["condition"] for row in summary["conditions"]] == ["C1", "C2"]
     assert [(cell["condition"], cell["seed"]) for cell in summary["cells"]][:2] == [("C1", 1), ("C1", 2)]
     assert all(cell["calls"] == 30 and 0 < cell["tuple_f1_explicit"] <= 1 for cell in summary["cells"])
-    assert summary["baseline_majority"].keys() == {"tuple_f1_explicit", "polarity", "source"}
+    assert {cell["tuple_f1_explicit_n"] for cell in summary["cells"]} == {3}
+    assert summary["baseline_majority"].keys() == {"tuple_f1_explicit", "tuple_f1_explicit_n", "polarity", "source"}
     assert summary["this_invocation"] == {
         "sent": 0,
         "from_cache": 0,
@@ -234,7 +235,8 @@ def test_on_a_terminal_progress_is_a_table_that_goes_away(tmp_path: Path) -> Non
 def make_progress() -> GridProgress:
     progress = GridProgress(
         requests=lambda: RequestCounts(
-            sent_n=12,
+            sent_n=45,
+            answered_n=37,
             in_flight_n=8,
             cached_n=34_567,
             usage=Usage(tokens_in=1_000_000, tokens_out=234_567, cost_usd=0.25),
@@ -248,7 +250,7 @@ def make_progress() -> GridProgress:
 def test_a_plain_line_tells_all_that_matters() -> None:
     progress = make_progress()
     line = grid_line(progress, Pace(progress))
-    told = "8 in flight, 12 sent, 34.6k from cache, 1.2M tokens, $0.25"
+    told = "37 requests answered, 8 in flight, 34.6k from cache, 1.2M tokens, $0.25"
     assert line.startswith(f"5 of 12 samples (42%), 1 of 3 cells, 1 failed, {told}, ")
     assert line.endswith(" left")
 
@@ -271,12 +273,13 @@ def test_the_live_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
     console.file.close()
     assert "1/4 !1" in text
     assert "stopping ..." in text
+    assert width < 80 or "37 requests answered" in text
     assert max(map(len, text.splitlines())) <= width
 
 
 def test_the_line_to_resume_with_holds_the_options() -> None:
-    assert Invocation(Path("my exp.yaml"), limit=5, no_cache=True).command == (
-        "episodic-absa run 'my exp.yaml' --limit 5 --no-cache"
+    assert Invocation(Path("my exp.yaml"), limit=5, no_cache=True, out=Path("my out")).command == (
+        "episodic-absa run 'my exp.yaml' --limit 5 --no-cache --out 'my out'"
     )
 
 

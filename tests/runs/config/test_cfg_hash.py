@@ -61,6 +61,8 @@ OTHER: dict[str, Any] = {
     "episodic_memory.require_structure_overlap": False,
     "episodic_memory.use_lexical": False,
     "episodic_memory.dangerous_advice": "demote",
+    "eval.aspect_column": "target",
+    "eval.polarity_column": "label",
     "episodic_memory.firewall": "strict",
     "episodic_memory.selective_storage": False,
     "episodic_memory.keep_last_n": 7,
@@ -71,6 +73,7 @@ SAME: dict[str, Any] = {
     "run_purpose": "paper",
     "out": "elsewhere",
     "eval.gold_jsonl": None,
+    "eval.gold_column": "gold",
     "eval.count_backfilled": True,
     "experiment.conditions": ["C2", "C2_silent"],
     "experiment.seeds": [42, 7],
@@ -119,9 +122,12 @@ def test_a_key_that_may_change_a_result_changes_the_hash(tmp_path: Path, key: st
     changes = {key: OTHER[key]}
     if key == "backbone.provider":
         changes["backbone.model"] = "some"
-    before = {}
+    before: dict[str, Any] = {}
     if key == "backbone.model":
         before = {"backbone.provider": "openai", "backbone.model": "some"}
+        changes = {**before, **changes}
+    if key in ("eval.aspect_column", "eval.polarity_column"):
+        before = {"eval.gold_jsonl": None, "eval.aspect_column": "aspect", "eval.polarity_column": "polarity"}
         changes = {**before, **changes}
     if key == "backbone.recording":
         changes["backbone.provider"] = "replay"
@@ -134,6 +140,8 @@ def test_a_key_that_changes_no_result_does_not_change_the_hash(tmp_path: Path, k
     changes = {key: SAME[key]}
     if key == "experiment.comparisons":
         changes["experiment.conditions"] = ["C2", "C1"]
+    if key == "eval.gold_column":
+        changes["eval.gold_jsonl"] = None
     assert _hash(tmp_path, {}) == _hash(tmp_path, changes)
 
 

@@ -58,6 +58,16 @@ def test_paths_resolve_against_the_config_file_not_the_working_directory(tmp_pat
     assert config.resolve(Path("data/valid.csv")) == tmp_path.resolve() / "data" / "valid.csv"
 
 
+def test_an_option_moves_the_results_and_is_recorded_relative_to_the_config_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "study").mkdir()
+    monkeypatch.chdir(tmp_path)
+    config = load(tmp_path / "study").writing_to(Path("moved"))
+    assert config.file.out == Path("../moved")
+    assert config.out_dir.resolve() == tmp_path.resolve() / "moved" / "demo"
+
+
 # CHECKLIST 7, 8, 9, 10, 11
 @pytest.mark.parametrize(
     ("change", "names"),
@@ -115,6 +125,13 @@ def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str,
         ),
         ({"io": {"slot_memory_name": "text"}}, "already use"),
         ({"pipeline": {"debate": {"order": ["epm", "epm"]}}}, "twice"),
+        (
+            {"eval": {"gold_jsonl": "g.jsonl", "gold_column": "gold"}},
+            "gold is in one place: give gold_jsonl or gold_column",
+        ),
+        ({"eval": {"aspect_column": "aspect"}}, "aspect_column and polarity_column go together"),
+        ({"eval": {"gold_column": "text"}}, "eval.gold_column names the column of the text"),
+        ({"eval": {"gold_column": "gold"}, "data": {"input_format": "semeval_xml"}}, "eval.gold_column is for csv"),
         ({"surprise": 1}, "unknown key surprise; choose one of run_id"),
     ],
 )

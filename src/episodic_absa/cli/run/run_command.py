@@ -1,5 +1,6 @@
 """`episodic-absa run`: its arguments. The work is done in `run_work`, imported when the command runs."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +23,10 @@ def run(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Neither read nor write the cache of answers; share within this run.")
     ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write to DIR/<run_id> instead of the folder that `out` in CONFIG names."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Send nothing; say how many calls and tokens it would take, at what cost.")
     ] = False,
@@ -35,7 +40,7 @@ def run(
     """
     from episodic_absa.cli.run.run_work import Invocation, run_and_show, show_dry_run
 
-    invocation = Invocation(config, limit=limit, no_cache=no_cache, as_json=as_json)
+    invocation = Invocation(config, limit=limit, no_cache=no_cache, out=out, as_json=as_json)
     exit_code = show_dry_run(invocation) if dry_run else run_and_show(invocation)
     if exit_code:
         raise typer.Exit(exit_code)

@@ -71,8 +71,8 @@ def request_parts(progress: GridProgress) -> list[str]:
         return []
     usage = counts.usage
     return [
+        f"{short_number(counts.answered_n)} request{'' if counts.answered_n == 1 else 's'} answered",
         f"{counts.in_flight_n} in flight",
-        f"{short_number(counts.sent_n)} sent",
         f"{short_number(counts.cached_n)} from cache",
         f"{short_number(usage.tokens_in + usage.tokens_out)} tokens",
         "cost unknown" if usage.cost_usd is None else money_text(usage.cost_usd),
@@ -224,7 +224,8 @@ def _total(progress: GridProgress, pace: Pace) -> Group:
     left_s = pace.left_s()
     left = "" if left_s is None else f", about {clock_text(left_s)} left"
     line.add_row(
-        ProgressBar(total=max(total, 1), completed=done_n, width=2 * _BAR_WIDTH),
+        # Before the first sample is done, requests are all that moves.
+        ProgressBar(total=max(total, 1), completed=done_n, width=2 * _BAR_WIDTH, pulse=not done_n),
         Text(f"{done_n:,}/{total:,}", style="bold"),
         Text(f"{ended_n} of {len(cells)} cells"),
         Text(f"{clock_text(pace.elapsed_s)}{left}", style="dim"),

@@ -63,12 +63,24 @@ def _table(summary: GridSummary, *, padding: int, baseline: str = BASELINE) -> T
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0), header_style="bold cyan"
     )
     table.add_column("condition", vertical="bottom", overflow="fold")
-    for title in ("samples", "failed", "memory\nshown", "changed", "stored", _SCORE_TITLE, "calls", "tokens", "cost"):
+    for title in (
+        "samples",
+        "failed",
+        "memory\nshown",
+        "changed",
+        "stored",
+        _SCORE_TITLE,
+        "n",
+        "calls",
+        "tokens",
+        "cost",
+    ):
         table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
     for condition in summary.conditions:
         table.add_row(*_row(condition), style="dim" if condition.condition == BUILD else None)
     if summary.baseline is not None:
-        table.add_row(baseline, *[""] * 5, _score_text(summary.baseline.tuple_f1_explicit), style="dim")
+        score, score_n = summary.baseline.tuple_f1_explicit, summary.baseline.tuple_f1_explicit_n
+        table.add_row(baseline, *[""] * 5, _score_text(score), mean_text(score_n), style="dim")
     return table
 
 
@@ -81,6 +93,7 @@ def _row(summary: ConditionSummary) -> list[Text]:
         Text(mean_text(summary.changed)),
         Text(mean_text(summary.stored)),
         Text(_score_text(summary.tuple_f1_explicit)),
+        Text(mean_text(summary.tuple_f1_explicit_n)),
         Text(short_number(summary.calls)),
         Text(short_number(summary.tokens_in + summary.tokens_out)),
         Text(money_text(summary.cost_usd)),
@@ -95,7 +108,9 @@ def _notes(summary: GridSummary, requests: RequestCounts, *, has_comparisons: bo
     notes = ["changed: final tuples that differ from those of Stage1. stored: new episodes."]
     if any(condition.tuple_f1_explicit is not None for condition in summary.conditions):
         place = "comparisons.csv has the intervals" if has_comparisons else "report.html has its interval"
-        notes.append(f"tuple_f1_explicit: mean F1 over explicit (term, polarity) pairs; {place}.")
+        notes.append(
+            f"tuple_f1_explicit: mean F1 over explicit (term, polarity) pairs of n samples with such gold; {place}."
+        )
     if summary.baseline is not None:
         polarity, source = summary.baseline.polarity, summary.baseline.source
         notes.append(f"{BASELINE}: Stage1's terms, all {polarity}, the majority of {source} gold.")

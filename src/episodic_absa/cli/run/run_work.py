@@ -38,6 +38,7 @@ class Invocation:
     config: Path
     limit: int | None = None
     no_cache: bool = False
+    out: Path | None = None
     as_json: bool = False
 
     @property
@@ -46,11 +47,13 @@ class Invocation:
         words = ["episodic-absa", "run", str(self.config)]
         words += ["--limit", str(self.limit)] if self.limit is not None else []
         words += ["--no-cache"] if self.no_cache else []
+        words += ["--out", str(self.out)] if self.out is not None else []
         return shlex.join(words)
 
     def load(self) -> ExperimentConfig:
-        """Return the experiment, with the limit in force."""
+        """Return the experiment, with the options in force."""
         config = load_experiment(self.config)
+        config = config if self.out is None else config.writing_to(self.out)
         return config if self.limit is None else with_limit(config, self.limit)
 
 

@@ -47,6 +47,9 @@ def cfg_hash(
         key: value for key, value in resolved["experiment"].items() if key not in _EXPERIMENT_NOT_HASHED
     }
     hashed["cache"] = {"share": resolved["cache"]["share"]}
+    if config.file.eval.aspect_column is not None:
+        # They decide which rows are one sample. Other gold changes no result.
+        hashed["pair_columns"] = [config.file.eval.aspect_column, config.file.eval.polarity_column]
     hashed["cell"] = {"split": cell.split, "is_build": cell.is_build}
     hashed["hashes"] = {
         **resource_hashes(config, cell.condition.rules),

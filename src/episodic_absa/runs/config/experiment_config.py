@@ -1,5 +1,6 @@
 """An experiment as written in YAML. Every key has an effect; unknown and contradictory keys are refused by name."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, get_args
@@ -17,6 +18,7 @@ from episodic_absa.conditions import (
     resolve_conditions,
 )
 from episodic_absa.datasets.dataset_loading import InputFormat
+from episodic_absa.datasets.gold_columns import GoldColumns
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
@@ -27,6 +29,7 @@ from episodic_absa.vocabulary import ProcessSplit
 
 _PLACEHOLDERS: Final = ("{condition}", "{seed}")
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
+_ColumnName = Annotated[str, Field(min_length=1)]
 
 
 class DataSettings(FrozenModel):
@@ -57,7 +60,25 @@ class EvalSettings(FrozenModel):
     """The gold that results are scored against. Only the scorer reads it."""
 
     gold_jsonl: Path | None = None
+    gold_column: _ColumnName | None = None
+    """A column of the data file: all pairs of a text in one cell."""
+    aspect_column: _ColumnName | None = None
+    polarity_column: _ColumnName | None = None
+    """With aspect_column: one pair per row; rows with the same text are one sample."""
     count_backfilled: Flag = False
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.aspect_column is None) != (self.polarity_column is None):
+            raise ValueError("aspect_column and polarity_column go together; give both")
+        given = [key for key in ("gold_jsonl", "gold_column", "aspect_column") if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(f"gold is in one place: give {given[0]} or {given[1]}, not both")
+        return self
+
+    def gold_columns(self, *, are_required: bool) -> GoldColumns:
+        """Return the columns of the data file that hold gold."""
+        return GoldColumns(self.gold_column, self.aspect_column, self.polarity_column, are_required)
 
 
 class IoSettings(FrozenModel):
@@ -184,6 +205,12 @@ class ExperimentConfig(BaseModel):
         """The grid's directory."""
         return self.resolve(self.file.out) / self.file.run_id
 
+    def writing_to(self, out: Path) -> Self:
+        """Return the experiment with another `out`; a relative path starts from the working directory."""
+        # Relative to the config file, as a config names it: `verify` finds the data from there.
+        relative = Path(os.path.relpath(out.resolve(), self.root))
+        return self.model_copy(update={"file": self.file.model_copy(update={"out": relative})})
+
     @property
     def comparisons(self) -> tuple[tuple[str, str], ...]:
         """The pairs of conditions to compare, by the names that results use."""
@@ -251,6 +278,7 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             f"data.process_split is {file.data.process_split}, but data.{file.data.process_split}_file is not given",
             "data.process_split",
         )
+    yield from _gold_contradictions(file)
     writers = [condition for condition in config.conditions if condition.store_write]
     cells = len(writers) * len(file.experiment.seeds)
     if block.store_path is not None and cells > 1 and not all(name in block.store_path for name in _PLACEHOLDERS):
@@ -284,6 +312,15 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
                     f"experiment.comparisons names {name}, which is not run; run are {', '.join(sorted(run))}",
                     "experiment.comparisons",
                 )
+
+
+def _gold_contradictions(file: ExperimentFile) -> Iterator[tuple[str, str]]:
+    for key in ("gold_column", "aspect_column", "polarity_column"):
+        column = getattr(file.eval, key)
+        if column is not None and file.data.input_format not in ("csv", "jsonl"):
+            yield f"eval.{key} is for csv and jsonl; {file.data.input_format} has gold of its own", f"eval.{key}"
+        if column is not None and column == file.data.text_column:
+            yield f"eval.{key} names the column of the text, {column!r}; name the column of the gold", f"eval.{key}"
 
 
 def _config_error(error: ValidationError, path: Path) -> ConfigError:

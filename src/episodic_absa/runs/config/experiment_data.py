@@ -7,7 +7,7 @@ from pathlib import Path
 
 from episodic_absa.datasets.dataset_checks import majority_polarity, require_unique_uids
 from episodic_absa.datasets.dataset_loading import load_split
-from episodic_absa.datasets.gold_files import attach_gold, load_gold
+from episodic_absa.datasets.gold_files import attach_gold, load_annotations
 from episodic_absa.errors import ConfigError, DatasetError
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import sha256_of
@@ -29,7 +29,13 @@ class ExperimentData:
         if len({path.resolve() for path in self.paths.values()}) < len(self.paths):
             raise ConfigError("two splits name the same file; splits must be distinct files", key="data")
         self.splits: dict[ProcessSplit, tuple[LabelledSample, ...]] = {
-            split: load_split(path, data.input_format, split, text_column=data.text_column)
+            split: load_split(
+                path,
+                data.input_format,
+                split,
+                text_column=data.text_column,
+                gold_columns=config.file.eval.gold_columns(are_required=split == data.process_split),
+            )
             for split, path in self.paths.items()
         }
         require_unique_uids({self.paths[split]: samples for split, samples in self.splits.items()})
@@ -38,7 +44,8 @@ class ExperimentData:
             self.splits[data.process_split] = self._with_gold(data.process_split, self.gold_path)
 
     def _with_gold(self, split: ProcessSplit, gold_path: Path) -> tuple[LabelledSample, ...]:
-        attached = attach_gold(self.splits[split], load_gold(gold_path))
+        annotations = load_annotations(gold_path)
+        attached = attach_gold(self.splits[split], annotations)
         known = {labelled.sample.uid for samples in self.splits.values() for labelled in samples}
         unknown = [uid for uid in attached.unknown_uids if uid not in known]
         if unknown:

@@ -101,10 +101,12 @@ def _dataset(config: ExperimentConfig, cell: Cell, data: ExperimentData) -> Mani
 
 
 def _gold(config: ExperimentConfig, data: ExperimentData) -> ManifestGold | None:
-    named = config.file.eval.gold_jsonl
-    if named is None or data.gold_path is None:
-        return None
-    return ManifestGold(path=named, sha256=sha256_of(data.gold_path))
+    settings, split = config.file.eval, config.file.data.process_split
+    if settings.gold_jsonl is not None and data.gold_path is not None:
+        return ManifestGold(path=settings.gold_jsonl, sha256=sha256_of(data.gold_path))
+    if columns := settings.gold_columns(are_required=True).names:
+        return ManifestGold(path=config.file.data.files[split], sha256=data.hashes[split], columns=columns)
+    return None
 
 
 def _memory(config: ExperimentConfig, cell: Cell, start_sha256: str | None) -> ManifestMemory:

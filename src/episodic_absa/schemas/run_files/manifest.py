@@ -55,10 +55,12 @@ class ManifestDataset(_Recorded):
 
 
 class ManifestGold(_Recorded):
-    """The gold file."""
+    """The file that holds the gold."""
 
     path: Path
     sha256: str
+    columns: tuple[str, ...] = ()
+    """The columns of the data file that hold it; none if the gold has a file of its own."""
 
 
 class ManifestMemory(_Recorded):

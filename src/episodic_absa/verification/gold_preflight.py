@@ -1,0 +1,115 @@
+"""The lines of `check` about gold: how much there is, and what is odd about its polarities and terms."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal
+
+from episodic_absa.datasets.dataset_file import read_text_file
+from episodic_absa.datasets.tabular_files import separator_of
+from episodic_absa.language import occurs, read_polarity
+from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.vocabulary import POLARITIES, Polarity
+
+Said = tuple[Literal["ok", "warning", "error"], str, str]
+
+_MEANT: Final[Mapping[str, Polarity]] = {
+    **dict.fromkeys(("긍정", "긍정적", "좋음", "만족", "good", "p", "+", "+1", "1"), "positive"),
+    **dict.fromkeys(("부정", "부정적", "나쁨", "불만", "bad", "n", "-", "-1"), "negative"),
+    **dict.fromkeys(("중립", "중립적", "보통", "none", "0", "o"), "neutral"),
+}
+_BOTH: Final = frozenset({"mixed", "conflict", "both", "혼합", "복합"})
+_GOLD_NAMES: Final = ("gold", "gold_tuples", "annotation", "annotations", "aspects", "pairs", "labels")
+_ASPECT_NAMES: Final = ("aspect", "aspect_term", "aspect term", "term", "target", "속성")
+_POLARITY_NAMES: Final = ("polarity", "sentiment", "label", "극성", "감성")
+_SEPARATOR_NAMES: Final = {";": "';'", "\t": "tabs"}
+_MOST_WORDS: Final = 6
+_LONGEST_WORD: Final = 20
+
+
+def separator_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[Said]:
+    """Tell which CSV files are not separated by commas."""
+    if config.file.data.input_format != "csv":
+        return
+    for path in data.paths.values():
+        separator = separator_of(read_text_file(path), config.file.data.text_column)
+        if separator in _SEPARATOR_NAMES:
+            yield "ok", "columns", f"{path.name} is read as a table separated by {_SEPARATOR_NAMES[separator]}"
+
+
+def gold_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[Said]:
+    """Tell how many evaluated samples have gold, and what is odd about it."""
+    samples = data.splits[config.file.data.process_split]
+    annotated = [labelled for labelled in samples if labelled.gold is not None]
+    if not annotated:
+        measured = "the run counts and compares, but measures no quality"
+        yield "warning", "gold", f"none of {len(samples)} samples has gold: {measured}; {_where_to_name_gold(samples)}"
+        return
+    if len(annotated) < len(samples):
+        some = f"{len(annotated)} of {len(samples)} samples have gold"
+        yield "warning", "gold", f"{some}: quality is measured over these n = {len(annotated)}"
+    else:
+        yield "ok", "gold", f"all {len(samples)} samples have gold: {_pair_counts(annotated)}"
+    yield from _polarity_word_lines(annotated)
+    yield from _term_lines(annotated)
+
+
+def _where_to_name_gold(samples: Sequence[LabelledSample]) -> str:
+    columns = list(dict.fromkeys(name for labelled in samples for name in labelled.metadata))
+    by_name = {name.lower(): name for name in columns}
+    gold = next((by_name[name] for name in _GOLD_NAMES if name in by_name), None)
+    if gold is not None:
+        return f"the column {gold!r} looks like it: set eval.gold_column to {gold!r}"
+    aspect = next((by_name[name] for name in _ASPECT_NAMES if name in by_name), None)
+    polarity = next((by_name[name] for name in _POLARITY_NAMES if name in by_name), None)
+    if aspect is not None and polarity is not None:
+        return (
+            f"the columns {aspect!r} and {polarity!r} look like it: set eval.aspect_column to {aspect!r} and "
+            f"eval.polarity_column to {polarity!r}"
+        )
+    return "name a file in eval.gold_jsonl or a column in eval.gold_column"
+
+
+def _pair_counts(annotated: Sequence[LabelledSample]) -> str:
+    polarities = Counter(gold_tuple.polarity for labelled in annotated for gold_tuple in labelled.gold or ())
+    counts = ", ".join(f"{polarities[polarity]} {polarity}" for polarity in POLARITIES)
+    return f"{polarities.total()} pairs ({counts})"
+
+
+def _polarity_word_lines(annotated: Sequence[LabelledSample]) -> Iterator[Said]:
+    words = Counter(word.strip() for labelled in annotated for word in labelled.odd_polarities)
+    if not words:
+        return
+    advice = [_advice(word, times) for word, times in words.most_common(_MOST_WORDS)]
+    rest = len(words) - len(advice)
+    yield (
+        "warning",
+        "polarity_words",
+        "; ".join(advice) + (f"; and {rest} more words" if rest > 0 else ""),
+    )
+
+
+def _advice(word: str, times: int) -> str:
+    """Return what a polarity word is read as, or which spelling would be read."""
+    shown = f"{word[:_LONGEST_WORD]!r} ({times}x)" if word else f"an empty polarity ({times}x)"
+    polarity = read_polarity(word).polarity
+    if polarity is not None:
+        return f"{shown} is read as {polarity}"
+    if word.lower() in _BOTH:
+        return f"{shown} is not read; write one pair for each polarity"
+    meant = _MEANT.get(word.lower())
+    return f"{shown} is not read; " + (f"did you mean {meant}?" if meant else f"write {', '.join(POLARITIES)}")
+
+
+def _term_lines(annotated: Sequence[LabelledSample]) -> Iterator[Said]:
+    absent = [
+        labelled.sample.uid
+        for labelled in annotated
+        for gold_tuple in labelled.gold or ()
+        if gold_tuple.aspect_term and not occurs(gold_tuple.aspect_term, labelled.sample.text)
+    ]
+    if absent:
+        pairs = "gold term is" if len(absent) == 1 else "gold terms are"
+        advice = "a term counts as written in the text; leave it empty if the text does not name the target"
+        yield "warning", "gold_terms", f"{len(absent)} {pairs} not in the text, first in {absent[0]!r}; {advice}"
