@@ -19,8 +19,20 @@ _MONTH_DAY: Final = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? 
 _MONTHS: Final = {
     name: place
     for place, names in enumerate(
-        "jan january,feb february,mar march,apr april,may,jun june,jul july,aug august,sep sept september,"
-        "oct october,nov november,dec december".split(","),
+        [
+            "jan january",
+            "feb february",
+            "mar march",
+            "apr april",
+            "may",
+            "jun june",
+            "jul july",
+            "aug august",
+            "sep sept september",
+            "oct october",
+            "nov november",
+            "dec december",
+        ],
         start=1,
     )
     for name in names.split()

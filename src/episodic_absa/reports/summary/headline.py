@@ -13,21 +13,21 @@ class HeadSentence(NamedTuple):
 
 
 def headline(summary: Summary) -> tuple[HeadSentence, ...]:
-    """Return the sentences. Praised most is the aspect with the most positive mentions beyond its negative ones."""
+    """Return the sentences: the aspect with the most positive mentions, and the one with the most negative mentions."""
     named = [aspect for aspect in summary.aspects if aspect.name]
     if not named:
         return (HeadSentence("head_nothing", {}),)
-    praised, blamed = max(named, key=_surplus), min(named, key=_surplus)
+    praised = max(named, key=lambda aspect: aspect.tally.positive)
+    blamed = max(named, key=lambda aspect: aspect.tally.negative)
     return (
-        _sentence("head_praised", praised) if _surplus(praised) > 0 else HeadSentence("head_no_praise", {}),
-        _sentence("head_blamed", blamed) if _surplus(blamed) < 0 else HeadSentence("head_no_blame", {}),
+        _sentence("head_praised", praised, positive=praised.tally.positive)
+        if praised.tally.positive
+        else HeadSentence("head_no_praise", {}),
+        _sentence("head_blamed", blamed, negative=blamed.tally.negative)
+        if blamed.tally.negative
+        else HeadSentence("head_no_blame", {}),
     )
 
 
-def _surplus(aspect: AspectGroup) -> int:
-    return aspect.tally.positive - aspect.tally.negative
-
-
-def _sentence(key: str, aspect: AspectGroup) -> HeadSentence:
-    side = {"positive": aspect.tally.positive} if key == "head_praised" else {"negative": aspect.tally.negative}
+def _sentence(key: str, aspect: AspectGroup, **side: int) -> HeadSentence:
     return HeadSentence(key, {"name": aspect.name, "mentions": aspect.tally.mentions, **side})

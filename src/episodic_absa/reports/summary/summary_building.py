@@ -62,7 +62,9 @@ def summarise(
     cells = _cells_by_column(table)
     dates = find_dates(cells) if date_column is None else _named_dates(cells, date_column)
     days = dates.column.days if dates.column else (None,) * len(table)
-    split_columns = find_split_columns({name: cells[name] for name in cells if not dates.column or name != dates.column.name})
+    split_columns = find_split_columns(
+        {name: cells[name] for name in cells if not dates.column or name != dates.column.name}
+    )
     counts = Counter(pair for pairs in mentions.pairs for pair in pairs)
     listed_n = min(MOST_ASPECTS, len(mentions.groups))
     leading_n = min(LEADING_ASPECTS, listed_n)
@@ -120,7 +122,9 @@ def _aspects(
             spellings_n=len(group.spellings),
             tally=group_tally,
             quotes={
-                polarity: tuple(_quote(table, candidate, days) for candidate in typical(candidates[place, polarity], most))
+                polarity: tuple(
+                    _quote(table, candidate, days) for candidate in typical(candidates[place, polarity], most)
+                )
                 for polarity, most in MOST_QUOTES.items()
             },
         )
@@ -180,9 +184,7 @@ def _over_time(column: DateColumn, mentions: Mentions, leading_n: int) -> OverTi
         unit=unit,
         first=first,
         last=last,
-        bins=tuple(
-            TimeBin(start, split.reviews_n, split.tallies) for start, split in zip(starts, splits, strict=True)
-        ),
+        bins=tuple(TimeBin(start, split.reviews_n, split.tallies) for start, split in zip(starts, splits, strict=True)),
         unread_n=len(column.days) - len(read),
     )
 

@@ -56,9 +56,21 @@ def joined_keys(keys: Iterable[str]) -> Mapping[str, str]:
 
 
 def group_of(spellings: Counter[str]) -> TermGroup:
-    """Return the group of these spellings; the commonest names it, then the shortest, then the first in order."""
-    ordered = sorted(spellings.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
-    return TermGroup(ordered[0][0], tuple(ordered))
+    """Return the group of these spellings; the commonest names it, then the shortest, then the first in order.
+
+    Spellings that differ only in case are counted together, under the commonest of them.
+    """
+    ordered = sorted(spellings.items(), key=_rank)
+    by_letters: dict[str, tuple[str, int]] = {}
+    for spelling, count in ordered:
+        first, count_before = by_letters.get(spelling.casefold(), (spelling, 0))
+        by_letters[spelling.casefold()] = first, count_before + count
+    merged = sorted(by_letters.values(), key=_rank)
+    return TermGroup(merged[0][0], tuple(merged))
+
+
+def _rank(spelling: tuple[str, int]) -> tuple[int, int, str]:
+    return -spelling[1], len(spelling[0]), spelling[0]
 
 
 def _singulars(key: str) -> list[str]:

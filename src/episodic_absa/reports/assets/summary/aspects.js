@@ -61,9 +61,9 @@ class Aspects {
     const list = byId("aspect-list");
     const isWide = window.matchMedia("(min-width: 46rem)").matches;
     const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-    const width = Math.floor(list.clientWidth - (isWide ? 25.5 * rem : 1.2 * rem));
+    const width = Math.floor(list.clientWidth - (isWide ? 27.7 * rem : 1.2 * rem));
     const scale = divergingScale(width, rows.length ? rows.map((row) => row.tally) : [[0, 0, 0]]);
-    byId("aspect-key").replaceChildren(svgEl("svg", { class: "chart", width, height: 18, viewBox: `0 0 ${width} 18` }, divergingKey(scale)));
+    byId("aspect-key").replaceChildren(svgEl("svg", { class: "chart", width, height: 18, viewBox: `0 0 ${width} 18` }, divergingKey(scale, width)));
     list.replaceChildren(...rows.map((row) => this.item(row, scale, width)), ...unnamed.map((row) => this.item(row, null, width)));
     const left = named.length - rows.length;
     byId("more-aspects").hidden = left <= 0;
@@ -90,7 +90,7 @@ class Aspects {
       },
       el("span", { class: "aspect-name" }, el("span", { class: "arrow", "aria-hidden": "true" }), row.name ? quoted(row.name) : say("no_aspect")),
       el("span", { class: "aspect-bars" }, bars), hidden(`${counts}. `),
-      el("span", { class: "aspect-numbers" }, el("b", {}, say("share_positive", { share: percent(positive, row.mentions) })), " ", el("span", { class: "muted" }, say("of_mentions", { n: row.mentions })))),
+      el("span", { class: "aspect-numbers" }, emphasised(say("share_row", { share: percent(positive, row.mentions), n: row.mentions })))),
       isOpen ? this.quotes(row) : null);
   }
 

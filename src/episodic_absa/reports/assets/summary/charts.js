@@ -19,7 +19,7 @@ function fitted(text, width, size = 12) {
 }
 
 const label = (x, y, text, kind = "", anchor = null) => svgEl("text", { x, y, class: kind || null, "text-anchor": anchor }, text);
-const box = (x, y, width, height, kind) => svgEl("rect", { x, y, width: Math.max(0, width), height, class: kind });
+const box = (x, y, width, height, kind) => svgEl("rect", { x, y, width: Math.max(0, width), height, rx: Math.min(2, width / 2), class: kind });
 
 function chart(width, height, title, ...children) {
   return svgEl("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title }, svgEl("title", {}, title), children);
@@ -74,7 +74,7 @@ function divergingBars(scale, [positive, negative, neutral], y = 0, height = 18)
   ];
 }
 
-function divergingKey(scale, y = 12) {
+function divergingKey(scale, width, y = 12) {
   const { zero, apart } = scale;
   const [negative, positive, neutral] = ["negative", "positive", "neutral"].map((name) => `${SIGN[name]} ${say(name)}`);
   const left = Math.max(textWidth(negative) + 1, zero - 7);
@@ -82,7 +82,8 @@ function divergingKey(scale, y = 12) {
   return [
     label(left, y, negative, "key neg", "end"),
     label(right, y, positive, "key pos"),
-    label(Math.max(apart, right + textWidth(positive) + 10), y, neutral, "key neu"),
+    // At the right edge the word may not fit behind its axis.
+    apart + textWidth(neutral, 12, 700) + 6 > width ? label(width, y, neutral, "key neu", "end") : label(apart, y, neutral, "key neu"),
   ];
 }
 
@@ -90,8 +91,9 @@ function divergingKey(scale, y = 12) {
 function aspectsChart(rows, width = 860) {
   const names = 190;
   const numbers = 170;
-  const scale = divergingScale(width - names - numbers, rows.map((row) => row.tally));
-  const parts = [svgEl("g", { transform: `translate(${names} 0)` }, divergingKey(scale))];
+  const bars = width - names - numbers;
+  const scale = divergingScale(bars, rows.map((row) => row.tally));
+  const parts = [svgEl("g", { transform: `translate(${names} 0)` }, divergingKey(scale, bars))];
   rows.forEach((row, place) => {
     const y = 26 + place * 30;
     parts.push(
@@ -153,10 +155,10 @@ function timeChart(width, time, place, title) {
   let free = 0;
   bins.forEach((bin, index) => {
     // A year stands under its first bin, unless the year before still needs the place.
-    const start = x(index) - slot / 2 + 2;
-    if (!bin.year || start < free || start + textWidth(bin.year, 11.5) > width) return;
-    parts.push(label(start, base + 31, bin.year, "tick strong"));
-    free = start + textWidth(bin.year, 11.5) + 8;
+    const half = bin.year ? textWidth(bin.year, 11.5, 600) / 2 : 0;
+    if (!bin.year || x(index) - half < free || x(index) + half > width) return;
+    parts.push(label(x(index), base + 31, bin.year, "tick strong", "middle"));
+    free = x(index) + half + 8;
   });
   return chart(width, base + 36, title, parts, svgEl("path", { d: line.join(""), class: "line" }), marks);
 }

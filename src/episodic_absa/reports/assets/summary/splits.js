@@ -57,7 +57,7 @@ class OverTime {
     byId("time-lead").textContent = say("time_lead", { unit, column: time.column });
     options(byId("time-aspect"), aspectOptions(this.data), place);
     byId("time-chart").replaceChildren(timeChart(Math.max(280, byId("time-chart").clientWidth), time, place, this.title()));
-    byId("time-readout").textContent = say("time_hint", { unit });
+    byId("time-readout").textContent = say("time_hint");
     byId("time-table").replaceChildren(splitTable(say("period"), time.bins.map((bin) => [periodName(bin.name, time.unit, { long: true }), bin]), place));
   }
 

@@ -12,7 +12,18 @@ function say(key, values = {}) {
 }
 
 const count = (value) => value.toLocaleString("en");
-const percent = (part, whole) => (whole ? `${Math.round((100 * part) / whole)} %` : "–");
+
+/** A share in whole per cent; only nothing is 0 % and only everything is 100 %. */
+function percent(part, whole) {
+  if (!whole) return "–";
+  const share = Math.round((100 * part) / whole);
+  if (share === 0 && part) return "< 1 %";
+  return share === 100 && part < whole ? "> 99 %" : `${share} %`;
+}
+
+/** "*bold* and soft" as elements. */
+const emphasised = (text) => text.split("*").map((part, place) => (part ? el(place % 2 ? "b" : "span", { class: place % 2 ? null : "muted" }, part) : null));
+
 const aspectName = (name) => name || say("no_aspect");
 
 /** The name of a bin: short for the axis, long for sentences and tables. */
