@@ -43,7 +43,7 @@ def test_every_word_has_both_languages_and_is_used() -> None:
         assert key in SAME_IN_KOREAN or re.search("[가-힣]", word["ko"]), key
         assert set(re.findall(r"{\w+}", word["en"])) == set(re.findall(r"{\w+}", word["ko"])), key
         assert f'"{key}"' in sources or BUILT_KEYS.fullmatch(key), key
-    used = re.findall(r'\bsay\("(\w+)"', sources)
+    used = re.findall(r'\bsay\("(\w+)"[,)]', sources)
     assert [key for key in used if key not in words] == []
 
 

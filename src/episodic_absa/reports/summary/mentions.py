@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.reports.summary.shown_text import on_one_line
@@ -48,7 +48,7 @@ def find_mentions(reviews: Sequence[AnalysedReview]) -> Mentions:
         pairs: set[tuple[str, Polarity]] = set()
         for aspect, key in zip(review.aspects, row, strict=True):
             spellings[joined[key]][on_one_line(aspect.term, _LONGEST_NAME) if key else ""] += 1
-            pairs.add((joined[key], _polarity(aspect.polarity, number)))
+            pairs.add((joined[key], checked_polarity(aspect.polarity, number)))
         pairs_of_keys.append(pairs)
     counts = Counter(key for pairs in pairs_of_keys for key, _ in pairs)
     ordered = sorted(spellings, key=lambda key: (-counts[key], key))
@@ -89,7 +89,12 @@ def split_by(
     )
 
 
-def _polarity(polarity: str, number: int) -> Polarity:
+def checked_polarity(polarity: str, number: int) -> Polarity:
+    """Return the polarity of a review's aspect.
+
+    Raises:
+        ValueError: it is none of positive, negative and neutral.
+    """
     if polarity not in POLARITIES:
         raise ValueError(f"review {number} has an unknown polarity; use one of {', '.join(POLARITIES)}")
-    return cast("Polarity", polarity)
+    return polarity

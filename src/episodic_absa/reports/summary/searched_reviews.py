@@ -5,10 +5,9 @@ from datetime import date
 from typing import Final
 
 from episodic_absa.analysed_review import AnalysedReview
-from episodic_absa.reports.summary.mentions import Mentions
+from episodic_absa.reports.summary.mentions import Mentions, checked_polarity
 from episodic_absa.reports.summary.shown_text import cleaned, on_one_line, words_at
 from episodic_absa.reports.summary.summary import Mark, SearchedReview
-from episodic_absa.vocabulary import POLARITIES
 
 MOST_SEARCHED: Final = 20_000
 MOST_CHARACTERS: Final = 5_000_000
@@ -34,7 +33,7 @@ def searched_reviews(
             label=table[number].label if table[number].aspects else "none",
             day=days[number],
             values=tuple(-1 if places[number] is None else places[number] or 0 for places in value_places),
-            marks=_marks(table[number], mentions.places[number], listed_n),
+            marks=_marks(table[number], mentions.places[number], number + 1, listed_n),
         )
         for number in _evenly_spaced(table)
     )
@@ -48,13 +47,13 @@ def _evenly_spaced(table: Sequence[AnalysedReview]) -> list[int]:
     return [place * len(table) // most for place in range(most)]
 
 
-def _marks(review: AnalysedReview, places: Sequence[int], listed_n: int) -> tuple[Mark, ...]:
+def _marks(review: AnalysedReview, places: Sequence[int], number: int, listed_n: int) -> tuple[Mark, ...]:
     marks = []
     for aspect, place in list(zip(review.aspects, places, strict=True))[:_MOST_MARKS]:
         start, end = words_at(aspect.evidence, aspect.term, review.text)
         # Words behind the cut are not part of the shown text.
         start, end = (start, min(end, LONGEST_SEARCHED)) if start < LONGEST_SEARCHED else (0, 0)
-        polarity = next(polarity for polarity in POLARITIES if polarity == aspect.polarity)
+        polarity = checked_polarity(aspect.polarity, number)
         term = on_one_line(aspect.term, _LONGEST_TERM)
         marks.append(Mark(place if place < listed_n else -1, term, polarity, start, end))
     return tuple(marks)

@@ -37,7 +37,7 @@ function chartStyle() {
 }
 
 function fileName(part) {
-  const stem = document.title.split(" · ")[1] || "reviews";
+  const stem = speech.source || "reviews";
   return `${stem.replace(/\.\w+$/, "").replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 60)}_${part}`;
 }
 

@@ -23,7 +23,7 @@ async function start() {
     return;
   }
   const data = await unpacked(byId("summary-data"));
-  Object.assign(speech, { words: data.words, language: data.language });
+  Object.assign(speech, { words: data.words, language: data.language, source: data.source });
   let reviews = null;
   startTheme();
   startLanguage();

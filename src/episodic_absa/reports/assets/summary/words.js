@@ -1,8 +1,8 @@
 // The words of the page in the reader's language. Static sentences carry their key; views draw themselves again.
 
-const speech = { words: {}, language: "en", views: [] };
+const speech = { words: {}, language: "en", source: "", views: [] };
 
-/** say("mentions", {n: 3}): "3 mentions". Numbers get separators; a key with _1 serves the number 1. */
+/** say("found", {n: 3}): "3 reviews found". Numbers get separators; a key with _1 serves the number 1. */
 function say(key, values = {}) {
   const exact = values.n === 1 && speech.words[`${key}_1`] ? `${key}_1` : key;
   return speech.words[exact][speech.language].replace(/\{(\w+)\}/g, (_, name) => {
@@ -48,6 +48,7 @@ function sayPage() {
   const root = document.documentElement;
   root.lang = speech.language;
   root.dataset.words = speech.language;
+  document.title = [say("page_title"), speech.source].filter(Boolean).join(" · ");
   for (const node of document.querySelectorAll("[data-say]")) {
     node.textContent = say(node.dataset.say, node.dataset.values ? JSON.parse(node.dataset.values) : {});
   }
