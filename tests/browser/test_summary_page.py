@@ -82,6 +82,16 @@ def opened(browser: "Browser", path: Path, width: int, **context: Any) -> "Itera
     assert [error for error in errors if not error.startswith("blob:")] == []
 
 
+def test_large_and_lopsided_counts_stay_inside(chromium: "Browser", tmp_path: Path) -> None:
+    name = "the lamp beside the bed in the second room of the old house"
+    reviews = [make_review("the lamp", ("lamp", "negative"), rating=str(number % 5)) for number in range(3000)]
+    write_summary(summarise([*reviews, make_review(name, (name, "positive"), rating="5")]), tmp_path / "page.html")
+    with opened(chromium, tmp_path / "page.html", 390) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        for chart in ("#aspect-key", "#aspect-0 .aspect-bars", "#aspect-1 .aspect-bars", "#column-chart"):
+            assert page.evaluate(_OVERLAPS, chart) == [], chart
+
+
 def saved(page: "Page", button: str) -> str:
     with page.expect_download() as download:
         page.click(button)

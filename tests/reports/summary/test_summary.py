@@ -1,6 +1,8 @@
 """The numbers of a summary, and what it leaves out."""
 
+import doctest
 from datetime import date
+from importlib import import_module
 
 import pytest
 from tests.reports.summary.review_making import hostile_reviews, make_review
@@ -18,6 +20,13 @@ REVIEWS = [
     make_review("It came on Monday.", date="someday soon"),
     make_review("Great!", ("", "positive"), date="2026-03-02"),
 ]
+
+
+@pytest.mark.parametrize("name", ["summary_building", "summary_page", "term_groups", "time_bins"])
+def test_the_examples_of_a_module_hold(name: str) -> None:
+    results = doctest.testmod(import_module(f"episodic_absa.reports.summary.{name}"))
+    assert results.attempted > 0
+    assert results.failed == 0
 
 
 def test_a_review_counts_once_per_aspect_and_polarity() -> None:

@@ -11,7 +11,7 @@ _TIME: Final = (
     r"(?:\s*\(\w{1,9}\))?(?:(?:[T,]|\s)\s*(?:오전|오후|[AaPp][Mm])?\s*\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?"
     r"\s*(?:[AaPp]\.?[Mm]\.?)?\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?)?"
 )
-_YEAR_FIRST: Final = re.compile(r"(\d{4})(?:([-/.])\s*|년\s*)(\d{1,2})(?:[-/.]\s*|월\s*)(\d{1,2})[.일]?" + _TIME)
+_YEAR_FIRST: Final = re.compile(r"(\d{4})(?:[-/.]|년)\s*(\d{1,2})(?:[-/.]|월)\s*(\d{1,2})[.일]?" + _TIME)
 _COMPACT: Final = re.compile(r"((?:19|20)\d{2})([01]\d)([0-3]\d)")
 _YEAR_LAST: Final = re.compile(r"(\d{1,2})([-/.])\s*(\d{1,2})\2\s*(\d{4})\.?" + _TIME)
 _DAY_MONTH: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})" + _TIME)
@@ -115,7 +115,7 @@ def read_day(cell: str, order: DayOrder = "day_first", *, compact: bool = False)
     if not 6 <= len(cell) <= _LONGEST_CELL:
         return None
     if parts := _YEAR_FIRST.fullmatch(cell):
-        return _day(parts[1], parts[3], parts[4])
+        return _day(parts[1], parts[2], parts[3])
     if compact and (parts := _COMPACT.fullmatch(cell)):
         return _day(parts[1], parts[2], parts[3])
     if parts := _YEAR_LAST.fullmatch(cell):

@@ -52,7 +52,7 @@ function labelsChart(width, labels) {
 function divergingScale(width, tallies) {
   const most = [0, 1, 2].map((place) => Math.max(1, ...tallies.map((tally) => tally[place])));
   const room = Math.max(...tallies.flat().map((value) => textWidth(count(value)))) + 8;
-  const unit = Math.max(0.1, (width - 3 * room - 26) / (most[0] + most[1] + most[2]));
+  const unit = Math.max(0, width - 3 * room - 26) / (most[0] + most[1] + most[2]);
   const zero = room + most[1] * unit;
   const apart = zero + most[0] * unit + room + 26;
   return { unit, zero, apart, room };
@@ -74,17 +74,17 @@ function divergingBars(scale, [positive, negative, neutral], y = 0, height = 18)
   ];
 }
 
+/** The words above the bars: at their axes, or in a row where they would meet. */
 function divergingKey(scale, width, y = 12) {
   const { zero, apart } = scale;
-  const [negative, positive, neutral] = ["negative", "positive", "neutral"].map((name) => `${SIGN[name]} ${say(name)}`);
-  const left = Math.max(textWidth(negative) + 1, zero - 7);
-  const right = Math.max(zero + 7, left + 12);
-  return [
-    label(left, y, negative, "key neg", "end"),
-    label(right, y, positive, "key pos"),
-    // At the right edge the word may not fit behind its axis.
-    apart + textWidth(neutral, 12, 700) + 6 > width ? label(width, y, neutral, "key neu", "end") : label(apart, y, neutral, "key neu"),
-  ];
+  const words = ["negative", "positive", "neutral"].map((name) => `${SIGN[name]} ${say(name)}`);
+  const sizes = words.map((word) => textWidth(word, 12, 700));
+  let starts = [zero - 7 - sizes[0], zero + 7, Math.min(apart, width - sizes[2])];
+  if (starts[0] < 0 || starts[1] + sizes[1] + 10 > starts[2]) {
+    starts = [0, sizes[0] + 16, sizes[0] + sizes[1] + 32];
+  }
+  const kinds = ["key neg", "key pos", "key neu"];
+  return words.map((word, place) => (place ? label(starts[place], y, word, kinds[place]) : label(starts[0] + sizes[0], y, word, kinds[0], "end")));
 }
 
 /** The aspects as one picture, for export: the page itself shows one bar per row. */

@@ -32,7 +32,8 @@ function chartStyle() {
   const root = getComputedStyle(document.documentElement);
   const light = (name) => root.getPropertyValue(name).match(/#[0-9a-f]{3,8}/i)?.[0] || "#000000";
   const rules = [...document.styleSheets[0].cssRules].filter((rule) => rule.selectorText?.startsWith(".chart "));
-  return `.chart { font-family: system-ui, sans-serif; font-size: 12px; }\n${rules.map((rule) => rule.cssText).join("\n")}`
+  const family = getComputedStyle(document.body).fontFamily;
+  return `.chart { font-family: ${family}; font-size: 12px; }\n${rules.map((rule) => rule.cssText).join("\n")}`
     .replace(/var\((--[\w-]+)\)/g, (_, name) => light(name));
 }
 
