@@ -1,0 +1,68 @@
+"""Near-equal terms are one aspect; words that only look alike are not."""
+
+from collections import Counter
+
+import pytest
+
+from episodic_absa.reports.summary.term_groups import group_of, joined_keys, term_key
+
+
+def keys_of(*terms: str, text: str | None = None) -> set[str]:
+    keys = [term_key(term, text or term) for term in terms]
+    return set(joined_keys(keys).values())
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        ("service", "services", "Service", "the service", " service! "),
+        ("check-in", "Check in", "check  in"),
+        ("battery", "batteries"),
+        ("dish", "dishes"),
+        ("glass", "glasses"),
+        ("movie", "movies"),
+        ("hotel room", "hotel rooms"),
+        ("배터리 수명", "배터리수명"),
+        ("직원", "직원들"),
+    ],
+)
+def test_near_equal_terms_share_a_group(terms: tuple[str, ...]) -> None:
+    assert len(keys_of(*terms)) == 1
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        ("staff", "stuff"),
+        ("new", "news"),
+        ("good", "goods"),
+        ("wifi", "wives"),
+        ("bus", "bu"),
+        ("물", "물가"),
+        ("아들", "아"),
+        ("price", "prize"),
+    ],
+)
+def test_terms_that_only_look_alike_stay_apart(terms: tuple[str, str]) -> None:
+    assert len(keys_of(*terms)) == 2
+
+
+def test_a_plural_without_its_singular_keeps_its_name() -> None:
+    assert keys_of("stairs", "towels") == {"stairs", "towels"}
+
+
+def test_a_particle_is_removed_only_where_the_analyser_finds_it() -> None:
+    assert term_key("서비스가", "서비스가 좋아요.") == "서비스"
+    assert term_key("서비스는", "여기 서비스는 별로예요.") == "서비스"
+    assert term_key("물가", "요즘 물가가 너무 올랐어요.") == "물가"
+
+
+def test_the_commonest_spelling_names_the_group() -> None:
+    group = group_of(Counter({"rooms": 4, "Room": 2, "room": 3}))
+    assert group.name == "room"
+    assert group.spellings == (("room", 5), ("rooms", 4))
+
+
+def test_equally_common_spellings_are_ordered_by_length_then_letters() -> None:
+    assert group_of(Counter({"rooms": 1, "room": 1})).name == "room"
+    assert group_of(Counter({"b": 1, "a": 1})).name == "a"
