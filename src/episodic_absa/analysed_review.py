@@ -1,4 +1,4 @@
-"""One analysed review of a table: its text, its other columns, and what was found. Plain values, for files and pages."""
+"""One analysed review of a table: its text, its other columns, its aspects. Plain values, for files and pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

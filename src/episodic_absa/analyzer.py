@@ -1,8 +1,8 @@
 """Analyses single reviews: the synchronous entry for scripts and notebooks."""
 
 import uuid
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncIterable, AsyncIterator, Generator, Iterable
+from contextlib import aclosing, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -111,7 +111,7 @@ class Analyzer:
         concurrency: int = DEFAULT_CONCURRENCY,
         processes: int | None = None,
         on_progress: Progress | None = None,
-    ) -> Iterator[SampleResult | AnalysisFailure]:
+    ) -> Generator[SampleResult | AnalysisFailure, None, None]:
         """Return an iterator over the analyses of many reviews, in their order.
 
         It reads a bounded number of reviews ahead, so that millions fit. A review that fails gives an AnalysisFailure
@@ -141,8 +141,7 @@ class Analyzer:
         make_sample("-", language_code=language_code, domain_id=domain_id)  # a wrong argument fails here, at once
         plan = self._plan(concurrency, processes)
         samples = (_sample_or_failure(text, language_code, domain_id) for text in texts)
-        outcomes = analyse_all(self._loop, plan, samples, total=total_of(texts), on_progress=on_progress)
-        return (self._counted(outcome) for outcome in outcomes)
+        return self._counted(analyse_all(self._loop, plan, samples, total=total_of(texts), on_progress=on_progress))
 
     async def stream(
         self,
@@ -179,7 +178,8 @@ class Analyzer:
         outcomes = stream_all(self._loop, plan, samples, total=total_of(texts), on_progress=on_progress)
         async with aclosing(outcomes):
             async for outcome in outcomes:
-                yield self._counted(outcome)
+                self._analyzed_n += 1
+                yield outcome
 
     def close(self) -> None:
         """Close the backend, the store and the background thread. A second call does nothing."""
@@ -201,9 +201,13 @@ class Analyzer:
             processes=processes,
         )
 
-    def _counted(self, outcome: SampleResult | AnalysisFailure) -> SampleResult | AnalysisFailure:
-        self._analyzed_n += 1
-        return outcome
+    def _counted(
+        self, outcomes: Generator[SampleResult | AnalysisFailure, None, None]
+    ) -> Generator[SampleResult | AnalysisFailure, None, None]:
+        with closing(outcomes):
+            for outcome in outcomes:
+                self._analyzed_n += 1
+                yield outcome
 
     def __enter__(self) -> Self:
         return self

@@ -170,7 +170,7 @@ class SupervisorAgent:
     def asking(self, backend: Backend) -> Self:
         """Return the same supervisor with another way to its backend, such as one that limits requests."""
         other = copy(self)
-        other._backend = backend
+        other._backend = backend  # noqa: SLF001 - a copy of this object
         return other
 
     def new_asking(self, condition: Condition, seed: int) -> Asking:

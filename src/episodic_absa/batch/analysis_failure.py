@@ -6,6 +6,7 @@ from typing import Final, Self
 
 from episodic_absa.errors import BackendError, ConfigError, ContractError, LeakageError
 from episodic_absa.schemas.absa import Sample
+from episodic_absa.vocabulary import ErrorType
 
 INVALID_TEXT: Final = "invalid_text"
 
@@ -32,7 +33,7 @@ class AnalysisFailure:
     @classmethod
     def of(cls, sample: Sample, error: BackendError | ContractError | LeakageError) -> Self:
         """Return the failure of a sample."""
-        return cls(sample.uid, _type_of(error), str(error))
+        return cls(sample.uid, error_type(error), str(error))
 
 
 def failure_of_text(text: object, error: Exception) -> AnalysisFailure:
@@ -46,10 +47,11 @@ def failure_of_text(text: object, error: Exception) -> AnalysisFailure:
     return AnalysisFailure(f"analyze-{uuid.uuid4()}", INVALID_TEXT, message)
 
 
-def _type_of(error: BackendError | ContractError | LeakageError) -> str:
+def error_type(error: BackendError | ContractError | LeakageError) -> ErrorType:
+    """Return the error's type as the outputs of a run name it."""
     if isinstance(error, ContractError):
         return "contract_error"
     if isinstance(error, LeakageError):
         return "leakage_error"
-    kind: str = getattr(error, "kind", "provider_error")
+    kind: ErrorType = getattr(error, "kind", "provider_error")
     return kind

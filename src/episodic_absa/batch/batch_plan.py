@@ -57,14 +57,10 @@ class BatchPlan:
     @property
     def may_share_out(self) -> bool:
         """Whether other processes give the same results: the engine is shipped, and no memory connects the reviews."""
-        backbone = self.settings and self.settings.backbone
-        return (
-            backbone is not None
-            and bool(sys.executable)
-            and shipped_fingerprint(backbone) is not None
-            and backbone.record is None
-            and not self.has_memory
-        )
+        if self.settings is None or not sys.executable:
+            return False
+        backbone = self.settings.backbone
+        return shipped_fingerprint(backbone) is not None and backbone.record is None and not self.has_memory
 
     @property
     def has_memory(self) -> bool:

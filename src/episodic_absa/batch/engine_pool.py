@@ -11,8 +11,6 @@ from episodic_absa.batch.engine_process import EngineEndedError, EngineProcess
 from episodic_absa.errors import BackendUnavailableError
 from episodic_absa.schemas.absa import Sample
 
-ENGINE_ENDED = "provider_error"
-
 
 class EnginePool:
     """As many processes as asked for; each has a thread here that waits for its answers."""
@@ -57,9 +55,8 @@ class EnginePool:
         finally:
             self._idle.put(process)
         if len(chunk) == 1:
-            return [
-                AnalysisFailure(chunk[0].uid, ENGINE_ENDED, "the process of the embedded engine ended at this review")
-            ]
+            message = "the process of the embedded engine ended at this review"
+            return [AnalysisFailure(chunk[0].uid, "provider_error", message)]
         middle = len(chunk) // 2
         return [*self._analyse(chunk[:middle]), *self._analyse(chunk[middle:])]
 

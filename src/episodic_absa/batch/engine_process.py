@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
 from episodic_absa.agents.memory_view import DirectMemory
@@ -32,7 +33,7 @@ class EngineProcess:
     """One process; it analyses chunks of reviews, one after the other, and ends when its input closes."""
 
     def __init__(self, settings: EngineSettings) -> None:
-        paths = [path or os.getcwd() for path in sys.path]
+        paths = [path or str(Path.cwd()) for path in sys.path]
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with this package
             [sys.executable, "-c", _START, *paths],
             stdin=subprocess.PIPE,

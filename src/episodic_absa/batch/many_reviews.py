@@ -1,7 +1,7 @@
 """Drives a batch from outside its event loop: as an iterator, or as an asynchronous stream."""
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sized
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Generator, Iterable, Iterator, Sized
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ def analyse_all(
     *,
     total: int | None,
     on_progress: Progress | None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Yield the outcome of each review in order; reviews are read in the caller's thread, a bounded number ahead."""
     waiting = iter(samples)
     least_n, waiting = _least_number(plan, waiting, total)
@@ -58,7 +58,7 @@ async def stream_all(
     *,
     total: int | None,
     on_progress: Progress | None,
-) -> AsyncIterator[Outcome]:
+) -> AsyncGenerator[Outcome, None]:
     """Yield the outcome of each review in order, as soon as it and all before it are there."""
     processes = plan.processes_for(total or 0)
     room = asyncio.Semaphore(window_of(plan, processes))

@@ -3,7 +3,7 @@
 import csv
 import io
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -35,7 +35,8 @@ class Place(NamedTuple):
 
 def read_csv(path: Path, split: Split, text_column: str) -> Iterator[tuple[int, LabelledSample]]:
     """Yield the line and the sample of each row."""
-    rows = _csv_rows(path)
+    # newline="" keeps line ends as they are: inside quotes they belong to the text.
+    rows = csv_rows(path, io.StringIO(read_text_file(path), newline=""))
     header_line, header = next(rows, (1, []))
     columns = [tidy(name) for name in header]
     repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
@@ -101,9 +102,9 @@ def readable_text(text: str | None, path: Path, line: int) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    # newline="" keeps line ends as they are: inside quotes they belong to the text.
-    reader = csv.reader(io.StringIO(read_text_file(path), newline=""), strict=True)
+def csv_rows(path: Path, lines: Iterable[str], *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of each row that is not blank, the header included."""
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
     while True:
         line = reader.line_num + 1
         try:
