@@ -67,7 +67,7 @@ class Target:
         if out is not None and reviews.path is not None and out.resolve() == reviews.path.resolve():
             raise ConfigError(f"--out {out} is the file of the reviews; choose another name", key="out")
         self._rows = ResultRows(reviews.columns, one_per_aspect=one_per_aspect)
-        self._file = None if out is None else ResultFile(out, self._rows.columns)
+        self._file = None if out is None else ResultFile(out, self._rows)
         self._total = reviews.rows_n
         self._done_n = self._rows_n = 0
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from episodic_absa.cli.analyze.result_rows import ASPECTS, CONFIDENCE
+from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.serialization.durable_file import sync_directory
@@ -36,7 +36,7 @@ class ResultFile:
         ConfigError: the ending is unknown, or the place cannot be written.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+    def __init__(self, path: Path, rows: ResultRows) -> None:
         if path.suffix.lower() not in RESULT_ENDINGS:
             raise ConfigError(f"--out {path}: the ending must be one of {', '.join(RESULT_ENDINGS)}", key="out")
         if path.is_dir():
@@ -44,7 +44,7 @@ class ResultFile:
         self.path = path
         self._draft = path.with_name(f".{path.name}.{os.getpid()}.new")
         try:
-            self._writer = _writer(self._draft, path.suffix.lower(), columns)
+            self._writer = _writer(self._draft, path.suffix.lower(), rows)
         except OSError as error:
             raise ConfigError(f"cannot write {path}: {error.strerror}; choose another --out", path=path) from error
 
@@ -99,18 +99,18 @@ class _JsonRows:
 
 
 class _ParquetRows:
-    def __init__(self, draft: Path, columns: Sequence[str]) -> None:
+    def __init__(self, draft: Path, rows: ResultRows) -> None:
         try:
             import pyarrow as pa
             from pyarrow import parquet
         except ImportError as error:
-            raise MissingExtraError(feature="Parquet files", extra="parquet") from error
+            raise MissingExtraError(feature="a Parquet file", extra="parquet") from error
         aspect = pa.struct(
             [(name, pa.string()) for name in ("term", "polarity")]
             + [("confidence", pa.float64()), ("evidence", pa.string())]
         )
-        kinds = {ASPECTS: pa.list_(aspect), CONFIDENCE: pa.float64()}
-        self._schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
+        kinds = {rows.aspects_column: pa.list_(aspect), rows.confidence_column: pa.float64()}
+        self._schema = pa.schema([(name, kinds.get(name, pa.string())) for name in rows.columns])
         self._typed = frozenset(kinds)
         self._table = pa.Table
         self._writer = parquet.ParquetWriter(draft, self._schema)
@@ -132,10 +132,10 @@ class _ParquetRows:
         self._rows.clear()
 
 
-def _writer(draft: Path, ending: str, columns: Sequence[str]) -> RowWriter:
+def _writer(draft: Path, ending: str, rows: ResultRows) -> RowWriter:
     if ending == ".csv":
-        return _CsvRows(draft, columns)
-    return _JsonRows(draft) if ending == ".jsonl" else _ParquetRows(draft, columns)
+        return _CsvRows(draft, rows.columns)
+    return _JsonRows(draft) if ending == ".jsonl" else _ParquetRows(draft, rows)
 
 
 def _safe(cell: str) -> str:

@@ -22,6 +22,10 @@ class ResultRows:
         self._names = {name: f"{_PREFIX}{name}" if name in columns else name for name in added}
         self._one_per_aspect = one_per_aspect
         self.columns = (*columns, *self._names.values())
+        self.aspects_column = self._names.get(ASPECTS)
+        """The column of lists, None if there is one row per aspect."""
+        self.confidence_column = self._names.get(CONFIDENCE)
+        """The column of numbers."""
 
     def rows(self, cells: Mapping[str, Any], review: AnalysedReview | None, error: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of one review; one that was not analysed has one row, with the error."""

@@ -13,7 +13,6 @@ _NAMES: Final = frozenset(
         *("comments", "body", "sentence", "feedback", "message", "opinion", "document"),
         *(
             "리뷰",
-            "리뷰내용",
             "내용",
             "후기",
             "이용후기",
