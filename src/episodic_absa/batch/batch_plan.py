@@ -16,8 +16,8 @@ from episodic_absa.schemas.run import Condition
 DEFAULT_CONCURRENCY: Final = 16
 PAYS_FROM: Final = 500
 """Reviews from which several processes are quicker than one: each takes two seconds to load the engine."""
-_MOST_PROCESSES: Final = 8
-"""Chosen without being asked; each takes about half a GiB."""
+_MEMORY_OF_A_PROCESS: Final = 2 << 30
+"""Physical memory per process that is started without being asked; each uses a third of it."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,17 @@ class BatchPlan:
             return self.processes
         if least_n < PAYS_FROM or not self.may_share_out:
             return 1
-        return min(_MOST_PROCESSES, len(os.sched_getaffinity(0)))
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return max(1, min(_cores(), memory // _MEMORY_OF_A_PROCESS))
 
     @property
     def samples_ahead(self) -> int:
         """Reviews that are started and not yet finished, in this process."""
         # An engine in this process never waits. Twice the requests: a review's last ones leave places empty.
         return 1 if self.pipeline.backend.is_local else 2 * self.concurrency
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    # macOS has no affinity.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

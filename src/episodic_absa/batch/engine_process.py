@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
@@ -67,20 +68,24 @@ class EngineProcess:
         """End the process at once; it holds nothing that could be lost."""
         self._process.kill()
         self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # what was not yet sent has no reader any more
+                    pipe.close()
 
     def _send(self, value: object) -> None:
         assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         try:
             pickle.dump(value, self._process.stdin, pickle.HIGHEST_PROTOCOL)
             self._process.stdin.flush()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: closed by another thread
             raise EngineEndedError from error
 
     def _receive(self) -> Any:
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         try:
             return pickle.load(self._process.stdout)  # noqa: S301 - from the process started above
-        except (EOFError, pickle.UnpicklingError, OSError) as error:
+        except (EOFError, pickle.UnpicklingError, OSError, ValueError) as error:
             raise EngineEndedError from error
 
 
