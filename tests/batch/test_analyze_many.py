@@ -127,7 +127,7 @@ def test_a_stream_gives_a_result_before_it_gets_the_next_review() -> None:
             await came.wait()
             yield KOREAN
 
-        seen = []
+        seen: list[str] = []
         with Analyzer() as analyzer:
             async for outcome in analyzer.stream(source()):
                 assert isinstance(outcome, SampleResult)

@@ -1,6 +1,6 @@
-"""Runs the samples of a cell concurrently, with the results of a sequential run.
+"""Runs the samples of a cell or a batch concurrently, with the results of a sequential run.
 
-The only module that knows about concurrency. A sample's result is valid if and only if what memory put into its prompts
+A sample's result is valid if and only if what memory put into its prompts
 is what it would have been in sequential order. So:
 
 - samples start ahead of their turn; Stage1 never depends on memory;
