@@ -69,11 +69,12 @@ class Target:
         self._rows = ResultRows(reviews.columns, one_per_aspect=one_per_aspect)
         self._file = None if out is None else ResultFile(out, self._rows)
         self._total = reviews.rows_n
-        self._done_n = self._rows_n = 0
+        self._done_n = self._analysed_n = self._rows_n = 0
 
     def write(self, row: AnalysedRow, review: AnalysedReview | None) -> None:
         """Add the rows of one review."""
         self._done_n += 1
+        self._analysed_n += review is not None
         if self._file is None:
             return
         error = row.outcome.message if isinstance(row.outcome, AnalysisFailure) else NO_TEXT
@@ -90,10 +91,9 @@ class Target:
         if kind is None:
             if self._file is not None:
                 show(Text(f"{shown_path(self._file.finish())}: {self._rows_n:,} rows"))
-        elif self._file is None or not self._done_n:
-            if self._file is not None:
-                self._file.discard()
-        else:
+        elif self._file is not None and not self._analysed_n:
+            self._file.discard()
+        elif self._file is not None:
             kept = shown_path(self._file.keep_part())
             sys.stderr.write(
                 f"stopped after {self._done_n:,} of {self._total:,} reviews; their results are in {kept}\n"
