@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from episodic_absa.cli import main
 from episodic_absa.cli.analyze.analysed_rows import AnalysedRow
 from episodic_absa.cli.analyze.file_run import Target
 from episodic_absa.cli.analyze.review_input import read_input
+from episodic_absa.errors import ConfigError
 
 REVIEWS = (
     ("1", "=1+1", "The battery lasts long, but the screen is too dark."),
@@ -159,6 +161,24 @@ def test_ten_failures_alike_end_the_command_and_a_few_are_told_by_their_cause(fo
     assert every.code == 2
     assert every.err.splitlines()[1].startswith("error: the first 10 reviews failed alike: the recording")
     assert not list(folder.glob("*none*"))
+
+
+def test_a_full_disk_leaves_no_half_of_a_file(folder: Path) -> None:
+    reviews = read_input(["reviews.csv"], None)
+    row = next(iter(reviews.rows))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    try:
+        with (
+            pytest.raises(ConfigError, match=r"cannot write r\.csv: File too large; choose another --out"),
+            Target(Path("r.csv"), reviews, one_per_aspect=False) as target,
+        ):
+            for position in range(1000):
+                review = AnalysedReview(row.text, {}, "en", "positive", ())
+                target.write(AnalysedRow(position, row, None), review)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [path.name for path in folder.iterdir()] == ["reviews.csv"]
 
 
 def test_an_interrupt_keeps_what_was_done_and_says_how_far_it_came(

@@ -91,7 +91,7 @@ class Target:
         if kind is None:
             if self._file is not None:
                 show(Text(f"{shown_path(self._file.finish())}: {self._rows_n:,} rows"))
-        elif self._file is not None and not self._analysed_n:
+        elif self._file is not None and not (self._analysed_n and self._file.is_whole):
             self._file.discard()
         elif self._file is not None:
             kept = shown_path(self._file.keep_part())

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -42,15 +43,25 @@ class ResultFile:
         if path.is_dir():
             raise ConfigError(f"--out {path} is a directory; name a file", key="out")
         self.path = path
+        self.is_whole = True
+        """False: the disk took only a part of a row."""
         self._draft = path.with_name(f".{path.name}.{os.getpid()}.new")
         try:
             self._writer = _writer(self._draft, path.suffix.lower(), rows)
         except OSError as error:
-            raise ConfigError(f"cannot write {path}: {error.strerror}; choose another --out", path=path) from error
+            raise _not_written(path, error) from error
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Add a row."""
-        self._writer.write(row)
+        """Add a row.
+
+        Raises:
+            ConfigError: the disk refuses it.
+        """
+        try:
+            self._writer.write(row)
+        except OSError as error:
+            self.is_whole = False
+            raise _not_written(self.path, error) from error
 
     def finish(self) -> Path:
         """Put the draft in place and return where it is."""
@@ -62,13 +73,18 @@ class ResultFile:
 
     def discard(self) -> None:
         """Remove the draft."""
-        self._writer.close()
+        with suppress(OSError):  # a full disk
+            self._writer.close()
         self._draft.unlink(missing_ok=True)
 
     def _put_in_place(self, path: Path) -> Path:
-        self._writer.close()
-        self._draft.replace(path)
-        sync_directory(path.parent)
+        try:
+            self._writer.close()
+            self._draft.replace(path)
+            sync_directory(path.parent)
+        except OSError as error:
+            self.discard()
+            raise _not_written(path, error) from error
         return path
 
 
@@ -136,6 +152,10 @@ def _writer(draft: Path, ending: str, rows: ResultRows) -> RowWriter:
     if ending == ".csv":
         return _CsvRows(draft, rows.columns)
     return _JsonRows(draft) if ending == ".jsonl" else _ParquetRows(draft, rows)
+
+
+def _not_written(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"cannot write {path}: {error.strerror}; choose another --out", path=path, key="out")
 
 
 def _safe(cell: str) -> str:
