@@ -167,15 +167,16 @@ def test_a_full_disk_leaves_no_half_of_a_file(folder: Path) -> None:
     reviews = read_input(["reviews.csv"], None)
     row = next(iter(reviews.rows))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def write_much() -> None:
+        with Target(Path("r.csv"), reviews, one_per_aspect=False) as target:
+            for position in range(1000):
+                target.write(AnalysedRow(position, row, None), AnalysedReview(row.text, {}, "en", "positive", ()))
+
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
     try:
-        with (
-            pytest.raises(ConfigError, match=r"cannot write r\.csv: File too large; choose another --out"),
-            Target(Path("r.csv"), reviews, one_per_aspect=False) as target,
-        ):
-            for position in range(1000):
-                review = AnalysedReview(row.text, {}, "en", "positive", ())
-                target.write(AnalysedRow(position, row, None), review)
+        with pytest.raises(ConfigError, match=r"cannot write r\.csv: File too large; choose another --out"):
+            write_much()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert [path.name for path in folder.iterdir()] == ["reviews.csv"]

@@ -171,6 +171,6 @@ def _safe(cell: str) -> str:
 
 def _sync_and_close(file: Any) -> None:
     if not file.closed:
-        file.flush()
-        os.fsync(file.fileno())
-        file.close()
+        with file:
+            file.flush()
+            os.fsync(file.fileno())
