@@ -1,9 +1,9 @@
-"""Measures a grid: its time beside the lower bound of its requests, the requests it saves, the CPU of the client.
+"""Measures a grid and batches of reviews: time beside the lower bound of the requests, requests saved, CPU, processes.
 
 A server on loopback, in a process of its own, answers every request after the same time with what the embedded engine
 said to that prompt; requests go through the real client.
 
-python benchmarks/throughput.py [--samples 60] [--latency 1.0] [--concurrency 64]
+python benchmarks/throughput.py [--samples 60] [--latency 1.0] [--concurrency 64] [--part grid|many]
 """
 
 import argparse
@@ -11,22 +11,17 @@ import asyncio
 import csv
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recorded_model import prompt_key, review_key
+from many_reviews import measure_command, measure_engine, measure_model
+from recording import RememberingReplier, serving
 
-from episodic_absa.backends.backend import RepairingBackend, Reply, Request
-from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.estimate.dry_run import estimate_run
 from episodic_absa.runs.grid_run import run_cells
@@ -34,31 +29,10 @@ from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, RUN_META, 
 
 LATEST = Path(__file__).with_name("latest.json")
 DATA = Path(__file__).resolve().parents[1] / "experiments" / "data"
-SERVER = Path(__file__).with_name("recorded_model.py")
 CONDITIONS = ("C1", "C2", "C2_silent", "C2_eval_only")
 NEVER_EXPOSED = ("C1", "C2_silent", "C2_eval_only")
 SEEDS = (42, 123, 456)
 ONE_BY_ONE_SAMPLES = 2
-
-
-class RememberingReplier(RemoteFacts):
-    """The embedded engine; it keeps its answers by prompt."""
-
-    def __init__(self) -> None:
-        self._engine = EmbeddedReplier()
-        self.name = self._engine.name
-        self.honours_seed = False
-        self.texts: dict[str, str] = {}
-
-    async def reply(self, request: Request) -> Reply:
-        reply = await self._engine.reply(request)
-        prompt = request.ask.prompt
-        self.texts[prompt_key(prompt.system, prompt.user)] = reply.text
-        self.texts.setdefault(review_key(prompt.system, prompt.user), reply.text)
-        return reply
-
-    async def close(self) -> None:
-        await self._engine.close()
 
 
 class Measured(NamedTuple):
@@ -106,17 +80,6 @@ def write_config(folder: Path, name: str, base_url: str | None, **experiment: An
     path = folder / f"{name}.yaml"
     path.write_text(json.dumps(config), "utf-8")
     return load_experiment(path)
-
-
-@contextmanager
-def serving(recording: Path, latency_s: float) -> Iterator[str]:
-    """Run the server."""
-    command = [sys.executable, str(SERVER), str(recording), str(latency_s)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        yield server.stdout.readline().decode().strip()
-        server.stdin.close()
 
 
 def measure(config: ExperimentConfig) -> Measured:
@@ -252,20 +215,29 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=60)
     parser.add_argument("--latency", type=float, default=1.0)
     parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument("--part", choices=("grid", "many"), help="measure only a grid, or only batches of reviews")
     parser.add_argument("--keep", action="store_true", help="write no benchmarks/latest.json")
     options = parser.parse_args()
     os.environ.setdefault("OPENAI_API_KEY", "not-needed")
+    figures: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        figures = compare(options, Path(folder))
+        if options.part != "many":
+            grid = figures["throughput"] = compare(options, Path(folder))
+            print(
+                f"{grid['wall_over_lower_bound']}x the lower bound; one request at a time: "
+                f"{grid['one_at_a_time_s_extrapolated']} s, extrapolated from "
+                f"{grid['one_at_a_time_measured_requests']} requests"
+            )
+        if options.part != "grid":
+            figures["many_reviews"] = {
+                "engine": measure_engine(),
+                "command": measure_command(Path(folder)),
+                "model": measure_model(Path(folder), options.latency, options.concurrency),
+            }
     print(json.dumps(figures, indent=2))
-    print(
-        f"{figures['wall_over_lower_bound']}x the lower bound; one request at a time: "
-        f"{figures['one_at_a_time_s_extrapolated']} s, extrapolated from "
-        f"{figures['one_at_a_time_measured_requests']} requests"
-    )
     if not options.keep:
         known = json.loads(LATEST.read_text()) if LATEST.exists() else {}
-        LATEST.write_text(json.dumps({**known, "throughput": figures}, indent=2, sort_keys=True) + "\n")
+        LATEST.write_text(json.dumps({**known, **figures}, indent=2, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

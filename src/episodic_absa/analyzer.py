@@ -1,6 +1,8 @@
 """Analyses single reviews: the synchronous entry for scripts and notebooks."""
 
 import uuid
+from collections.abc import AsyncIterable, AsyncIterator, Generator, Iterable
+from contextlib import aclosing, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -10,6 +12,10 @@ from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.create_backend import BackboneSettings, backbone_from, create_backend
+from episodic_absa.batch import DEFAULT_CONCURRENCY, AnalysisFailure, BatchPlan, analyse_all, stream_all
+from episodic_absa.batch.analysis_failure import failure_of_text
+from episodic_absa.batch.batch_plan import EngineSettings
+from episodic_absa.batch.many_reviews import Progress, as_stream, total_of
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, InputError
 from episodic_absa.language.language_codes import checked_language_code
@@ -65,8 +71,16 @@ class Analyzer:
         self._seed = seed
         self._analyzed_n = 0
         flags = load_condition(condition, conditions)
+        backbone = _backbone_of(backend, base_url)
         self._pipeline = build_pipeline(
-            backend=_backend_of(backend, base_url), condition=flags, store=store, settings=pipeline, memory=memory
+            backend=create_backend(backbone) if isinstance(backbone, BackboneSettings) else backbone,
+            condition=flags,
+            store=store,
+            settings=pipeline,
+            memory=memory,
+        )
+        self._engine = (
+            EngineSettings(backbone, flags, pipeline, memory, seed) if isinstance(backbone, BackboneSettings) else None
         )
         self._loop = LoopThread(owner="Analyzer")
 
@@ -92,6 +106,85 @@ class Analyzer:
         self._analyzed_n += 1
         return self._loop.run(self._pipeline.supervisor.run(sample, memory, seed=self._seed))
 
+    def analyze_many(
+        self,
+        texts: Iterable[str | Sample],
+        *,
+        language_code: str | None = None,
+        domain_id: str = "unknown",
+        concurrency: int = DEFAULT_CONCURRENCY,
+        processes: int | None = None,
+        on_progress: Progress | None = None,
+    ) -> Generator[SampleResult | AnalysisFailure, None, None]:
+        """Return an iterator over the analyses of many reviews, in their order.
+
+        It reads a bounded number of reviews ahead, so that millions fit. A review that fails gives an AnalysisFailure
+        and the others go on. Equal texts are analysed once where the condition uses no memory; where it writes one,
+        every review sees what it would have seen alone.
+
+        Args:
+            texts: reviews; a Sample carries a uid, a language and a domain of its own.
+            language_code: the language of all texts; None detects it for each.
+            domain_id: is kept with the results.
+            concurrency: how many requests to a model are under way at once.
+            processes: how many processes the embedded engine uses; None decides by the number of reviews and cores.
+            on_progress: is called after each review with the numbers of finished reviews and of all, None if unknown.
+
+        Raises:
+            ConfigError: an argument is out of range, or several processes are asked for a model or a memory.
+            MemoryStoreError: the store cannot be read or written.
+
+        Example:
+            >>> from episodic_absa import Analyzer
+            >>> with Analyzer() as analyzer:
+            ...     for result in analyzer.analyze_many(["The room is clean.", "The staff was rude."]):
+            ...         print(result)
+            SampleResult(positive: room positive)
+            SampleResult(negative: staff negative)
+        """
+        make_sample("-", language_code=language_code, domain_id=domain_id)  # a wrong argument fails here, at once
+        plan = self._plan(concurrency, processes)
+        samples = (_sample_or_failure(text, language_code, domain_id) for text in texts)
+        return self._counted(analyse_all(self._loop, plan, samples, total=total_of(texts), on_progress=on_progress))
+
+    async def stream(
+        self,
+        texts: Iterable[str | Sample] | AsyncIterable[str | Sample],
+        *,
+        language_code: str | None = None,
+        domain_id: str = "unknown",
+        concurrency: int = DEFAULT_CONCURRENCY,
+        processes: int | None = None,
+        on_progress: Progress | None = None,
+    ) -> AsyncIterator[SampleResult | AnalysisFailure]:
+        """Yield the analyses of many reviews inside an event loop, in their order. The arguments are as above.
+
+        Args:
+            texts: reviews, also from an asynchronous source; a result does not wait for the reviews after it.
+            language_code: the language of all texts; None detects it for each.
+            domain_id: is kept with the results.
+            concurrency: how many requests to a model are under way at once.
+            processes: how many processes the embedded engine uses.
+            on_progress: is called after each review, as for `analyze_many`.
+
+        Example:
+            >>> import asyncio
+            >>> from episodic_absa import Analyzer
+            >>> async def labels(texts):
+            ...     with Analyzer() as analyzer:
+            ...         return [result.final_result.label async for result in analyzer.stream(texts)]
+            >>> asyncio.run(labels(["The room is clean.", "The staff was rude."]))
+            ['positive', 'negative']
+        """
+        make_sample("-", language_code=language_code, domain_id=domain_id)
+        plan = self._plan(concurrency, processes)
+        samples = (_sample_or_failure(text, language_code, domain_id) async for text in as_stream(texts))
+        outcomes = stream_all(self._loop, plan, samples, total=total_of(texts), on_progress=on_progress)
+        async with aclosing(outcomes):
+            async for outcome in outcomes:
+                self._analyzed_n += 1
+                yield outcome
+
     def close(self) -> None:
         """Close the backend, the store and the background thread. A second call does nothing."""
         if self._loop.is_closed:
@@ -101,6 +194,24 @@ class Analyzer:
             self._loop.run(self._pipeline.close())
         finally:
             self._loop.close()
+
+    def _plan(self, concurrency: int, processes: int | None) -> BatchPlan:
+        return BatchPlan(
+            self._pipeline,
+            self._engine,
+            seed=self._seed,
+            first_index=self._analyzed_n,
+            concurrency=concurrency,
+            processes=processes,
+        )
+
+    def _counted(
+        self, outcomes: Generator[SampleResult | AnalysisFailure, None, None]
+    ) -> Generator[SampleResult | AnalysisFailure, None, None]:
+        with closing(outcomes):
+            for outcome in outcomes:
+                self._analyzed_n += 1
+                yield outcome
 
     def __enter__(self) -> Self:
         return self
@@ -199,12 +310,21 @@ def _check_settings(pipeline: object, memory: object) -> None:
             )
 
 
-def _backend_of(backend: str | BackboneSettings | Backend, base_url: str | None) -> Backend:
+def _sample_or_failure(text: str | Sample, language_code: str | None, domain_id: str) -> Sample | AnalysisFailure:
+    if isinstance(text, Sample):
+        return text
+    try:
+        return make_sample(text, language_code=language_code, domain_id=domain_id)
+    except (ConfigError, ValueError, TypeError, AttributeError) as error:
+        return failure_of_text(text, error)
+
+
+def _backbone_of(backend: str | BackboneSettings | Backend, base_url: str | None) -> BackboneSettings | Backend:
     if isinstance(backend, str):
-        return create_backend(backbone_from(backend, base_url=base_url))
+        return backbone_from(backend, base_url=base_url)
     if base_url is not None:
         raise ConfigError(
             "base_url belongs to a backend that is given as PROVIDER:MODEL; set it in BackboneSettings instead",
             key="base_url",
         )
-    return create_backend(backend) if isinstance(backend, BackboneSettings) else backend
+    return backend

@@ -34,6 +34,17 @@ class LoopThread:
             future.cancel()
             raise
 
+    async def run_async(self, coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:
+        """Return the result of a coroutine to a caller in another event loop, which is not blocked meanwhile.
+
+        Raises:
+            RuntimeError: the loop is closed.
+        """
+        if self._loop.is_closed():
+            coroutine.close()
+            raise RuntimeError(f"this {self._owner} is closed; make a new one")
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
     @property
     def is_closed(self) -> bool:
         """Whether the loop has ended."""

@@ -1,7 +1,8 @@
 """Analyses one sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
 
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from episodic_absa.agents.asking import Asking
 from episodic_absa.agents.debate.debate import DebateRun
@@ -167,6 +168,12 @@ class SupervisorAgent:
         seen = result.memory.memory_debate_slot_present_for
         memory = to_stage2.meta.model_copy(update={"memory_debate_slot_present_for": seen})
         return replace(result, memory=memory, memory_bundle=answer.slot)
+
+    def asking(self, backend: Backend) -> Self:
+        """Return the same supervisor with another way to its backend, such as one that limits requests."""
+        other = copy(self)
+        other._backend = backend  # noqa: SLF001 - a copy of this object
+        return other
 
     def new_asking(self, condition: Condition, seed: int) -> Asking:
         """Return a recorder for the calls of one sample."""

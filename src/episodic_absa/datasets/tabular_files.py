@@ -3,7 +3,7 @@
 import csv
 import io
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -47,7 +47,8 @@ def read_csv(
 def _named_cells(path: Path, text_column: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line of each row, and its cells by the names of their columns."""
     content = read_text_file(path)
-    rows = _csv_rows(path, content, separator_of(content, text_column))
+    # newline="" keeps line ends as they are: inside quotes they belong to the text.
+    rows = csv_rows(path, io.StringIO(content, newline=""), delimiter=separator_of(content, text_column))
     header_line, header = next(rows, (1, []))
     columns = [tidy(name) for name in header]
     repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
@@ -139,9 +140,9 @@ def readable_text(text: str | None, path: Path, line: int) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _csv_rows(path: Path, content: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    # newline="" keeps line ends as they are: inside quotes they belong to the text.
-    reader = csv.reader(io.StringIO(content, newline=""), strict=True, delimiter=separator)
+def csv_rows(path: Path, lines: Iterable[str], *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of each row that is not blank, the header included."""
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
     while True:
         line = reader.line_num + 1
         try:

@@ -1,6 +1,6 @@
-"""Runs the samples of a cell concurrently, with the results of a sequential run.
+"""Runs the samples of a cell or a batch concurrently, with the results of a sequential run.
 
-The only module that knows about concurrency. A sample's result is valid if and only if what memory put into its prompts
+A sample's result is valid if and only if what memory put into its prompts
 is what it would have been in sequential order. So:
 
 - samples start ahead of their turn; Stage1 never depends on memory;
@@ -13,7 +13,7 @@ is what it would have been in sequential order. So:
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,7 +62,7 @@ class OrderedRun:
         self,
         supervisor: SupervisorAgent,
         orchestrator: EpisodicOrchestrator,
-        samples: Sequence[Sample],
+        samples: Sequence[Sample] | AsyncIterator[Sample],
         commit: Callable[[int, SampleResult | SampleFailure], None],
         *,
         first_index: int = 0,
@@ -89,14 +89,24 @@ class OrderedRun:
         slots = asyncio.Semaphore(self._pace.samples_ahead)
         try:
             async with asyncio.TaskGroup() as tasks:
-                for index in range(self._turn, len(self._samples)):
+                await slots.acquire()
+                async for index, sample in self._numbered_samples():
+                    tasks.create_task(self._run_one(index, sample, slots))
                     await slots.acquire()
-                    tasks.create_task(self._run_one(index, slots))
         except* Exception as group:
             raise group.exceptions[0] from group
 
-    async def _run_one(self, index: int, slots: asyncio.Semaphore) -> None:
-        sample = self._samples[index]
+    async def _numbered_samples(self) -> AsyncIterator[tuple[int, Sample]]:
+        if isinstance(self._samples, AsyncIterator):
+            index = self._turn
+            async for sample in self._samples:
+                yield index, sample
+                index += 1
+        else:
+            for index in range(self._turn, len(self._samples)):
+                yield index, self._samples[index]
+
+    async def _run_one(self, index: int, sample: Sample, slots: asyncio.Semaphore) -> None:
         outcome: SampleResult | SampleFailure
         asking = self._supervisor.new_asking(self._orchestrator.condition, self._seed)
         try:

@@ -13,9 +13,9 @@ from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
+from episodic_absa.batch.analysis_failure import error_type
 from episodic_absa.cli.analyze.analysis_view import analysis_view, evidence_of
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
-from episodic_absa.cli.analyze.analyze_run import error_type
 from episodic_absa.cli.analyze.explanation import reason_words
 from episodic_absa.cli.analyze.explanation.explanation_view import explanation_view
 from episodic_absa.errors import (

@@ -8,7 +8,6 @@ import typer
 from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.cli.memory.memory_commands import DEFAULT_STORE
 from episodic_absa.cli.shared_options import complete_version
-from episodic_absa.errors import ConfigError
 from episodic_absa.vocabulary import Language
 
 EXIT_SOME_FAILED = 1
@@ -17,12 +16,23 @@ EXIT_SOME_FAILED = 1
 def analyze(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TEXT", help="Reviews to analyse; - reads standard input, one review per line."),
+        typer.Argument(
+            metavar="TEXT|FILE",
+            help="Reviews, or one file: .csv, .tsv, .jsonl, .parquet, .xlsx, or .txt with one review per line; "
+            "- reads standard input, one review per line.",
+        ),
     ] = None,
     *,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="PATH", help="A file with one review per line.")
+        Path | None, typer.Option("--file", metavar="PATH", help="A file with one review per line, or a table.")
     ] = None,
+    text_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column of the reviews; found if left out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Write the results to a .csv, .jsonl or .parquet file.")
+    ] = None,
+    long: Annotated[bool, typer.Option("--long", help="Write one row per aspect instead of one per review.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the result of every stage and its reasons.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per review.")] = False,
     backend: Annotated[str, typer.Option(metavar="BACKEND", help=f"{BACKEND_FORMS}.")] = "embedded",
@@ -54,30 +64,61 @@ def analyze(
     ] = None,
     uid: Annotated[str | None, typer.Option(metavar="UID", help="The id of a single review.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The seed, for models that accept one.")] = 0,
+    concurrency: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many requests to a model are under way at once.")
+    ] = 16,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="How many processes the embedded engine uses.",
+            show_default="by the number of reviews and cores",
+        ),
+    ] = None,
     record: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record every answer to a file, for replay:FILE.")
     ] = None,
 ) -> None:
     """Analyse reviews: each aspect, its polarity, and the evidence in the text.
 
-    Put -- before a review that begins with a dash. If some of several reviews fail, the exit code is 1.
+    A file prints what is praised and blamed most, and --out keeps all results beside the columns of the file. Put --
+    before a review that begins with a dash. If some of several reviews fail, the exit code is 1.
     """
     from episodic_absa.analyzer import Analyzer
-    from episodic_absa.cli.analyze.analyze_options import make_backend, require_store_use
-    from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run
-    from episodic_absa.cli.analyze.review_input import read_samples
+    from episodic_absa.cli.analyze.analysed_rows import BatchOptions
+    from episodic_absa.cli.analyze.analyze_options import choose_backend, refuse_contradictions, require_store_use
+    from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run, run_one
+    from episodic_absa.cli.analyze.file_run import run_file
+    from episodic_absa.cli.analyze.review_input import MOST_PAGES, as_unicode, read_input
     from episodic_absa.conditions import load_condition
 
-    if explain and as_json:
-        raise ConfigError("--explain is for people and --json for programs; choose one", key="explain")
-    samples = read_samples(texts or [], file, language=language, uid=uid)
+    refuse_contradictions(explain=explain, as_json=as_json, out=out, long=long)
+    reviews = read_input(texts or [], file, text_column=text_column, uid=uid)
     # Checked before the backend is created: a misspelt name must not leave an empty recording behind.
     require_store_use(store, load_condition(condition, conditions))
-    made = make_backend(backend, base_url=base_url, record=record)
-    output = JsonLines() if as_json else Pages(len(samples), explain=explain, note=made.note)
+    chosen = choose_backend(backend, base_url=base_url, record=record)
+    uid = uid and as_unicode(uid, "--uid")
+    options = BatchOptions(language=language, uid=uid, concurrency=concurrency, processes=processes)
+    is_table = reviews.path is not None
+    if reviews.note:
+        typer.echo(reviews.note, err=True)
     with Analyzer(
-        backend=made.backend, condition=condition, conditions=conditions, store=store or DEFAULT_STORE, seed=seed
+        backend=chosen.backbone, condition=condition, conditions=conditions, store=store or DEFAULT_STORE, seed=seed
     ) as analyzer:
-        failed_n = run(analyzer, samples, output)
+        failed_n = 0
+        by_the_page = explain or not (is_table or reviews.rows_n > MOST_PAGES)
+        if out is not None or not (as_json or by_the_page):
+            failed_n = run_file(analyzer, reviews, options, out=out, one_per_aspect=long)
+        else:
+            output = (
+                JsonLines(reviews.text_column if is_table else None)
+                if as_json
+                else Pages(reviews.rows_n, explain=explain, note=chosen.note)
+            )
+            if reviews.rows_n == 1:
+                run_one(analyzer, next(iter(reviews.rows)), output, options)
+            else:
+                failed_n = run(analyzer, reviews, output, options)
     if failed_n:
         raise typer.Exit(EXIT_SOME_FAILED)

@@ -3,22 +3,21 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from episodic_absa.backends.backend import Backend
-from episodic_absa.backends.create_backend import backbone_from, create_backend
+from episodic_absa.backends.create_backend import BackboneSettings, backbone_from
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.run import Condition
 
 
-class MadeBackend(NamedTuple):
-    """A backend, and the note for readers of its answers."""
+class ChosenBackend(NamedTuple):
+    """The settings of a backend, and the note for readers of its answers."""
 
-    backend: Backend
+    backbone: BackboneSettings
     note: str
 
 
-def make_backend(name: str, *, base_url: str | None, record: Path | None) -> MadeBackend:
-    """Return the backend that `--backend`, `--base-url` and `--record` name.
+def choose_backend(name: str, *, base_url: str | None, record: Path | None) -> ChosenBackend:
+    """Return the settings that `--backend`, `--base-url` and `--record` name.
 
     Raises:
         ConfigError: the name is unknown, or a base URL is given for a backend without a server.
@@ -27,8 +26,17 @@ def make_backend(name: str, *, base_url: str | None, record: Path | None) -> Mad
     facts = facts_of(backbone)
     if base_url is not None and facts.is_local:
         raise ConfigError(f"--base-url is for backends with a server; {backbone.provider} has none", key="base_url")
-    backend = create_backend(backbone.model_copy(update={"record": record}))
-    return MadeBackend(backend, facts.note)
+    return ChosenBackend(backbone.model_copy(update={"record": record}), facts.note)
+
+
+def refuse_contradictions(*, explain: bool, as_json: bool, out: Path | None, long: bool) -> None:
+    """Refuse ways of showing the results that exclude each other."""
+    if explain and as_json:
+        raise ConfigError("--explain is for people and --json for programs; choose one", key="explain")
+    if out is not None and (explain or as_json):
+        raise ConfigError("--out writes the results to a file; leave --explain and --json out", key="out")
+    if long and out is None:
+        raise ConfigError("--long says how --out is written; name the file with --out PATH", key="long")
 
 
 def require_store_use(store: Path | None, condition: Condition) -> None:

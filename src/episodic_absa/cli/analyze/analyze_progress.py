@@ -35,6 +35,14 @@ class AnalyzeProgress:
         if self._live is not None:
             self._live.stop()
 
+    def advance(self) -> None:
+        """Count one review that prints nothing."""
+        self._done += 1
+        if self._live is not None:
+            self._live.advance(self._live.task_ids[0])
+        else:
+            self._write_line()
+
     @contextmanager
     def after_one_more(self) -> Iterator[None]:
         """Count one review, and clear the line while its page is printed: both may share a terminal."""
@@ -48,7 +56,11 @@ class AnalyzeProgress:
         if self._live is not None:
             self._live.advance(self._live.task_ids[0])
             self._live.start()
-        elif time.monotonic() - self._last_line >= self._seconds_between_lines:
+        else:
+            self._write_line()
+
+    def _write_line(self) -> None:
+        if self._done < self._total and time.monotonic() - self._last_line >= self._seconds_between_lines:
             self._last_line = time.monotonic()
             sys.stderr.write(f"analysed {self._done} of {self._total}\n")
             sys.stderr.flush()

@@ -1,36 +1,90 @@
-"""Reads the reviews of `analyze`: from arguments, or one per line from a file or standard input."""
+"""Reads the reviews of `analyze`: from arguments, one per line from a file or standard input, or from a table."""
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from episodic_absa.analyzer import make_sample
+from episodic_absa.datasets.tables import TABLE_ENDINGS, open_review_table
+from episodic_absa.datasets.tables.review_table import ReviewRow
 from episodic_absa.errors import ConfigError
-from episodic_absa.schemas.absa import Sample
-from episodic_absa.vocabulary import Language
 
 STANDARD_INPUT: Final = "-"
+TEXT_COLUMN: Final = "text"
+MOST_PAGES: Final = 20
+"""More reviews than this are counted instead of printed one by one."""
+_LONGEST_NAME: Final = 4096
 
 
-def read_samples(
-    texts: Sequence[str], file: Path | None, *, language: Language | None = None, uid: str | None = None
-) -> list[Sample]:
-    """Return a sample per review; see `read_reviews` for the sources and errors.
+@dataclass(frozen=True)
+class Reviews:
+    """What `analyze` was given: the rows of a table, or texts."""
+
+    rows: Iterable[ReviewRow]
+    """They can be read several times."""
+    rows_n: int
+    columns: tuple[str, ...] = (TEXT_COLUMN,)
+    text_column: str = TEXT_COLUMN
+    path: Path | None = None
+    """The file of a table, None for texts."""
+    note: str = ""
+    """One line about what was read."""
+
+
+def read_input(
+    texts: Sequence[str], file: Path | None, *, text_column: str | None = None, uid: str | None = None
+) -> Reviews:
+    """Return the reviews that the arguments name. A single argument that is a file is read as `--file` is.
 
     Args:
         texts: the arguments.
-        file: the value of `--file`.
-        language: the language of every review, None to detect it.
-        uid: the id of the only review.
+        file: the value of `--file`: a table if its ending says so, otherwise one review per line.
+        text_column: the value of `--text-column`.
+        uid: the value of `--uid`.
+
+    Raises:
+        ConfigError: there is no review, a review is empty, an option does not fit, or the text is not UTF-8.
+        DatasetError: a table cannot be read.
     """
+    if file is None and texts and (named := _named_file(texts)) is not None:
+        texts, file = (), named
+    if file is not None and not texts and is_table(file):
+        if uid is not None:
+            raise ConfigError("--uid names one review; a table has many, leave --uid out", key="uid")
+        table = open_review_table(file, text_column=text_column)
+        return Reviews(table, table.rows_n, table.columns, table.text_column, file, table.described())
+    if text_column is not None:
+        raise ConfigError(f"--text-column is for tables ({', '.join(TABLE_ENDINGS)}); leave it out", key="text_column")
     reviews = read_reviews(texts, file)
     if uid is not None and len(reviews) > 1:
         message = f"--uid names one review, and there are {len(reviews)}; give one review or leave --uid out"
         raise ConfigError(message, key="uid")
-    uid = uid and as_unicode(uid, "--uid")
-    return [make_sample(review, language_code=language, uid=uid) for review in reviews]
+    return Reviews([ReviewRow(review, {TEXT_COLUMN: review}) for review in reviews], len(reviews))
+
+
+def is_table(path: Path) -> bool:
+    """Return whether the ending of a file is that of a table."""
+    return path.suffix.lower() in TABLE_ENDINGS
+
+
+def _named_file(texts: Sequence[str]) -> Path | None:
+    """Return the file that an argument names; what looks like the name of a table is never a review."""
+    named = [Path(text) for text in texts if _names_file(text)]
+    if named and len(texts) > 1:
+        raise ConfigError(f"{named[0]} is a file; give it alone", key="text")
+    return named[0] if named else None
+
+
+def _names_file(text: str) -> bool:
+    if len(text) > _LONGEST_NAME or "\n" in text or "\0" in text:
+        return False
+    path = Path(text)
+    if is_table(path):
+        # "reviews.csv" with a typing error is no review either; a sentence that ends in .csv has spaces.
+        return path.is_file() or not any(map(str.isspace, text))
+    return path.suffix.lower() == ".txt" and path.is_file()
 
 
 def read_reviews(texts: Sequence[str], file: Path | None) -> list[str]:

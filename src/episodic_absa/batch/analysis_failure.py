@@ -1,0 +1,57 @@
+"""A review of a batch that could not be analysed."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Final, Self
+
+from episodic_absa.errors import BackendError, ConfigError, ContractError, LeakageError
+from episodic_absa.schemas.absa import Sample
+from episodic_absa.vocabulary import ErrorType
+
+INVALID_TEXT: Final = "invalid_text"
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisFailure:
+    """Takes the place of a result in a batch: the review failed, the others go on.
+
+    Example:
+        >>> from episodic_absa import Analyzer
+        >>> with Analyzer() as analyzer:
+        ...     for outcome in analyzer.analyze_many(["The room is clean.", ""]):
+        ...         print(getattr(outcome, "message", outcome))
+        SampleResult(positive: room positive)
+        the review is empty; give some text to analyse
+    """
+
+    uid: str
+    type: str
+    """`invalid_text`, or the type of error as the outputs of a run name it: `provider_error`, `timeout`, ..."""
+    message: str
+    """What happened and what to do; it does not quote the review."""
+
+    @classmethod
+    def of(cls, sample: Sample, error: BackendError | ContractError | LeakageError) -> Self:
+        """Return the failure of a sample."""
+        return cls(sample.uid, error_type(error), str(error))
+
+
+def failure_of_text(text: object, error: Exception) -> AnalysisFailure:
+    """Return the failure of a text that cannot become a sample; the message never quotes it."""
+    if not isinstance(text, str):
+        message = f"the review is of type {type(text).__name__}, not a text; leave it out or turn it into one"
+    elif isinstance(error, ConfigError) or type(error) is ValueError:
+        message = str(error)
+    else:
+        message = "the review is no valid Unicode text; check how it was read"
+    return AnalysisFailure(f"analyze-{uuid.uuid4()}", INVALID_TEXT, message)
+
+
+def error_type(error: BackendError | ContractError | LeakageError) -> ErrorType:
+    """Return the error's type as the outputs of a run name it."""
+    if isinstance(error, ContractError):
+        return "contract_error"
+    if isinstance(error, LeakageError):
+        return "leakage_error"
+    kind: ErrorType = getattr(error, "kind", "provider_error")
+    return kind

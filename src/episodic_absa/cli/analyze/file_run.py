@@ -1,0 +1,128 @@
+"""Analyses a file of reviews: writes `--out`, prints the counts, and tells what failed."""
+
+import sys
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from rich.text import Text
+
+from episodic_absa.analysed_review import AnalysedReview
+from episodic_absa.analyzer import Analyzer
+from episodic_absa.batch import AnalysisFailure
+from episodic_absa.cli.analyze.analysed_rows import AnalysedRow, BatchOptions, analyse_rows
+from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
+from episodic_absa.cli.analyze.aspect_counts import AspectCounts
+from episodic_absa.cli.analyze.result_file import ResultFile
+from episodic_absa.cli.analyze.result_rows import ResultRows
+from episodic_absa.cli.analyze.review_input import Reviews
+from episodic_absa.cli.output import show, show_error, shown_path
+from episodic_absa.errors import BackendError, ConfigError
+
+NO_TEXT: Final = "the cell is empty"
+_ALIKE_N: Final = 10
+"""So many failures at the beginning, all of one type, are a wrong setting and not the reviews."""
+
+
+class Failures:
+    """Counts failed reviews by their cause."""
+
+    def __init__(self) -> None:
+        self._causes: Counter[str] = Counter()
+        self._types: Counter[str] = Counter()
+        self._is_beginning = True
+
+    @property
+    def failed_n(self) -> int:
+        """How many reviews failed."""
+        return self._causes.total()
+
+    def add(self, row: AnalysedRow) -> None:
+        """Count a row.
+
+        Raises:
+            BackendError: the first reviews failed, all for one reason.
+        """
+        if isinstance(row.outcome, AnalysisFailure):
+            self._causes[row.outcome.message] += 1
+            self._types[row.outcome.type] += 1
+        elif row.outcome is not None:
+            self._is_beginning = False
+        if self._is_beginning and self.failed_n == _ALIKE_N and len(self._types) == 1:
+            cause, _ = self._causes.most_common(1)[0]
+            raise BackendError(f"the first {_ALIKE_N} reviews failed alike: {cause}", backend="")
+
+    def tell(self, total: int) -> None:
+        """Print one line per cause."""
+        for cause, count in self._causes.most_common():
+            show_error(f"{count:,} of {total:,} reviews: {cause}")
+
+
+class Target:
+    """The file of `--out`, if there is one. What stops the command early leaves what was done so far."""
+
+    def __init__(self, out: Path | None, reviews: Reviews, *, one_per_aspect: bool) -> None:
+        if out is not None and reviews.path is not None and out.resolve() == reviews.path.resolve():
+            raise ConfigError(f"--out {out} is the file of the reviews; choose another name", key="out")
+        self._rows = ResultRows(reviews.columns, one_per_aspect=one_per_aspect)
+        self._file = None if out is None else ResultFile(out, self._rows)
+        self._total = reviews.rows_n
+        self._done_n = self._analysed_n = self._rows_n = 0
+
+    def write(self, row: AnalysedRow, review: AnalysedReview | None) -> None:
+        """Add the rows of one review."""
+        self._done_n += 1
+        self._analysed_n += review is not None
+        if self._file is None:
+            return
+        error = row.outcome.message if isinstance(row.outcome, AnalysisFailure) else NO_TEXT
+        for result in self._rows.rows(row.row.cells, review, error):
+            self._file.write(result)
+            self._rows_n += 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            if self._file is not None:
+                show(Text(f"{shown_path(self._file.finish())}: {self._rows_n:,} rows"))
+        elif self._file is not None and not (self._analysed_n and self._file.is_whole):
+            self._file.discard()
+        elif self._file is not None:
+            kept = shown_path(self._file.keep_part())
+            sys.stderr.write(
+                f"stopped after {self._done_n:,} of {self._total:,} reviews; their results are in {kept}\n"
+            )
+
+
+def run_file(
+    analyzer: Analyzer, reviews: Reviews, options: BatchOptions, *, out: Path | None, one_per_aspect: bool
+) -> int:
+    """Analyse all rows, write and print the results, and return how many reviews failed.
+
+    Raises:
+        ConfigError: the file cannot be written.
+        EpisodicAbsaError: an error that does not concern one review; what was done until then is kept.
+    """
+    counts, failures = AspectCounts(), Failures()
+    with Target(out, reviews, one_per_aspect=one_per_aspect) as target:
+        with (
+            AnalyzeProgress(reviews.rows_n) as progress,
+            closing(analyse_rows(analyzer, reviews.rows, options)) as rows,
+        ):
+            for row in rows:
+                failures.add(row)
+                # The one place where every analysed review is at hand.
+                review = row.review(reviews.text_column)
+                if review is not None:
+                    counts.add(review)
+                target.write(row, review)
+                progress.advance()
+        show(counts.view())
+    failures.tell(reviews.rows_n)
+    return failures.failed_n

@@ -1,0 +1,152 @@
+"""Reads the rows of a table, whatever its format. pyarrow and openpyxl are imported only for files that need them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, Final
+from zipfile import BadZipFile
+
+from episodic_absa.datasets.dataset_file import read_json_lines, row_error
+from episodic_absa.datasets.gold_files import tidy
+from episodic_absa.datasets.tables.text_encoding import TextEncoding, find_encoding
+from episodic_absa.datasets.tabular_files import csv_rows
+from episodic_absa.errors import DatasetError, MissingExtraError
+
+TABLE_ENDINGS: Final = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
+_DELIMITERS: Final = (",", ";", "\t")
+_NAMES: Final = {";": '";"', "\t": "a tab"}
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TableFormat:
+    """How a file is read, and what of that the reader of the results should know."""
+
+    path: Path
+    encoding: TextEncoding | None = None
+    delimiter: str = ","
+
+    @property
+    def notices(self) -> Iterator[str]:
+        """What is not as usual."""
+        if self.encoding is not None and self.encoding.name not in ("utf-8", "utf-8-sig"):
+            yield f"encoded as {self.encoding.name}"
+        if self.encoding is not None and self.encoding.damaged_n:
+            yield f"{self.encoding.damaged_n:,} damaged characters"
+        if self.delimiter in _NAMES and self.path.suffix.lower() != ".tsv":
+            yield f"separated by {_NAMES[self.delimiter]}"
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Yield the line and the cells of each row.
+
+        Raises:
+            DatasetError: the file or a row cannot be read.
+            MissingExtraError: the package for this format is not installed.
+        """
+        ending = self.path.suffix.lower()
+        if ending == ".jsonl":
+            yield from read_json_lines(self.path)
+        elif ending == ".parquet":
+            yield from _parquet_rows(self.path)
+        elif ending == ".xlsx":
+            yield from _under_header(self.path, _xlsx_cells(self.path))
+        else:
+            yield from _under_header(self.path, self._csv_cells())
+
+    def _csv_cells(self) -> Iterator[tuple[int, list[str]]]:
+        assert self.encoding is not None  # noqa: S101 - found for every text file
+        with self.path.open(encoding=self.encoding.name, errors=self.encoding.errors, newline="") as lines:
+            yield from csv_rows(self.path, lines, delimiter=self.delimiter)
+
+
+def find_format(path: Path) -> TableFormat:
+    """Return how to read a file, by its ending and its first line.
+
+    Raises:
+        DatasetError: the file cannot be read.
+    """
+    ending = path.suffix.lower()
+    if ending not in (".csv", ".tsv"):
+        return TableFormat(path)
+    encoding = find_encoding(path)
+    if ending == ".tsv":
+        return TableFormat(path, encoding, "\t")
+    with path.open(encoding=encoding.name, errors=encoding.errors) as lines:
+        header = _outside_quotes(next((line for line in lines if line.strip()), ""))
+    return TableFormat(path, encoding, max(_DELIMITERS, key=header.count))
+
+
+def cell_text(value: object) -> str:
+    """Return a cell as a CSV file shows it."""
+    if value is None or value != value:  # NaN: an empty cell of pandas
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, datetime) and not (value.hour or value.minute or value.second or value.microsecond):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, dict | list | bool):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _outside_quotes(line: str) -> str:
+    return "".join(line.split('"')[::2])
+
+
+def _under_header(path: Path, cells: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[int, Row]]:
+    header_line, header = next(cells, (1, []))
+    columns = [tidy(cell_text(name)) or f"column_{number}" for number, name in enumerate(header, start=1)]
+    repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
+    if repeated is not None:
+        raise row_error(path, header_line, f"the header names column {repeated!r} twice; rename one of them")
+    for line, row in cells:
+        if any(cell_text(cell).strip() for cell in row[len(columns) :]):
+            problem = f"{len(row)} cells under {len(columns)} columns; put text that contains commas into quotes"
+            raise row_error(path, line, problem)
+        padded = [*row, *[""] * (len(columns) - len(row))]
+        yield line, dict(zip(columns, padded, strict=False))
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError(feature="a Parquet file", extra="parquet") from error
+    try:
+        with parquet.ParquetFile(path) as file:
+            line = 0
+            for batch in file.iter_batches(batch_size=1024):
+                for row in batch.to_pylist():
+                    line += 1
+                    yield line, row
+    except (OSError, pa.ArrowException) as error:
+        raise DatasetError(f"cannot read {path} as Parquet; write the file again", path=path) from error
+
+
+def _xlsx_cells(path: Path) -> Iterator[tuple[int, list[Any]]]:
+    try:
+        import openpyxl
+        from openpyxl.utils.exceptions import InvalidFileException
+    except ImportError as error:
+        raise MissingExtraError(feature="an Excel file", extra="excel") from error
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (OSError, BadZipFile, InvalidFileException, KeyError, ValueError) as error:
+        raise DatasetError(f"cannot read {path} as an Excel file; save it as .xlsx again", path=path) from error
+    try:
+        sheet: Any = book.worksheets[0]
+        for line, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+            if not _is_blank(row):
+                yield line, list(row)
+    finally:
+        book.close()
+
+
+def _is_blank(row: Sequence[Any]) -> bool:
+    return not any(cell_text(cell).strip() for cell in row)

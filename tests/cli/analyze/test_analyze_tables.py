@@ -1,0 +1,203 @@
+"""`analyze FILE` as an analyst types it. All commands run in one process: each would spend its time on imports."""
+
+import contextlib
+import csv
+import io
+import json
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from episodic_absa.analysed_review import AnalysedReview
+from episodic_absa.cli import main
+from episodic_absa.cli.analyze.analysed_rows import AnalysedRow
+from episodic_absa.cli.analyze.file_run import Target
+from episodic_absa.cli.analyze.review_input import read_input
+from episodic_absa.errors import ConfigError
+
+REVIEWS = (
+    ("1", "=1+1", "The battery lasts long, but the screen is too dark."),
+    ("2", "-5", ""),
+    ("3", "-5 off", "방은 깨끗했지만 직원이 불친절했어요"),
+    ("4", "p", "The battery lasts long, but the screen is too dark."),
+)
+
+
+class Done:
+    """What one command left behind."""
+
+    def __init__(self, *arguments: str) -> None:
+        out, err = io.StringIO(), io.StringIO()
+        before, sys.argv = sys.argv, ["episodic-absa", "analyze", *arguments]
+        self.code: Any = 0
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                main()
+        except SystemExit as end:
+            self.code = end.code
+        finally:
+            sys.argv = before
+        self.out, self.err = out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=";")
+    writer.writerows([("id", "product", "후기"), *REVIEWS])
+    (tmp_path / "reviews.csv").write_bytes(text.getvalue().encode("cp949"))
+    return tmp_path
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_table_gets_columns_with_what_was_found(folder: Path) -> None:
+    done = Done("reviews.csv", "--out", "results.csv")
+    assert done.code == 0
+    assert done.err == (
+        "reviews.csv: 4 rows, text in column '후기', encoded as cp949, separated by \";\", 1 without text\n"
+    )
+    rows = rows_of(folder / "results.csv")
+    assert [(row["id"], row["후기"]) for row in rows] == [(uid, text) for uid, _, text in REVIEWS]
+    assert [row["product"] for row in rows] == ["'=1+1", "-5", "'-5 off", "p"]  # no spreadsheet runs a cell
+    assert [(row["label"], row["language"], row["error"]) for row in rows] == [
+        ("mixed", "en", ""),
+        ("", "", "the cell is empty"),
+        ("mixed", "ko", ""),
+        ("mixed", "en", ""),
+    ]
+    aspects = json.loads(rows[0]["aspects"])
+    assert [(aspect["term"], aspect["polarity"]) for aspect in aspects] == [
+        ("battery", "positive"),
+        ("screen", "negative"),
+    ]
+    assert set(aspects[0]) == {"term", "polarity", "confidence", "evidence"}
+    assert aspects[1]["evidence"] in REVIEWS[0][2]
+    assert done.out.startswith("3 reviews: 3 mixed\n")
+    counted = [line.split() for line in done.out.splitlines()]
+    assert ["battery", "2", "0"] in counted
+    assert ["screen", "0", "2"] in counted
+    assert done.out.endswith("results.csv: 4 rows\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["results.csv", "reviews.csv"]
+
+
+def test_one_row_per_aspect_can_be_analysed_again(folder: Path) -> None:
+    assert Done("--file", "reviews.csv", "--out", "long.jsonl", "--long").code == 0
+    rows = [json.loads(line) for line in (folder / "long.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["id"], row["aspect"], row["polarity"]) for row in rows] == [
+        ("1", "battery", "positive"),
+        ("1", "screen", "negative"),
+        ("2", None, None),
+        ("3", "방", "positive"),
+        ("3", "직원", "negative"),
+        ("4", "battery", "positive"),
+        ("4", "screen", "negative"),
+    ]
+    # The results have columns of the names that a second analysis would add.
+    assert Done("long.jsonl", "--out", "again.csv").code == 0
+    again = rows_of(folder / "again.csv")
+    assert [(row["label"], row["absa_label"]) for row in again][:3] == [("mixed", "mixed")] * 2 + [("", "")]
+
+
+@pytest.mark.usefixtures("folder")
+def test_json_lines_carry_the_other_columns() -> None:
+    done = Done("reviews.csv", "--json")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [(line["sample_index"], line["columns"]) for line in lines] == [
+        (place, {"id": uid, "product": product}) for place, (uid, product, text) in enumerate(REVIEWS) if text
+    ]
+    assert {line["status"] for line in lines} == {"ok"}
+
+
+def test_a_parquet_file_has_the_aspects_as_lists(folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert Done("reviews.csv", "--out", "results.parquet").code == 0
+    rows = parquet.read_table(folder / "results.parquet").to_pylist()
+    assert [aspect["term"] for aspect in rows[0]["aspects"]] == ["battery", "screen"]
+    assert "4 rows, text in column '후기'" in Done("results.parquet", "--json").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("reviews.csv", "--text-column", "text"), "reviews.csv has no column 'text'; choose one of: 'id', "),
+        (("missing.csv",), "cannot read missing.csv: No such file or directory"),
+        (("reviews.csv", "good food"), "reviews.csv is a file; give it alone"),
+        (("reviews.csv", "--uid", "u"), "--uid names one review; a table has many"),
+        (("good food", "--text-column", "text"), "--text-column is for tables"),
+        (("reviews.csv", "--long"), "--long says how --out is written"),
+        (("reviews.csv", "--out", "r.csv", "--json"), "--out writes the results to a file"),
+        (("reviews.csv", "--out", "r.xls"), "--out r.xls: the ending must be one of .csv, .jsonl, .parquet"),
+        (("reviews.csv", "--out", "nowhere/r.csv"), "cannot write nowhere/r.csv: No such file or directory"),
+        (("reviews.csv", "--out", "reviews.csv"), "--out reviews.csv is the file of the reviews"),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_nothing_is_written(
+    folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = Done(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert f"error: {message}" in done.err
+    assert [path.name for path in folder.iterdir()] == ["reviews.csv"]
+
+
+def test_ten_failures_alike_end_the_command_and_a_few_are_told_by_their_cause(folder: Path) -> None:
+    recorded = folder / "recording.jsonl"
+    assert Done("good food", "--record", "recording.jsonl").code == 0
+    for name, texts in (("some.csv", ["good food", "a", "b"]), ("all.csv", [f"text {n}" for n in range(30)])):
+        (folder / name).write_text("\n".join(["review", *texts]))
+    some = Done("some.csv", "--out", "some_results.csv", "--backend", f"replay:{recorded}")
+    assert some.code == 1
+    assert some.err.count("2 of 3 reviews: the recording") == 1
+    assert [bool(row["error"]) for row in rows_of(folder / "some_results.csv")] == [False, True, True]
+    every = Done("all.csv", "--out", "none.csv", "--backend", f"replay:{recorded}")
+    assert every.code == 2
+    assert every.err.splitlines()[1].startswith("error: the first 10 reviews failed alike: the recording")
+    assert not list(folder.glob("*none*"))
+
+
+def test_a_full_disk_leaves_no_half_of_a_file(folder: Path) -> None:
+    reviews = read_input(["reviews.csv"], None)
+    row = next(iter(reviews.rows))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def write_much() -> None:
+        with Target(Path("r.csv"), reviews, one_per_aspect=False) as target:
+            for position in range(1000):
+                target.write(AnalysedRow(position, row, None), AnalysedReview(row.text, {}, "en", "positive", ()))
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    try:
+        with pytest.raises(ConfigError, match=r"cannot write r\.csv: File too large; choose another --out"):
+            write_much()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [path.name for path in folder.iterdir()] == ["reviews.csv"]
+
+
+def test_an_interrupt_keeps_what_was_done_and_says_how_far_it_came(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reviews = read_input(["reviews.csv"], None)
+    rows = iter(reviews.rows)
+
+    def interrupt_after(number: int) -> None:
+        with Target(Path("r.csv"), reviews, one_per_aspect=False) as target:
+            for position, row in zip(range(number), rows, strict=False):
+                review = AnalysedReview(row.text, {}, "en", "positive", ()) if row.text else None
+                target.write(AnalysedRow(position, row, None), review)
+            raise KeyboardInterrupt
+
+    for number in (0, 3):
+        with pytest.raises(KeyboardInterrupt):
+            interrupt_after(number)
+    assert capsys.readouterr().err == "stopped after 3 of 4 reviews; their results are in r.partial.csv\n"
+    assert len(rows_of(folder / "r.partial.csv")) == 3
+    assert sorted(path.name for path in folder.iterdir()) == ["r.partial.csv", "reviews.csv"]

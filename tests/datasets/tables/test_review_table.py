@@ -1,0 +1,112 @@
+"""Files as shops and spreadsheets write them become rows with a text."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from episodic_absa.datasets.tables import open_review_table
+from episodic_absa.errors import ConfigError, DatasetError, EpisodicAbsaError
+
+TEXTS = ("방이 깨끗해요, 또 올게요", "직원이 불친절했습니다", "조식은 그저 그랬어요")
+
+
+def csv_of(header: str, separator: str = ",") -> str:
+    rows = [f'{number}{separator}"{text}"{separator}{number}.5' for number, text in enumerate(TEXTS)]
+    return "\n".join([header, *rows, f"9{separator}{separator}", f"{separator}{separator}", ""])
+
+
+@pytest.mark.parametrize(
+    ("encoding", "separator", "told"),
+    [
+        ("utf-8", ",", ""),
+        ("utf-8-sig", ",", ""),
+        ("cp949", ";", ', encoded as cp949, separated by ";"'),
+        ("utf-16", "\t", ", encoded as utf-16, separated by a tab"),
+        ("utf-16-le", ",", ", encoded as utf-16-le"),
+    ],
+)
+def test_encoding_and_separator_are_found_and_told(tmp_path: Path, encoding: str, separator: str, told: str) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_bytes(csv_of(separator.join(("id", "리뷰 내용", "rating")), separator).encode(encoding))
+    table = open_review_table(path)
+    assert [row.text for row in table] == [*TEXTS, ""]
+    assert [row.cells["rating"] for row in table] == ["0.5", "1.5", "2.5", ""]
+    assert table.described() == f"{path}: 4 rows, text in column '리뷰 내용'{told}, 1 without text"
+
+
+def test_latin_1_and_damaged_utf_8_are_told_apart(tmp_path: Path) -> None:
+    latin, damaged = tmp_path / "latin.csv", tmp_path / "damaged.csv"
+    latin.write_bytes("id,review\n1,The café, really\n".replace(", ", " ").encode("latin-1"))
+    damaged.write_bytes(b"id,review\n1," + " ".join(TEXTS * 3).replace(",", "").encode() + b" \xff\n")
+    assert [row.text for row in open_review_table(latin)] == ["The café really"]
+    assert "encoded as latin-1" in open_review_table(latin).described()
+    assert "1 damaged characters" in open_review_table(damaged).described()
+    assert TEXTS[1] in next(iter(open_review_table(damaged))).text
+
+
+@pytest.mark.parametrize(
+    ("header", "column"),
+    [
+        ("id,Content,product", "Content"),
+        ("review,comment,product", "comment"),  # of two names the one with the longer texts
+        ("a,b,c", "b"),  # no name: it stands out by its length
+        ("", "column_2"),
+    ],
+)
+def test_the_text_column_is_found_by_name_and_by_content(tmp_path: Path, header: str, column: str) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text(f"{header or ',,'}\nx,The room was clean and quiet.,y\nx,Never again.,y\n".replace(",,\n", ",,z\n"))
+    assert open_review_table(path).text_column == column
+
+
+def test_json_lines_keep_their_values(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.jsonl"
+    rows: list[dict[str, Any]] = [{"body": TEXTS[0], "stars": 5}, {"body": None, "tags": ["a"]}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    table = open_review_table(path)
+    assert (table.columns, table.text_column, table.empty_n) == (("body", "stars", "tags"), "body", 1)
+    assert [row.cells for row in table] == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        ("a,b\nshort,small\n", ConfigError, "Say --text-column NAME with one of: 'a', 'b'"),
+        ("review\n", DatasetError, "holds no rows"),
+        ("", DatasetError, "holds no rows"),
+        ("id,review\n1,good food, bad room\n", DatasetError, "line 2: 3 cells under 2 columns"),
+        ("id,id,review\n1,2,good\n", DatasetError, "names column 'id' twice"),
+        ('id,review\n1,"good\n', DatasetError, "line 2: the row that begins here is not valid CSV"),
+    ],
+)
+def test_a_bad_file_is_refused_before_any_review_is_analysed(
+    tmp_path: Path, content: str, error: type[EpisodicAbsaError], message: str
+) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text(content)
+    with pytest.raises(error, match=message):
+        open_review_table(path)
+
+
+def test_an_empty_column_and_an_unknown_one_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text("note,review\n,good food\n")
+    with pytest.raises(ConfigError, match="has no column 'text'; choose one of: 'note', 'review'"):
+        open_review_table(path, text_column="text")
+    with pytest.raises(DatasetError, match="no row has a text in column 'note'"):
+        open_review_table(path, text_column="note")
+
+
+def test_an_excel_file_is_read(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["Date", "Comment"], ["2024-05-01", TEXTS[0]], [None, None], ["2024-05-02", None]):
+        book.active.append(row)
+    book.save(tmp_path / "reviews.xlsx")
+    table = open_review_table(tmp_path / "reviews.xlsx")
+    assert [row.text for row in table] == [TEXTS[0], ""]
+    (tmp_path / "broken.xlsx").write_bytes(b"no zip")
+    with pytest.raises(DatasetError, match="as an Excel file"):
+        open_review_table(tmp_path / "broken.xlsx")
