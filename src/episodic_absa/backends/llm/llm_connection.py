@@ -35,7 +35,12 @@ _OWN_ADDRESSES: Final[dict[str, str]] = {
     "anthropic": "https://api.anthropic.com",
     "google": "https://generativelanguage.googleapis.com",
 }
-_ANSWERS_UNDER: Final[dict[str, str | None]] = {"openai": "choices", "anthropic": "content", "google": None}
+# Google says under promptFeedback why it refuses to answer.
+_ANSWERS_UNDER: Final = {
+    "openai": ("choices",),
+    "anthropic": ("content",),
+    "google": ("candidates", "promptFeedback"),
+}
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _NO_KEY: Final = "no-key"
 _IDLE_CONNECTIONS: Final = 128
@@ -148,7 +153,7 @@ def _key(host: Host, *, needed: bool) -> tuple[str, str]:
     return _NO_KEY, variables[0]
 
 
-def _http_client(base_url: str | None, answers_under: str | None) -> "httpx2.AsyncClient":
+def _http_client(base_url: str | None, answers_under: tuple[str, ...]) -> "httpx2.AsyncClient":
     import httpx2
 
     is_loopback = base_url is not None and urlsplit(base_url).hostname in _LOOPBACK

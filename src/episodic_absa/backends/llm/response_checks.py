@@ -44,11 +44,11 @@ class NoApiResponseError(Exception):
         return None
 
 
-def response_check(answers_under: str | None) -> "Callable[[httpx2.Response], Awaitable[None]]":
+def response_check(answers_under: tuple[str, ...]) -> "Callable[[httpx2.Response], Awaitable[None]]":
     """Return the hook that reads a response within the limits and refuses what is no API response.
 
     Args:
-        answers_under: the key whose list holds the answers; None where the protocol has no such key.
+        answers_under: keys of which one holds the answer.
     """
 
     async def check(response: "httpx2.Response") -> None:
@@ -57,7 +57,7 @@ def response_check(answers_under: str | None) -> "Callable[[httpx2.Response], Aw
         body = await _read(response)
         # aread() returns this from now on; it would read without a limit.
         response._content = body  # noqa: SLF001
-        _refuse_odd_body(body, response.status_code, answers_under if response.is_success else None)
+        _refuse_odd_body(body, response.status_code, answers_under)
 
     return check
 
@@ -91,7 +91,7 @@ async def _read(response: "httpx2.Response") -> bytes:
     return b"".join(parts)
 
 
-def _refuse_odd_body(body: bytes, status: int, answers_under: str | None) -> None:
+def _refuse_odd_body(body: bytes, status: int, answers_under: tuple[str, ...]) -> None:
     is_success = HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
     try:
         value = json.loads(body)
@@ -107,9 +107,9 @@ def _refuse_odd_body(body: bytes, status: int, answers_under: str | None) -> Non
         return
     if not isinstance(value, dict):
         raise _no_json(body, status)
-    if answers_under is not None and not (isinstance(value.get(answers_under), list) and value[answers_under]):
+    if not any(value.get(key) for key in answers_under):
         raise NoApiResponseError(
-            f"sent JSON without {answers_under} (status {status})",
+            f"sent JSON without {answers_under[0]} (status {status})",
             status=status,
             detail=value.get("error", ""),
             usage=_usage_in(value),
