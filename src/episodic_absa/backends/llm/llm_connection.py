@@ -35,10 +35,10 @@ _OWN_ADDRESSES: Final[dict[str, str]] = {
     "anthropic": "https://api.anthropic.com",
     "google": "https://generativelanguage.googleapis.com",
 }
-# Google says under promptFeedback why it refuses to answer.
+# A message of Anthropic may be empty, and Google says under promptFeedback why it refuses: both are answers.
 _ANSWERS_UNDER: Final = {
     "openai": ("choices",),
-    "anthropic": ("content",),
+    "anthropic": ("content", "stop_reason"),
     "google": ("candidates", "promptFeedback"),
 }
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")

@@ -134,7 +134,9 @@ def _no_json(body: bytes, status: int) -> NoApiResponseError:
 def _usage_in(value: dict[str, Any]) -> Usage:
     """Return the tokens that a response without an answer says it used; their price is not known."""
     counts = value.get("usage")
-    for keys in _TOKEN_KEYS if isinstance(counts, dict) else ():
+    if not isinstance(counts, dict):
+        return NO_USAGE
+    for keys in _TOKEN_KEYS:
         tokens = [counts.get(key) for key in keys]
         if any(tokens) and all(isinstance(count, int) and count >= 0 for count in tokens):
             return Usage(tokens[0], tokens[1])
