@@ -22,6 +22,12 @@ def run(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Neither read nor write the cache of answers; share within this run.")
     ] = False,
+    keep_failures: Annotated[
+        bool,
+        typer.Option(
+            "--keep-failures", help="Leave samples failed that failed in an earlier run; by default they run again."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Send nothing; say how many calls and tokens it would take, at what cost.")
     ] = False,
@@ -29,13 +35,15 @@ def run(
 ) -> None:
     """Run an experiment: every condition with every seed.
 
-    What is on disk is continued, never repeated: after Ctrl-C, a crash or kill -9 give the same command again.
+    What is on disk is continued, never repeated: after Ctrl-C, a crash or kill -9 give the same command again. Samples
+    that failed are run again.
 
-    The exit code is 1 if it stopped because too many samples failed, 130 after Ctrl-C.
+    The exit code is 1 if it stopped because too many samples failed or if more than half of the samples of a cell
+    failed, 130 after Ctrl-C.
     """
     from episodic_absa.cli.run.run_work import Invocation, run_and_show, show_dry_run
 
-    invocation = Invocation(config, limit=limit, no_cache=no_cache, as_json=as_json)
+    invocation = Invocation(config, limit=limit, no_cache=no_cache, keep_failures=keep_failures, as_json=as_json)
     exit_code = show_dry_run(invocation) if dry_run else run_and_show(invocation)
     if exit_code:
         raise typer.Exit(exit_code)
