@@ -5,6 +5,7 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.runs.small_grid import Failing, exact_bytes, outputs_of, write_experiment
@@ -21,7 +22,7 @@ from episodic_absa.runs.run_directory import MANIFEST, OUTPUTS
 
 CONDITIONS = ["C1", "C2", "C2_frozen"]
 BAD_DAY = ("valid-ko-sight-4", "valid-en-hotel-6", "valid-ko-phone-5", "train-en-course-3")
-CHANGES = {"experiment": {"conditions": CONDITIONS}, "data": {"limit": 9}}
+CHANGES: dict[str, dict[str, Any]] = {"experiment": {"conditions": CONDITIONS}, "data": {"limit": 9}}
 
 
 class Counted(PassedOnFacts):
@@ -138,7 +139,11 @@ def test_without_a_build_a_cell_that_stores_goes_back_to_its_first_failure_and_o
     tmp_path: Path,
 ) -> None:
     conditions = ["C1", "C2_silent"]
-    changes = {"experiment": {"conditions": conditions}, "episodic_memory": {"build": None}, "data": {"limit": 8}}
+    changes: dict[str, dict[str, Any]] = {
+        "experiment": {"conditions": conditions},
+        "episodic_memory": {"build": None},
+        "data": {"limit": 8},
+    }
     whole = write_experiment(tmp_path / "whole", **changes)
     run_grid(whole, EmbeddedReplier())
     texts = texts_of(whole)
@@ -185,7 +190,7 @@ def _everything(_: Request) -> bool:
 def test_the_first_ten_samples_that_fail_alike_stop_the_run_which_goes_on_later(
     tmp_path: Path, limit: int, conditions: list[str]
 ) -> None:
-    changes = {"data": {"limit": limit}, "episodic_memory": {"build": None}}
+    changes: dict[str, dict[str, Any]] = {"data": {"limit": limit}, "episodic_memory": {"build": None}}
     path = write_experiment(tmp_path / "bad", experiment={"conditions": conditions}, **changes)
     with pytest.raises(TooManyFailuresError, match=r"the first 10 samples failed alike: a SECRET-MESSAGE.*run again"):
         run_grid(path, Failing(_everything))

@@ -136,8 +136,8 @@ def _usage_in(value: dict[str, Any]) -> Usage:
     counts = value.get("usage")
     if not isinstance(counts, dict):
         return NO_USAGE
-    for keys in _TOKEN_KEYS:
-        tokens = [counts.get(key) for key in keys]
-        if any(tokens) and all(isinstance(count, int) and count >= 0 for count in tokens):
-            return Usage(tokens[0], tokens[1])
+    for key_in, key_out in _TOKEN_KEYS:
+        tokens_in, tokens_out = counts.get(key_in), counts.get(key_out)
+        if isinstance(tokens_in, int) and isinstance(tokens_out, int) and min(tokens_in, tokens_out) >= 0:
+            return Usage(tokens_in, tokens_out, cost_usd=None if tokens_in or tokens_out else 0.0)
     return NO_USAGE

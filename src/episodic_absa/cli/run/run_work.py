@@ -90,12 +90,12 @@ def run_and_show(invocation: Invocation) -> int:
         _say(f"resume with: {invocation.command}")
         return _EXIT_TOO_MANY_FAILURES
     failures = failures_of(outcome.results.finished.cells)
-    if error := failure_error(failures):
-        show_error(error)
+    if message := failure_error(failures):
+        show_error(message)
     for line in failure_lines(failures, invocation.command):
         _say(line)
     _show_outcome(invocation, config, outcome, failures)
-    return _EXIT_TOO_MANY_FAILURES if error else 0
+    return _EXIT_TOO_MANY_FAILURES if message else 0
 
 
 def _show_outcome(
