@@ -173,7 +173,11 @@ async def _interruptible(grid: Coroutine[Any, Any, GridOutcome], tell_stopping: 
 def _kept(progress: GridProgress) -> str:
     cells = progress.cells.values()
     done_n, total = sum(cell.done for cell in cells), sum(cell.total for cell in cells)
-    return f"{done_n:,} of {total:,} samples are done and kept" if total else "nothing had begun"
+    if not total:
+        return "nothing had begun"
+    # Of failed samples the next run keeps nothing.
+    failed = f", {progress.failed:,} failed and are run again" if progress.failed else ""
+    return f"{done_n - progress.failed:,} of {total:,} samples are done and kept{failed}"
 
 
 def _say(line: str) -> None:
