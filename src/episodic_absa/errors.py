@@ -16,7 +16,7 @@ EpisodicAbsaError
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,9 @@ class Usage:
             self.tokens_out + other.tokens_out,
             None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
         )
+
+
+NO_USAGE: Final = Usage(cost_usd=0.0)
 
 
 class EpisodicAbsaError(Exception):

@@ -112,25 +112,29 @@ def run_experiment(
     experiment: str | Path | ExperimentConfig,
     *,
     use_cache_file: bool = True,
+    keep_failures: bool = False,
     backend: Backend | None = None,
     progress: Callable[[GridProgress], None] | None = None,
 ) -> Run:
     """Run every cell that is not finished, write tables and report, and return the results.
 
-    Finished samples are not repeated. A finished experiment asks no model; its tables and reports are derived again.
+    Finished samples are not repeated; samples that failed in an earlier call are run again. A finished experiment
+    without failures asks no model; its tables and reports are derived again.
     Works in a script and inside a running event loop, as in a notebook.
 
     Args:
         experiment: the path of an experiment file, or an experiment that `load_experiment` returned.
         use_cache_file: False keeps answers in memory only.
+        keep_failures: True leaves samples failed that failed in an earlier call.
         backend: answers instead of the one that the experiment names; it is closed at the end.
         progress: is called with the state of the grid whenever a sample is done.
 
     Raises:
         ConfigError: the experiment file cannot be obeyed.
         DatasetError: a data or gold file cannot become samples.
-        RunDirectoryError: the directory belongs to another experiment, or more samples failed than
-            `experiment.max_failures` allows. After the cause is fixed the same call goes on.
+        RunDirectoryError: the directory belongs to another experiment, more samples failed than
+            `experiment.max_failures` allows, or the first ten samples failed alike. After the cause is fixed the same
+            call goes on.
 
     Example:
         >>> from episodic_absa import run_experiment
@@ -143,7 +147,10 @@ def run_experiment(
     config = experiment if isinstance(experiment, ExperimentConfig) else load_experiment(experiment)
     state = GridProgress() if progress is None else GridProgress(on_change=progress)
     with LoopThread(owner="run_experiment") as loop:
-        outcome = loop.run(run_grid(config, progress=state, use_cache_file=use_cache_file, backend=backend))
+        grid = run_grid(
+            config, progress=state, use_cache_file=use_cache_file, keep_failures=keep_failures, backend=backend
+        )
+        outcome = loop.run(grid)
     return Run(outcome.results.finished)
 
 
@@ -152,6 +159,7 @@ async def run_grid(
     *,
     progress: GridProgress | None = None,
     use_cache_file: bool = True,
+    keep_failures: bool = False,
     backend: Backend | None = None,
     tell: Tell = tell_nobody,
 ) -> GridOutcome:
@@ -161,10 +169,13 @@ async def run_grid(
         config: what to run.
         progress: kept up to date while it runs.
         use_cache_file: False keeps answers in memory only.
+        keep_failures: True leaves samples failed that failed in an earlier run.
         backend: answers instead of the one the config names; it is closed at the end.
         tell: is told every step after the last sample.
     """
-    progress = await run_cells(config, progress=progress, use_cache_file=use_cache_file, backend=backend)
+    progress = await run_cells(
+        config, progress=progress, use_cache_file=use_cache_file, keep_failures=keep_failures, backend=backend
+    )
     return GridOutcome(progress, write_results(config.out_dir, tell=_unless_cancelled(tell)))
 
 

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 import episodic_absa
-from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Reply, Request
+from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
@@ -49,14 +49,12 @@ def stated(backend: BackendFacts) -> dict[str, object]:
     return {fact: getattr(backend, fact) for fact in FACTS}
 
 
-@pytest.mark.parametrize("wrapper", ["repairing", "limited", "caching", "recording"])
+@pytest.mark.parametrize("wrapper", ["repairing", "caching", "recording"])
 def test_a_wrapper_states_what_the_replier_behind_it_states(wrapper: str, tmp_path: Path) -> None:
     behind = Unlike()
     wrapped: BackendFacts
     if wrapper == "repairing":
         wrapped = RepairingBackend(behind)
-    elif wrapper == "limited":
-        wrapped = LimitedReplier(behind, asyncio.Semaphore(1))
     elif wrapper == "caching":
         cache = ResponseCache.in_memory()
         wrapped = CachingReplier(behind, cache, provider="p", model="m", base_url=None, parameters={}, share="all")

@@ -89,7 +89,8 @@ def test_a_cell_stops_by_itself_when_too_many_of_its_samples_failed(tmp_path: Pa
 
 
 def test_the_trace_of_a_failed_sample_sums_the_time_of_its_calls(tmp_path: Path) -> None:
-    config = load_experiment(write_experiment(tmp_path, experiment={"conditions": ["C1"]}))
+    few = write_experiment(tmp_path, experiment={"conditions": ["C1"]}, data={"limit": 5})
+    config = load_experiment(few)
     failing = RepairingBackend(Scrambled(1, replier=Failing(lambda request: request.ask.role == "validator")))
     outcome = asyncio.run(run_cell(CellSpec(config, "C1__seed42"), backend=failing))
     assert outcome.failed == outcome.total

@@ -12,6 +12,7 @@ from episodic_absa.schemas.slim_answers import SlimModel
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
 MAX_REPLY_CHARS: Final = 1_000_000
+MAX_JSON_DEPTH: Final = 64
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[a-zA-Z]*[^\S\n]*+\n(.*?)```", re.DOTALL)
 _MOST_SHOWN: Final = 5
@@ -32,10 +33,23 @@ def parse_reply(text: str, model: type[OutputT]) -> OutputT:
     Slim answers are lists of short items: of one that was cut off the complete items are kept.
     """
     value = _find_json(text, keep_cut=issubclass(model, SlimModel))
+    if is_too_deep(value):
+        raise UnusableReplyError(f"the answer is nested more than {MAX_JSON_DEPTH} deep", "json_parse_error")
     try:
         return model.model_validate_json(json.dumps(value))
     except ValidationError as error:
         raise UnusableReplyError(_problems_of(error), "schema_validation_error") from error
+
+
+def is_too_deep(value: Any) -> bool:
+    """Return whether a JSON value is nested more than MAX_JSON_DEPTH deep; later readers of it are recursive."""
+    level = [value]
+    for _ in range(MAX_JSON_DEPTH):
+        members = (node.values() if isinstance(node, dict) else node for node in level if isinstance(node, dict | list))
+        level = [node for values in members for node in values if isinstance(node, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 @cache

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply, schema_text
 from episodic_absa.backends.backend_facts import BackendFacts, PassedOnFacts
-from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
+from episodic_absa.errors import NO_USAGE, BackendError, BackendResponseError, BackendUnavailableError
 from episodic_absa.errors import Usage as Usage
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.vocabulary import Role
@@ -61,6 +61,23 @@ class Answer(Generic[OutputT]):
     cached: bool = False
 
 
+@dataclass(slots=True)
+class Setbacks:
+    """The requests of one ask that brought no usable answer, for the error of whoever gives up."""
+
+    count: int = 0
+    last: str = ""
+    """What the last of them came to."""
+    usage: Usage = NO_USAGE
+    """What failed requests used, as far as the server said so. Unusable replies are counted with the replies."""
+
+    def note(self, event: str, usage: Usage = NO_USAGE) -> None:
+        """Take one more request in."""
+        self.count += 1
+        self.last = event
+        self.usage = self.usage.plus(usage)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One attempt at an Ask, as a Replier sees it."""
@@ -69,6 +86,9 @@ class Request:
     attempt: int = 1
     repair_note: str | None = None
     """From the second attempt on: the previous reply, what is wrong with it, and the schema once more."""
+    deadline: float | None = None
+    """When the whole ask ends, on the clock of the event loop; None: never."""
+    setbacks: Setbacks = field(default_factory=Setbacks, compare=False, repr=False)
 
     @property
     def user_text(self) -> str:
@@ -84,8 +104,10 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     cached: bool = False
-    from_model: bool = True
-    """False: no model sent this text (a login page, a proxy error); it is never kept."""
+    is_cut: bool = False
+    """Whether the server said that the token limit cut the text off; a kept reply does not hold it."""
+    wasted: Usage = NO_USAGE
+    """What failed requests before this reply used. It belongs to this invocation, not to the answer."""
 
 
 class Replier(BackendFacts, Protocol):
@@ -125,10 +147,13 @@ class Backend(BackendFacts, Protocol):
 class RepairingBackend(PassedOnFacts):
     """The standard Backend: up to three attempts, the later ones with the error and the previous reply."""
 
-    def __init__(self, replier: Replier, *, total_timeout_s: float | None = None) -> None:
+    def __init__(
+        self, replier: Replier, *, total_timeout_s: float | None = None, max_tokens: int | None = None
+    ) -> None:
         super().__init__(replier)
         self._replier = replier
         self._total_timeout_s = total_timeout_s
+        self._max_tokens = max_tokens
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Return the first reply that fits the output model, with tokens and cost summed over all attempts.
@@ -137,14 +162,15 @@ class RepairingBackend(PassedOnFacts):
         """
         spent = _Spent()
         try:
-            async with asyncio.timeout(self._total_timeout_s):
-                return await self._attempt(Request(ask), spent)
+            async with asyncio.timeout(self._total_timeout_s) as limit:
+                request = Request(ask, deadline=limit.when(), setbacks=spent.setbacks)
+                return await self._attempt(request, spent)
         except BackendError as error:
             raise spent.charged_to(error) from error.__cause__
         except TimeoutError as error:
             late = BackendUnavailableError(
                 f"{self.name} gave no valid answer for {ask.role} within {self._total_timeout_s or 'the given'} s "
-                "(backbone.total_timeout_s)",
+                f"(backbone.total_timeout_s): {_last_words(spent.setbacks)}",
                 backend=self.name,
                 kind="timeout",
             )
@@ -164,14 +190,24 @@ class RepairingBackend(PassedOnFacts):
         except UnusableReplyError as error:
             if request.attempt == MAX_ATTEMPTS:
                 raise BackendResponseError(
-                    f"{self.name} did not answer {ask.role} in the asked form after {MAX_ATTEMPTS} attempts: {error}",
+                    f"{self.name} did not answer {ask.role} in the asked form after {MAX_ATTEMPTS} attempts: "
+                    f"{error}{self._advice(reply)}",
                     backend=self.name,
                     raw=reply.text,
                     kind=error.kind,
                 ) from error
+            spent.setbacks.note(f"sent an answer that cannot be used: {error}{self._advice(reply)}")
+            # The note is part of the next prompt, and so of its key in the cache: it holds nothing but text and error.
             note = _repair_note(reply.text, error, ask.output_model)
             return await self._attempt(replace(request, attempt=request.attempt + 1, repair_note=note), spent)
         return Answer(output, spent.usage, request.attempt, reply.model or self.name, cached=reply.cached)
+
+    def _advice(self, reply: Reply) -> str:
+        """Return what to do about an answer that the token limit cut off, "" for any other."""
+        limit = self._max_tokens
+        if not reply.is_cut and (limit is None or reply.usage.tokens_out < limit):
+            return ""
+        return "; it was cut off: raise backbone.max_tokens" + ("" if limit is None else f", now {limit}")
 
 
 @dataclass(slots=True)
@@ -180,6 +216,7 @@ class _Spent:
 
     requests_n: int = 0
     replies: list[Reply] = field(default_factory=list)
+    setbacks: Setbacks = field(default_factory=Setbacks)
 
     @property
     def usage(self) -> Usage:
@@ -192,8 +229,15 @@ class _Spent:
 
     def charged_to(self, error: BackendErrorT) -> BackendErrorT:
         """Return the error with what was spent until it came."""
-        error.attempts, error.usage = self.requests_n, self.usage
+        error.attempts, error.usage = self.requests_n, self.usage.plus(self.setbacks.usage)
         return error
+
+
+def _last_words(setbacks: Setbacks) -> str:
+    if not setbacks.count:
+        return "its only request was still unanswered"
+    before = "one request" if setbacks.count == 1 else f"{setbacks.count} requests"
+    return f"{before} came to nothing, the last one: it {setbacks.last}"
 
 
 def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel]) -> str:
@@ -202,23 +246,3 @@ def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel
         f"It cannot be used: {error}\n"
         f"Answer again with one JSON object that fits this schema, and nothing else:\n{schema_text(model)}"
     )
-
-
-class LimitedReplier(PassedOnFacts):
-    """Limits how many requests are in flight at once, across all callers."""
-
-    def __init__(self, replier: Replier, in_flight: asyncio.Semaphore) -> None:
-        super().__init__(replier)
-        self._replier = replier
-        self._in_flight = in_flight
-        self.sent_n = 0
-
-    async def reply(self, request: Request) -> Reply:
-        """Wait for a free place, then pass the request on."""
-        async with self._in_flight:
-            self.sent_n += 1
-            return await self._replier.reply(request)
-
-    async def close(self) -> None:
-        """Close the replier."""
-        await self._replier.close()

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import ValidationError, model_validator
 
-from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Replier
+from episodic_absa.backends.backend import RepairingBackend, Replier
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
@@ -83,28 +83,21 @@ def create_backend(
     concurrency: int | None = None,
 ) -> RepairingBackend:
     """Return the backend for these settings. The caller that opened the cache closes it."""
-    replier = _replier(backbone)
-    if isinstance(replier, LlmReplier):
-        replier = _limited_and_cached(replier, backbone, cache, share, concurrency)
+    replier = _replier(backbone, concurrency)
+    if isinstance(replier, LlmReplier) and cache is not None:
+        replier = _cached(replier, backbone, cache, share)
     if backbone.record is not None:
         # Outermost: a recording is complete even where the cache answered.
         replier = RecordingReplier(replier, backbone.record)
-    return RepairingBackend(replier, total_timeout_s=backbone.total_timeout_s)
+    max_tokens = backbone.max_tokens if backbone.provider not in ("embedded", "replay") else None
+    return RepairingBackend(replier, total_timeout_s=backbone.total_timeout_s, max_tokens=max_tokens)
 
 
-def _limited_and_cached(
-    llm: LlmReplier,
-    backbone: BackboneSettings,
-    cache: ResponseCache | None,
-    share: Literal["all", "condition"],
-    concurrency: int | None,
+def _cached(
+    llm: LlmReplier, backbone: BackboneSettings, cache: ResponseCache, share: Literal["all", "condition"]
 ) -> Replier:
-    # The limit lies below the cache: a cached answer needs no place.
-    sender: Replier = llm if concurrency is None else LimitedReplier(llm, asyncio.Semaphore(concurrency))
-    if cache is None:
-        return sender
     return CachingReplier(
-        sender,
+        llm,
         cache,
         provider=backbone.provider,
         model=backbone.model,
@@ -119,10 +112,11 @@ def _limited_and_cached(
     )
 
 
-def _replier(backbone: BackboneSettings) -> Replier:
+def _replier(backbone: BackboneSettings, concurrency: int | None) -> Replier:
     if backbone.provider == "embedded":
         return EmbeddedReplier()
     if backbone.provider == "replay":
         assert backbone.recording is not None  # noqa: S101 - the settings see to it
         return ReplayReplier(backbone.recording)
-    return LlmReplier(backbone.llm_settings())
+    # The limit lies below the cache: a cached answer needs no place.
+    return LlmReplier(backbone.llm_settings(), None if concurrency is None else asyncio.Semaphore(concurrency))

@@ -53,7 +53,7 @@ class RecordingReplier(PassedOnFacts):
         """Pass the request on and record the reply."""
         reply = await self._replier.reply(request)
         key = compute_request_key(request)
-        if reply.from_model and key not in self._recorded:
+        if key not in self._recorded:
             self._write(_encoded(key, request, reply))
             self._recorded.add(key)
             self._unsynced += 1

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from episodic_absa.analysis.failures import failures_of
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.memory_use import was_injected
@@ -39,7 +40,7 @@ from episodic_absa.reports.data.report_tables import (
     quality_panels,
     seed_rows,
 )
-from episodic_absa.reports.data.report_words import headline_of, notes_of
+from episodic_absa.reports.data.report_words import failure_of, headline_of, notes_of
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
 from episodic_absa.runs.reading.verified_files import CELL_MARK
@@ -97,6 +98,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         title=_title(run),
         facts=facts,
         headline=headline,
+        failure=failure_of(failures_of(run.cells), with_text=with_text),
         power=power,
         notes=notes_of(
             facts,

@@ -13,17 +13,19 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import EpisodicOrchestrator
 from episodic_absa.pipeline import Pipeline
 from episodic_absa.runs.config.cells import cell_named
-from episodic_absa.runs.config.cfg_hash import sha256_of
+from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
+from episodic_absa.runs.failure_causes import fail_alike, grouped_causes
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
-from episodic_absa.runs.progress import CellProgress
+from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.verified_files import forget_verification
 from episodic_absa.runs.records.cell_manifest import build_manifest
 from episodic_absa.runs.records.sample_records import CellRecords, SampleRecords
 from episodic_absa.runs.run_backend import open_backend
-from episodic_absa.runs.run_directory import MANIFEST, RUN_META, CommittedSample, RunDirectory
+from episodic_absa.runs.run_directory import MANIFEST, RUN_META, Redo, Resumed, RunDirectory
+from episodic_absa.schemas.run_files.journal_line import CommittedSample
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.run_meta import RunMeta, Speculation
 
@@ -31,14 +33,31 @@ logger = logging.getLogger("episodic_absa.runs")
 
 
 class TooManyFailuresError(RunDirectoryError):
-    """More samples failed than experiment.max_failures allows; the run can be resumed."""
+    """More samples failed than experiment.max_failures allows, or the first ones all alike. A run can be resumed."""
 
-    @classmethod
-    def after(cls, allowed: int, cell: Path) -> "TooManyFailuresError":
-        """Return the error with its message."""
-        return cls(
-            f"more than {allowed} samples failed (experiment.max_failures); "
-            "fix the cause and run again: the run continues from here",
+
+def require_few_failures(progress: CellProgress | GridProgress, allowed: int, cell: Path) -> None:
+    """Stop a run that fails for good; the next run does the failed samples again.
+
+    Args:
+        progress: of a cell or of the whole grid.
+        allowed: experiment.max_failures.
+        cell: the directory of the cell that was committed to last.
+
+    Raises:
+        TooManyFailuresError: more samples failed than allowed, or the first ones for the same cause.
+    """
+    if fail_alike(progress.causes, progress.run_n):
+        raise TooManyFailuresError(
+            f"the first {len(progress.causes)} samples failed alike: {progress.causes[0]}. "
+            "Fix the cause and run again: the run continues from here",
+            path=cell,
+        )
+    if progress.failed > allowed:
+        commonest = grouped_causes(progress.causes)[0]
+        raise TooManyFailuresError(
+            f"more than {allowed} samples failed (experiment.max_failures), {commonest.sample_n} of them alike: "
+            f"{commonest.message}. Fix the cause and run again: the run continues from here",
             path=cell,
         )
 
@@ -54,6 +73,8 @@ class CellSpec:
     """The store that the cell's own store begins as a copy of."""
     use_cache_file: bool = True
     """False keeps answers in memory only."""
+    keep_failures: bool = False
+    """True leaves samples failed that failed in an earlier run."""
 
 
 def _ignore(progress: CellProgress) -> None:
@@ -67,7 +88,7 @@ async def run_cell(
     data: ExperimentData | None = None,
     on_progress: Callable[[CellProgress], None] = _ignore,
 ) -> CellProgress:
-    """Run the samples of a cell that are not committed yet, and return what the cell came to.
+    """Run the samples of a cell that are not committed yet or failed, and return what the cell came to.
 
     Args:
         spec: the cell.
@@ -95,6 +116,7 @@ class _CellRun:
         self._cell = cell_named(spec.config, spec.cell)
         self._backend = backend
         self._on_progress = on_progress
+        self._data = data
         self._labelled = data.samples_of(self._cell)
         self._progress = CellProgress(self._cell.name, total=len(self._labelled))
         self._manifest = build_manifest(
@@ -121,8 +143,9 @@ class _CellRun:
             known = directory.read_manifest()
             self._refuse_foreign(directory, known)
             is_complete = known is not None and known.completed
-            first_index = self._resume(directory, is_complete=is_complete)
-            if first_index == len(self._labelled) and is_complete:
+            resumed = self._resume(directory, known)
+            if resumed.next_index == len(self._labelled) and is_complete:
+                directory.forget_kept_samples()
                 return self._progress
             manifest = self._manifest
             if known is not None and not known.answers_shared:
@@ -130,9 +153,10 @@ class _CellRun:
                 manifest = manifest.model_copy(update={"answers_shared": False})
             forget_verification(cell.path)
             directory.write_json(MANIFEST, manifest)
-            run_meta = await self._run_samples(directory, pipeline, first_index)
+            run_meta = await self._run_samples(directory, pipeline, resumed)
             directory.write_json(RUN_META, run_meta)
             directory.write_json(MANIFEST, manifest.model_copy(update={"completed": True}))
+            directory.forget_kept_samples()
         finally:
             pipeline.store.close()
             directory.close()
@@ -148,7 +172,7 @@ class _CellRun:
                     path=path,
                 )
             return
-        if known.cfg_hash != self._manifest.cfg_hash:
+        if known.cfg_hash != self._manifest.cfg_hash and not self._has_other_build(known):
             raise RunDirectoryError(
                 f"{path} belongs to another configuration (cfg_hash {known.cfg_hash[:12]}, now "
                 f"{self._manifest.cfg_hash[:12]}); choose another run_id, or move the directory away",
@@ -160,23 +184,42 @@ class _CellRun:
                 path=path,
             )
 
-    def _resume(self, directory: RunDirectory, *, is_complete: bool) -> int:
-        """Cut the files back to the last common sample and return the index of the next one."""
+    def _has_other_build(self, known: Manifest) -> bool:
+        """Return whether the cell differs only in the built store it starts from: failed samples were built again."""
+        if known.episodic_memory.build_store_sha256 == self._manifest.episodic_memory.build_store_sha256:
+            return False
+        as_known = cfg_hash(self._config, self._cell, self._data.hashes, known.start_store_sha256)
+        return known.cfg_hash == as_known
+
+    def _redo(self, known: Manifest | None) -> Redo:
+        if known is not None and known.cfg_hash != self._manifest.cfg_hash:
+            return Redo.ALL
+        if self._spec.keep_failures:
+            return Redo.NOTHING
+        return Redo.FAILED_AND_LATER if self._cell.condition.store_write else Redo.FAILED
+
+    def _resume(self, directory: RunDirectory, known: Manifest | None) -> Resumed:
+        """Cut the files back to the sample at which the run continues."""
         sample_n, name = len(self._labelled), self._cell.name
-        first_index, lost_n = directory.resume(sample_n)
-        if is_complete:
+        redo = self._redo(known)
+        resumed = directory.resume(sample_n, redo)
+        first_index, lost_n = resumed.next_index, resumed.lost_n
+        if known is not None and known.completed and redo is not Redo.ALL and not resumed.failed_n:
             lost_n = sample_n - first_index
         if lost_n > 0:
             logger.warning("%s: %d sample(s) are run again; a file had lost them", name, lost_n)
+        if redo is Redo.ALL:
+            logger.warning("%s is run again: the store that it starts from was built again", name)
         if 0 < first_index < sample_n:
             logger.info("%s continues after %d of %d samples", name, first_index, sample_n)
-        if first_index == 0:
+        if resumed.begins_store:
             directory.begin_store(self._spec.start_store)
-        self._progress.done = self._progress.resumed = first_index
+        self._progress.done = self._progress.resumed = first_index + len(resumed.kept)
+        self._progress.redone = resumed.failed_n
         self._on_progress(self._progress)
-        return first_index
+        return resumed
 
-    async def _run_samples(self, directory: RunDirectory, pipeline: Pipeline, first_index: int) -> RunMeta:
+    async def _run_samples(self, directory: RunDirectory, pipeline: Pipeline, resumed: Resumed) -> RunMeta:
         cell, experiment = self._cell, self._config.file.experiment
         started = datetime.now(UTC)
         ordered = OrderedRun(
@@ -184,7 +227,8 @@ class _CellRun:
             pipeline.memory,
             [labelled.sample for labelled in self._labelled],
             lambda index, outcome: self._commit(directory, pipeline.memory, index, outcome),
-            first_index=first_index,
+            first_index=resumed.next_index,
+            kept=resumed.kept,
             seed=cell.seed,
             used_in_eval=not cell.is_build,
             pace=Pace(
@@ -212,22 +256,24 @@ class _CellRun:
         directory: RunDirectory,
         orchestrator: EpisodicOrchestrator,
         index: int,
-        outcome: SampleResult | SampleFailure,
+        outcome: SampleResult | SampleFailure | CommittedSample,
     ) -> None:
+        if isinstance(outcome, CommittedSample):
+            directory.commit(outcome)
+            return
         gold = self._labelled[index].gold
         if isinstance(outcome, SampleFailure):
+            self._progress.causes.append(str(outcome.error))
             empty_slot = orchestrator.empty_slot_without_debate()
             records = self._records.of_failure(outcome, index, gold=gold, empty_slot=empty_slot)
         else:
             store_size = len(orchestrator.store.load()) if self._cell.needs_store else 0
             records = self._records.of_result(outcome, index, gold=gold, store_size=store_size)
-        directory.commit(CommittedSample(index, outcome.sample.uid, records.lines))
+        directory.commit(CommittedSample(sample_index=index, uid=outcome.sample.uid, lines=dict(records.lines)))
         self._count(records)
-        self._progress.done = index + 1
+        self._progress.done += 1
         self._on_progress(self._progress)
-        allowed = self._config.file.experiment.max_failures
-        if self._progress.failed > allowed:
-            raise TooManyFailuresError.after(allowed, self._cell.path)
+        require_few_failures(self._progress, self._config.file.experiment.max_failures, self._cell.path)
 
     def _count(self, records: SampleRecords) -> None:
         card, memory = records.card, records.card.memory

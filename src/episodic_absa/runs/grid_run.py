@@ -1,11 +1,11 @@
 """Runs a grid of conditions and seeds: builds the stores of a seed first, then runs its cells side by side."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from episodic_absa.backends.backend import Backend
-from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
+from episodic_absa.runs.cell_run import CellSpec, require_few_failures, run_cell
 from episodic_absa.runs.config.cells import Cell, all_cells, build_cells, evaluated_cells, require_stores, start_stores
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
@@ -18,14 +18,16 @@ async def run_cells(
     *,
     progress: GridProgress | None = None,
     use_cache_file: bool = True,
+    keep_failures: bool = False,
     backend: Backend | None = None,
 ) -> GridProgress:
-    """Run every cell that is not finished; committed samples are not run again.
+    """Run every cell that is not finished; of committed samples only failed ones are run again.
 
     Args:
         config: the experiment.
         progress: kept up to date while the grid runs.
         use_cache_file: False keeps answers in memory only.
+        keep_failures: True leaves samples failed that failed in an earlier run.
         backend: answers instead of the one that the config names; it is closed at the end.
 
     Raises:
@@ -41,7 +43,8 @@ async def run_cells(
             progress.requests = lambda: opened.cache.counts(config.file.experiment.concurrency)
             starts = start_stores(config)
             require_stores(config, starts)
-            grid = _Grid(config, data, opened.backend, progress, starts, use_cache_file=use_cache_file)
+            template = CellSpec(config, "", use_cache_file=use_cache_file, keep_failures=keep_failures)
+            grid = _Grid(config, data, opened.backend, progress, starts, template)
             builds = {cell.seed: cell for cell in build_cells(config)}
             async with asyncio.TaskGroup() as seeds:
                 for seed in config.file.experiment.seeds:
@@ -60,7 +63,8 @@ class _Grid:
     backend: Backend
     progress: GridProgress
     starts: dict[str, Path | None]
-    use_cache_file: bool
+    template: CellSpec
+    """What the specs of all cells have in common."""
 
     async def run_seed(self, seed: int, build: Cell | None) -> None:
         """Build the seed's store, then run its cells side by side."""
@@ -75,7 +79,7 @@ class _Grid:
                     cells.create_task(self._run(cell, start))
 
     async def _run(self, cell: Cell, start: Path | None) -> None:
-        spec = CellSpec(self.config, cell.name, start_store=start, use_cache_file=self.use_cache_file)
+        spec = replace(self.template, cell=cell.name, start_store=start)
         await run_cell(spec, backend=self.backend, data=self.data, on_progress=self._take_in)
 
     def _take_in(self, cell: CellProgress) -> None:
@@ -83,8 +87,7 @@ class _Grid:
         self.progress.cells[cell.name] = cell
         self.progress.on_change(self.progress)
         allowed = self.config.file.experiment.max_failures
-        if self.progress.failed > allowed:
-            raise TooManyFailuresError.after(allowed, self.config.out_dir / cell.name)
+        require_few_failures(self.progress, allowed, self.config.out_dir / cell.name)
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:

@@ -13,8 +13,11 @@ is what it would have been in sequential order. So:
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+import traceback
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from episodic_absa.agents.asking import Asking
@@ -26,10 +29,13 @@ from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotA
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, StoreDecision
 from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.journal_line import CommittedSample
 
 SampleError = BackendError | LeakageError | ContractError
 """An error that fails one sample; the run continues."""
 _SAMPLE_ERRORS: Final = (BackendError, LeakageError, ContractError)
+_UNEXPECTED: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""Errors that an odd answer may cause where nobody thought of it."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +69,10 @@ class OrderedRun:
         supervisor: SupervisorAgent,
         orchestrator: EpisodicOrchestrator,
         samples: Sequence[Sample] | AsyncIterator[Sample],
-        commit: Callable[[int, SampleResult | SampleFailure], None],
+        commit: Callable[[int, SampleResult | SampleFailure | CommittedSample], None],
         *,
         first_index: int = 0,
+        kept: Mapping[int, CommittedSample] = MappingProxyType({}),
         seed: int = 0,
         used_in_eval: bool = True,
         pace: Pace,
@@ -74,6 +81,7 @@ class OrderedRun:
         self._orchestrator = orchestrator
         self._samples = samples
         self._commit = commit
+        self._kept = kept
         self._seed = seed
         self._used_in_eval = used_in_eval
         self._pace = pace
@@ -107,13 +115,17 @@ class OrderedRun:
                 yield index, self._samples[index]
 
     async def _run_one(self, index: int, sample: Sample, slots: asyncio.Semaphore) -> None:
-        outcome: SampleResult | SampleFailure
+        outcome: SampleResult | SampleFailure | CommittedSample
         asking = self._supervisor.new_asking(self._orchestrator.condition, self._seed)
-        try:
-            outcome = await self._analyse(index, sample, asking)
-        except _SAMPLE_ERRORS as error:
+        if index in self._kept:
             await self.wait_for_turn(index)
-            outcome = SampleFailure(sample, error, tuple(asking.calls))
+            outcome = self._kept[index]
+        else:
+            try:
+                outcome = await self._analyse(index, sample, asking)
+            except _SAMPLE_ERRORS as error:
+                await self.wait_for_turn(index)
+                outcome = SampleFailure(sample, error, tuple(asking.calls))
         self._commit(index, outcome)
         slots.release()
         async with self._turn_came:
@@ -123,7 +135,7 @@ class OrderedRun:
     async def _analyse(self, index: int, sample: Sample, asking: Asking) -> SampleResult:
         memory = _MemoryAtItsTurn(self, index, speculate_ahead=self._pace.speculate_ahead)
         try:
-            result = await self._supervisor.run(sample, memory, seed=self._seed, asking=asking)
+            result = await self._run_supervisor(sample, memory, asking)
         except (_WrongGuess, *_SAMPLE_ERRORS):
             if not memory.speculated:
                 raise
@@ -131,10 +143,26 @@ class OrderedRun:
             self.wasted_calls_n += sum(call.memory_slot_present for call in asking.calls)
             asking.calls.clear()  # what was asked in vain is no part of the sample's record
             memory = _MemoryAtItsTurn(self, index, speculate_ahead=0)
-            result = await self._supervisor.run(sample, memory, seed=self._seed, asking=asking)
+            result = await self._run_supervisor(sample, memory, asking)
         if memory.deferred is None:
             return result
         return self._supervisor.with_memory(result, memory.deferred, memory.catalogue)
+
+    async def _run_supervisor(self, sample: Sample, memory: "_MemoryAtItsTurn", asking: Asking) -> SampleResult:
+        """Return the result; what an answer breaks unexpectedly is an error of this sample, not of the run."""
+        try:
+            return await self._supervisor.run(sample, memory, seed=self._seed, asking=asking)
+        except _UNEXPECTED as error:
+            if not asking.calls:
+                raise
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            # The message of such an error may quote the review.
+            raise ContractError(
+                f"the answers led to an unexpected {type(error).__name__} in {Path(frame.filename).name}, "
+                f"line {frame.lineno}; please report it",
+                uid=sample.uid,
+                field="answer",
+            ) from error
 
     async def wait_for_turn(self, index: int, *, ahead: int = 0) -> bool:
         """Wait until all but at most `ahead` samples before this one are committed; return whether all are."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from episodic_absa.backends.backend import Reply, Usage
 from episodic_absa.backends.cache.response_cache import ResponseCache
+from episodic_absa.errors import BackendError
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class RequestCounts:
     cached_n: int = 0
     """Answered by the cache, or by an equal request that was already under way."""
     usage: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
-    """Usage of the requests that were sent."""
+    """Usage of the requests that were sent, with that of failed ones as far as the server said so."""
 
 
 class CountingCache(ResponseCache):
@@ -39,10 +40,13 @@ class CountingCache(ResponseCache):
             self._under_way_n += 1
             try:
                 reply = await send()
+            except BackendError as error:
+                self._usage = self._usage.plus(_reported(error.usage))
+                raise
             finally:
                 self._under_way_n -= 1
             self._answered_n += 1
-            self._usage = self._usage.plus(reply.usage)
+            self._usage = self._usage.plus(reply.usage).plus(reply.wasted)
             return reply
 
         return await super().answer(key, counted)
@@ -57,3 +61,8 @@ class CountingCache(ResponseCache):
             cached_n=stats.hits + stats.joined,
             usage=self._usage,
         )
+
+
+def _reported(usage: Usage) -> Usage:
+    """Return the usage; a failed request without tokens cost nothing that is known of."""
+    return usage if usage.tokens_in or usage.tokens_out else Usage(cost_usd=0.0)

@@ -6,17 +6,20 @@ import io
 import os
 import shutil
 from collections.abc import Mapping
+from enum import Enum
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.schemas.run_files.journal_line import STORE_KEY, JournalLine, StoreStart
+from episodic_absa.runs.kept_samples import KeptSamples, failed_indices
+from episodic_absa.schemas.run_files.journal_line import STORE_KEY, CommittedSample, JournalLine, StoreStart
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.serialization.canonical_json import indented_json
-from episodic_absa.serialization.durable_file import DurableFile, sync_directory
+from episodic_absa.serialization.durable_file import DurableFile, replace_durably
 from episodic_absa.serialization.jsonl import json_line, read_lines, split_lines
 
 OUTPUTS: Final = "outputs.jsonl"
@@ -33,21 +36,31 @@ COMMITTED_FILES: Final = (OVERRIDE_DEBUG, TRACES, SCORECARDS, OUTPUTS)
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-class CommittedSample(NamedTuple):
-    """The lines of one sample; override decisions may be several."""
+class Redo(Enum):
+    """What becomes of samples that failed, when their cell is run again."""
 
-    sample_index: int
-    uid: str
-    lines: Mapping[str, str]
-    """File name -> its text, each line ended."""
+    NOTHING = "nothing"
+    """They stay failed."""
+    FAILED = "failed"
+    """They run again, and later samples stand: nothing that a sample does reaches a later one."""
+    FAILED_AND_LATER = "failed and later"
+    """They run again with all later samples: a new episode would be known to these."""
+    ALL = "all"
+    """The whole cell runs again."""
 
 
 class Resumed(NamedTuple):
     """The sample at which a run continues."""
 
     next_index: int
-    lost_n: int
+    lost_n: int = 0
     """Committed samples that run again because a file no longer holds them."""
+    failed_n: int = 0
+    """Failed samples that run again."""
+    kept: Mapping[int, CommittedSample] = MappingProxyType({})
+    """Later samples that are committed as they were, by their index."""
+    begins_store: bool = False
+    """Whether the store is to be made as it is before the first sample."""
 
 
 class RunDirectory:
@@ -67,6 +80,7 @@ class RunDirectory:
             raise RunDirectoryError(
                 f"another process is running in {path}; wait until it has ended, or choose another run_id", path=path
             ) from None
+        self._kept = KeptSamples(path, COMMITTED_FILES)
         self._files: dict[str, DurableFile] = {}
         self._sizes: dict[str, int] = {}
 
@@ -83,23 +97,43 @@ class RunDirectory:
         journal = self.path / JOURNAL
         return not journal.exists() or journal.stat().st_size == 0
 
-    def resume(self, sample_n: int) -> Resumed:
-        """Cut every file back to the last sample that all of them hold, and open them for appending."""
+    def resume(self, sample_n: int, redo: Redo = Redo.NOTHING) -> Resumed:
+        """Cut every file back to the last sample that all of them hold, and open them for appending.
+
+        Args:
+            sample_n: how many samples the cell has.
+            redo: cuts further back, so that failed samples run again.
+        """
         entries, ends = self._journal_entries()
         output_n = _line_count(self.path / OUTPUTS)
-        if not self._owns_store:
-            self._require_known_store(entries[-1] if entries else None, finished=len(entries) == sample_n)
         covered = len(entries)
         while covered and not self._is_covered(entries[covered - 1]):
             covered -= 1
+        # A kill leaves at most one line that is not journalled yet.
+        lost_n = max(len(entries), output_n - 1) - covered
+        failed = failed_indices(self.path / OUTPUTS, covered) if redo in (Redo.FAILED, Redo.FAILED_AND_LATER) else []
+        goes_back = redo is Redo.ALL or (redo is Redo.FAILED_AND_LATER and bool(failed))
+        changes_store = goes_back or covered < sample_n
+        if not self._owns_store:
+            is_finished = len(entries) == sample_n and not goes_back
+            self._require_known_store(entries[-1] if entries else None, finished=is_finished)
+        if goes_back:
+            self._kept.forget()
+        kept = {} if goes_back else self._kept.set_aside(entries[:covered], failed)
+        covered = 0 if redo is Redo.ALL else failed[0] if failed else covered
         last = entries[covered - 1] if covered else None
         for name in COMMITTED_FILES:
             self._open(name, size=last.offsets[name] if last else 0)
         self._open(JOURNAL, size=ends[covered - 1] if covered else 0)
-        if covered < sample_n or self._owns_store:
+        if changes_store or self._owns_store:
             self._cut_store(last.store_size if last else None)
-        # A kill leaves at most one line that is not journalled yet.
-        return Resumed(covered, max(len(entries), output_n - 1) - covered)
+        return Resumed(
+            covered,
+            lost_n,
+            failed_n=len(failed),
+            kept={index: sample for index, sample in kept.items() if index >= covered},
+            begins_store=covered == 0 and (changes_store or not failed),
+        )
 
     def begin_store(self, start: Path | None) -> None:
         """Prepare the store before the first sample: copy `start`, or keep a store outside the directory."""
@@ -138,15 +172,11 @@ class RunDirectory:
 
     def write_json(self, name: str, value: BaseModel) -> None:
         """Replace a small JSON file; at any moment the old or the new one is whole."""
-        draft = self.path / f"{name}.new"
-        draft.unlink(missing_ok=True)
-        writer = DurableFile(draft)
-        try:
-            writer.append(indented_json(value).encode(), at=0)
-        finally:
-            writer.close()
-        draft.replace(self.path / name)
-        sync_directory(self.path)
+        replace_durably(self.path / name, indented_json(value).encode())
+
+    def forget_kept_samples(self) -> None:
+        """Remove the copies of samples that stood while others ran again; the cell's files hold them all."""
+        self._kept.forget()
 
     def read_manifest(self) -> Manifest | None:
         """Return the manifest; None if there is none that can be read."""

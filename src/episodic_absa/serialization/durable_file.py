@@ -62,6 +62,19 @@ class DurableFile:
             return
 
 
+def replace_durably(path: Path, content: bytes) -> None:
+    """Replace a small file; at any moment the old or the new one is whole."""
+    draft = path.with_name(f"{path.name}.new")
+    draft.unlink(missing_ok=True)
+    writer = DurableFile(draft)
+    try:
+        writer.append(content, at=0)
+    finally:
+        writer.close()
+    draft.replace(path)
+    sync_directory(path.parent)
+
+
 def sync_directory(directory: Path) -> None:
     """Make a created or renamed name in a directory durable."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -60,10 +60,6 @@ def ask_for_aspects(
     )
 
 
-def one_reply(server: LoopbackModel, **settings: Any) -> Reply:
-    return run(lambda replier: replier.reply(Request(make_ask(AteAnswer))), server, **settings)
-
-
 def failed(server: LoopbackModel, **settings: Any) -> BackendError:
     with pytest.raises(BackendError) as caught:
         ask_for_aspects(server, **settings)
@@ -149,15 +145,10 @@ def test_an_answer_that_stays_wrong_is_a_schema_error_after_three_attempts() -> 
 )
 def test_status_200_without_an_api_response_never_passes_for_an_answer(behaviour: Behaviour) -> None:
     # {} alone is a valid judge's answer: nothing of such a page may be read as one.
-    with LoopbackModel(behaviour) as server, pytest.raises(BackendResponseError) as caught:
-        run(lambda replier: RepairingBackend(replier).answer(make_ask(JudgeAnswer)), server)
-    assert (caught.value.kind, server.count) == ("json_parse_error", 3)
-    assert "no API response" in caught.value.raw
-
-
-def test_one_page_in_between_is_survived() -> None:
-    with LoopbackModel(page("<html>Sign in</html>"), answer(SCREEN)) as server:
-        assert ask_for_aspects(server).attempts == 2
+    with LoopbackModel(behaviour) as server, pytest.raises(BackendUnavailableError) as caught:
+        run(lambda replier: RepairingBackend(replier).answer(make_ask(JudgeAnswer)), server, max_retries=2)
+    assert (caught.value.kind, caught.value.attempts, server.count) == ("provider_error", 1, 3)
+    assert {json.dumps(body) for body in server.bodies} == {json.dumps(server.bodies[0])}
 
 
 @pytest.mark.parametrize("content", ["", None])
@@ -181,18 +172,6 @@ def test_a_content_filter_without_text_fails_at_once_and_says_so() -> None:
     assert isinstance(error, BackendUnavailableError)
     assert (error.kind, server.count) == ("provider_error", 1)
     assert "content filter" in str(error)
-
-
-def test_no_model_stands_behind_a_page() -> None:
-    with LoopbackModel(page("<html></html>")) as server:
-        assert one_reply(server).model == ""
-
-
-def test_an_answer_of_five_megabytes_is_refused() -> None:
-    with LoopbackModel(answer('{"aspects": [' + " " * 5_000_000)) as server:
-        error = failed(server)
-    assert isinstance(error, BackendResponseError)
-    assert "too long" in str(error)
 
 
 # CHECKLIST 199, 222
@@ -317,13 +296,6 @@ def test_the_total_limit_ends_waiting_and_closes_the_socket() -> None:
         assert server.hung_up_on.wait(60)
     assert isinstance(error, BackendUnavailableError)
     assert (error.kind, server.count) == ("timeout", 1)
-
-
-def test_the_total_limit_ends_a_wait_between_retries() -> None:
-    with LoopbackModel(failure(429, Retry_After="30")) as server:
-        error = failed(server, total_timeout_s=0.2)
-    assert isinstance(error, BackendUnavailableError)
-    assert error.kind == "timeout"
 
 
 def refusing(parameter: str, message: str, status: int = 400) -> Callable[[dict[str, Any]], Behaviour]:

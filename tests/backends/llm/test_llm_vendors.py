@@ -9,7 +9,7 @@ from tests.backends.llm.loopback_model import HANG_UP, Behaviour, Entry, Loopbac
 
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend
 from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
-from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
+from episodic_absa.errors import BackendError, BackendUnavailableError
 from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
 
@@ -123,5 +123,5 @@ def test_a_refused_key_names_the_variable_and_is_not_shown(provider: str) -> Non
 @pytest.mark.parametrize("body", ["<html>{}</html>", "", '{"hello": 1}'], ids=["html", "empty", "other json"])
 def test_a_page_is_no_answer(provider: str, body: str) -> None:
     count, error = count_requests(provider, page(body, "application/json"))
-    assert isinstance(error, BackendResponseError)
-    assert (count, error.kind) == (3, "json_parse_error")
+    assert isinstance(error, BackendUnavailableError)
+    assert (count, error.kind, error.attempts) == (6, "provider_error", 1)

@@ -163,7 +163,7 @@ def test_an_interrupt_that_was_ignored_from_the_start_stays_ignored(tmp_path: Pa
 
 def test_too_many_failures_end_the_run_resumably_and_a_dry_run_sends_nothing(cli: Cli, tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{closed_port()}/v1"
-    backbone = {"provider": "openai", "model": "nobody", "base_url": url, "retry_base_s": 0}
+    backbone = {"provider": "openai", "model": "nobody", "base_url": url}
     experiment = {"conditions": ["C1"], "seeds": [1], "max_failures": 0}
     config = write_experiment(tmp_path, backbone=backbone, experiment=experiment)
     before = sorted(tmp_path.rglob("*"))
@@ -177,8 +177,11 @@ def test_too_many_failures_end_the_run_resumably_and_a_dry_run_sends_nothing(cli
     failed = cli("run", config, env={"OPENAI_API_KEY": "dummy"})
     assert (failed.returncode, failed.stdout) == (1, "")
     told = failed.stderr.splitlines()
-    assert any(line.startswith("error: more than 0 samples failed") for line in told)
-    assert any("C1__seed1/traces.jsonl for the reasons; 1 of 3 samples are done and kept" in line for line in told)
+    [error] = [line for line in told if line.startswith("error: ")]
+    assert "more than 0 samples failed (experiment.max_failures), 1 of them alike: openai:nobody could not be" in error
+    assert f"nothing listens on {url}; start a server, for example `llama-server -m model.gguf --port " in error
+    assert "retry" not in failed.stderr
+    assert "C1__seed1/traces.jsonl for the reasons; 0 of 3 samples are done and kept, 1 failed" in failed.stderr
     assert told[-1] == f"resume with: episodic-absa run {config}"
     assert "Traceback" not in failed.stderr
 
@@ -258,6 +261,8 @@ def test_a_plain_line_tells_all_that_matters() -> None:
 def test_cells_are_told_of_when_they_resume_and_end() -> None:
     cell = CellProgress("C2__seed1", total=4, done=3, resumed=1, shown=2)
     assert resumed_line(cell) == "C2__seed1: resumed, 1 of 4 samples were done"
+    again = CellProgress("C1__seed1", total=4, done=2, resumed=2, redone=2)
+    assert resumed_line(again) == "C1__seed1: resumed, 2 of 4 samples were done; 2 that failed are run again"
     assert ended_line(cell) == ""
     cell.done = 4
     assert ended_line(cell) == "C2__seed1: done, 3 samples, 0 failed, 2 with memory, 0 changed, 0 stored"
@@ -278,7 +283,7 @@ def test_the_live_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
 
 
 def test_the_line_to_resume_with_holds_the_options() -> None:
-    assert Invocation(Path("my exp.yaml"), limit=5, no_cache=True, out=Path("my out")).command == (
+    assert Invocation(Path("my exp.yaml"), limit=5, no_cache=True, out=Path("my out"), keep_failures=True).command == (
         "episodic-absa run 'my exp.yaml' --limit 5 --no-cache --out 'my out'"
     )
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Self
 
 from episodic_absa.backends.backend import Reply
 from episodic_absa.backends.cache.answer_file import AnswerFile
+from episodic_absa.errors import NO_USAGE
 
 _RECENT_ANSWERS: Final = 4096
 
@@ -104,11 +105,7 @@ class ResponseCache:
         except BaseException:
             traffic.flights.pop(key).set_result(None)
             raise
-        if not reply.from_model:
-            # A login page or a proxy's complaint is no answer: the next one who asks should reach the model.
-            traffic.flights.pop(key).set_result(None)
-            return reply
-        as_kept = replace(reply, cached=True)
+        as_kept = replace(reply, cached=True, is_cut=False, wasted=NO_USAGE)
         if self._file is None:
             self._land(key, as_kept, traffic)
         else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from episodic_absa.backends.llm.llm_settings import LlmSettings
+from episodic_absa.backends.llm.response_checks import response_check
 from episodic_absa.errors import ConfigError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -34,27 +35,15 @@ _OWN_ADDRESSES: Final[dict[str, str]] = {
     "anthropic": "https://api.anthropic.com",
     "google": "https://generativelanguage.googleapis.com",
 }
+# A message of Anthropic may be empty, and Google says under promptFeedback why it refuses: both are answers.
+_ANSWERS_UNDER: Final = {
+    "openai": ("choices",),
+    "anthropic": ("content", "stop_reason"),
+    "google": ("candidates", "promptFeedback"),
+}
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _NO_KEY: Final = "no-key"
 _IDLE_CONNECTIONS: Final = 128
-
-
-class NoApiResponseError(Exception):
-    """Status 200, but not the JSON object that an API answers with: a login page, an empty body, half an object."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__("the server sent no API response")
-        self.page = page
-
-    @classmethod
-    def page_behind(cls, error: BaseException) -> str | None:
-        """Return the page if that is what lies below a vendor's error."""
-        below: BaseException | None = error
-        while below is not None:
-            if isinstance(below, cls):
-                return below.page
-            below = below.__cause__ or below.__context__
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +72,15 @@ class LlmConnection:
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
 
     @property
+    def start_command(self) -> str:
+        """A command that starts a server at this address, as an example."""
+        port = urlsplit(self.base_url or "").port or 80
+        name = next((name for name, url in LOCAL_SERVERS.items() if urlsplit(url).port == port), "")
+        if name in ("ollama", "vllm"):
+            return "ollama serve" if name == "ollama" else "vllm serve MODEL"
+        return f"llama-server -m model.gguf --port {port}"
+
+    @property
     def takes_temperature(self) -> bool:
         """Whether the model samples at a temperature; reasoning models mostly do not."""
         profile: Any = self.model.profile
@@ -100,7 +98,7 @@ def open_connection(settings: LlmSettings) -> LlmConnection:
     base_url = _address(settings)
     host = _host(settings, base_url)
     key, variable = _key(host, needed=needs_key(settings))
-    http_client = _http_client(base_url)
+    http_client = _http_client(base_url, _ANSWERS_UNDER[settings.provider])
     build = {"openai": _openai_model, "anthropic": _anthropic_model, "google": _google_model}[settings.provider]
     return LlmConnection(
         build(settings.model, base_url, key, host, http_client), http_client, host, base_url, key, variable
@@ -155,20 +153,14 @@ def _key(host: Host, *, needed: bool) -> tuple[str, str]:
     return _NO_KEY, variables[0]
 
 
-def _http_client(base_url: str | None) -> "httpx2.AsyncClient":
+def _http_client(base_url: str | None, answers_under: tuple[str, ...]) -> "httpx2.AsyncClient":
     import httpx2
-
-    async def refuse_pages(response: httpx2.Response) -> None:
-        if response.status_code == httpx2.codes.OK:
-            body = (await response.aread()).strip()
-            if not (body.startswith(b"{") and body.endswith(b"}")):
-                raise NoApiResponseError(response.text)
 
     is_loopback = base_url is not None and urlsplit(base_url).hostname in _LOOPBACK
     return httpx2.AsyncClient(
         timeout=None,  # the replier limits each request as a whole
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=_IDLE_CONNECTIONS),
-        event_hooks={"response": [refuse_pages]},
+        event_hooks={"response": [response_check(answers_under)]},
         follow_redirects=True,
         trust_env=not is_loopback,  # a proxy does not lead to this machine
     )

@@ -6,9 +6,12 @@ so that they never multiply. Repair attempts and the total time limit belong to 
 
 import asyncio
 import logging
+import time
+from collections import Counter
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
@@ -16,11 +19,20 @@ from episodic_absa.backends.answer_parsing import schema_text
 from episodic_absa.backends.backend import Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.llm.answer_schema import answer_schema, has_free_keys
-from episodic_absa.backends.llm.llm_connection import LlmConnection, NoApiResponseError, needs_key, open_connection
+from episodic_absa.backends.llm.llm_connection import LlmConnection, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
-from episodic_absa.backends.llm.transport_retries import Failure, failure_of, timed_out, wait_before_retry
-from episodic_absa.errors import BackendUnavailableError, ConfigError
+from episodic_absa.backends.llm.response_checks import NoApiResponseError
+from episodic_absa.backends.llm.transport_retries import (
+    Failure,
+    closed_port,
+    failure_of,
+    is_refused,
+    no_api_response,
+    timed_out,
+    wait_before_retry,
+)
+from episodic_absa.errors import NO_USAGE, BackendUnavailableError, ConfigError
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -30,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["LlmReplier", "LlmSettings"]
 
 logger = logging.getLogger("episodic_absa.backends")
-_SHOWN_PAGE_CHARS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +53,16 @@ class _Extras:
 
 
 class LlmReplier(RemoteFacts):
-    """Asks one model. What its server refuses (a JSON Schema, a seed) is left out from then on, with one notice."""
+    """Asks one model. What its server refuses (a JSON Schema, a seed) is left out from then on, with one notice.
 
-    def __init__(self, settings: LlmSettings) -> None:
+    Args:
+        settings: the model and its address.
+        in_flight: limits the requests under way; a request that waits for its retry holds no place.
+    """
+
+    def __init__(self, settings: LlmSettings, in_flight: asyncio.Semaphore | None = None) -> None:
         self.settings = settings
+        self._places: AbstractAsyncContextManager[object] = nullcontext() if in_flight is None else in_flight
         self.name = f"{settings.provider}:{settings.model}"
         self._connection = open_connection(settings)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -55,6 +72,8 @@ class LlmReplier(RemoteFacts):
         self._parameters: dict[tuple[type[BaseModel], bool], ModelRequestParameters] = {}
         self._model_settings = self._build_model_settings()
         self._warned_of_cut_answers = False
+        self._has_answered = False
+        self._retried: Counter[str] = Counter()
 
     @property
     def base_url(self) -> str | None:
@@ -63,34 +82,63 @@ class LlmReplier(RemoteFacts):
 
     async def reply(self, request: Request) -> Reply:
         """Return the model's text; raise BackendUnavailableError when there is none after all retries."""
-        retries = 0
+        retries, wasted = 0, NO_USAGE
         while True:
             extras = self._extras_for(request)
-            outcome = await self._send(request, extras)
+            async with self._places:
+                started = time.monotonic()
+                outcome = await self._send(request, extras)
             if isinstance(outcome, Reply):
-                return outcome
+                self._has_answered = True
+                return replace(outcome, wasted=wasted)
             if self._drop_what_is_refused(extras, outcome):
                 continue
-            if not outcome.transient or retries == self.settings.max_retries:
-                raise self._unavailable(outcome, retries)
-            wait_s = wait_before_retry(outcome, retries, self.settings.retry_base_s)
-            retries += 1
-            # Without this line a missing server would cost a silent minute.
-            logger.warning(
-                "%s %s; retry %d of %d in %.3g s",
-                self.name,
-                outcome.event,
-                retries,
-                self.settings.max_retries,
-                wait_s,
+            outcome = outcome.without_review(request.ask.inputs.text)
+            wasted = wasted.plus(outcome.usage)
+            request.setbacks.note(
+                f"{outcome.event} after {time.monotonic() - started:.2g} s"
+                + (f": {outcome.detail}" if outcome.detail else ""),
+                outcome.usage,
             )
+            wait_s = self._wait_or_give_up(outcome, retries, request.deadline, wasted)
+            retries += 1
+            self._tell_retry(outcome, retries, wait_s)
             await asyncio.sleep(wait_s)
 
     async def close(self) -> None:
-        """Close the connection pool."""
+        """Close the connection pool, and say how often requests were sent again."""
+        for event, count in self._retried.items():
+            if count > 1:
+                logger.warning("%s %s: %d retries in all", self.name, event, count)
+        self._retried.clear()
         await self._connection.http_client.aclose()
 
+    def _wait_or_give_up(self, failure: Failure, retries: int, deadline: float | None, wasted: Usage) -> float:
+        """Return how long to wait before the next retry; raise BackendUnavailableError if there is none."""
+        if not failure.transient or retries == self.settings.max_retries:
+            raise self._unavailable(failure, retries, wasted)
+        wait_s = wait_before_retry(failure, retries, self.settings.retry_base_s, is_limited=deadline is not None)
+        if deadline is not None and wait_s >= (left_s := deadline - asyncio.get_running_loop().time()):
+            wish = "asks to wait" if failure.asked_wait_s else "would be asked again in"
+            late = f"{wish} {wait_s:.3g} s, and {max(left_s, 0):.3g} s of backbone.total_timeout_s are left"
+            raise self._unavailable(failure, retries, wasted, late=late)
+        return wait_s
+
+    def _tell_retry(self, failure: Failure, retries: int, wait_s: float) -> None:
+        """Log the first retry after each kind of failure; without it a missing server would cost a silent minute."""
+        self._retried[failure.event] += 1
+        logger.log(
+            logging.WARNING if self._retried[failure.event] == 1 else logging.INFO,
+            "%s %s; retry %d of %d in %.3g s",
+            self.name,
+            failure.event,
+            retries,
+            self.settings.max_retries,
+            wait_s,
+        )
+
     async def _send(self, request: Request, extras: _Extras) -> Reply | Failure:
+        import httpx2
         from pydantic_ai.direct import model_request
         from pydantic_ai.exceptions import (
             ModelAPIError,
@@ -119,35 +167,45 @@ class LlmReplier(RemoteFacts):
                 )
         except TimeoutError:
             return timed_out(self.settings.timeout_s)
-        except NoApiResponseError as error:
-            return _unusable(error.page)
-        except (ModelHTTPError, ModelConnectionError) as error:
-            page = NoApiResponseError.page_behind(error)
-            return failure_of(error, secret=connection.key) if page is None else _unusable(page)
         except UserError as error:  # pydantic-ai knows that this model would refuse, such as too large a schema
             return Failure("cannot be asked", transient=False, status=HTTPStatus.BAD_REQUEST, detail=error.message)
-        # pydantic-ai reads a completion without choices, or with odd ones, unguarded.
-        except (ModelAPIError, UnexpectedModelBehavior, IndexError, AttributeError, TypeError) as error:
-            return _unusable(NoApiResponseError.page_behind(error) or str(error))
+        # The vendors' packages read a response unguarded: no answer of a server may end a run.
+        except (
+            *(ModelAPIError, UnexpectedModelBehavior, NoApiResponseError, httpx2.HTTPError, httpx2.InvalidURL),
+            *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+        ) as error:
+            if (no_response := NoApiResponseError.behind(error)) is not None:
+                return no_api_response(no_response, secret=connection.key)
+            if self._is_closed_port(error):
+                return closed_port(connection.shown_url, connection.start_command)
+            if isinstance(error, ModelHTTPError | ModelConnectionError):
+                return failure_of(error, secret=connection.key)
+            return Failure("sent an API response that cannot be read", transient=True, detail=type(error).__name__)
         return self._read(response, connection)
+
+    def _is_closed_port(self, error: BaseException) -> bool:
+        # A local server that has answered before may only be restarting: it is worth the usual retries.
+        return self._connection.is_local and not self._has_answered and is_refused(error)
 
     def _read(self, response: "ModelResponse", connection: LlmConnection) -> Reply | Failure:
         text = response.text or ""
         details = response.provider_details or {}
-        if response.finish_reason == "content_filter" and not text:
-            if "refusal" not in details:
-                return Failure("was stopped by the provider's content filter", transient=False)
-            text = str(details["refusal"])
-        if response.finish_reason == "length" and not self._warned_of_cut_answers:
-            self._warned_of_cut_answers = True
-            logger.warning("%s was cut off at backbone.max_tokens (%d)", self.name, self.settings.max_tokens)
         model = response.model_name or self.settings.model
         if model.startswith("/"):  # llama.cpp names the weights file; a path on a host belongs in no record
             model = self.settings.model
         spent = response.usage
         measured = bool(spent.input_tokens or spent.output_tokens)
         cost = cost_usd(connection, spent, model) if measured else None
-        return Reply(text, Usage(spent.input_tokens, spent.output_tokens, cost), model)
+        usage = Usage(spent.input_tokens, spent.output_tokens, cost)
+        if response.finish_reason == "content_filter" and not text:
+            if "refusal" not in details:
+                return Failure("was stopped by the provider's content filter", transient=False, usage=usage)
+            text = str(details["refusal"])
+        is_cut = response.finish_reason == "length"
+        if is_cut and not self._warned_of_cut_answers:
+            self._warned_of_cut_answers = True
+            logger.warning("%s was cut off at backbone.max_tokens (%d)", self.name, self.settings.max_tokens)
+        return Reply(text, usage, model, is_cut=is_cut)
 
     def _connected(self) -> LlmConnection:
         """A pool of sockets belongs to the event loop that opened them: another loop gets another pool."""
@@ -220,18 +278,23 @@ class LlmReplier(RemoteFacts):
             return True
         return False
 
-    def _unavailable(self, failure: Failure, retries: int) -> BackendUnavailableError:
+    def _unavailable(self, failure: Failure, retries: int, wasted: Usage, *, late: str = "") -> BackendUnavailableError:
+        # What stands before the first ": " is equal for all failures of a kind; runs count causes by it.
         message = f"{self.name} {failure.event}"
-        if failure.detail:
-            message += f": {failure.detail}"
+        if details := "; ".join(filter(None, (failure.detail, late))):
+            message += f": {details}"
         if retries:
             message += f" (after {retries} retries)"
         if advice := self._advice(failure):
             message += f"; {advice}"
-        return BackendUnavailableError(message, backend=self.name, kind=failure.kind)
+        error = BackendUnavailableError(message, backend=self.name, kind=failure.kind)
+        error.usage = wasted
+        return error
 
     def _advice(self, failure: Failure) -> str:
         connection = self._connection
+        if failure.advice:
+            return failure.advice
         if failure.status in (401, 403):
             return f"check the key in {connection.key_variable}"
         if failure.status == 404:
@@ -247,10 +310,3 @@ def _with_schema(system: str, output_model: type[BaseModel]) -> str:
     return (
         f"{system}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n{schema_text(output_model)}"
     )
-
-
-def _unusable(page: str) -> Reply:
-    """Return a page that is no API response as an unreadable reply that no model sent."""
-    # A stray {} in an HTML page would pass for an empty answer.
-    shown = page[:_SHOWN_PAGE_CHARS].translate({ord("{"): "(", ord("}"): ")"})
-    return Reply(f"[the server sent no API response] {shown}".rstrip(), from_model=False)

@@ -1,15 +1,21 @@
 """Which failures of a request are worth a retry, and after how long. Retries are not attempts (SPEC 3)."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
+
+from episodic_absa.backends.llm.response_checks import NoApiResponseError
+from episodic_absa.errors import NO_USAGE, Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.exceptions import ModelAPIError
 
 LONGEST_WAIT_S: Final = 60.0
 _DETAIL_CHARS: Final = 300
+_QUOTE_CHARS: Final = 16
+_SHORTEST_QUOTE_CHARS: Final = 8
 _REFUSING: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 _UNSUPPORTED = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|not implemented|invalid",
@@ -32,6 +38,17 @@ class Failure:
     detail: str = ""
     """The text of the server, shortened and without the key."""
     asked_wait_s: float | None = None
+    advice: str = ""
+    """What to do about it; empty where the status tells."""
+    usage: Usage = NO_USAGE
+    """What the request used all the same, as far as the server said so."""
+
+    def without_review(self, text: str) -> "Failure":
+        """Return the failure without a detail that quotes the review: messages never hold its text."""
+        found = SequenceMatcher(None, self.detail, text, autojunk=False).find_longest_match()
+        if found.size < min(_QUOTE_CHARS, max(_SHORTEST_QUOTE_CHARS, len(text))):
+            return self
+        return replace(self, detail="its message quotes the review and is left out")
 
     @property
     def refuses_schema(self) -> bool:
@@ -52,15 +69,55 @@ class Failure:
         )
 
 
-def wait_before_retry(failure: Failure, retries: int, base_s: float) -> float:
-    """Return the seconds to wait: as long as the server asks, else the base doubled with every retry."""
-    wait_s = failure.asked_wait_s or base_s * 2**retries
-    return min(wait_s, LONGEST_WAIT_S)
+def wait_before_retry(failure: Failure, retries: int, base_s: float, *, is_limited: bool = False) -> float:
+    """Return the seconds to wait: as long as the server asks, else the base doubled with every retry.
+
+    Args:
+        failure: of the request that is to be sent again.
+        retries: how many there were before.
+        base_s: the first wait.
+        is_limited: whether a deadline ends the call, so that any wish of the server can be obeyed.
+    """
+    if failure.asked_wait_s and is_limited:
+        return failure.asked_wait_s
+    return min(failure.asked_wait_s or base_s * 2**retries, LONGEST_WAIT_S)
 
 
 def timed_out(limit_s: float) -> Failure:
     """Return the failure of a request that exceeded its time limit."""
     return Failure(f"gave no answer within {limit_s:g} s", transient=True, kind="timeout")
+
+
+def no_api_response(error: NoApiResponseError, *, secret: str) -> Failure:
+    """Return the failure of a request that got something else than an API response."""
+    return Failure(
+        error.event,
+        transient=not error.is_redirect and (_is_success(error.status) or _is_transient(error.status)),
+        status=error.status,
+        detail=_shortened(_server_text(error.detail), secret),
+        advice="set backbone.base_url to the address that answers" if error.is_redirect else "",
+        usage=error.usage,
+    )
+
+
+def closed_port(address: str, start_command: str) -> Failure:
+    """Return the failure of a request to a port of this machine on which nothing listens."""
+    return Failure(
+        "could not be reached",
+        transient=False,
+        detail=f"nothing listens on {address}",
+        advice=f"start a server, for example `{start_command}`",
+    )
+
+
+def is_refused(error: BaseException) -> bool:
+    """Return whether nothing listens at the address, by what lies below an error."""
+    if isinstance(error, ConnectionRefusedError):
+        return True
+    if isinstance(error, BaseExceptionGroup):  # a host name may stand for several addresses
+        return bool(error.exceptions) and all(is_refused(member) for member in error.exceptions)
+    below = error.__cause__ or error.__context__
+    return below is not None and is_refused(below)
 
 
 def failure_of(error: "ModelAPIError", *, secret: str) -> Failure:
@@ -76,16 +133,23 @@ def failure_of(error: "ModelAPIError", *, secret: str) -> Failure:
             detail=_shortened(_innermost(error), secret),
         )
     status = error.status_code
-    is_timeout = status == HTTPStatus.REQUEST_TIMEOUT
-    transient = is_timeout or status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
     return Failure(
         f"answered with status {status}",
-        transient=transient,
-        kind="timeout" if is_timeout else "provider_error",
+        transient=_is_transient(status),
+        kind="timeout" if status == HTTPStatus.REQUEST_TIMEOUT else "provider_error",
         status=status,
         detail=_shortened(_server_text(error.body), secret),
         asked_wait_s=_asked_wait(error.retry_after, error.headers or {}),
     )
+
+
+def _is_success(status: int) -> bool:
+    return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def _is_transient(status: int) -> bool:
+    passing = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+    return status in passing or status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _asked_wait(understood: float | None, headers: dict[str, str]) -> float | None:

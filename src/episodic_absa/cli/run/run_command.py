@@ -27,6 +27,12 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Write to DIR/<run_id> instead of the folder that `out` in CONFIG names."),
     ] = None,
+    keep_failures: Annotated[
+        bool,
+        typer.Option(
+            "--keep-failures", help="Leave samples failed that failed in an earlier run; by default they run again."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Send nothing; say how many calls and tokens it would take, at what cost.")
     ] = False,
@@ -34,13 +40,17 @@ def run(
 ) -> None:
     """Run an experiment: every condition with every seed.
 
-    What is on disk is continued, never repeated: after Ctrl-C, a crash or kill -9 give the same command again.
+    What is on disk is continued, never repeated: after Ctrl-C, a crash or kill -9 give the same command again. Samples
+    that failed are run again.
 
-    The exit code is 1 if it stopped because too many samples failed, 130 after Ctrl-C.
+    The exit code is 1 if it stopped because too many samples failed or if more than half of the samples of a cell
+    failed, 130 after Ctrl-C.
     """
     from episodic_absa.cli.run.run_work import Invocation, run_and_show, show_dry_run
 
-    invocation = Invocation(config, limit=limit, no_cache=no_cache, out=out, as_json=as_json)
+    invocation = Invocation(
+        config, limit=limit, no_cache=no_cache, keep_failures=keep_failures, out=out, as_json=as_json
+    )
     exit_code = show_dry_run(invocation) if dry_run else run_and_show(invocation)
     if exit_code:
         raise typer.Exit(exit_code)

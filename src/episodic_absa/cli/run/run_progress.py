@@ -113,7 +113,10 @@ def _plain(progress: GridProgress) -> Iterator[TellStopping]:
 
 def resumed_line(cell: CellProgress) -> str:
     """Return the line of a cell that is resumed, "" if it starts from its first sample."""
-    return f"{cell.name}: resumed, {cell.resumed} of {cell.total} samples were done" if cell.resumed else ""
+    if not cell.resumed and not cell.redone:
+        return ""
+    again = f"; {cell.redone} that failed are run again" if cell.redone else ""
+    return f"{cell.name}: resumed, {cell.resumed} of {cell.total} samples were done{again}"
 
 
 def ended_line(cell: CellProgress) -> str:

@@ -11,10 +11,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
+from episodic_absa.analysis.failures import RunFailures, failures_of
 from episodic_absa.analysis.summary import load_summary
 from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.report.derived_view import derived_line
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
+from episodic_absa.cli.run.failure_lines import failure_error, failure_lines, failures_json
 from episodic_absa.cli.run.run_progress import TellStopping, show_progress
 from episodic_absa.cli.run.run_summary import summary_json, summary_view
 from episodic_absa.cli.step_progress import show_steps
@@ -39,11 +41,12 @@ class Invocation:
     limit: int | None = None
     no_cache: bool = False
     out: Path | None = None
+    keep_failures: bool = False
     as_json: bool = False
 
     @property
     def command(self) -> str:
-        """The line that continues this run."""
+        """The line that continues this run; it runs failed samples again."""
         words = ["episodic-absa", "run", str(self.config)]
         words += ["--limit", str(self.limit)] if self.limit is not None else []
         words += ["--no-cache"] if self.no_cache else []
@@ -72,7 +75,13 @@ def run_and_show(invocation: Invocation) -> int:
     progress = GridProgress()
     try:
         with _show_run(config, progress) as display:
-            grid = run_grid(config, progress=progress, use_cache_file=not invocation.no_cache, tell=display.tell_step)
+            grid = run_grid(
+                config,
+                progress=progress,
+                use_cache_file=not invocation.no_cache,
+                keep_failures=invocation.keep_failures,
+                tell=display.tell_step,
+            )
             outcome = asyncio.run(_interruptible(grid, display.tell_stopping))
     except KeyboardInterrupt:
         _say(f"stopped; {_kept(progress)}")
@@ -83,11 +92,18 @@ def run_and_show(invocation: Invocation) -> int:
         _say(f"see {shown_path(error.path)}/traces.jsonl for the reasons; {_kept(progress)}")
         _say(f"resume with: {invocation.command}")
         return _EXIT_TOO_MANY_FAILURES
-    _show_outcome(invocation, config, outcome)
-    return 0
+    failures = failures_of(outcome.results.finished.cells)
+    if message := failure_error(failures):
+        show_error(message)
+    for line in failure_lines(failures, invocation.command):
+        _say(line)
+    _show_outcome(invocation, config, outcome, failures)
+    return _EXIT_TOO_MANY_FAILURES if message else 0
 
 
-def _show_outcome(invocation: Invocation, config: ExperimentConfig, outcome: GridOutcome) -> None:
+def _show_outcome(
+    invocation: Invocation, config: ExperimentConfig, outcome: GridOutcome, failures: RunFailures
+) -> None:
     progress, results = outcome
     was_finished = all(cell.resumed == cell.total for cell in progress.cells.values())
     if was_finished:
@@ -97,7 +113,8 @@ def _show_outcome(invocation: Invocation, config: ExperimentConfig, outcome: Gri
     names = [cell.name for cell in all_cells(config)]
     summary = load_summary(config.out_dir, names, results.finished.cells)
     if invocation.as_json:
-        print_json(summary_json(config, summary, progress.requests(), was_finished=was_finished))
+        counts = summary_json(config, summary, progress.requests(), was_finished=was_finished)
+        print_json({**counts, "failures": failures_json(failures)})
         return
     show(summary_view(config, summary, progress.requests(), has_comparisons=bool(results.finished.comparisons)))
     # Plain lines: a narrow terminal must not break a path that is to be copied.
@@ -161,7 +178,11 @@ async def _interruptible(grid: Coroutine[Any, Any, GridOutcome], tell_stopping: 
 def _kept(progress: GridProgress) -> str:
     cells = progress.cells.values()
     done_n, total = sum(cell.done for cell in cells), sum(cell.total for cell in cells)
-    return f"{done_n:,} of {total:,} samples are done and kept" if total else "nothing had begun"
+    if not total:
+        return "nothing had begun"
+    # Of failed samples the next run keeps nothing.
+    failed = f", {progress.failed:,} failed and are run again" if progress.failed else ""
+    return f"{done_n - progress.failed:,} of {total:,} samples are done and kept{failed}"
 
 
 def _say(line: str) -> None:

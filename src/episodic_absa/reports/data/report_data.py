@@ -361,6 +361,8 @@ class ReportData(FrozenModel):
     title: str
     facts: RunFacts
     headline: Bilingual
+    failure: Bilingual | None = None
+    """Stands before everything else if more than half of the samples of a cell failed."""
     power: Bilingual | None
     notes: tuple[Bilingual, ...]
     """What a reader must know before the figures: unfinished cells, failures, no gold, ignored seeds."""

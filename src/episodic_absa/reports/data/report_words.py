@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.reports.data.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
 
 _NAMES_SHOWN: Final = 6
@@ -41,6 +42,25 @@ def notes_of(
         )
         notes.insert(0, first)
     return tuple(notes)
+
+
+def failure_of(failures: RunFailures, *, with_text: bool) -> Bilingual | None:
+    """Return what is wrong if more than half of the samples of a cell failed, with the commonest cause.
+
+    Args:
+        failures: of the run.
+        with_text: False leaves out the message of the cause, in which a server may have its say.
+    """
+    if not failures.mostly_failed:
+        return None
+    failed_n, total, names = failures.failed_n, failures.sample_n, _listed(failures.mostly_failed)
+    en = f"{failed_n:,} of {total:,} samples failed, more than half of those of {names}."
+    ko = f"샘플 {total:,}개 중 {failed_n:,}개가 실패했습니다. {names}에서는 절반이 넘게 실패했습니다."
+    if with_text and failures.causes:
+        cause = failures.causes[0]
+        en += f" The commonest cause ({cause.sample_n:,} samples): {cause.message}"
+        ko += f" 가장 흔한 원인({cause.sample_n:,}개): {cause.message}"
+    return Bilingual(en=en, ko=ko)
 
 
 def _without_gold(cards: Sequence[ConditionCard]) -> Bilingual:

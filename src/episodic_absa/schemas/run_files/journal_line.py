@@ -1,4 +1,4 @@
-"""One line of journal.jsonl, which commits a sample, and the note about a store's state before the first one."""
+"""One line of journal.jsonl, which commits a sample, and the notes of a run that continues an earlier one."""
 
 from typing import Any, Final, Literal
 
@@ -31,6 +31,15 @@ class JournalLine(FrozenModel):
         if self.store_size is None:
             del fields["store_last_sha256"]
         return fields
+
+
+class CommittedSample(FrozenModel):
+    """The lines of one sample in the files of its cell; override decisions may be several."""
+
+    sample_index: Count
+    uid: str
+    lines: dict[str, str]
+    """File name -> its text, each line ended."""
 
 
 class StoreStart(FrozenModel):

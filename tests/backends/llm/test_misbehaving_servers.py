@@ -1,0 +1,265 @@
+"""SPEC2 12: what a server may send without ending a run, and what its failure is called. Requests are counted."""
+
+import asyncio
+import gzip
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+from tests.backends.llm.loopback_model import HANG_UP, Behaviour, Entry, LoopbackModel, answer, failure, page
+
+from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
+from episodic_absa.backends.backend import Answer, Ask, Prompt, RepairingBackend, Request
+from episodic_absa.backends.cache.caching_replier import CachingReplier
+from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
+from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError, Usage
+from episodic_absa.runs.request_counts import CountingCache
+from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.role_inputs import AteInputs
+
+SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
+REVIEW = "The screen is great, and the battery lasts for days."
+LOGIN = page("<html><title>Sign in\n here</title><script>var a = {}</script></html>")
+DEEP = b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+LONG = b'{"choices": [' + b" " * 3_000_000
+T = TypeVar("T")
+
+
+@pytest.fixture(autouse=True)
+def _no_address_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def make_ask() -> Ask[AteAnswer]:
+    return Ask("ate", AteInputs(text=REVIEW, language="en"), Prompt("ate", "List the aspects.", REVIEW), AteAnswer)
+
+
+def run(act: Callable[[LlmReplier], Awaitable[T]], base_url: str, **settings: Any) -> T:
+    async def guarded() -> T:
+        chosen = {"retry_base_s": 0.001, **settings}
+        replier = LlmReplier(LlmSettings(provider="openai", model="m", base_url=base_url, **chosen))
+        try:
+            async with asyncio.timeout(20):
+                return await act(replier)
+        finally:
+            await replier.close()
+
+    return asyncio.run(guarded())
+
+
+def asked(server: LoopbackModel, *, total_timeout_s: float | None = None, **settings: Any) -> Answer[AteAnswer]:
+    return run(
+        lambda replier: RepairingBackend(replier, total_timeout_s=total_timeout_s, max_tokens=1024).answer(make_ask()),
+        server.base_url,
+        **settings,
+    )
+
+
+def failed(*script: Entry, total_timeout_s: float | None = None, **settings: Any) -> tuple[BackendError, LoopbackModel]:
+    with LoopbackModel(*script) as server, pytest.raises(BackendError) as caught:
+        asked(server, total_timeout_s=total_timeout_s, **settings)
+    return caught.value, server
+
+
+def packed(body: bytes) -> Behaviour:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    return Behaviour(gzip.compress(body), headers=headers)
+
+
+# CHECKLIST 265
+@pytest.mark.parametrize(
+    ("odd", "event"),
+    [
+        (LOGIN, "sent a web page, no API response (status 200): a page titled 'Sign in here'"),
+        (page(""), "sent an empty body (status 200)"),
+        (page('{"choices": []}'), "sent JSON without choices (status 200)"),
+        (page('{"error": {"message": "busy"}}'), "sent JSON without choices (status 200): busy"),
+        (Behaviour(DEEP), "sent JSON nested more than 64 deep (status 200)"),
+        (Behaviour(DEEP, status=503), "sent JSON nested more than 64 deep (status 503)"),
+        (Behaviour(LONG, missing_bytes=10**9), "sent a body of more than 2 MB (status 200)"),
+        (packed(LONG), "sent a body of more than 2 MB (status 200)"),
+        (page('{"choices": ["x"]}'), "sent an API response that cannot be read"),
+        (page('{"choices": [{"index": ' + "9" * 5000 + "}]}"), "sent a body that is not a JSON object (status 200)"),
+        (Behaviour(b'{"choices": "\xff\xfe'), "sent a body that is not a JSON object (status 200)"),
+    ],
+    ids=["page", "empty", "no choices", "error", "deep", "deep 503", "endless", "packed", "odd", "digits", "bytes"],
+)
+def test_what_no_model_sent_is_retried_and_is_never_an_attempt_nor_part_of_a_prompt(odd: Behaviour, event: str) -> None:
+    with LoopbackModel(odd, odd, answer(SCREEN)) as server:
+        got = asked(server)
+    assert (got.attempts, server.count, got.usage.tokens_in) == (1, 3, 10)
+    assert server.bodies[0] == server.bodies[1] == server.bodies[2]
+    error, server = failed(odd, max_retries=1)
+    assert isinstance(error, BackendUnavailableError)
+    assert (error.kind, error.attempts, server.count) == ("provider_error", 1, 2)
+    assert str(error).startswith(f"openai:m {event}")
+
+
+# CHECKLIST 265
+def test_only_answers_of_a_model_are_kept_and_a_compressed_one_is_read() -> None:
+    async def twice(replier: LlmReplier) -> list[bool]:
+        with CountingCache.in_memory() as cache:
+            kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            with pytest.raises(BackendUnavailableError):
+                await kept.reply(Request(make_ask()))
+            return [(await kept.reply(Request(make_ask()))).cached for _ in range(2)]
+
+    with LoopbackModel(LOGIN, packed(answer(SCREEN).body)) as server:
+        assert run(twice, server.base_url, max_retries=0) == [False, True]
+    assert server.count == 2
+
+
+# CHECKLIST 265
+def test_an_answer_that_nests_too_deep_is_unusable_and_never_a_recursion_error() -> None:
+    for depth in (65, 900, 50_000):
+        with pytest.raises(UnusableReplyError):
+            parse_reply('{"aspects": ' + "[" * depth + "]" * depth + "}", AteAnswer)
+
+
+# CHECKLIST 266
+def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_followed() -> None:
+    def to(place: str) -> Behaviour:
+        return Behaviour(status=307, headers={"Location": place})
+
+    with LoopbackModel(answer(SCREEN)) as elsewhere:
+        error, server = failed(to(f"{elsewhere.base_url}/chat/completions"))
+    assert (server.count, elsewhere.count) == (1, 0)
+    assert "redirects to another host (status 307): 127.0.0.1:" in str(error)
+    assert "backbone.base_url" in str(error)
+    error, server = failed(to("http://localhost/v1/chat/completions"))
+    assert server.count == 1
+    with LoopbackModel(to("/v1/moved"), answer(SCREEN)) as server:
+        assert asked(server).attempts == 1
+    assert server.paths[-1] == "/v1/moved"
+
+
+# CHECKLIST 266
+def test_a_wish_to_wait_beyond_the_time_left_fails_at_once_with_its_cause() -> None:
+    error, server = failed(failure(429, "slow down", Retry_After="3600"), total_timeout_s=60)
+    assert isinstance(error, BackendUnavailableError)
+    assert (error.kind, server.count) == ("provider_error", 1)
+    assert "openai:m answered with status 429: slow down; asks to wait 3.6e+03 s, and " in str(error)
+    assert "backbone.total_timeout_s" in str(error)
+
+
+# CHECKLIST 266
+def test_a_request_that_waits_for_its_retry_holds_no_place() -> None:
+    async def both(base_url: str) -> list[str]:
+        settings = LlmSettings(provider="openai", model="m", base_url=base_url, retry_base_s=30)
+        replier = LlmReplier(settings, asyncio.Semaphore(1))
+        waiting = asyncio.create_task(replier.reply(Request(make_ask())))
+        await asyncio.sleep(0)  # it takes the only place
+        try:
+            async with asyncio.timeout(20):
+                return [(await replier.reply(Request(make_ask()))).text]
+        finally:
+            waiting.cancel()
+            await replier.close()
+
+    with LoopbackModel(failure(500), answer(SCREEN)) as server:
+        assert asyncio.run(both(server.base_url)) == [SCREEN]
+
+
+# CHECKLIST 267
+def test_the_usage_of_failed_requests_is_counted_but_is_no_part_of_the_answer() -> None:
+    paid = page(json.dumps({"choices": [], "usage": {"prompt_tokens": 70, "completion_tokens": 3}}))
+
+    async def counted(replier: LlmReplier) -> tuple[Usage, Usage]:
+        with CountingCache.in_memory() as cache:
+            kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            answered = await RepairingBackend(kept).answer(make_ask())
+            return answered.usage, cache.counts(1).usage
+
+    with LoopbackModel(paid, answer(SCREEN, tokens=(100, 20))) as server:
+        in_answer, in_all = run(counted, server.base_url)
+    assert (in_answer.tokens_in, in_answer.tokens_out) == (100, 20)
+    assert (in_all.tokens_in, in_all.tokens_out) == (170, 23)
+    stopped = json.loads(answer(None, tokens=(90, 1)).body)
+    stopped["choices"][0]["finish_reason"] = "content_filter"
+    filtered = Behaviour(json.dumps(stopped).encode())
+    for script, tokens in (([filtered], (90, 1)), ([paid], (140, 6)), ([answer("no"), paid], (150, 11))):
+        error, _ = failed(*script, max_retries=1)
+        assert (error.usage.tokens_in, error.usage.tokens_out) == tokens
+
+    async def lost(replier: LlmReplier) -> Usage:
+        with CountingCache.in_memory() as cache:
+            kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            with pytest.raises(BackendUnavailableError):
+                await kept.reply(Request(make_ask()))
+            return cache.counts(1).usage
+
+    with LoopbackModel(filtered) as server:
+        assert run(lost, server.base_url).tokens_in == 90
+
+
+def test_a_closed_local_port_is_told_without_a_retry_with_the_command_that_starts_a_server() -> None:
+    with LoopbackModel(HANG_UP) as gone:
+        pass
+    for host in ("127.0.0.1", "localhost"):
+        address = gone.base_url.replace("127.0.0.1", host)
+        with pytest.raises(BackendUnavailableError) as caught:
+            # A single wait before a retry would outlast the guard of this test.
+            run(lambda replier: replier.reply(Request(make_ask())), address, retry_base_s=60)
+        port = gone.base_url.split(":")[2].split("/")[0]
+        assert str(caught.value) == (
+            f"openai:m could not be reached: nothing listens on {address}; "
+            f"start a server, for example `llama-server -m model.gguf --port {port}`"
+        )
+
+
+def test_a_local_server_that_has_answered_before_is_worth_a_retry() -> None:
+    async def twice(replier: LlmReplier) -> str:
+        await replier.reply(Request(make_ask()))
+        server.__exit__(None, None, None)
+        with pytest.raises(BackendUnavailableError) as caught:
+            await replier.reply(Request(make_ask()))
+        return str(caught.value)
+
+    server = LoopbackModel(Behaviour(answer(SCREEN).body, headers={"Connection": "close"}))
+    server.__enter__()
+    assert "(after 2 retries)" in run(twice, server.base_url, max_retries=2)
+
+
+def test_the_total_limit_names_what_came_last() -> None:
+    slow = answer(SCREEN, delay_s=20)
+    error, _ = failed(failure(503, "loading the model"), slow, total_timeout_s=0.5)
+    assert isinstance(error, BackendUnavailableError)
+    assert error.kind == "timeout"
+    assert "within 0.5 s (backbone.total_timeout_s): one request came to nothing, the last one: it " in str(error)
+    assert "answered with status 503 after " in str(error)
+    assert ": loading the model" in str(error)
+    error, _ = failed(answer("no"), slow, total_timeout_s=0.5)
+    assert "it sent an answer that cannot be used: the answer holds no complete JSON object" in str(error)
+    error, _ = failed(slow, total_timeout_s=0.2)
+    assert "still unanswered" in str(error)
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+def test_an_answer_that_was_cut_off_names_the_limit_to_raise(*, says_so: bool) -> None:
+    body = json.loads(answer('{"aspects": [', tokens=(10, 5 if says_so else 1024)).body)
+    body["choices"][0]["finish_reason"] = "length" if says_so else "stop"
+    error, server = failed(Behaviour(json.dumps(body).encode()))
+    assert isinstance(error, BackendResponseError)
+    assert str(error).endswith("it was cut off: raise backbone.max_tokens, now 1024")
+    assert "max_tokens" not in server.bodies[1]["messages"][1]["content"]
+
+
+def test_equal_retries_are_told_once_and_counted_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    async def many(replier: LlmReplier) -> None:
+        asks = (replier.reply(Request(make_ask())) for _ in range(6))
+        await asyncio.gather(*asks, return_exceptions=True)
+
+    with caplog.at_level(logging.INFO, "episodic_absa.backends"), LoopbackModel(failure(500)) as server:
+        run(many, server.base_url, max_retries=2)
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert warnings[1:] == ["openai:m answered with status 500: 12 retries in all"]
+    assert warnings[0].startswith("openai:m answered with status 500; retry 1 of 2 in ")
+
+
+def test_no_message_quotes_the_review() -> None:
+    error, _ = failed(failure(400, f"cannot read: {REVIEW}"))
+    assert "status 400: its message quotes the review and is left out" in str(error)
+    error, _ = failed(failure(400, "the context is too long"))
+    assert "status 400: the context is too long" in str(error)

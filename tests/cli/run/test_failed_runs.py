@@ -1,0 +1,63 @@
+"""SPEC2 12 through the command: a run of failures, the same kept, and the same once the server is well."""
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.backends.llm.loopback_model import Behaviour, LoopbackModel, answer, failure
+from tests.cli.run.test_run import write_experiment
+from tests.runs.small_grid import Remembering, prompt_key
+
+from episodic_absa.backends.backend import RepairingBackend
+from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.grid_run import run_cells
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+EXPERIMENT = {"conditions": ["C1"], "seeds": [1]}
+
+
+# CHECKLIST 263, 264
+def test_a_run_of_failures_names_its_cause_and_the_next_run_makes_it_good(cli: Cli, tmp_path: Path) -> None:
+    engine = Remembering()
+    offline = load_experiment(write_experiment(tmp_path / "offline", experiment=EXPERIMENT))
+    asyncio.run(run_cells(offline, backend=RepairingBackend(engine)))
+    is_ill = True
+
+    def entry(body: dict[str, Any]) -> Behaviour:
+        system, user = (message["content"] for message in body["messages"])
+        return failure(500, "out of memory") if is_ill else answer(engine.texts[prompt_key(system, user)])
+
+    with LoopbackModel(entry) as server:
+        backbone = {"provider": "openai", "model": "m", "base_url": server.base_url, "retry_base_s": 0}
+        config = write_experiment(tmp_path / "served", backbone=backbone, experiment=EXPERIMENT)
+        cell = tmp_path / "served" / "results" / "toy" / "C1__seed1"
+        failed = cli("run", config)
+        sent_n, page = server.count, (cell.parent / "report.html").read_text("utf-8")
+        kept = cli("run", config, "--keep-failures", "--json")
+        assert server.count == sent_n == 18
+        is_ill = False
+        mended = cli("run", config)
+
+    cause = "openai:m answered with status 500: out of memory (after 5 retries)"
+    error = f"3 of 3 samples failed, more than half of those of C1__seed1; the commonest cause, 3 samples: {cause}"
+    assert (failed.returncode, kept.returncode, mended.returncode) == (1, 1, 0)
+    told = failed.stderr.splitlines()
+    assert [line for line in told if line.startswith("warning: ")] == [
+        "warning: openai:m answered with status 500; retry 1 of 5 in 0 s",
+        "warning: openai:m answered with status 500: 15 retries in all",
+    ]
+    assert told[-2:] == [f"error: {error}", f"run the failed samples again with: episodic-absa run {config}"]
+    assert failed.stderr.count("status 500") == 3, "a cause is told once, however often it came"
+    assert f"The commonest cause (3 samples): {cause}" in page
+    assert failed.stdout.startswith("toy  openai:m")
+    assert json.loads(kept.stdout)["failures"] == {
+        "samples": 3,
+        "mostly_failed_cells": ["C1__seed1"],
+        "causes": [{"message": cause, "samples": 3}],
+    }
+    assert "C1__seed1: resumed, 0 of 3 samples were done; 3 that failed are run again\n" in mended.stderr
+    assert "failed:" not in mended.stderr
+    assert (cell / "outputs.jsonl").read_bytes() == (offline.out_dir / "C1__seed1" / "outputs.jsonl").read_bytes()
