@@ -13,6 +13,7 @@ from episodic_absa.batch.batch_plan import BatchPlan
 from episodic_absa.batch.engine_pool import EnginePool
 from episodic_absa.batch.review_batch import Outcome, ReviewBatch
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
+from episodic_absa.runs.run_directory import CommittedSample
 from episodic_absa.schemas.absa import Sample
 
 _CHUNK: Final = 16
@@ -77,10 +78,10 @@ class RunningBatch:
         pipeline = plan.pipeline
         limited = LimitedBackend(pipeline.backend, plan.concurrency)
 
-        def commit(_: int, outcome: SampleResult | SampleFailure) -> None:
+        def commit(_: int, outcome: SampleResult | SampleFailure | CommittedSample) -> None:
             if isinstance(outcome, SampleFailure):
                 self._batch.finish(AnalysisFailure.of(outcome.sample, outcome.error))
-            else:
+            elif isinstance(outcome, SampleResult):
                 self._batch.finish(outcome)
 
         await OrderedRun(

@@ -1,13 +1,12 @@
 """Opens the backend of a run: with its cache, its request counts, and a limit on the asks under way."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
-from episodic_absa.backends.backend_facts import PassedOnFacts
+from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.create_backend import create_backend
+from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.request_counts import CountingCache
 
@@ -38,26 +37,8 @@ async def open_backend(
         )
         try:
             # Equal asks of all conditions wait for one request: so many asks keep every place for a request taken.
-            yield OpenBackend(AskLimit(opened, experiment.concurrency * len(config.conditions)), cache)
+            yield OpenBackend(LimitedBackend(opened, experiment.concurrency * len(config.conditions)), cache)
         finally:
             await opened.close()
     finally:
         cache.close()
-
-
-class AskLimit(PassedOnFacts):
-    """Lets a limited number of asks begin, so that an ask's time limit does not run out in a long queue."""
-
-    def __init__(self, backend: Backend, ask_n: int) -> None:
-        super().__init__(backend)
-        self._backend = backend
-        self._places = asyncio.Semaphore(ask_n)
-
-    async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
-        """Ask the backend when a place is free."""
-        async with self._places:
-            return await self._backend.answer(ask)
-
-    async def close(self) -> None:
-        """Close the backend."""
-        await self._backend.close()

@@ -8,7 +8,7 @@ import typer
 from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.cli.memory.memory_commands import DEFAULT_STORE
 from episodic_absa.cli.shared_options import complete_version
-from episodic_absa.vocabulary import Language
+from episodic_absa.vocabulary import Effort, Language
 
 EXIT_SOME_FAILED = 1
 
@@ -33,6 +33,9 @@ def analyze(
         Path | None, typer.Option(metavar="PATH", help="Write the results to a .csv, .jsonl or .parquet file.")
     ] = None,
     long: Annotated[bool, typer.Option("--long", help="Write one row per aspect instead of one per review.")] = False,
+    summary: Annotated[
+        Path | None, typer.Option(metavar="PAGE.html", help="Write a page for people: what is praised and blamed.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the result of every stage and its reasons.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per review.")] = False,
     backend: Annotated[str, typer.Option(metavar="BACKEND", help=f"{BACKEND_FORMS}.")] = "embedded",
@@ -58,6 +61,10 @@ def analyze(
             help="The store file of the memory, if the condition uses one.",
             show_default=str(DEFAULT_STORE),
         ),
+    ] = None,
+    effort: Annotated[
+        Effort | None,
+        typer.Option(help="How much is asked per review; by default all that the condition asks.", show_default=False),
     ] = None,
     language: Annotated[
         Language | None, typer.Option(help="The language of the reviews; detected if left out.")
@@ -85,6 +92,7 @@ def analyze(
     A file prints what is praised and blamed most, and --out keeps all results beside the columns of the file. Put --
     before a review that begins with a dash. If some of several reviews fail, the exit code is 1.
     """
+    from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer
     from episodic_absa.cli.analyze.analysed_rows import BatchOptions
     from episodic_absa.cli.analyze.analyze_options import choose_backend, refuse_contradictions, require_store_use
@@ -93,7 +101,7 @@ def analyze(
     from episodic_absa.cli.analyze.review_input import MOST_PAGES, as_unicode, read_input
     from episodic_absa.conditions import load_condition
 
-    refuse_contradictions(explain=explain, as_json=as_json, out=out, long=long)
+    refuse_contradictions(explain=explain, as_json=as_json, out=out, long=long, summary=summary)
     reviews = read_input(texts or [], file, text_column=text_column, uid=uid)
     # Checked before the backend is created: a misspelt name must not leave an empty recording behind.
     require_store_use(store, load_condition(condition, conditions))
@@ -104,12 +112,17 @@ def analyze(
     if reviews.note:
         typer.echo(reviews.note, err=True)
     with Analyzer(
-        backend=chosen.backbone, condition=condition, conditions=conditions, store=store or DEFAULT_STORE, seed=seed
+        backend=chosen.backbone,
+        condition=condition,
+        conditions=conditions,
+        store=store or DEFAULT_STORE,
+        pipeline=None if effort is None else PipelineSettings(effort=effort),
+        seed=seed,
     ) as analyzer:
         failed_n = 0
         by_the_page = explain or not (is_table or reviews.rows_n > MOST_PAGES)
-        if out is not None or not (as_json or by_the_page):
-            failed_n = run_file(analyzer, reviews, options, out=out, one_per_aspect=long)
+        if out is not None or summary is not None or not (as_json or by_the_page):
+            failed_n = run_file(analyzer, reviews, options, out=out, one_per_aspect=long, summary=summary)
         else:
             output = (
                 JsonLines(reviews.text_column if is_table else None)

@@ -29,8 +29,10 @@ def choose_backend(name: str, *, base_url: str | None, record: Path | None) -> C
     return ChosenBackend(backbone.model_copy(update={"record": record}), facts.note)
 
 
-def refuse_contradictions(*, explain: bool, as_json: bool, out: Path | None, long: bool) -> None:
+def refuse_contradictions(*, explain: bool, as_json: bool, out: Path | None, long: bool, summary: Path | None) -> None:
     """Refuse ways of showing the results that exclude each other."""
+    if summary is not None and (explain or as_json):
+        raise ConfigError("--summary shows all reviews together; leave --explain and --json out", key="summary")
     if explain and as_json:
         raise ConfigError("--explain is for people and --json for programs; choose one", key="explain")
     if out is not None and (explain or as_json):

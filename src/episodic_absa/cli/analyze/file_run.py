@@ -1,7 +1,9 @@
 """Analyses a file of reviews: writes `--out`, prints the counts, and tells what failed."""
 
+import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -18,8 +20,10 @@ from episodic_absa.cli.analyze.aspect_counts import AspectCounts
 from episodic_absa.cli.analyze.result_file import ResultFile
 from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.cli.analyze.review_input import Reviews
+from episodic_absa.cli.analyze.summary_view import summary_tables
 from episodic_absa.cli.output import show, show_error, shown_path
 from episodic_absa.errors import BackendError, ConfigError
+from episodic_absa.reports.summary import summarise, write_summary
 
 NO_TEXT: Final = "the cell is empty"
 _ALIKE_N: Final = 10
@@ -101,15 +105,24 @@ class Target:
 
 
 def run_file(
-    analyzer: Analyzer, reviews: Reviews, options: BatchOptions, *, out: Path | None, one_per_aspect: bool
+    analyzer: Analyzer,
+    reviews: Reviews,
+    options: BatchOptions,
+    *,
+    out: Path | None,
+    one_per_aspect: bool,
+    summary: Path | None,
 ) -> int:
     """Analyse all rows, write and print the results, and return how many reviews failed.
 
     Raises:
-        ConfigError: the file cannot be written.
+        ConfigError: a file cannot be written.
         EpisodicAbsaError: an error that does not concern one review; what was done until then is kept.
     """
     counts, failures = AspectCounts(), Failures()
+    summarised: list[AnalysedReview] = []
+    if summary is not None:
+        _require_writable(summary)
     with Target(out, reviews, one_per_aspect=one_per_aspect) as target:
         with (
             AnalyzeProgress(reviews.rows_n) as progress,
@@ -119,10 +132,30 @@ def run_file(
                 failures.add(row)
                 # The one place where every analysed review is at hand.
                 review = row.review(reviews.text_column)
-                if review is not None:
+                if review is not None and summary is None:
                     counts.add(review)
+                elif review is not None:
+                    summarised.append(review)
                 target.write(row, review)
                 progress.advance()
-        show(counts.view())
+        if summary is None:
+            show(counts.view())
+        else:
+            _summarise(summarised, reviews, failures.failed_n, summary)
     failures.tell(reviews.rows_n)
     return failures.failed_n
+
+
+def _summarise(analysed: Sequence[AnalysedReview], reviews: Reviews, failed_n: int, page: Path) -> None:
+    source = "" if reviews.path is None else reviews.path.name
+    summary = summarise(analysed, source=source, failed_n=failed_n)
+    show(summary_tables(summary))
+    write_summary(summary, page)
+    show(Text(f"{shown_path(page)}: the same with quotes and search; open it in a browser"))
+
+
+def _require_writable(page: Path) -> None:
+    """Refuse a page that could not be written before hours of analysis are spent on it."""
+    folder = page.resolve().parent
+    if page.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise ConfigError(f"--summary {page} cannot be written; name a file in a folder that exists", key="summary")
