@@ -6,6 +6,7 @@ replay, recording and fault injection wrap a Replier, because each attempt is ca
 """
 
 import asyncio
+import time
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -57,6 +58,8 @@ class Answer(Generic[OutputT]):
     attempts: int
     model: str
     cached: bool = False
+    waited_s: float = 0.0
+    """Seconds in queues, in failed requests and in the pauses after them; the model did not work on this answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class Reply:
     cached: bool = False
     from_model: bool = True
     """False: no model sent this text (a login page, a proxy error); it is never kept."""
+    waited_s: float = field(default=0.0, compare=False)
+    """See `Answer.waited_s`."""
 
 
 class Replier(BackendFacts, Protocol):
@@ -169,7 +174,8 @@ class RepairingBackend(PassedOnFacts):
                 ) from error
             note = _repair_note(reply.text, error, ask.output_model)
             return await self._attempt(replace(request, attempt=request.attempt + 1, repair_note=note), spent)
-        return Answer(output, spent.usage, request.attempt, reply.model or self.name, cached=reply.cached)
+        model = reply.model or self.name
+        return Answer(output, spent.usage, request.attempt, model, cached=reply.cached, waited_s=spent.waited_s)
 
 
 @dataclass(slots=True)
@@ -187,6 +193,11 @@ class _Spent:
         for reply in self.replies:
             total = total.plus(reply.usage)
         return total
+
+    @property
+    def waited_s(self) -> float:
+        """The waiting before all replies."""
+        return sum(reply.waited_s for reply in self.replies)
 
     def charged_to(self, error: BackendErrorT) -> BackendErrorT:
         """Return the error with what was spent until it came."""
@@ -213,9 +224,12 @@ class LimitedReplier(PassedOnFacts):
 
     async def reply(self, request: Request) -> Reply:
         """Wait for a free place, then pass the request on."""
+        start = time.perf_counter()
         async with self._in_flight:
+            waited_s = time.perf_counter() - start
             self.sent_n += 1
-            return await self._replier.reply(request)
+            reply = await self._replier.reply(request)
+        return replace(reply, waited_s=reply.waited_s + waited_s)
 
     async def close(self) -> None:
         """Close the replier."""

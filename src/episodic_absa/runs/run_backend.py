@@ -1,8 +1,10 @@
 """Opens the backend of a run: with its cache, its request counts, and a limit on the asks under way."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
@@ -55,8 +57,11 @@ class AskLimit(PassedOnFacts):
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Ask the backend when a place is free."""
+        start = time.perf_counter()
         async with self._places:
-            return await self._backend.answer(ask)
+            waited_s = time.perf_counter() - start
+            answer = await self._backend.answer(ask)
+        return replace(answer, waited_s=answer.waited_s + waited_s)
 
     async def close(self) -> None:
         """Close the backend."""

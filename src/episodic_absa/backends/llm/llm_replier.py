@@ -6,6 +6,7 @@ so that they never multiply. Repair attempts and the total time limit belong to 
 
 import asyncio
 import logging
+import time
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -64,11 +65,13 @@ class LlmReplier(RemoteFacts):
     async def reply(self, request: Request) -> Reply:
         """Return the model's text; raise BackendUnavailableError when there is none after all retries."""
         retries = 0
+        start = time.perf_counter()
         while True:
             extras = self._extras_for(request)
+            waited_s = time.perf_counter() - start
             outcome = await self._send(request, extras)
             if isinstance(outcome, Reply):
-                return outcome
+                return replace(outcome, waited_s=waited_s)
             if self._drop_what_is_refused(extras, outcome):
                 continue
             if not outcome.transient or retries == self.settings.max_retries:

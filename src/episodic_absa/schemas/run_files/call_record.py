@@ -20,5 +20,8 @@ class CallRecord(FrozenModel):
     cost_usd: float | None
     cached: bool
     latency_ms: float
+    """From the ask to its answer, waiting included."""
+    waited_ms: float = 0.0
+    """The part of `latency_ms` spent in queues, in failed requests and in the pauses after them."""
     started_at: str
     error: str | None = None

@@ -15,6 +15,14 @@ class TraceTiming(FrozenModel):
     """The time that a sample's calls took."""
 
     latency_ms_sum: float
+    """Waiting included."""
+    waited_ms_sum: float = 0.0
+    """See `CallRecord.waited_ms`."""
+
+    @property
+    def answering_ms(self) -> float:
+        """The time without waiting."""
+        return max(0.0, self.latency_ms_sum - self.waited_ms_sum)
 
 
 class TraceError(FrozenModel):
