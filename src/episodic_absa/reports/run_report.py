@@ -8,7 +8,9 @@ from typing import Final
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.memory_use import was_injected
-from episodic_absa.metrics.per_sample.sample_values import was_changed
+from episodic_absa.metrics.per_sample.sample_values import sample_value, was_changed
+from episodic_absa.reports.data.quality_views import QualityViews
+from episodic_absa.reports.data.report_cost import cost_view
 from episodic_absa.reports.data.report_data import (
     CellState,
     ComparisonView,
@@ -19,6 +21,7 @@ from episodic_absa.reports.data.report_data import (
     ReviewEntry,
     RunFacts,
 )
+from episodic_absa.reports.data.report_errors import error_rows, group_tables
 from episodic_absa.reports.data.report_integrity import integrity_of
 from episodic_absa.reports.data.report_memory import (
     growth_panels,
@@ -39,7 +42,13 @@ from episodic_absa.reports.data.report_tables import (
     quality_panels,
     seed_rows,
 )
-from episodic_absa.reports.data.report_words import headline_of, notes_of
+from episodic_absa.reports.data.report_words import (
+    FINISHED_THEN_CHANGED,
+    NO_MANIFEST,
+    headline_of,
+    majority_words,
+    notes_of,
+)
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
 from episodic_absa.runs.reading.verified_files import CELL_MARK
@@ -107,6 +116,11 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         cells=states,
         conditions=cards,
         panels=quality_panels(tables, [(card.name, card.colour) for card in cards]),
+        views=QualityViews(
+            cost=cost_view(groups, by_condition, cards, rows, intervals) if run.is_grid else None,
+            errors=error_rows(groups, cards),
+            groups=group_tables(groups, by_condition, cards),
+        ),
         tables=tables,
         definitions=definitions_of([*shown, *compared]),
         comparisons=comparisons,
@@ -153,7 +167,7 @@ def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
         done=done,
         failed=sum(card.status == "error" for card in cell.cards),
         lacking=samples.lacking,
-        problem="finished, then changed" if manifest.completed and done != due else "",
+        problem=FINISHED_THEN_CHANGED if manifest.completed and done != due else None,
     )
 
 
@@ -168,7 +182,7 @@ def _orphan(path: Path) -> CellState:
         expected=None,
         done=0,
         failed=0,
-        problem="skipped: no manifest.json",
+        problem=NO_MANIFEST,
     )
 
 
@@ -195,10 +209,20 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
                 score=means.get((name, PRIMARY)),
                 low=low,
                 high=high,
+                scored=len(_scored_uids(group)),
                 exact_match=means.get((name, "exact_match")),
             )
         )
     return tuple(cards)
+
+
+def _scored_uids(cells: Sequence[FinishedCell]) -> set[str]:
+    return {
+        card.uid
+        for cell in cells
+        for card in cell.cards
+        if sample_value(PRIMARY, card, count_backfilled=cell.count_backfilled) is not None
+    }
 
 
 def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunFacts:
@@ -225,7 +249,7 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
         shuffled=manifest.shuffle,
         seed_supported=manifest.backbone.seed_supported,
         answers_shared=manifest.answers_shared,
-        majority=f"{majority.polarity} ({majority.source} gold)" if majority else "",
+        majority=majority_words(majority) if majority else None,
     )
 
 
