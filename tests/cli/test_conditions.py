@@ -17,7 +17,8 @@ def test_json_holds_every_flag_of_every_condition(cli: Cli, source: str) -> None
     told = json.loads(cli("conditions", source, "--json").stdout)
     loaded = load_conditions(source)
     assert told["conditions"] == {
-        name: {flag: getattr(condition, flag) for flag in FLAG_NAMES} for name, condition in loaded.conditions.items()
+        name: {flag: getattr(condition, flag) for flag in (*FLAG_NAMES, "rules")}
+        for name, condition in loaded.conditions.items()
     }
     assert told["aliases"] == loaded.aliases
     assert told["sha256"] == hashlib.sha256(loaded.path.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Builds the report of a cell or a grid from its files, without inference, and writes report.html."""
+"""Builds the report of a cell or a grid from its files, without inference; writes report.html and report.json."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,15 +52,17 @@ from episodic_absa.reports.data.report_words import (
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
 from episodic_absa.runs.reading.verified_files import CELL_MARK
+from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 
 REPORT: Final = "report.html"
+REPORT_JSON: Final = "report.json"
 _COLOURS: Final = 6
 _HEAD_BYTES: Final = 4_000
 
 
 def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
-    """Write report.html of a cell, or of every cell of a grid and of the grid; return the paths written.
+    """Write report.html and report.json of a cell, or of every cell of a grid and of the grid; return their paths.
 
     Args:
         run: the finished run.
@@ -78,7 +80,7 @@ def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_n
     written = []
     for page in (*run.alone(), run) if run.is_grid else (run,):
         tell(f"page of {page.root.name}")
-        written.append(_write(page.root, build_report(page, samples, with_text=with_text)))
+        written += _write(page.root, build_report(page, samples, with_text=with_text))
     return written
 
 
@@ -148,10 +150,30 @@ def _leaves_out_text(path: Path) -> bool:
         return False
 
 
-def _write(directory: Path, data: ReportData) -> Path:
-    path = directory / REPORT
-    replace_file(path, render_report(data))
-    return path
+def _write(directory: Path, data: ReportData) -> tuple[Path, Path]:
+    page, values = directory / REPORT, directory / REPORT_JSON
+    replace_file(page, render_report(data))
+    replace_file(values, report_json(data))
+    return page, values
+
+
+def report_json(data: ReportData) -> str:
+    """Return quality over cost, the error taxonomy, and quality by language and domain as JSON, for programs."""
+    groups = {table.by: table.model_dump(mode="json")["rows"] for table in data.views.groups}
+    return indented_json(
+        {
+            "run_id": data.facts.run_id,
+            "scope": data.scope,
+            "title": data.title,
+            "reviews": data.facts.reviews,
+            "reviews_with_gold": data.facts.with_gold,
+            "conditions": [condition.name for condition in data.conditions],
+            "quality_over_cost": data.views.cost.model_dump(mode="json") if data.views.cost else None,
+            "errors": [row.model_dump(mode="json") for row in data.views.errors],
+            "by_language": groups.get("language", []),
+            "by_domain": groups.get("domain", []),
+        }
+    )
 
 
 def _state(cell: FinishedCell, samples: CellSamples) -> CellState:

@@ -77,7 +77,7 @@ class CellSamples:
     samples: dict[str, CellSample] = field(default_factory=dict)
     reviews: dict[str, ReviewFacts] = field(default_factory=dict)
     answering_ms: list[float] = field(default_factory=list)
-    """The time of each sample's calls, without waiting."""
+    """The time of each sample's calls, without waiting; samples whose waiting is unknown are left out."""
     stage1_usage: dict[str, StageUsage] = field(default_factory=dict)
     calls: int = 0
     cached_calls: int = 0
@@ -93,8 +93,8 @@ class _Traced:
 
     text: str
     bundle: AdvisoryBundleV1_1
-    answering_ms: float
-    waited_ms: float
+    answering_ms: float | None
+    waited_ms: float | None
     error_message: str
 
 
@@ -126,7 +126,8 @@ class SampleReader:
         traces: dict[str, _Traced] = {}
         for line in _lines(cell.path / TRACES, TraceLine, samples):
             timing = line.timing
-            samples.answering_ms.append(timing.answering_ms)
+            if timing.answering_ms is not None:
+                samples.answering_ms.append(timing.answering_ms)
             samples.calls += len(line.calls)
             samples.cached_calls += sum(call.cached for call in line.calls)
             message = line.error.message if line.error else ""

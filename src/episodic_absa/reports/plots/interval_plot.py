@@ -14,6 +14,7 @@ _LEFT: Final = 104
 _RIGHT: Final = 52
 _TOP: Final = 8
 _FOOT: Final = 24
+_BASELINE: Final = Bilingual(en="baseline", ko="기준선")
 
 
 def interval_plot(panel: QualityPanel) -> Markup:
@@ -31,7 +32,8 @@ def interval_plot(panel: QualityPanel) -> Markup:
 
 
 def _row(row: PlotRow, axis: Axis, y: float) -> Markup:
-    parts = [svg.text(_LEFT - 10, y + 4, shortened(row.label), "label", "end")]
+    label = _BASELINE if row.colour is None else shortened(row.label)
+    parts = [svg.text(_LEFT - 10, y + 4, label, "label", "end")]
     if row.value is None:
         parts.append(svg.text(_LEFT + 6, y + 4, Bilingual(en="no value", ko="값 없음"), "tick"))
         return svg.group(parts)

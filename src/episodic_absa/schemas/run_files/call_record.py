@@ -21,7 +21,7 @@ class CallRecord(FrozenModel):
     cached: bool
     latency_ms: float
     """From the ask to its answer, waiting included."""
-    waited_ms: float = 0.0
-    """The part of `latency_ms` spent in queues, in failed requests and in the pauses after them."""
+    waited_ms: float | None = None
+    """The part of `latency_ms` in queues, in failed requests and in the pauses after them; None in a trace of 0.1."""
     started_at: str
     error: str | None = None

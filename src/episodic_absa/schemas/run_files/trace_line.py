@@ -16,13 +16,13 @@ class TraceTiming(FrozenModel):
 
     latency_ms_sum: float
     """Waiting included."""
-    waited_ms_sum: float = 0.0
-    """See `CallRecord.waited_ms`."""
+    waited_ms_sum: float | None = None
+    """See `CallRecord.waited_ms`; None in a trace of version 0.1, which does not keep the waiting apart."""
 
     @property
-    def answering_ms(self) -> float:
-        """The time without waiting."""
-        return max(0.0, self.latency_ms_sum - self.waited_ms_sum)
+    def answering_ms(self) -> float | None:
+        """The time without waiting; None if the waiting is unknown."""
+        return None if self.waited_ms_sum is None else max(0.0, self.latency_ms_sum - self.waited_ms_sum)
 
 
 class TraceError(FrozenModel):
