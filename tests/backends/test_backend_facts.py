@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 import episodic_absa
-from episodic_absa.backends.backend import LimitedReplier, RepairingBackend, Reply, Request
+from episodic_absa.backends.backend import Ask, LimitedReplier, Prompt, RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
@@ -23,6 +23,8 @@ from episodic_absa.backends.provider_facts import (
 )
 from episodic_absa.backends.providers import BACKEND_FORMS, Provider
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
+from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.role_inputs import AteInputs
 
 PACKAGE = Path(episodic_absa.__file__).parent
 FACTS = ("name", "fingerprint", "is_local", "is_reproducible", "needs_key", "honours_seed")
@@ -117,3 +119,27 @@ def test_no_provider_is_compared_by_name_outside_backends() -> None:
     assert len(outside) > 100
     compared = {str(path): _compared_words(path) & {*get_args(Provider), "embedded:rules-1"} for path in outside}
     assert not {path: words for path, words in compared.items() if words}
+
+
+def test_waiting_for_a_free_place_is_told_and_the_cache_keeps_none_of_it() -> None:
+    async def ask_twice() -> tuple[Reply, Reply]:
+        places = asyncio.Semaphore(1)
+        await places.acquire()
+        replier = CachingReplier(
+            LimitedReplier(Unlike(), places),
+            ResponseCache.in_memory(),
+            provider="p",
+            model="m",
+            base_url=None,
+            parameters={},
+            share="all",
+        )
+        request = Request(Ask("ate", AteInputs(text="x", language="en"), Prompt("ate", "s", "u"), AteAnswer))
+        asked = asyncio.create_task(replier.reply(request))
+        await asyncio.sleep(0)  # the task waits for its place now
+        places.release()
+        return await asked, await replier.reply(request)
+
+    first, second = asyncio.run(ask_twice())
+    assert first.waited_s > 0
+    assert (second.cached, second.waited_s) == (True, 0.0)

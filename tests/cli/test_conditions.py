@@ -38,6 +38,7 @@ def test_the_table_is_readable_without_colour_in_80_columns(cli: Cli) -> None:
     assert rows["C2_silent"] == ["silent", "✓", "✓", "✓", "·", "·"]
     assert rows["C2_eval_only"] == ["silent", "✓", "✓", "·", "·", "·"]
     assert "C3 = C2_silent" in shown
+    assert f"rules {load_conditions().conditions['C1'].rules}" in shown
     assert load_conditions().sha256[:12] in shown
 
 

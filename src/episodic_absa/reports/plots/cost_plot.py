@@ -137,7 +137,7 @@ def _with_labels_apart(marks: Sequence[_Mark]) -> list[_Mark]:
 
 def _before(mark: _Mark, place: tuple[float, float]) -> Markup:
     parts = [
-        svg.line(*place, mark.x, mark.y, "leader"),
+        svg.line(*place, mark.x, mark.y, "rise"),
         svg.element("circle", cx=place[0], cy=place[1], r=3.5, class_="ring faint"),
     ]
     return svg.group(parts, class_=f"c{mark.point.colour}")
