@@ -77,7 +77,7 @@ def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_n
     for cell in run.cells:
         tell(f"samples of {cell.path.name}")
         samples[cell.path] = reader.read(cell)
-    written = []
+    written: list[Path] = []
     for page in (*run.alone(), run) if run.is_grid else (run,):
         tell(f"page of {page.root.name}")
         written += _write(page.root, build_report(page, samples, with_text=with_text))

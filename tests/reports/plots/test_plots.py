@@ -39,8 +39,17 @@ def cost_point(name: str, tokens: float, score: float) -> CostPoint:
     cost = CostOfSample(calls=tokens / 300, tokens_in=tokens, tokens_out=0, cost_usd=None)
     view = ScoreView(value=score, low=score - 0.05, high=score + 0.05)
     stage1 = CostOfSample(calls=1, tokens_in=300, tokens_out=0, cost_usd=None)
-    scores = {"micro": view, "macro": view, "stage1_micro": 0.5, "stage1_macro": 0.5}
-    return CostPoint(condition=name, colour=0, reviews=9, cost=cost, stage1_cost=stage1, **scores)
+    return CostPoint(
+        condition=name,
+        colour=0,
+        reviews=9,
+        cost=cost,
+        micro=view,
+        macro=view,
+        stage1_cost=stage1,
+        stage1_micro=0.5,
+        stage1_macro=0.5,
+    )
 
 
 @given(st.lists(st.tuples(st.sampled_from([300.0, 900.0, 9000.0]), st.floats(0.1, 0.9)), min_size=1, max_size=12))
