@@ -2,18 +2,20 @@
 
 import ast
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 import episodic_absa
-from episodic_absa.backends.backend import RepairingBackend, Reply, Request
+from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend
 from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.backends.provider_facts import (
     PROVIDERS,
     facts_of,
@@ -23,6 +25,8 @@ from episodic_absa.backends.provider_facts import (
 )
 from episodic_absa.backends.providers import BACKEND_FORMS, Provider
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
+from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.role_inputs import AteInputs
 
 PACKAGE = Path(episodic_absa.__file__).parent
 FACTS = ("name", "fingerprint", "is_local", "is_reproducible", "needs_key", "honours_seed")
@@ -115,3 +119,32 @@ def test_no_provider_is_compared_by_name_outside_backends() -> None:
     assert len(outside) > 100
     compared = {str(path): _compared_words(path) & {*get_args(Provider), "embedded:rules-1"} for path in outside}
     assert not {path: words for path, words in compared.items() if words}
+
+
+class Late(Unlike):
+    """A replier whose request waited."""
+
+    async def reply(self, request: Request) -> Reply:
+        return replace(await super().reply(request), waited_s=2.0)
+
+
+def test_the_cache_keeps_none_of_the_waiting() -> None:
+    async def ask_twice() -> tuple[Reply, Reply]:
+        cache = ResponseCache.in_memory()
+        replier = CachingReplier(Late(), cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+        request = Request(Ask("ate", AteInputs(text="x", language="en"), Prompt("ate", "s", "u"), AteAnswer))
+        return await replier.reply(request), await replier.reply(request)
+
+    first, second = asyncio.run(ask_twice())
+    assert (first.cached, first.waited_s) == (False, 2.0)
+    assert (second.cached, second.waited_s) == (True, 0.0)
+
+
+def test_waiting_for_a_free_place_is_told() -> None:
+    async def ask_both() -> list[float]:
+        backend = LimitedBackend(RepairingBackend(Unlike()), 1)
+        ask = Ask("ate", AteInputs(text="x", language="en"), Prompt("ate", "s", "u"), AteAnswer)
+        return [answer.waited_s for answer in await asyncio.gather(backend.answer(ask), backend.answer(ask))]
+
+    first, second = asyncio.run(ask_both())
+    assert second > first

@@ -24,6 +24,15 @@ def found(page: "Page") -> int:
     return int(match.group(1).replace(",", ""))
 
 
+def open_listed(reader: Reader, page: "Page", place: int = 0) -> str:
+    """Open a sample of the list and wait until it is shown: another one may be open already. Return its uid."""
+    item = page.locator("#sample-list button").nth(place)
+    uid = str(item.get_attribute("data-uid"))
+    item.click()
+    reader.expect(page.locator("#sample-title")).to_have_text(uid)
+    return uid
+
+
 def titles(page: "Page") -> list[str]:
     texts: list[str] = page.locator(".part h4").all_inner_texts()  # typed where playwright is not installed, too
     return texts
@@ -32,7 +41,9 @@ def titles(page: "Page") -> list[str]:
 def test_filters_leave_what_their_counts_promise_and_can_be_cleared(reader: Reader, report: Path) -> None:
     page = reader.open(report)
     assert found(page) == 24
-    for name in ("changed", "fixed", "broken", "injected", "blocked", "failed", "differs", "gained", "lost"):
+    names = page.locator("#chips button").evaluate_all("(chips) => chips.map((chip) => chip.dataset.filter)")
+    assert len(names) == 13
+    for name in names:
         chip = page.locator(f"[data-filter={name}]")
         promised = int(chip.locator(".count").inner_text())
         chip.click()
@@ -116,8 +127,7 @@ def test_the_same_sample_stands_side_by_side_with_its_differences_marked(reader:
     page = reader.open(report)
     page.locator("[data-filter=differs]").click()
     assert found(page) > 0
-    page.locator("#sample-list button").first.click()
-    page.wait_for_selector(".part")
+    open_listed(reader, page)
     result = page.locator(".part", has_text="Stage1, final, gold")
     assert "≠ differs" in result.inner_text()
     assert result.locator(".side").count() == 2
@@ -170,8 +180,7 @@ def test_a_condition_that_lacks_a_seed_is_never_shown_with_another(
     page.select_option("#pick-seed", "42")
     assert page.inner_text("#not-run") == "C1 was not run with seed 42"
     assert [page.inner_text(f"[data-filter={name}] .count") for name in ("differs", "gained", "lost")] == ["0"] * 3
-    page.locator("#sample-list button").first.click()
-    page.wait_for_selector(".part")
+    open_listed(reader, page)
     assert "C1 was not run with seed 42" in page.inner_text("#sample-body")
     assert page.locator(".side").count() == 0
     page.select_option("#pick-a", "C1")
@@ -180,14 +189,12 @@ def test_a_condition_that_lacks_a_seed_is_never_shown_with_another(
 
 def test_an_address_opens_its_sample_and_opening_one_changes_the_address(reader: Reader, report: Path) -> None:
     page = reader.open(report)
-    page.locator("#sample-list button").nth(3).click()
-    page.wait_for_selector(".part")
-    uid = page.inner_text("#sample-title")
+    assert page.evaluate("location.hash") == ""  # a first sample is open, and the address does not name it
+    uid = open_listed(reader, page, 3)
     address = page.evaluate("location.hash")
     assert address == f"#uid={uid}&a=C2&b=C1&seed=42"
     other = reader.open(report, hash_=f"#uid={uid}&a=C1&seed=123")
-    other.wait_for_selector(".part")
-    assert other.inner_text("#sample-title") == uid
+    reader.expect(other.locator("#sample-title")).to_have_text(uid)
     assert [other.input_value(f"#pick-{name}") for name in ("a", "b", "seed")] == ["C1", "", "123"]
     reader.open(report, hash_="#uid=nobody&a=C1")
     reader.open(report, hash_="#rq2")
@@ -200,8 +207,7 @@ def test_the_keyboard_reaches_samples_and_walks_the_list(reader: Reader, report:
     second = page.locator("#sample-list button").nth(1).get_attribute("data-uid")
     assert page.evaluate("document.activeElement.dataset.uid") == second
     page.keyboard.press("Enter")
-    page.wait_for_selector(".part")
-    assert page.inner_text("#sample-title") == second
+    reader.expect(page.locator("#sample-title")).to_have_text(str(second))
     page.click("#sample-on")
     reader.expect(page.locator("#sample-title")).not_to_have_text(str(second))
 
@@ -246,3 +252,15 @@ def test_the_theme_is_remembered_where_that_is_allowed_and_works_where_not(
 def test_the_system_theme_is_the_default(reader: Reader, report: Path) -> None:
     paper = "getComputedStyle(document.body).backgroundColor"
     assert reader.open(report, scheme="dark").evaluate(paper) != reader.open(report).evaluate(paper)
+
+
+def test_a_count_of_errors_lists_its_samples(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    for button in page.locator("#errors button[data-show]").all():
+        promised = int(re.findall(r"(\d+) sample", button.inner_text())[0])
+        button.click()
+        assert found(page) == promised
+        pressed = page.locator("#chips [aria-pressed=true]").all()
+        assert [chip.get_attribute("data-filter") for chip in pressed] == [button.get_attribute("data-show")]
+        assert page.input_value("#pick-a") == button.get_attribute("data-a")
+    assert page.locator("#errors button[data-show]").count() > 4

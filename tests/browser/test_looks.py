@@ -22,7 +22,39 @@ Reader = Any
 _LARGEST_PICTURE = 400_000
 _KEPT = ("report.png", "report_dark.png", "report_sample.png", "report_phone.png")
 _SCREENSHOTS = os.environ.get("EPISODIC_ABSA_SCREENSHOTS")
-_SECTIONS = ("top", "quality", "comparisons", "rq1", "rq2", "rq3", "memory", "efficiency", "integrity", "samples")
+_SECTIONS = ("top", "samples", "quality", "cost", "errors", "comparisons", "rq1", "rq2", "rq3", "memory", "efficiency")
+
+
+_CUT_CELLS = """() => [...document.querySelectorAll("td, tbody th")]
+  .filter((cell) => cell.getClientRects().length)
+  .filter((cell) => {
+    const at = cell.getBoundingClientRect();
+    return at.left < 0 || at.right > innerWidth + 1 || cell.scrollWidth > cell.clientWidth + 1;
+  })
+  .map((cell) => cell.textContent.slice(0, 40))"""
+"""Cells of tables that leave the screen or whose content leaves the cell."""
+_ENGLISH_WORDS = r"""() => {
+  const known = /\b(Stage1|Stage2|RQ[123]|EPM|TAN|CJ|EV|CI|USD|F1|micro|macro|Holm|McNemar|uid)\b/g;
+  const codes = /[\w@.]*[_:-][\w@.:-]+/g;
+  const quotations = "code, bdi, [translate=no], .snippet, .review, .uid, h1, svg .label";
+  const left = new Set();
+  const look = (text) => {
+    const words = text.replace(codes, "").replace(known, "");
+    if (/[A-Za-z]{3}/.test(words) && !/[가-힣]/.test(text)) left.add(text.trim());
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const owner = node.parentElement;
+    if (owner.getClientRects().length && !owner.closest(`script, style, ${quotations}`)) look(node.textContent);
+  }
+  for (const name of ["title", "placeholder", "aria-label"]) {
+    for (const node of document.querySelectorAll(`[${name}]`)) {
+      if (node.getClientRects().length) look(node.getAttribute(name));
+    }
+  }
+  return [...left];
+}"""
+"""What stays English outside of names, codes and quotations."""
 
 
 @pytest.fixture(scope="session")
@@ -75,8 +107,10 @@ def test_on_a_phone_nothing_scrolls_sideways(reader: Reader, shown: Path, screen
     for details in page.locator("details").all():
         details.evaluate("(node) => { node.open = true; }")
     assert no_sideways_scroll(page)
+    assert page.evaluate(_CUT_CELLS) == []
     open_differing(page)
     assert no_sideways_scroll(page)
+    assert page.evaluate(_CUT_CELLS) == []
     assert page.locator("#sample-list").is_hidden()
     picture(page, screenshots / "report_phone_sample.png")
     page.click("#back-to-list")
@@ -95,13 +129,22 @@ def test_on_paper_it_is_dark_on_white_without_controls(reader: Reader, shown: Pa
     assert (tmp_path / "report.pdf").stat().st_size > 20_000
 
 
-def test_words_can_be_korean(reader: Reader, shown: Path, screenshots: Path) -> None:
+def test_every_word_can_be_korean_and_english_again(reader: Reader, shown: Path, screenshots: Path) -> None:
     page = reader.open(shown)
     page.click("#language")
     headline = page.inner_text("h1")
     assert "신뢰구간" in headline or "변동 없음" in headline
     assert page.evaluate("getComputedStyle(document.querySelector('h1 .ko')).wordBreak") == "keep-all"
     picture(page, screenshots / "report_korean.png")
+    for details in page.locator("details").all():
+        details.evaluate("(node) => { node.open = true; }")
+    page.locator("[data-filter=injected]").click()
+    page.locator("#sample-list button").first.click()
+    page.locator("#sample .advice").first.wait_for()
+    assert page.evaluate(_ENGLISH_WORDS) == []
+    page.click("#language")
+    assert page.inner_text("#samples h2") == "Samples"
+    reader.expect(page.locator(".part h4").first).to_contain_text("Stage1, final, gold")
 
 
 def test_words_contrast_with_what_they_stand_on(reader: Reader, shown: Path) -> None:

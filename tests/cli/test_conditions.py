@@ -17,7 +17,8 @@ def test_json_holds_every_flag_of_every_condition(cli: Cli, source: str) -> None
     told = json.loads(cli("conditions", source, "--json").stdout)
     loaded = load_conditions(source)
     assert told["conditions"] == {
-        name: {flag: getattr(condition, flag) for flag in FLAG_NAMES} for name, condition in loaded.conditions.items()
+        name: {flag: getattr(condition, flag) for flag in (*FLAG_NAMES, "rules")}
+        for name, condition in loaded.conditions.items()
     }
     assert told["aliases"] == loaded.aliases
     assert told["sha256"] == hashlib.sha256(loaded.path.read_bytes()).hexdigest()
@@ -37,6 +38,7 @@ def test_the_table_is_readable_without_colour_in_80_columns(cli: Cli) -> None:
     assert rows["C2_silent"] == ["silent", "✓", "✓", "✓", "·", "·"]
     assert rows["C2_eval_only"] == ["silent", "✓", "✓", "·", "·", "·"]
     assert "C3 = C2_silent" in shown
+    assert f"rules {load_conditions().conditions['C1'].rules}" in shown
     assert load_conditions().sha256[:12] in shown
 
 

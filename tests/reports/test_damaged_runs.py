@@ -153,7 +153,7 @@ def test_cells_are_loaded_and_computed_once_for_tables_and_pages(grid: Path, mon
     steps: list[str] = []
     written = [*derive_tables(loaded, steps.append), *write_pages(loaded, tell=steps.append)]
     assert calls == dict.fromkeys(calls, 6)
-    assert len(written) == 6 * 4 + 3
+    assert len(written) == 6 * 5 + 4
     assert {"tables of C2__seed42", "comparisons", "samples of C2__seed42", "page of small"} <= set(steps)
 
 
@@ -173,7 +173,7 @@ def test_a_grid_that_has_only_built_stores_says_so(grid: Path) -> None:
 def test_gold_that_is_configured_is_told_before_a_sample_is_done(grid: Path) -> None:
     cell = grid / "C2__seed42"
     cut(cell / "scorecards.jsonl", 0)
-    assert "Gold configured" in " ".join(opening_of(cell).split())
+    assert "Gold 정답 configured" in " ".join(opening_of(cell).split())
 
 
 def test_seeds_that_change_nothing_are_told_so(tmp_path: Path) -> None:

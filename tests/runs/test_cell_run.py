@@ -98,6 +98,9 @@ def test_the_trace_of_a_failed_sample_sums_the_time_of_its_calls(tmp_path: Path)
         trace = TraceLine.model_validate_json(line)
         assert trace.timing.latency_ms_sum == pytest.approx(sum(call.latency_ms for call in trace.calls), abs=0.001)
         assert trace.timing.latency_ms_sum > 0
+        waited = sum(call.waited_ms or 0.0 for call in trace.calls)
+        assert trace.timing.waited_ms_sum == pytest.approx(waited, abs=0.001)
+        assert 0 < (trace.timing.answering_ms or 0.0) <= trace.timing.latency_ms_sum
 
 
 def test_an_unknown_cell_is_refused_with_the_known_names(tmp_path: Path) -> None:

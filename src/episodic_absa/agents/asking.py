@@ -80,6 +80,7 @@ class Asking:
             model=answer.model,
             attempts=answer.attempts,
             cached=answer.cached,
+            waited_s=answer.waited_s,
         )
         return answer.output
 
@@ -103,9 +104,11 @@ class Asking:
         model: str | None = None,
         attempts: int = 0,
         cached: bool = False,
+        waited_s: float = 0.0,
         error: str | None = None,
     ) -> CallRecord:
         usage = usage or Usage()
+        latency_ms = round((time.perf_counter() - start) * 1000, 3)
         return CallRecord(
             stage=ROLE_SPECS[ask.role].stage,
             agent=ask.role,
@@ -118,7 +121,9 @@ class Asking:
             tokens_out=usage.tokens_out,
             cost_usd=usage.cost_usd,
             cached=cached,
-            latency_ms=round((time.perf_counter() - start) * 1000, 3),
+            latency_ms=latency_ms,
+            # An ask that joins an equal request waits no longer than it lasts itself.
+            waited_ms=min(latency_ms, round(waited_s * 1000, 3)),
             started_at=started_at.isoformat(),
             error=error,
         )

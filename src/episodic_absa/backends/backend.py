@@ -59,6 +59,8 @@ class Answer(Generic[OutputT]):
     attempts: int
     model: str
     cached: bool = False
+    waited_s: float = 0.0
+    """Seconds in queues, in failed requests and in the pauses after them; the model did not work on this answer."""
 
 
 @dataclass(slots=True)
@@ -108,6 +110,8 @@ class Reply:
     """Whether the server said that the token limit cut the text off; a kept reply does not hold it."""
     wasted: Usage = NO_USAGE
     """What failed requests before this reply used. It belongs to this invocation, not to the answer."""
+    waited_s: float = field(default=0.0, compare=False)
+    """See `Answer.waited_s`."""
 
 
 class Replier(BackendFacts, Protocol):
@@ -200,7 +204,8 @@ class RepairingBackend(PassedOnFacts):
             # The note is part of the next prompt, and so of its key in the cache: it holds nothing but text and error.
             note = _repair_note(reply.text, error, ask.output_model)
             return await self._attempt(replace(request, attempt=request.attempt + 1, repair_note=note), spent)
-        return Answer(output, spent.usage, request.attempt, reply.model or self.name, cached=reply.cached)
+        model = reply.model or self.name
+        return Answer(output, spent.usage, request.attempt, model, cached=reply.cached, waited_s=spent.waited_s)
 
     def _advice(self, reply: Reply) -> str:
         """Return what to do about an answer that the token limit cut off, "" for any other."""
@@ -226,6 +231,11 @@ class _Spent:
         for reply in self.replies:
             total = total.plus(reply.usage)
         return total
+
+    @property
+    def waited_s(self) -> float:
+        """The waiting before all replies."""
+        return sum(reply.waited_s for reply in self.replies)
 
     def charged_to(self, error: BackendErrorT) -> BackendErrorT:
         """Return the error with what was spent until it came."""

@@ -1,6 +1,8 @@
 """Limits how many questions a backend answers at once."""
 
 import asyncio
+import time
+from dataclasses import replace
 
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.backend_facts import PassedOnFacts
@@ -16,8 +18,11 @@ class LimitedBackend(PassedOnFacts):
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Wait for a free place, then return the backend's answer."""
+        start = time.perf_counter()
         async with self._places:
-            return await self._backend.answer(ask)
+            waited_s = time.perf_counter() - start
+            answer = await self._backend.answer(ask)
+        return replace(answer, waited_s=answer.waited_s + waited_s)
 
     async def close(self) -> None:
         """Close the backend."""

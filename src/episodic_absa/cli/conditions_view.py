@@ -1,4 +1,4 @@
-"""The output of `conditions`: a table of flags that reads well with and without colour."""
+"""The output of `conditions`: the flags and settings of each condition, readable with and without colour."""
 
 from typing import Any
 
@@ -7,10 +7,14 @@ from rich.console import ConsoleRenderable, Group
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.output import printable
+from episodic_absa.cli.output import FirstThatFits, printable
 from episodic_absa.conditions import FLAG_NAMES, ConditionsFile
 from episodic_absa.schemas.run import Condition
+from episodic_absa.serialization.canonical_json import canonical_json
 
+_OF_THE_FILE = ("name", "dangerous_advice", "use_lexical")
+OVERLAY_NAMES = tuple(name for name in Condition.model_fields if name not in (*FLAG_NAMES, *_OF_THE_FILE))
+"""What a condition sets beside its flags, such as `rules`: every field that is neither a flag nor of the whole file."""
 _MODE_STYLE = {"on": "green", "silent": "yellow", "off": "dim"}
 
 
@@ -23,7 +27,7 @@ def conditions_json(conditions_file: ConditionsFile) -> dict[str, Any]:
         "dangerous_advice": conditions_file.dangerous_advice,
         "use_lexical": conditions_file.use_lexical,
         "conditions": {
-            name: {flag: getattr(condition, flag) for flag in FLAG_NAMES}
+            name: {flag: getattr(condition, flag) for flag in FLAG_NAMES} | _overlays(condition)
             for name, condition in conditions_file.conditions.items()
         },
         "aliases": dict(conditions_file.aliases),
@@ -32,7 +36,11 @@ def conditions_json(conditions_file: ConditionsFile) -> dict[str, Any]:
 
 def conditions_view(conditions_file: ConditionsFile) -> ConsoleRenderable:
     """Lay out a conditions file: its head, a row per condition, its aliases."""
-    parts: list[ConsoleRenderable] = [_head(conditions_file), Text(), _flags(conditions_file)]
+    table = FirstThatFits(
+        lambda: _flags(conditions_file, with_overlays=True),
+        lambda: Group(_flags(conditions_file, with_overlays=False), Text(), _overlay_lines(conditions_file)),
+    )
+    parts: list[ConsoleRenderable] = [_head(conditions_file), Text(), table]
     if conditions_file.aliases:
         aliases = ", ".join(f"{alias} = {target}" for alias, target in conditions_file.aliases.items())
         parts += [Text(), Text.assemble(("aliases  ", "cyan"), printable(aliases))]
@@ -50,16 +58,49 @@ def _head(conditions_file: ConditionsFile) -> Table:
     return table
 
 
-def _flags(conditions_file: ConditionsFile) -> Table:
+def _flags(conditions_file: ConditionsFile, *, with_overlays: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     table.add_column("condition", vertical="bottom", no_wrap=True)
     for flag in FLAG_NAMES:
         # Names are broken at their last underscore, so that the table fits 80 columns.
         head, _, tail = flag.rpartition("_")
         table.add_column(f"{head}_\n{tail}", justify="left" if flag == "memory_mode" else "center")
+    overlays = OVERLAY_NAMES if with_overlays else ()
+    for overlay in overlays:
+        table.add_column(overlay, vertical="bottom", no_wrap=True)
     for name, condition in conditions_file.conditions.items():
-        table.add_row(Text(printable(name), style="bold"), *(_cell(condition, flag) for flag in FLAG_NAMES))
+        shown = _overlays(condition)
+        table.add_row(
+            Text(printable(name), style="bold"),
+            *(_cell(condition, flag) for flag in FLAG_NAMES),
+            *(Text(_value_text(shown[overlay])) for overlay in overlays),
+        )
     return table
+
+
+def _overlay_lines(conditions_file: ConditionsFile) -> Table:
+    """Lay out the settings of each condition beside its flags, for terminals too narrow for more columns."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    by_name = {
+        name: ", ".join(f"{overlay} {_value_text(value)}" for overlay, value in _overlays(condition).items())
+        for name, condition in conditions_file.conditions.items()
+    }
+    if len(set(by_name.values())) == 1:
+        table.add_row("all conditions", next(iter(by_name.values())))
+        return table
+    for name, settings in by_name.items():
+        table.add_row(printable(name), settings)
+    return table
+
+
+def _overlays(condition: Condition) -> dict[str, Any]:
+    return {name: value for name, value in condition.model_dump(mode="json").items() if name in OVERLAY_NAMES}
+
+
+def _value_text(value: Any) -> str:
+    return printable(value if isinstance(value, str) else canonical_json(value))
 
 
 def _cell(condition: Condition, flag: str) -> Text:

@@ -53,13 +53,14 @@ def compute_pair_metrics(
 
 
 def _micro_f1(metric: str, samples: Sequence[TuplesWithGold], note: str) -> MetricValue:
-    hit_n = pair_n = 0
-    for tuples, gold in samples:
-        predicted, expected = explicit(pairs(tuples)), explicit(gold)
-        if expected:
-            hit_n += len(predicted & expected)
-            pair_n += len(predicted) + len(expected)
-    return rate(metric, 2 * hit_n, pair_n, note=note)
+    counts = [known for tuples, gold in samples if (known := micro_counts(tuples, gold)) is not None]
+    return rate(metric, sum(hits for hits, _ in counts), sum(pair_n for _, pair_n in counts), note=note)
+
+
+def micro_counts(tuples: Tuples, gold: Pairs) -> tuple[int, int] | None:
+    """Return what one sample adds to numerator and denominator of the micro F1; None without explicit gold."""
+    predicted, expected = explicit(pairs(tuples)), explicit(gold)
+    return (2 * len(predicted & expected), len(predicted) + len(expected)) if expected else None
 
 
 def _delta_f1(final: Sequence[TuplesWithGold], stage1: Sequence[TuplesWithGold]) -> MetricValue:

@@ -53,8 +53,8 @@ def percent(part: float, whole: float) -> str:
 
 
 def interval(low: float | None, high: float | None, *, sign: bool = False) -> str:
-    """Return "low to high", with signs if `sign` is set; a dash without an interval."""
+    """Return "[low, high]", with signs if `sign` is set; a dash without an interval."""
     if low is None or high is None:
         return NOTHING
     text_of = signed if sign else plain
-    return f"{text_of(low)} to {text_of(high)}"
+    return f"[{text_of(low)}, {text_of(high)}]"

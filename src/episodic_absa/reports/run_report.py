@@ -1,4 +1,4 @@
-"""Builds the report of a cell or a grid from its files, without inference, and writes report.html."""
+"""Builds the report of a cell or a grid from its files, without inference; writes report.html and report.json."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,9 @@ from episodic_absa.analysis.failures import failures_of
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.memory_use import was_injected
-from episodic_absa.metrics.per_sample.sample_values import was_changed
+from episodic_absa.metrics.per_sample.sample_values import sample_value, was_changed
+from episodic_absa.reports.data.quality_views import QualityViews
+from episodic_absa.reports.data.report_cost import cost_view
 from episodic_absa.reports.data.report_data import (
     CellState,
     ComparisonView,
@@ -20,6 +22,7 @@ from episodic_absa.reports.data.report_data import (
     ReviewEntry,
     RunFacts,
 )
+from episodic_absa.reports.data.report_errors import error_rows, group_tables
 from episodic_absa.reports.data.report_integrity import integrity_of
 from episodic_absa.reports.data.report_memory import (
     growth_panels,
@@ -40,19 +43,28 @@ from episodic_absa.reports.data.report_tables import (
     quality_panels,
     seed_rows,
 )
-from episodic_absa.reports.data.report_words import failure_of, headline_of, notes_of
+from episodic_absa.reports.data.report_words import (
+    FINISHED_THEN_CHANGED,
+    NO_MANIFEST,
+    failure_of,
+    headline_of,
+    majority_words,
+    notes_of,
+)
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
 from episodic_absa.runs.reading.verified_files import CELL_MARK
+from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 
 REPORT: Final = "report.html"
+REPORT_JSON: Final = "report.json"
 _COLOURS: Final = 6
 _HEAD_BYTES: Final = 4_000
 
 
 def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
-    """Write report.html of a cell, or of every cell of a grid and of the grid; return the paths written.
+    """Write report.html and report.json of a cell, or of every cell of a grid and of the grid; return their paths.
 
     Args:
         run: the finished run.
@@ -67,10 +79,10 @@ def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_n
     for cell in run.cells:
         tell(f"samples of {cell.path.name}")
         samples[cell.path] = reader.read(cell)
-    written = []
+    written: list[Path] = []
     for page in (*run.alone(), run) if run.is_grid else (run,):
         tell(f"page of {page.root.name}")
-        written.append(_write(page.root, build_report(page, samples, with_text=with_text)))
+        written += _write(page.root, build_report(page, samples, with_text=with_text))
     return written
 
 
@@ -109,6 +121,11 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         cells=states,
         conditions=cards,
         panels=quality_panels(tables, [(card.name, card.colour) for card in cards]),
+        views=QualityViews(
+            cost=cost_view(groups, by_condition, cards, rows, intervals) if run.is_grid else None,
+            errors=error_rows(groups, cards),
+            groups=group_tables(groups, by_condition, cards),
+        ),
         tables=tables,
         definitions=definitions_of([*shown, *compared]),
         comparisons=comparisons,
@@ -136,10 +153,30 @@ def _leaves_out_text(path: Path) -> bool:
         return False
 
 
-def _write(directory: Path, data: ReportData) -> Path:
-    path = directory / REPORT
-    replace_file(path, render_report(data))
-    return path
+def _write(directory: Path, data: ReportData) -> tuple[Path, Path]:
+    page, values = directory / REPORT, directory / REPORT_JSON
+    replace_file(page, render_report(data))
+    replace_file(values, report_json(data))
+    return page, values
+
+
+def report_json(data: ReportData) -> str:
+    """Return quality over cost, the error taxonomy, and quality by language and domain as JSON, for programs."""
+    groups = {table.by: table.model_dump(mode="json")["rows"] for table in data.views.groups}
+    return indented_json(
+        {
+            "run_id": data.facts.run_id,
+            "scope": data.scope,
+            "title": data.title,
+            "reviews": data.facts.reviews,
+            "reviews_with_gold": data.facts.with_gold,
+            "conditions": [condition.name for condition in data.conditions],
+            "quality_over_cost": data.views.cost.model_dump(mode="json") if data.views.cost else None,
+            "errors": [row.model_dump(mode="json") for row in data.views.errors],
+            "by_language": groups.get("language", []),
+            "by_domain": groups.get("domain", []),
+        }
+    )
 
 
 def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
@@ -155,7 +192,7 @@ def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
         done=done,
         failed=sum(card.status == "error" for card in cell.cards),
         lacking=samples.lacking,
-        problem="finished, then changed" if manifest.completed and done != due else "",
+        problem=FINISHED_THEN_CHANGED if manifest.completed and done != due else None,
     )
 
 
@@ -170,7 +207,7 @@ def _orphan(path: Path) -> CellState:
         expected=None,
         done=0,
         failed=0,
-        problem="skipped: no manifest.json",
+        problem=NO_MANIFEST,
     )
 
 
@@ -197,10 +234,20 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
                 score=means.get((name, PRIMARY)),
                 low=low,
                 high=high,
+                scored=len(_scored_uids(group)),
                 exact_match=means.get((name, "exact_match")),
             )
         )
     return tuple(cards)
+
+
+def _scored_uids(cells: Sequence[FinishedCell]) -> set[str]:
+    return {
+        card.uid
+        for cell in cells
+        for card in cell.cards
+        if sample_value(PRIMARY, card, count_backfilled=cell.count_backfilled) is not None
+    }
 
 
 def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunFacts:
@@ -227,7 +274,7 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
         shuffled=manifest.shuffle,
         seed_supported=manifest.backbone.seed_supported,
         answers_shared=manifest.answers_shared,
-        majority=f"{majority.polarity} ({majority.source} gold)" if majority else "",
+        majority=majority_words(majority) if majority else None,
     )
 
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import FinishedRun, load_run
+from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
-from episodic_absa.runs.reading.finished_cells import Tell, tell_nobody
+from episodic_absa.runs.reading.finished_cells import Tell, is_cell, tell_nobody
 
 
 class WrittenResults(NamedTuple):
@@ -41,3 +42,25 @@ def write_results(root: Path, *, with_text: bool | None = None, tell: Tell = tel
     has_text = not is_without_text(root) if with_text is None else with_text
     pages = write_pages(finished, with_text=has_text, tell=tell)
     return WrittenResults(finished, tables, tuple(pages), has_text)
+
+
+class RefreshedPages(NamedTuple):
+    """The pages that show the latest results of `verify`, or why they could not be written."""
+
+    pages: tuple[Path, ...]
+    problem: str = ""
+
+
+def refresh_pages(root: Path, tell: Tell = tell_nobody) -> RefreshedPages:
+    """Write the report again after `verify`, if the directory has one; with review text only if it has it now.
+
+    A page shows the results of a cell and of its grid, so that the pages of the grid are written for a cell, too.
+    """
+    place = root.resolve().parent if is_cell(root) and (root.resolve().parent / REPORT).is_file() else root
+    if not (place / REPORT).is_file():
+        return RefreshedPages(())
+    try:
+        pages = write_pages(load_run(place, tell), with_text=not is_without_text(place), tell=tell)
+    except EpisodicAbsaError as error:
+        return RefreshedPages((), str(error))
+    return RefreshedPages(tuple(path for path in pages if path.name == REPORT))

@@ -192,6 +192,7 @@ def test_transport_trouble_is_retried_without_counting_as_an_attempt(trouble: Be
     with LoopbackModel(trouble, trouble, answer(SCREEN)) as server:
         got = ask_for_aspects(server)
     assert (got.attempts, got.usage.tokens_in, server.count) == (1, 10, 3)
+    assert got.waited_s >= 3 * RETRY_BASE_S  # the pauses before the second and the third request
 
 
 # CHECKLIST 222

@@ -239,10 +239,18 @@ def test_the_seed_is_that_of_the_resampling(compare: Compare, grid: Path) -> Non
     assert told[1]["metrics"][0]["difference"] == told[2]["metrics"][0]["difference"]
 
 
-@pytest.mark.parametrize("columns", ["80", "100", "140"])
-def test_the_table_fits_a_terminal(compare: Compare, grid: Path, columns: str) -> None:
+@pytest.mark.parametrize("columns", ["60", "80", "140"])
+def test_the_table_fits_a_terminal_and_shows_both_values_with_their_n(
+    compare: Compare, grid: Path, columns: str
+) -> None:
     done = compare(grid, "C2", "C1", columns=columns)
-    assert max(map(len, done.stdout.splitlines()[:-1])) <= int(columns)
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines[:-1])) <= int(columns)
+    head = next(line for line in lines if line.startswith("metric")).split()
+    assert head[1:3] in (["C2", "C1"], ["A", "B"])
+    assert head[-1] == "n"
+    calls = next(line.split() for line in lines if line.split()[:1] == ["calls"])
+    assert float(calls[1]) == float(calls[2]) > 0
 
 
 @pytest.mark.parametrize(

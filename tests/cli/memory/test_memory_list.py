@@ -151,14 +151,19 @@ def test_lines_are_found_across_the_blocks_that_are_read(cli: Cli, make_store: M
 def test_a_terminal_of_any_width_shows_ids_and_sources_whole(
     cli: Cli, make_store: MakeStore, make_episode: MakeEpisode, columns: int
 ) -> None:
+    long = "valid-ko-restaurant-0001"
     store = make_store(
-        make_episode(structures=("negation", "contrast", "irony"), risk="MISSING_SECOND_ASPECT", source_id="toy-0001"),
+        make_episode(
+            structures=("negation", "contrast", "irony"),
+            risk="MISSING_SECOND_ASPECT",
+            source_id=long,
+        ),
         make_episode(action="confidence_reduce", source_id="toy-0002"),
     )
     shown = cli("memory", "list", "--store", store, env={"COLUMNS": str(columns), "FORCE_COLOR": "1"}).stdout
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     assert ids(plain) == ["epi_000002", "epi_000001"]
-    assert {"toy-0001", "toy-0002", "confidence_reduce"} <= set(plain.split())
+    assert {long, "toy-0002", "confidence_reduce"} <= set(plain.split())
     assert max(cell_len(line.rstrip()) for line in plain.splitlines()) <= columns
 
 

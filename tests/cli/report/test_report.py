@@ -12,6 +12,7 @@ from tests.cli.run.test_run import write_experiment
 from episodic_absa.cli import step_progress
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
+PAGES = ["report.html", "report.json"]
 TABLES = ["structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"]
 
 
@@ -28,8 +29,8 @@ def test_report_derives_everything_anew_and_rewrites_no_jsonl(cli: Cli, tmp_path
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads(done.stdout)
     assert told["directory"] == str(grid)
-    in_cell = [f"C1__seed1/{name}" for name in (*TABLES, "report.html")]
-    assert sorted(told["written"]) == sorted(["grid_metrics.csv", "comparisons.csv", "report.html", *in_cell])
+    in_cell = [f"C1__seed1/{name}" for name in (*TABLES, *PAGES)]
+    assert sorted(told["written"]) == sorted(["grid_metrics.csv", "comparisons.csv", *PAGES, *in_cell])
     assert {path: path.read_bytes() for path in tables} == tables
     assert {path: path.read_bytes() for path in own} == own
     without_text = (grid / "report.html").read_bytes()
@@ -52,7 +53,7 @@ def test_report_derives_everything_anew_and_rewrites_no_jsonl(cli: Cli, tmp_path
     assert (grid / "report.html").read_bytes() != without_text
 
     alone = cli("report", grid / "C1__seed1", "--json")
-    assert sorted(json.loads(alone.stdout)["written"]) == sorted([*TABLES, "report.html"])
+    assert sorted(json.loads(alone.stdout)["written"]) == sorted([*TABLES, *PAGES])
 
 
 def test_what_is_wrong_with_a_run_is_said_once(cli: Cli, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ SCHEMAS = Path(episodic_absa.__file__).parent / "schemas" / "json"
 CELL_FILES = {
     *("outputs.jsonl", "traces.jsonl", "scorecards.jsonl", "manifest.json", "run_meta.json", "journal.jsonl"),
     *("override_gate_debug.jsonl", "structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"),
-    *("report.html", "integrity.json"),
+    *("report.html", "report.json", "integrity.json"),
 }
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from episodic_absa.metrics.statistics import mean_interval
-from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
+from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals, ratio_intervals
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 COMPARED = "0.5 0.25 0 0 0 -0.25 1 0 0 0.125 0 -0.5 0.333333333 0 0 0.2 0 0 0 0.666666667"
@@ -124,3 +124,18 @@ def test_importing_statistics_waits_for_neither_numpy_nor_scipy() -> None:
     look = "import sys, episodic_absa.metrics.statistics; print({'numpy', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_the_interval_of_a_ratio_is_that_of_the_mean_if_all_denominators_are_equal() -> None:
+    hits = [0, 2, 1, 2, 0, 0, 1, 2, 2, 1]
+    assert ratio_intervals([[(hit, 2) for hit in hits]]) == bootstrap_intervals([[hit / 2 for hit in hits]])
+
+
+def test_long_reviews_weigh_more_in_the_interval_of_a_ratio() -> None:
+    short, long = [(2, 2)] * 10 + [(0, 2)] * 10, [(20, 20)] * 10 + [(0, 2)] * 10
+    equal, heavy, constant = ratio_intervals([short, long, [(1, 2)] * 20])
+    assert equal is not None
+    assert heavy is not None
+    assert heavy[0] > equal[0]
+    assert heavy[0] < 200 / 220 < heavy[1]
+    assert constant is None

@@ -28,7 +28,7 @@ def unpack(block: str) -> Any:
 
 def test_equal_analyses_of_a_review_are_written_once() -> None:
     sample = CellSample(
-        index=IndexRow(changed=True, answer="x"), analysis='{"a":1}', memory="null", cost=(1, 2, 3, None)
+        index=IndexRow(changed=True, answer="x"), analysis='{"a":1}', memory="null", cost=(1, 2, 3, None, None)
     )
     review = ReviewEntry(
         uid="u", text="t", language="ko", domain="d", case_type="c", gold="null", cells=(sample, None, sample)
@@ -40,6 +40,6 @@ def test_equal_analyses_of_a_review_are_written_once() -> None:
     assert len(blocks.details) == 2
     detail = unpack(blocks.details[1])[0]
     assert detail["analyses"] == [{"a": 1}]
-    assert detail["cells"] == [[0, 0, [1, 2, 3, None]], None, [0, 0, [1, 2, 3, None]]]
+    assert detail["cells"] == [[0, 0, [1, 2, 3, None, None]], None, [0, 0, [1, 2, 3, None, None]]]
     uid, _, _, _, _, flags, answers = unpack(blocks.search)["rows"][0]
     assert (uid, flags, answers) == ("u", [2, -1, 2], [0, -1, 0])

@@ -86,7 +86,7 @@ def test_every_report_shows_the_majority_baseline_and_names_the_similarity(repor
     for path in (reported / REPORT, reported / "C2__seed42" / REPORT, reported / "C1__seed123" / REPORT):
         words = section(path.read_text("utf-8"), "quality")
         assert "baseline_majority" in words
-        assert re.search(r"baseline 0\.\d{3}", words.replace("\n", " "))
+        assert re.search(r"baseline 기준선 0\.\d{3}", words.replace("\n", " "))
         line = next(line for line in words.splitlines() if line.startswith("generalized_f1@0.95"))
         assert "similarity: " in line
 

@@ -10,9 +10,9 @@ from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, 
 
 
 @pytest.mark.parametrize("codes", [AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip])
-def test_the_page_has_words_for_every_code(codes: Any) -> None:
+def test_the_page_has_english_and_korean_words_for_every_code(codes: Any) -> None:
     for code in get_args(codes):
-        assert not code or re.search(rf"^\s+{code}: \"", page_script(), re.MULTILINE), code
+        assert not code or re.search(rf'^\s+{code}: \["[^"]+", "[^"]*[가-힣]', page_script(), re.MULTILINE), code
 
 
 def test_the_script_leaves_no_name_in_the_window_and_sets_no_markup() -> None:

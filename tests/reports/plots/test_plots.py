@@ -1,10 +1,15 @@
 """Axes and pictures, each on its own."""
 
+import re
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView, ScoreView
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import Axis
+from episodic_absa.reports.plots.cost_plot import cost_plot
 from episodic_absa.reports.plots.growth_plot import thinned
 
 
@@ -28,3 +33,38 @@ def test_long_curves_keep_their_ends(n: int) -> None:
     kept = thinned(points)
     assert (kept[0], kept[-1]) == (points[0], points[-1])
     assert len(kept) <= min(n, 120)
+
+
+def cost_point(name: str, tokens: float, score: float) -> CostPoint:
+    cost = CostOfSample(calls=tokens / 300, tokens_in=tokens, tokens_out=0, cost_usd=None)
+    view = ScoreView(value=score, low=score - 0.05, high=score + 0.05)
+    stage1 = CostOfSample(calls=1, tokens_in=300, tokens_out=0, cost_usd=None)
+    return CostPoint(
+        condition=name,
+        colour=0,
+        reviews=9,
+        cost=cost,
+        micro=view,
+        macro=view,
+        stage1_cost=stage1,
+        stage1_micro=0.5,
+        stage1_macro=0.5,
+    )
+
+
+@given(st.lists(st.tuples(st.sampled_from([300.0, 900.0, 9000.0]), st.floats(0.1, 0.9)), min_size=1, max_size=12))
+def test_labels_of_conditions_never_cover_each_other_and_stay_in_the_picture(at: list[tuple[float, float]]) -> None:
+    points = tuple(cost_point(f"C{place}", tokens, score) for place, (tokens, score) in enumerate(at))
+    drawn = cost_plot(CostView(axis="tokens", points=points), "micro")
+    labels = sorted(float(y) for y in re.findall(r'y="([0-9.]+)" class="own-colour"', drawn))
+    assert len(labels) == len(at)
+    assert all(below - above >= 13.9 for above, below in pairwise(labels))
+    assert labels[0] > 0
+    assert labels[-1] < 250
+
+
+def test_costs_far_apart_stand_on_a_log_scale_and_calls_on_a_plain_one() -> None:
+    points = (cost_point("one_call", 300, 0.55), cost_point("full", 9000, 0.6))
+    assert "tokens per sample (log scale)" in cost_plot(CostView(axis="tokens", points=points), "macro")
+    near = (cost_point("full", 900, 0.6),)
+    assert "calls per sample</text>" in cost_plot(CostView(axis="calls", points=near), "macro")

@@ -138,7 +138,8 @@ class ResponseCache:
         traffic.flights.pop(key).set_result(reply)
 
     def _remember(self, key: str, reply: Reply) -> None:
-        self._known[key] = reply
+        # Who finds the answer later has not waited for it.
+        self._known[key] = replace(reply, waited_s=0.0)
         if self._file is not None and len(self._known) > _RECENT_ANSWERS:
             self._known.popitem(last=False)
 

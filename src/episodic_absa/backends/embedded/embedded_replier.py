@@ -1,6 +1,7 @@
 """The Replier of the embedded engine: it replies with JSON like any model."""
 
 import asyncio
+import time
 
 from episodic_absa.backends.backend import Reply, Request, Usage
 from episodic_absa.backends.embedded.embedded_engine import ENGINE_NAME, EmbeddedEngine
@@ -26,9 +27,11 @@ class EmbeddedReplier:
 
     async def reply(self, request: Request) -> Reply:
         """Answer from the typed inputs of the question; the prompt is not read."""
+        start = time.perf_counter()
         await asyncio.sleep(0)  # thousands of answers that never wait would let no interrupt through
+        waited_s = time.perf_counter() - start
         answer = self._engine.answer(request.ask.role, request.ask.inputs, request.ask.output_model)
-        return Reply(canonical_json(answer), Usage(0, 0, cost_usd=0.0), self.name)
+        return Reply(canonical_json(answer), Usage(0, 0, cost_usd=0.0), self.name, waited_s=waited_s)
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -83,14 +83,15 @@ class LlmReplier(RemoteFacts):
     async def reply(self, request: Request) -> Reply:
         """Return the model's text; raise BackendUnavailableError when there is none after all retries."""
         retries, wasted = 0, NO_USAGE
+        start = time.perf_counter()
         while True:
             extras = self._extras_for(request)
             async with self._places:
-                started = time.monotonic()
+                waited_s, started = time.perf_counter() - start, time.monotonic()
                 outcome = await self._send(request, extras)
             if isinstance(outcome, Reply):
                 self._has_answered = True
-                return replace(outcome, wasted=wasted)
+                return replace(outcome, wasted=wasted, waited_s=waited_s)
             if self._drop_what_is_refused(extras, outcome):
                 continue
             outcome = outcome.without_review(request.ask.inputs.text)

@@ -36,16 +36,22 @@ def verify(
 ) -> None:
     """Verify a finished run: files agree, nothing leaked, memory shown only where allowed.
 
-    Writes integrity.json into every directory it checks. The exit code is 1 if a check fails.
+    Writes integrity.json into every directory it checks, and report.html again if there is one. The exit code is 1 if a
+    check fails.
     """
     from episodic_absa.cli.check.integrity_view import verified_view
     from episodic_absa.cli.output import print_json, show
+    from episodic_absa.cli.step_progress import show_steps
+    from episodic_absa.reports.written_results import refresh_pages
     from episodic_absa.verification.verify import verify as verify_directory
 
     verified = verify_directory(directory)
+    with show_steps("report") as tell:
+        refreshed = refresh_pages(directory, tell)
     if as_json:
-        print_json({**verified.model_dump(mode="json"), "is_sound": not verified.failures})
+        reports = {"reports": [str(path) for path in refreshed.pages], "reports_problem": refreshed.problem}
+        print_json({**verified.model_dump(mode="json"), "is_sound": not verified.failures, **reports})
     else:
-        show(verified_view(verified))
+        show(verified_view(verified, refreshed))
     if verified.failures:
         raise typer.Exit(EXIT_FOUND_ERRORS)

@@ -1,14 +1,15 @@
 """The output of `check` and `verify`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import ConsoleRenderable, Group
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.output import printable
+from episodic_absa.cli.output import printable, shown_path
+from episodic_absa.reports.written_results import RefreshedPages
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.preflight import Preflight
 from episodic_absa.verification.verify import Verified
@@ -31,8 +32,8 @@ def preflight_view(preflight: Preflight) -> ConsoleRenderable:
     return Group(table, verdict)
 
 
-def verified_view(verified: Verified) -> ConsoleRenderable:
-    """Lay out a line per cell, a line per failed check, and the verdict."""
+def verified_view(verified: Verified, refreshed: RefreshedPages) -> ConsoleRenderable:
+    """Lay out a line per cell, a line per failed check, the verdict, and whether the report shows it."""
     table = Table.grid(padding=(0, 2))
     places = [*verified.cells.items(), *([("grid", verified.grid)] if verified.grid else [])]
     for name, results in places:
@@ -46,7 +47,14 @@ def verified_view(verified: Verified) -> ConsoleRenderable:
         if failures
         else Text("no check failed; integrity.json in each directory lists all of them", "green")
     )
-    return Group(table, verdict)
+    return Group(table, verdict, *_report_line(refreshed))
+
+
+def _report_line(refreshed: RefreshedPages) -> Iterator[Text]:
+    if refreshed.problem:
+        yield Text(f"the report still shows the earlier results: {printable(refreshed.problem)}", "yellow")
+    elif refreshed.pages:
+        yield Text(f"report  {printable(shown_path(refreshed.pages[-1]))} shows these results", no_wrap=True)
 
 
 def _summary(results: Sequence[CheckResult]) -> str:

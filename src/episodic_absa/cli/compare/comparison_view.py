@@ -1,7 +1,8 @@
 """The output of `compare`. Every claim comes with its numbers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,15 @@ _KIND_TITLES: Final[Mapping[MetricKind, str]] = {
     "process": PROCESS_LABEL["en"],
     "efficiency": "efficiency",
 }
+_LAYOUTS: Final = (
+    ("a", "b", "difference", "interval", "p", "holm", "dz", "n"),
+    ("a", "b", "difference", "interval", "p", "holm", "n"),
+    ("a", "b", "difference", "interval", "holm", "n"),
+    ("a", "b", "difference", "interval", "n"),
+    ("a", "b", "difference", "n"),
+)
+"""The columns of a wide terminal and of narrower ones; every layout has both values and their n."""
+_TITLES: Final = {"difference": "A - B", "interval": "95 % CI", "p": "p", "holm": "Holm p", "dz": "dz", "n": "n"}
 _NOTHING: Final = "-"
 _LONGEST_TITLE: Final = 12
 
@@ -55,9 +65,9 @@ def comparison_view(compared: ComparedRuns) -> ConsoleRenderable:
     """Lay out the claim, warnings, the table, and how to read it."""
     comparison = compared.comparison
     table = FirstThatFits(
-        lambda: _table(comparison, padding=2, with_means=True),
-        lambda: _table(comparison, padding=1, with_means=True),
-        lambda: _table(comparison, padding=1, with_means=False),
+        partial(_table, comparison, _LAYOUTS[0], padding=2),
+        partial(_table, comparison, _LAYOUTS[0], padding=1),
+        *(partial(_table, comparison, columns, padding=1, is_narrow=True) for columns in _LAYOUTS),
     )
     head = Constrain(Group(*_head(compared)), PAGE_WIDTH)
     if not _pairs(comparison):
@@ -82,41 +92,46 @@ def _head(compared: ComparedRuns) -> Iterator[Text]:
         yield Text.assemble(("warning: ", "bold yellow"), (printable(warning), "yellow"))
 
 
-def _table(comparison: Comparison, *, padding: int, with_means: bool) -> Table:
+def _table(comparison: Comparison, columns: Sequence[str], *, padding: int, is_narrow: bool = False) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0), header_style="bold cyan"
     )
     table.add_column("metric", no_wrap=True)
-    for title in (*(_titles(comparison) if with_means else ()), "A - B", "95 % CI", "p", "Holm p", "dz", "n"):
-        table.add_column(title, justify="right", no_wrap=True)
+    names = ("A", "B") if is_narrow else _condition_titles(comparison)
+    titles = {**_TITLES, "a": names[0], "b": names[1]}
+    for column in columns:
+        table.add_column(titles[column], justify="right", no_wrap=True)
     for kind, title in _KIND_TITLES.items():
         differences = [metric for metric in comparison.metrics if metric.kind == kind and metric.n_uids]
         if differences:
             table.add_row(Text(title, style="italic dim"))
         for difference in differences:
             style = "bold" if claim_strength(difference) != "none" else None
-            table.add_row(*_cells(difference, with_means=with_means), style=style)
+            cells = _cells(difference)
+            table.add_row(Text(f"  {difference.metric}"), *(cells[column] for column in columns), style=style)
     return table
 
 
-def _titles(comparison: Comparison) -> tuple[str, str]:
+def _condition_titles(comparison: Comparison) -> tuple[str, str]:
     names = printable(comparison.a), printable(comparison.b)
     return names if max(map(len, names)) <= _LONGEST_TITLE else ("A", "B")
 
 
-def _cells(paired: PairedDifference, *, with_means: bool) -> Iterator[Text]:
-    yield Text(f"  {paired.metric}")
-    if with_means:
-        yield from (Text(_NOTHING if mean is None else plain(mean)) for mean in (paired.mean_a, paired.mean_b))
-    yield Text(_NOTHING if paired.difference is None else signed(paired.difference))
+def _cells(paired: PairedDifference) -> dict[str, Text]:
     if paired.ci_low is None or paired.ci_high is None:
-        yield Text(NO_VARIATION["en"] if paired.n_uids > 1 else "one review", style="dim")
+        interval = Text(NO_VARIATION["en"] if paired.n_uids > 1 else "one review", style="dim")
     else:
-        yield Text(interval_text(paired.ci_low, paired.ci_high))
-    for p_value in (paired.p_value, paired.p_holm):
-        yield Text(_NOTHING if p_value is None else p_text(p_value))
-    yield Text(_NOTHING if paired.dz is None else f"{paired.dz:+.2f}")
-    yield Text(f"{paired.n_uids:,}")
+        interval = Text(interval_text(paired.ci_low, paired.ci_high))
+    return {
+        "a": Text(_NOTHING if paired.mean_a is None else plain(paired.mean_a)),
+        "b": Text(_NOTHING if paired.mean_b is None else plain(paired.mean_b)),
+        "difference": Text(_NOTHING if paired.difference is None else signed(paired.difference)),
+        "interval": interval,
+        "p": Text(_NOTHING if paired.p_value is None else p_text(paired.p_value)),
+        "holm": Text(_NOTHING if paired.p_holm is None else p_text(paired.p_holm)),
+        "dz": Text(_NOTHING if paired.dz is None else f"{paired.dz:+.2f}"),
+        "n": Text(f"{paired.n_uids:,}"),
+    }
 
 
 def _notes(compared: ComparedRuns) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
 
 from rich import box
 from rich.console import ConsoleRenderable, Group
@@ -19,9 +18,6 @@ from episodic_absa.cli.memory.episode_words import (
 from episodic_absa.cli.output import FirstThatFits, printable
 from episodic_absa.memory.store.newest_episodes import EpisodeFilter
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
-
-_SOURCE_WIDTHS: Final = (40, 24, 18, 14, 10)
-"""Tried in this order; a longer source is folded."""
 
 
 def episode_table(
@@ -40,7 +36,8 @@ def episode_table(
     table = FirstThatFits(
         partial(_one_line_each, episodes),
         partial(_one_line_each, episodes, lists_broken=True),
-        *(partial(_two_lines_each, episodes, source_width=width) for width in _SOURCE_WIDTHS),
+        partial(_two_lines_each, episodes),
+        partial(_source_below_id, episodes),
         partial(_paragraphs, episodes),
     )
     if not has_older:
@@ -65,9 +62,8 @@ def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, lists_broken:
     return table
 
 
-def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, source_width: int) -> Table:
+def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
     table = _table("id\nlang", "structure", "risk before\nand after", "outcome\naction", "principle\nsource")
-    table.columns[-1].max_width = source_width
     for episode in episodes:
         evaluation = episode.evaluation
         after = Text.assemble(arrow_text(evaluation), " ", broken_at_commas(risk_text(evaluation.risk_after)))
@@ -82,6 +78,25 @@ def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, source_width
     return table
 
 
+def _source_below_id(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
+    """Return a table for 80 columns: the source has the room of the principle, which stands below the action."""
+    table = _table("id\nsource", "lang\nstructure", "risk before\nand after", "outcome\naction\nprinciple")
+    for episode in episodes:
+        evaluation, signature = episode.evaluation, episode.input_signature
+        after = Text.assemble(arrow_text(evaluation), " ", broken_at_commas(risk_text(evaluation.risk_after)))
+        table.add_row(
+            Text.assemble((episode.episode_id, "bold"), "\n", _source(episode)),
+            "\n".join((signature.language, *signature.detected_structure)),
+            Text.assemble(broken_at_commas(risk_text(evaluation.risk_before)), "\n", after),
+            Text.assemble(
+                outcome_text(episode.episode_type),
+                f"\n{episode.action_taken}\n{printable(episode.correction.principle_id)}",
+            ),
+            end_section=True,
+        )
+    return table
+
+
 def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Group:
     """Return the episodes as running text, for terminals too narrow for a table."""
     return Group(
@@ -91,7 +106,7 @@ def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Group:
                 f" {episode.input_signature.language} {', '.join(episode.input_signature.detected_structure)}\n",
                 Text.assemble(outcome_text(episode.episode_type), f" {episode.action_taken}\n"),
                 risk_change_text(episode.evaluation),
-                f"\n{printable(episode.correction.principle_id)} ",
+                f"\n{printable(episode.correction.principle_id)}\n",
                 Text.assemble(_source(episode), "\n"),
             )
             for episode in episodes
@@ -102,8 +117,7 @@ def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Group:
 def _table(*headers: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     for header in headers:
-        # Only sources have no bound on their length: they are folded, never cut.
-        table.add_column(header, no_wrap=not header.endswith("source"), overflow="fold")
+        table.add_column(header, no_wrap=True, overflow="fold")
     return table
 
 

@@ -1,4 +1,4 @@
-"""95 % percentile bootstrap intervals of means. Reviews are resampled with replacement."""
+"""95 % percentile bootstrap intervals of means and ratios. Reviews are resampled with replacement."""
 
 from __future__ import annotations
 
@@ -59,6 +59,31 @@ def bootstrap_intervals(
     return tuple(intervals)
 
 
+def ratio_intervals(
+    samples: Sequence[Sequence[tuple[int, int]]], *, resamples: int = RESAMPLES, seed: int = SEED
+) -> tuple[Interval | None, ...]:
+    """Return one interval per list for a ratio of sums, such as a micro F1.
+
+    Args:
+        samples: per list the numerator and the denominator (above 0) of each review; add the seeds of a review first.
+        resamples: number of bootstrap resamples.
+        seed: seed of the random draws; equal seeds give equal intervals on every machine.
+
+    Returns:
+        The lower and the upper bounds; None for a list whose reviews have equal ratios.
+    """
+    by_size: dict[int, list[int]] = {}
+    for index, counts in enumerate(samples):
+        if len({numerator / denominator for numerator, denominator in counts}) > 1:
+            by_size.setdefault(len(counts), []).append(index)
+    intervals: list[Interval | None] = [None] * len(samples)
+    for indexes in by_size.values():
+        computed = _ratio_intervals([samples[index] for index in indexes], resamples, seed)
+        for index, interval in zip(indexes, computed, strict=True):
+            intervals[index] = interval
+    return tuple(intervals)
+
+
 def rows_at_once(n: int) -> int:
     """Return the number of rows of n numbers per chunk. It is even, because two draws use one random word."""
     return max(2, _DRAWN_AT_ONCE // n // 2 * 2)
@@ -70,6 +95,16 @@ def _intervals(samples: Sequence[Sequence[float]], n: int, resamples: int, seed:
     units, per_one = zip(*(to_units(values) for values in samples), strict=True)
     sums = _resampled_sums(np.column_stack(units), resamples, seed)
     low, high = (np.quantile(sums, _TAILS, axis=0) / (n * np.asarray(per_one))).round(FINEST_DIGITS)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def _ratio_intervals(samples: Sequence[Sequence[tuple[int, int]]], resamples: int, seed: int) -> list[Interval]:
+    import numpy as np
+
+    # One row per review, two columns per list.
+    counts = np.hstack([np.asarray(sample, dtype=np.float64) for sample in samples])
+    sums = _resampled_sums(counts, resamples, seed)
+    low, high = np.quantile(sums[:, ::2] / sums[:, 1::2], _TAILS, axis=0).round(FINEST_DIGITS)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 

@@ -32,3 +32,6 @@ const quoted = (text, language) => el("bdi", { dir: "auto", lang: language || nu
 
 const number = (value, digits = 2) =>
   value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
+
+/** A whole number with thousands separators. */
+const counted = (value) => value.toLocaleString("en");

@@ -1,9 +1,11 @@
-// The explorer: filters the samples, lists fifty per page and opens one. The page address names the open sample.
+// The explorer: filters the samples, lists them page by page and opens one. The page address names the open sample.
 
-const PAGE = 50;
+const isWide = () => window.matchMedia("(min-width: 60rem)").matches;
+/** Samples per page of the list. On a phone the tables follow below the list: a long one would hide them. */
+const PAGE = isWide() ? 50 : 10;
 
 function exactMark(isRight) {
-  return el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? " equals gold" : " differs from gold"));
+  return el("span", { class: isRight ? "hit" : "miss" }, isRight ? "✓" : "✗", hidden(isRight ? say(" equals gold", " 정답과 같음") : say(" differs from gold", " 정답과 다름")));
 }
 
 class Explorer {
@@ -15,6 +17,7 @@ class Explorer {
     this.page = 0;
     this.open = null;
     this.opening = 0;
+    this.named = false; // whether the address names the open sample
   }
 
   start() {
@@ -24,23 +27,23 @@ class Explorer {
       select.closest("label").hidden = values.length < 2;
     };
     options(byId("pick-a"), data.conditions, query.a);
-    options(byId("pick-b"), ["", ...data.conditions], query.b, (value) => value || "none");
+    options(byId("pick-b"), ["", ...data.conditions], query.b, (value) => value || say("none", "없음"));
     options(byId("pick-seed"), data.seeds.map(String), String(query.seed));
-    options(byId("pick-language"), ["", ...new Set(data.rows.map((row) => row.language).sort())], "", (value) => value || "any");
-    options(byId("pick-domain"), ["", ...new Set(data.rows.map((row) => row.domain).sort())], "", (value) => value || "any");
+    options(byId("pick-language"), ["", ...new Set(data.rows.map((row) => row.language).sort())], "", (value) => value || say("any", "모두"));
+    options(byId("pick-domain"), ["", ...new Set(data.rows.map((row) => row.domain).sort())], "", (value) => value || say("any", "모두"));
     // The list has "any" as well: with a single language or domain there is nothing to choose.
     for (const id of ["pick-language", "pick-domain"]) byId(id).closest("label").hidden = byId(id).options.length < 3;
     byId("pick-b").closest("label").hidden = data.conditions.length < 2;
 
     byId("chips").replaceChildren(...FILTERS.map((filter) => el("button", {
-      type: "button", class: "chip", "data-filter": filter.name, "aria-pressed": "false", title: filter.hint,
+      type: "button", class: "chip", "data-filter": filter.name, "aria-pressed": "false",
       on: { click: () => this.toggle(filter.name) },
-    }, filter.label, " ", el("span", { class: "count" }))));
+    }, el("span", { class: "filter-name" }), " ", el("span", { class: "count" }))));
 
     const change = (id, key, read = (value) => value) => byId(id).addEventListener("change", (event) => {
       query[key] = read(event.target.value);
       this.apply();
-      if (this.open) this.show(this.open, { scroll: false });
+      if (this.open) this.show(this.open, { scroll: false, named: this.named });
     });
     change("pick-a", "a");
     change("pick-b", "b");
@@ -56,12 +59,44 @@ class Explorer {
     byId("back-to-list").addEventListener("click", () => this.close());
     byId("sample-back").addEventListener("click", () => this.step(-1));
     byId("sample-on").addEventListener("click", () => this.step(1));
+    for (const button of document.querySelectorAll("button[data-show]")) {
+      button.addEventListener("click", () => this.showOnly(button.dataset));
+    }
     window.addEventListener("hashchange", () => this.follow(location.hash));
+    onLanguage(() => this.say());
 
     byId("explorer").hidden = false;
     byId("explorer-wait").hidden = true;
     this.apply();
-    if (!this.follow(location.hash)) byId("sample-body").replaceChildren(emptyPane());
+    if (this.follow(location.hash)) return;
+    // Beside the list a first sample is open; nothing says that the reader chose it, so the address does not name it.
+    if (isWide() && this.rows.length) this.show(this.rows[0], { scroll: false, named: false });
+    else byId("sample-body").replaceChildren(emptyPane());
+  }
+
+  /** Write the explorer's words in the language of the page. */
+  say() {
+    for (const [id, words] of [["pick-b", ["none", "없음"]], ["pick-language", ["any", "모두"]], ["pick-domain", ["any", "모두"]]]) {
+      const nothing = [...byId(id).options].find((option) => option.value === "");
+      if (nothing) nothing.textContent = say(...words);
+    }
+    const { page } = this;
+    this.apply();
+    this.page = page;
+    this.list();
+    if (this.open) this.show(this.open, { scroll: false, named: this.named });
+    else byId("sample-body").replaceChildren(emptyPane());
+  }
+
+  /** List the samples of one condition that pass one filter; called from tables. */
+  showOnly({ show, a, seed }) {
+    Object.assign(this.query, { a, b: "", seed: Number(seed), words: "", language: "", domain: "", filters: new Set([show]) });
+    this.showChoices();
+    this.apply();
+    byId("explorer").classList.remove("opened");
+    byId("samples").scrollIntoView();
+    if (isWide() && this.rows.length) this.show(this.rows[0], { scroll: false });
+    byId("sample-list").querySelector("button")?.focus({ preventScroll: true });
   }
 
   toggle(name) {
@@ -92,9 +127,11 @@ class Explorer {
     this.rows = rows;
     this.page = 0;
     for (const chip of byId("chips").children) {
-      const { name, needsB } = FILTERS.find((filter) => filter.name === chip.dataset.filter);
+      const { name, label, hint, needsB } = FILTERS.find((filter) => filter.name === chip.dataset.filter);
+      chip.title = say(...hint);
+      chip.querySelector(".filter-name").textContent = say(...label);
       chip.setAttribute("aria-pressed", String(this.query.filters.has(name)));
-      chip.querySelector(".count").textContent = counts[name].toLocaleString("en");
+      chip.querySelector(".count").textContent = counted(counts[name]);
       chip.hidden = Boolean(needsB && !this.query.b);
     }
     this.list();
@@ -105,7 +142,8 @@ class Explorer {
     const { rows, page } = this;
     const shown = rows.slice(page * PAGE, (page + 1) * PAGE);
     const pages = Math.max(1, Math.ceil(rows.length / PAGE));
-    byId("found").textContent = `${rows.length.toLocaleString("en")} of ${this.data.rows.length.toLocaleString("en")} samples`;
+    byId("found").textContent = say(`${counted(rows.length)} of ${counted(this.data.rows.length)} samples`,
+      `샘플 ${counted(this.data.rows.length)}개 중 ${counted(rows.length)}개`);
     byId("page-number").textContent = `${page + 1} / ${pages}`;
     byId("page-back").disabled = page === 0;
     byId("page-on").disabled = page + 1 >= pages;
@@ -114,14 +152,14 @@ class Explorer {
     const without = notRun(this.data, this.query);
     byId("not-run").hidden = !without.length;
     byId("not-run").textContent = without.join("; ");
-    if (!shown.length) byId("sample-list").append(el("li", { class: "none" }, "no sample matches"));
+    if (!shown.length) byId("sample-list").append(el("li", { class: "none" }, say("no sample matches", "해당하는 샘플이 없습니다")));
   }
 
   item(row) {
     const { data, query } = this;
     const a = data.cellOf(query.a, query.seed);
     const badges = Object.entries(WORDS.flag).filter(([flag]) => data.has(row, a, flag))
-      .map(([flag, words]) => el("span", { class: `badge ${flag}` }, words));
+      .map(([flag, words]) => el("span", { class: `badge ${flag}` }, say(...words)));
     const exact = data.has(row, a, "has_gold") ? exactMark(data.has(row, a, "right")) : null;
     return el("li", {}, el("button", {
       type: "button", class: "item", "data-uid": row.uid, "aria-current": row === this.open ? "true" : null,
@@ -154,8 +192,9 @@ class Explorer {
     this.show(next);
   }
 
-  async show(row, { scroll = true } = {}) {
+  async show(row, { scroll = true, named = true } = {}) {
     this.open = row;
+    this.named = named;
     this.opening += 1;
     const turn = this.opening;
     const parts = await samplePage(this.data, row, this.query);
@@ -169,10 +208,10 @@ class Explorer {
       if (item.dataset.uid === row.uid) item.setAttribute("aria-current", "true");
       else item.removeAttribute("aria-current");
     }
-    this.remember();
+    if (named) this.remember();
     if (!scroll) return;
     byId("sample").scrollTop = 0;
-    if (window.matchMedia("(min-width: 60rem)").matches) return; // the list is visible and keeps the focus
+    if (isWide()) return; // the list is visible and keeps the focus
     byId("sample").scrollIntoView({ block: "start" });
     byId("sample-title")?.focus({ preventScroll: true });
   }
@@ -212,7 +251,8 @@ async function startExplorer() {
   if (!block) return;
   byId("explorer-wait").hidden = false;
   if (typeof DecompressionStream === "undefined") {
-    byId("explorer-wait").textContent = "This browser cannot unpack the samples; use a browser from 2024 or later.";
+    byId("explorer-wait").hidden = true;
+    byId("explorer-old").hidden = false;
     return;
   }
   new Explorer(new SampleData(await unpack(block))).start();

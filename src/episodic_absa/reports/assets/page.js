@@ -10,12 +10,33 @@ const remembered = {
   },
 };
 
+const THEMES = { auto: ["auto", "자동"], light: ["light", "밝게"], dark: ["dark", "어둡게"] };
+
+const languageListeners = [];
+
+/** Call the listener whenever the reader changes the language. */
+const onLanguage = (listener) => languageListeners.push(listener);
+
+/** Attributes and titles of pictures: a style sheet cannot hide one language of them. */
+function swapWords(language) {
+  for (const name of ["aria-label", "placeholder", "title"]) {
+    for (const node of document.querySelectorAll(`[data-ko-${name}]`)) {
+      if (!node.hasAttribute(`data-en-${name}`)) node.setAttribute(`data-en-${name}`, node.getAttribute(name));
+      node.setAttribute(name, node.getAttribute(`data-${language}-${name}`));
+    }
+  }
+  for (const node of document.querySelectorAll("svg [data-ko]")) {
+    if (!node.hasAttribute("data-en")) node.setAttribute("data-en", node.textContent);
+    node.textContent = node.getAttribute(`data-${language}`);
+  }
+}
+
 function startTheme() {
   const button = byId("theme");
-  const themes = ["auto", "light", "dark"];
+  const themes = Object.keys(THEMES);
   const show = (theme) => {
     document.documentElement.dataset.theme = theme;
-    byId("theme-name").textContent = theme;
+    byId("theme-name").textContent = say(...THEMES[theme]);
   };
   const kept = remembered.get("episodic-absa-theme");
   show(themes.includes(kept) ? kept : "auto");
@@ -24,12 +45,16 @@ function startTheme() {
     show(next);
     remembered.set("episodic-absa-theme", next);
   });
+  onLanguage(() => show(document.documentElement.dataset.theme));
 }
 
 function startLanguage() {
   const button = byId("language");
   const show = (language) => {
     document.documentElement.dataset.words = language;
+    document.documentElement.lang = language;
+    swapWords(language);
+    for (const listener of languageListeners) listener();
     button.textContent = language === "ko" ? "English" : "한국어";
     button.lang = language === "ko" ? "en" : "ko";
   };

@@ -1,15 +1,19 @@
 // Selects the samples that match a query (conditions, seed, words, flags). Pure functions: no element is touched.
 
 const FILTERS = [
-  { name: "changed", label: "Changed", hint: "final pairs differ from the Stage1 pairs" },
-  { name: "fixed", label: "Fixed", hint: "Stage1 differs from gold, final equals gold" },
-  { name: "broken", label: "Broken", hint: "Stage1 equals gold, final differs from gold" },
-  { name: "injected", label: "Memory shown", hint: "a prompt contained memory" },
-  { name: "blocked", label: "Blocked", hint: "advice was withheld because it had failed before" },
-  { name: "failed", label: "Failed", hint: "the sample failed with an error" },
-  { name: "differs", label: "A ≠ B", hint: "both succeeded, and their final pairs differ", needsB: true },
-  { name: "gained", label: "Only A exact", hint: "A equals gold; B succeeded and differs from gold", needsB: true },
-  { name: "lost", label: "Only B exact", hint: "B equals gold; A succeeded and differs from gold", needsB: true },
+  { name: "missed", label: ["Missed", "누락"], hint: ["a gold pair has no partner", "짝이 없는 정답 쌍이 있습니다"] },
+  { name: "spurious", label: ["Spurious", "과잉"], hint: ["a predicted pair has no partner", "짝이 없는 예측 쌍이 있습니다"] },
+  { name: "boundary", label: ["Boundary", "경계 오류"], hint: ["a predicted term overlaps a gold term and differs", "예측 용어가 정답 용어와 겹치지만 다릅니다"] },
+  { name: "polarity", label: ["Polarity", "극성 오류"], hint: ["a gold term has another polarity", "정답 용어의 극성이 다릅니다"] },
+  { name: "changed", label: ["Changed", "변경"], hint: ["final pairs differ from the Stage1 pairs", "최종 쌍이 Stage1 쌍과 다릅니다"] },
+  { name: "fixed", label: ["Fixed", "교정"], hint: ["Stage1 differs from gold, final equals gold", "Stage1은 정답과 다르고 최종은 정답과 같습니다"] },
+  { name: "broken", label: ["Broken", "손상"], hint: ["Stage1 equals gold, final differs from gold", "Stage1은 정답과 같고 최종은 정답과 다릅니다"] },
+  { name: "injected", label: ["Memory shown", "메모리 제시"], hint: ["a prompt contained memory", "프롬프트에 메모리가 있었습니다"] },
+  { name: "blocked", label: ["Blocked", "차단"], hint: ["advice was withheld because it had failed before", "전에 실패한 조언을 제시하지 않았습니다"] },
+  { name: "failed", label: ["Failed", "실패"], hint: ["the sample failed with an error", "샘플이 오류로 실패했습니다"] },
+  { name: "differs", label: ["A ≠ B", "A ≠ B"], hint: ["both succeeded, and their final pairs differ", "둘 다 성공했고 최종 쌍이 다릅니다"], needsB: true },
+  { name: "gained", label: ["Only A exact", "A만 완전 일치"], hint: ["A equals gold; B succeeded and differs from gold", "A는 정답과 같고, B는 성공했으나 정답과 다릅니다"], needsB: true },
+  { name: "lost", label: ["Only B exact", "B만 완전 일치"], hint: ["B equals gold; A succeeded and differs from gold", "B는 정답과 같고, A는 성공했으나 정답과 다릅니다"], needsB: true },
 ];
 
 /** Return whether a sample passes a filter. A and B are compared by final pairs if both succeeded, as `compare` does. */
@@ -25,7 +29,7 @@ function passes(data, row, { name, needsB }, a, b) {
 function notRun(data, query) {
   return [...new Set([query.a, query.b])]
     .filter((name) => name && data.cellOf(name, query.seed) < 0)
-    .map((name) => `${name} was not run with seed ${query.seed}`);
+    .map((name) => say(`${name} was not run with seed ${query.seed}`, `${name}: 시드 ${query.seed}(으)로 실행하지 않았습니다`));
 }
 
 /** Return {rows, counts}: the samples that pass all filters, and the number that pass each single filter. */

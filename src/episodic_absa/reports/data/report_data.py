@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from episodic_absa.reports.data.quality_views import QualityViews
 from episodic_absa.schemas.frozen_model import FrozenModel
 
 MetricKind = Literal["outcome", "process", "efficiency"]
@@ -40,8 +41,8 @@ class RunFacts(FrozenModel):
     """Whether a seed decides the order of reviews."""
     seed_supported: bool | None
     answers_shared: bool | None
-    majority: str
-    """`negative (evaluation gold)`, empty where no gold gives one."""
+    majority: Bilingual | None
+    """`negative (evaluation gold)`; None where no gold gives one."""
 
 
 class CellState(FrozenModel):
@@ -58,7 +59,7 @@ class CellState(FrozenModel):
     failed: int
     lacking: tuple[tuple[str, int], ...] = ()
     """Files that do not hold all of `done`, and how many they lack."""
-    problem: str = ""
+    problem: Bilingual | None = None
 
 
 class ConditionCard(FrozenModel):
@@ -79,6 +80,8 @@ class ConditionCard(FrozenModel):
     score: float | None
     low: float | None
     high: float | None
+    scored: int
+    """The n of `score`: successful reviews with explicit gold."""
     exact_match: float | None
 
 
@@ -102,7 +105,7 @@ class MetricRow(FrozenModel):
     metric: str
     kind: MetricKind
     better: Literal["higher", "lower", ""]
-    note: str = ""
+    note: Bilingual | None = None
     values: tuple[ConditionValue, ...]
     baseline: ConditionValue | None = None
     """The majority baseline, for quality metrics."""
@@ -164,7 +167,7 @@ class DifferenceRow(FrozenModel):
     variation: bool
     detectable: float | None
     needed_n: int | None
-    words: str
+    words: Bilingual
     """The claim that the interval supports."""
 
 
@@ -213,7 +216,7 @@ class GrowthPanel(FrozenModel):
 class CountBar(FrozenModel):
     """A count out of a whole."""
 
-    label: str
+    label: str | Bilingual
     count: int
     total: int
 
@@ -242,7 +245,8 @@ class PrincipleUse(FrozenModel):
 
     principle_id: str
     advisory_type: str
-    message: str
+    message: Bilingual
+    """In a language in which no review retrieved it, the advice stands in the other one."""
     retrieved: tuple[int, ...]
     """Samples, per condition."""
     injected: tuple[int, ...]
@@ -262,7 +266,7 @@ class ImpactRow(FrozenModel):
 
 
 class LatencyRow(FrozenModel):
-    """How long the calls of one sample took together, in milliseconds."""
+    """How long the calls of one sample took together, in milliseconds, without waiting."""
 
     condition: str
     colour: int
@@ -309,6 +313,11 @@ class IndexRow(FrozenModel):
     blocked: bool = False
     right: bool = False
     has_gold: bool = False
+    missed: bool = False
+    spurious: bool = False
+    boundary: bool = False
+    polarity: bool = False
+    """The last four: whether a pair of the sample falls into this class of the error taxonomy."""
     answer: str = ""
     """Equal final pairs have equal strings."""
 
@@ -319,8 +328,8 @@ class CellSample(FrozenModel):
     index: IndexRow
     analysis: str
     memory: str
-    cost: tuple[int, int, int, float | None]
-    """Calls, tokens in, tokens out, milliseconds."""
+    cost: tuple[int, int, int, float | None, float | None]
+    """Calls, tokens in, tokens out, milliseconds without waiting, milliseconds of waiting."""
 
 
 class ReviewEntry(FrozenModel):
@@ -369,6 +378,7 @@ class ReportData(FrozenModel):
     cells: tuple[CellState, ...]
     conditions: tuple[ConditionCard, ...]
     panels: tuple[QualityPanel, ...]
+    views: QualityViews
     tables: tuple[MetricTable, ...]
     definitions: tuple[Definition, ...]
     comparisons: tuple[ComparisonView, ...]

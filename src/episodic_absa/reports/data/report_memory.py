@@ -27,6 +27,14 @@ from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason
 Groups = Mapping[str, Sequence[FinishedCell]]
 _MOST_PRINCIPLES: Final = 12
 _QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
+_GATE_WORDS: Final[Mapping[str, Bilingual]] = {
+    "conflict": Bilingual(en="conflict", ko="극성 충돌"),
+    "validator": Bilingual(en="validator", ko="검증기의 위험"),
+    "alignment": Bilingual(en="alignment", ko="정렬 실패"),
+    "explicit_grounding_failure": Bilingual(en="explicit grounding failure", ko="명시 근거 실패"),
+    "neutral_only": Bilingual(en="neutral only", ko="중립뿐"),
+}
+"""The reasons of both gates."""
 _GROWTH: Final[tuple[tuple[str, Bilingual, bool], ...]] = (
     ("store_size", Bilingual(en="Episodes in the store", ko="저장소의 에피소드 수"), False),
     ("retrieval_hit_k", Bilingual(en="Share of samples with a retrieval", ko="검색된 에피소드가 있는 샘플 비율"), True),
@@ -87,7 +95,10 @@ def principle_uses(
             PrincipleUse(
                 principle_id=principle,
                 advisory_type=known[0].advisory_type,
-                message=min(messages, key=lambda message: (not message.isascii(), message)),
+                message=Bilingual(
+                    en=min(messages, key=lambda message: (not message.isascii(), message)),
+                    ko=min(messages, key=lambda message: (message.isascii(), message)),
+                ),
                 retrieved=tuple(sum(count.retrieved for count in group) for group in counts),
                 injected=tuple(sum(count.injected for count in group) for group in counts),
             )
@@ -105,7 +116,7 @@ def latency_rows(
     rows = []
     for card in cards:
         group = samples[card.name]
-        times = [time for cell in group for time in cell.latencies_ms]
+        times = [time for cell in group for time in cell.answering_ms]
         if times:
             low, quarter, median, three_quarters, high = np.quantile(times, _QUANTILES).tolist()
             rows.append(
@@ -130,23 +141,23 @@ def _flow(card: ConditionCard, ok: Sequence[Scorecard]) -> MemoryFlow:
     metas = [card.memory for card in ok if card.memory is not None]
     shown = [card for card in ok if was_injected(card)]
 
-    def bar(label: str, count: int) -> CountBar:
+    def bar(label: Bilingual, count: int) -> CountBar:
         return CountBar(label=label, count=count, total=total)
 
     def gate(values: Sequence[str], reasons: Callable[[MemoryMeta], Sequence[str]]) -> tuple[CountBar, ...]:
         # Gates depend on Stage1 alone; in a condition that never shows memory an open gate has no effect.
         if not card.shows:
             return ()
-        return tuple(bar(value.replace("_", " "), sum(value in reasons(meta) for meta in metas)) for value in values)
+        return tuple(bar(_GATE_WORDS[value], sum(value in reasons(meta) for meta in metas)) for value in values)
 
     return MemoryFlow(
         condition=card.name,
         colour=card.colour,
         steps=(
-            bar("retrieved", sum(meta.retrieved_k > 0 for meta in metas)),
-            bar("shown in a prompt", len(shown)),
-            bar("shown, then changed", sum(map(was_changed, shown))),
-            bar("stored", sum(card.store_decision == "stored" for card in ok)),
+            bar(Bilingual(en="retrieved", ko="검색됨"), sum(meta.retrieved_k > 0 for meta in metas)),
+            bar(Bilingual(en="shown in a prompt", ko="프롬프트에 제시"), len(shown)),
+            bar(Bilingual(en="shown, then changed", ko="제시 후 변경"), sum(map(was_changed, shown))),
+            bar(Bilingual(en="stored", ko="저장됨"), sum(card.store_decision == "stored" for card in ok)),
         ),
         debate_gate=gate(get_args(DebateGateReason), lambda meta: meta.injection_trigger_reasons),
         stage2_gate=gate(get_args(Stage2GateReason), lambda meta: meta.stage2_memory_gate_reasons),

@@ -2,8 +2,9 @@
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import fsum
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, valid_gold
+from episodic_absa.metrics.per_sample.pair_errors import PairErrors, pair_errors
 from episodic_absa.metrics.per_sample.pair_scores import score_exact
 from episodic_absa.metrics.per_sample.sample_values import was_changed
 from episodic_absa.reports.data.report_data import CellSample, IndexRow
@@ -25,6 +27,7 @@ from episodic_absa.reports.data.sample_detail import (
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, TRACES
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision, OverrideDecisionLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -57,13 +60,25 @@ class PrincipleCount:
     messages: set[str] = field(default_factory=set)
 
 
+@dataclass(frozen=True)
+class StageUsage:
+    """What the calls of one stage took for one sample."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+
+
 @dataclass
 class CellSamples:
     """The report's extract from the outputs and traces of one cell."""
 
     samples: dict[str, CellSample] = field(default_factory=dict)
     reviews: dict[str, ReviewFacts] = field(default_factory=dict)
-    latencies_ms: list[float] = field(default_factory=list)
+    answering_ms: list[float] = field(default_factory=list)
+    """The time of each sample's calls, without waiting; samples whose waiting is unknown are left out."""
+    stage1_usage: dict[str, StageUsage] = field(default_factory=dict)
     calls: int = 0
     cached_calls: int = 0
     principles: dict[str, PrincipleCount] = field(default_factory=dict)
@@ -78,7 +93,8 @@ class _Traced:
 
     text: str
     bundle: AdvisoryBundleV1_1
-    latency_ms: float
+    answering_ms: float | None
+    waited_ms: float | None
     error_message: str
 
 
@@ -109,12 +125,17 @@ class SampleReader:
     def _traces(self, cell: FinishedCell, samples: CellSamples) -> dict[str, _Traced]:
         traces: dict[str, _Traced] = {}
         for line in _lines(cell.path / TRACES, TraceLine, samples):
-            samples.latencies_ms.append(line.timing.latency_ms_sum)
+            timing = line.timing
+            if timing.answering_ms is not None:
+                samples.answering_ms.append(timing.answering_ms)
             samples.calls += len(line.calls)
             samples.cached_calls += sum(call.cached for call in line.calls)
             message = line.error.message if line.error else ""
             case = line.case_trace
-            traces[case.case_id] = _Traced(line.text, case.memory_bundle, line.timing.latency_ms_sum, message)
+            samples.stage1_usage[case.case_id] = _stage1_usage(line.calls)
+            traces[case.case_id] = _Traced(
+                line.text, case.memory_bundle, timing.answering_ms, timing.waited_ms_sum, message
+            )
         return traces
 
     def _add(self, cell: FinishedCell, parts: SampleParts, trace: _Traced | None, samples: CellSamples) -> None:
@@ -132,7 +153,13 @@ class SampleReader:
             index=index_row(card, count_backfilled=cell.count_backfilled),
             analysis=self._once(analysis_json(parts, names)),
             memory=self._once(memory_json(parts)),
-            cost=(usage.calls, usage.tokens_in, usage.tokens_out, trace.latency_ms if trace else None),
+            cost=(
+                usage.calls,
+                usage.tokens_in,
+                usage.tokens_out,
+                trace.answering_ms if trace else None,
+                trace.waited_ms if trace else None,
+            ),
         )
         _count_principles(parts, samples.principles)
 
@@ -150,6 +177,7 @@ def index_row(card: Scorecard, *, count_backfilled: bool) -> IndexRow:
     is_right = gold is not None and score_exact(final, gold) == 1.0
     was_right = gold is not None and score_exact(before, gold) == 1.0
     memory = card.memory
+    errors = pair_errors(card, count_backfilled=count_backfilled) or PairErrors()
     return IndexRow(
         changed=was_changed(card),
         fixed=gold is not None and is_right and not was_right,
@@ -159,7 +187,22 @@ def index_row(card: Scorecard, *, count_backfilled: bool) -> IndexRow:
         blocked=memory is not None and memory.memory_blocked_episode_n + memory.memory_blocked_advisory_n > 0,
         right=is_right,
         has_gold=gold is not None,
+        missed=errors.missed > 0,
+        spurious=errors.spurious > 0,
+        boundary=errors.boundary > 0,
+        polarity=errors.polarity > 0,
         answer=canonical_json(sorted(pairs(final))),
+    )
+
+
+def _stage1_usage(calls: Iterable[CallRecord]) -> StageUsage:
+    stage1 = [call for call in calls if call.stage == "stage1"]
+    costs = [call.cost_usd for call in stage1 if call.cost_usd is not None]
+    return StageUsage(
+        calls=len(stage1),
+        tokens_in=sum(call.tokens_in for call in stage1),
+        tokens_out=sum(call.tokens_out for call in stage1),
+        cost_usd=fsum(costs) if len(costs) == len(stage1) else None,
     )
 
 

@@ -11,6 +11,7 @@ from episodic_absa.metrics.definitions import BASELINE, definition_of
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.metrics.statistics import (
+    ClaimLanguage,
     Comparison,
     McNemar,
     PairedDifference,
@@ -33,6 +34,7 @@ from episodic_absa.reports.data.report_data import (
     QualityPanel,
     TableName,
 )
+from episodic_absa.reports.data.report_words import note_words
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 
 PRIMARY: Final = "tuple_f1_explicit"
@@ -45,6 +47,7 @@ _PANELS: Final = (
     "tuple_f1_after_rep",
 )
 _FAMILIES: Final = ("override_skip_", "adopt_reason_", "injection_trigger_", "stage2_injection_trigger_")
+_LANGUAGES: Final[tuple[ClaimLanguage, ...]] = ("en", "ko")
 _SEED_NOTE: Final = "the seeds are one trial"
 Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 """By condition and metric."""
@@ -162,8 +165,11 @@ def _trial_note(rows: Sequence[SeedRow]) -> Bilingual | None:
             why.setdefault(row.note, []).append(row.condition)
     if not why:
         return None
-    reasons = "; ".join(f"{', '.join(conditions)}: {note}" for note, conditions in why.items())
-    return Bilingual(en=f"No value for {reasons}.", ko=f"값이 없는 조건 — {reasons}.")
+    reasons = [(", ".join(conditions), note_words(note)) for note, conditions in why.items()]
+    return Bilingual(
+        en=f"No value for {'; '.join(f'{names}: {note.en}' for names, note in reasons)}.",
+        ko=f"값이 없는 조건: {'; '.join(f'{names}: {note.ko}' for names, note in reasons)}.",
+    )
 
 
 def _of_one_cell(cell: FinishedCell) -> Iterator[SeedRow]:
@@ -192,10 +198,17 @@ def _metric_row(
         metric=metric,
         kind=definition.kind,
         better=definition.better,
-        note="; ".join(shared),
+        note=_joined_notes(shared),
         values=tuple(_value(row, intervals.get((row.condition, metric))) for row in rows),
         baseline=_value(baseline, None) if baseline else None,
     )
+
+
+def _joined_notes(notes: Sequence[str]) -> Bilingual | None:
+    if not notes:
+        return None
+    words = [note_words(note) for note in notes]
+    return Bilingual(en="; ".join(note.en for note in words), ko="; ".join(note.ko for note in words))
 
 
 def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue:
@@ -213,8 +226,9 @@ def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue
 def _difference_row(row: PairedDifference, name_a: str) -> DifferenceRow:
     shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name != "words"}
     # The table shows kind and lack of variation elsewhere.
-    words = claim_label(row).replace("A ", f"{name_a} ", 1) if claim_strength(row) != "none" else ""
-    return DifferenceRow(**shared, words=words)
+    has_claim = claim_strength(row) != "none"
+    en, ko = (claim_label(row, language).replace("A ", f"{name_a} ", 1) if has_claim else "" for language in _LANGUAGES)
+    return DifferenceRow(**shared, words=Bilingual(en=en, ko=ko))
 
 
 def _mcnemar_view(test: McNemar | None) -> McNemarView | None:

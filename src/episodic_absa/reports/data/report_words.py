@@ -4,9 +4,40 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from episodic_absa.analysis.failures import RunFailures
+from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
 from episodic_absa.reports.data.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
+from episodic_absa.schemas.run_files.majority import Majority
 
+FINISHED_THEN_CHANGED: Final = Bilingual(en="finished, then changed", ko="완료 후 변경됨")
+NO_MANIFEST: Final = Bilingual(en="skipped: no manifest.json", ko="제외: manifest.json 없음")
 _NAMES_SHOWN: Final = 6
+_POLARITIES_KO: Final = {"positive": "긍정", "negative": "부정", "neutral": "중립"}
+_SOURCES_KO: Final = {"train": "학습", "evaluation": "평가"}
+_NOTES_KO: Final = {
+    f"similarity: {SIMILARITY_NAME}": "유사도: 문자 2-gram과 3-gram의 코사인",
+    "eligible=false: the backend ignores the seed and memory is never shown, so all seeds are one trial": (
+        "백엔드가 시드를 무시하고 메모리를 보여 주지 않으므로 모든 시드가 한 번의 시행입니다"
+    ),
+    "eligible=false: the backend ignores the seed and the order is not shuffled, so all seeds are one trial": (
+        "백엔드가 시드를 무시하고 순서를 섞지 않으므로 모든 시드가 한 번의 시행입니다"
+    ),
+    "eligible=false: no sample has two trials": "두 번 이상 시행한 샘플이 없습니다",
+    "a price is not known": "단가를 알 수 없습니다",
+    "no gold to take a majority from": "다수 극성을 구할 정답이 없습니다",
+}
+
+
+def majority_words(majority: Majority) -> Bilingual:
+    """Return the majority polarity and its source."""
+    return Bilingual(
+        en=f"{majority.polarity} ({majority.source} gold)",
+        ko=f"{_POLARITIES_KO[majority.polarity]}({_SOURCES_KO[majority.source]} 정답)",
+    )
+
+
+def note_words(note: str) -> Bilingual:
+    """Return the note of a metric in both languages; a note without a translation stays as it is."""
+    return Bilingual(en=note, ko=_NOTES_KO.get(note, note))
 
 
 def headline_of(

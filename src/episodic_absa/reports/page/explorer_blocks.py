@@ -5,13 +5,17 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
+from episodic_absa.metrics.per_sample.pair_errors import PAIR_ERRORS
 from episodic_absa.reports.data.report_data import CellSample, Explorer, IndexRow, ReviewEntry
 from episodic_absa.reports.page.embedded_data import packed
 from episodic_absa.serialization.canonical_json import canonical_json
 
 REVIEWS_PER_BLOCK: Final = 50
 # The position of a name is the bit of its flag; the script reads the names from the index.
-_FLAGS: Final = ("failed", "changed", "fixed", "broken", "retrieved", "injected", "blocked", "right", "has_gold")
+_FLAGS: Final = (
+    *("failed", "changed", "fixed", "broken", "retrieved", "injected", "blocked", "right", "has_gold"),
+    *PAIR_ERRORS,
+)
 
 
 class ExplorerBlocks(NamedTuple):

@@ -3,15 +3,18 @@
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
+from episodic_absa.metrics.per_sample.pair_errors import PairError
 from episodic_absa.reports import number_format
 from episodic_absa.reports.data.report_data import Bilingual, DifferenceRow, MetricRow, ReportData
 from episodic_absa.reports.page.explorer_blocks import build_blocks
+from episodic_absa.reports.plots.cost_plot import cost_plot
 from episodic_absa.reports.plots.count_bars import count_bars
 from episodic_absa.reports.plots.difference_plot import difference_plot, reach_of
 from episodic_absa.reports.plots.growth_plot import growth_plot
@@ -43,24 +46,37 @@ _VERIFIED_BEFORE: Final = Bilingual(
     en="verified before the files changed; run episodic-absa verify again",
     ko="파일이 변경되기 전에 검증했습니다. episodic-absa verify를 다시 실행하십시오.",
 )
+_ERROR_WORDS: Final[Mapping[PairError, Bilingual]] = {
+    "missed": Bilingual(en="missed", ko="누락"),
+    "spurious": Bilingual(en="spurious", ko="과잉"),
+    "boundary": Bilingual(en="boundary", ko="경계 오류"),
+    "polarity": Bilingual(en="polarity", ko="극성 오류"),
+}
 _QUESTIONS: Final = (
     (
         "rq1",
-        "RQ1: structural errors",
-        "How often are results structurally wrong, and how much risk remains?",
-        "결과가 구조적으로 틀린 샘플은 얼마나 되며, 위험은 얼마나 남습니까?",
+        Bilingual(en="RQ1: structural errors", ko="RQ1: 구조 오류"),
+        Bilingual(
+            en="How often are results structurally wrong, and how much risk remains?",
+            ko="결과가 구조적으로 틀린 샘플은 얼마나 되며, 위험은 얼마나 남습니까?",
+        ),
     ),
     (
         "rq2",
-        "RQ2: stability",
-        "Do repeated trials agree? Seeds that change neither order nor answers count as one trial.",
-        "반복 시행의 결과가 서로 일치합니까? 순서도 답변도 바꾸지 않는 시드는 한 번의 시행으로 셉니다.",
+        Bilingual(en="RQ2: stability", ko="RQ2: 안정성"),
+        Bilingual(
+            en="Do repeated trials agree? Seeds that change neither order nor answers count as one trial.",
+            ko="반복 시행의 결과가 서로 일치합니까? 순서도 답변도 바꾸지 않는 시드는 한 번의 시행으로 셉니다.",
+        ),
     ),
     (
         "rq3",
-        "RQ3: process",
-        "What did debate, Stage2 and override do? These are process metrics: they do not say that a result is right.",
-        "토론, Stage2, 오버라이드가 무엇을 했습니까? 모두 과정 지표이며 결과가 옳다는 뜻은 아닙니다.",
+        Bilingual(en="RQ3: process", ko="RQ3: 과정"),
+        Bilingual(
+            en="What did debate, Stage2 and override do? These are process metrics: they do not say that a result is "
+            "right.",
+            ko="토론, Stage2, 오버라이드가 무엇을 했습니까? 모두 과정 지표이며 결과가 옳다는 뜻은 아닙니다.",
+        ),
     ),
 )
 
@@ -74,6 +90,7 @@ def render_report(data: ReportData) -> str:
         .render(
             data=data,
             questions=_QUESTIONS,
+            error_words=_ERROR_WORDS,
             verified_before=_VERIFIED_BEFORE,
             text_mark="" if data.with_text else Markup(WITHOUT_TEXT),  # noqa: S704 - a constant
             blocks=build_blocks(data.explorer, with_text=data.with_text),
@@ -134,6 +151,8 @@ def _environment() -> "Environment":
         percent=number_format.percent,
         shown=lambda value, is_count: number_format.metric(value, is_count=is_count),
         is_count=_is_count,
+        bilingual=lambda en, ko: Bilingual(en=en, ko=ko),
+        cost_plot=cost_plot,
         interval_plot=interval_plot,
         difference_plot=difference_plot,
         growth_plot=growth_plot,

@@ -5,7 +5,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.report_data import CountBar
+from episodic_absa.reports.data.report_data import Bilingual, CountBar
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis
 
@@ -14,7 +14,7 @@ _LEFT: Final = 176
 _RIGHT: Final = 82
 
 
-def count_bars(title: str, bars: Sequence[CountBar], colour: int) -> Markup:
+def count_bars(title: svg.Words, bars: Sequence[CountBar], colour: int) -> Markup:
     """Draw one bar per count; the pale track is the total."""
     parts: list[Markup] = []
     for place, bar in enumerate(bars):
@@ -24,8 +24,11 @@ def count_bars(title: str, bars: Sequence[CountBar], colour: int) -> Markup:
             svg.text(_LEFT - 10, y + 11, bar.label, "label", "end"),
             svg.element("rect", x=_LEFT, y=y + 2, width=WIDTH - _RIGHT - _LEFT, height=10, class_="track"),
             svg.element("rect", x=_LEFT, y=y + 2, width=axis.at(bar.count) - _LEFT, height=10, class_="bar"),
-            svg.text(WIDTH - 2, y + 11, f"{bar.count:,} of {bar.total:,}", "value", "end"),
+            svg.text(WIDTH - 2, y + 11, f"{bar.count:,} / {bar.total:,}", "value", "end"),
         ]
-    described = "; ".join(f"{bar.label} {bar.count} of {bar.total}" for bar in bars)
+    described = Bilingual(
+        en="; ".join(f"{svg.english(bar.label)} {bar.count} of {bar.total}" for bar in bars),
+        ko="; ".join(f"{svg.korean(bar.label)} {bar.total}개 중 {bar.count}개" for bar in bars),
+    )
     picture = svg.group(parts, class_=f"c{colour}")
     return svg.figure(WIDTH, len(bars) * _ROW + 8, title, picture, description=described)

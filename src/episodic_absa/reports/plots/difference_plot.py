@@ -6,7 +6,7 @@ from typing import Final
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.report_data import DifferenceRow
+from episodic_absa.reports.data.report_data import Bilingual, DifferenceRow
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import Axis
 
@@ -36,6 +36,8 @@ def difference_plot(row: DifferenceRow, reach: float) -> Markup:
         excludes_zero = row.ci_low is not None and row.ci_high is not None and (row.ci_low > 0 or row.ci_high < 0)
         class_ = "dot" if excludes_zero else "ring"
         parts.append(svg.element("circle", cx=axis.at(row.difference), cy=middle, r=4, class_=class_))
-    title = f"{row.metric}: difference {number_format.signed(row.difference)}"
-    described = f"95 % interval {number_format.interval(row.ci_low, row.ci_high, sign=True)}"
+    difference = number_format.signed(row.difference)
+    title = Bilingual(en=f"{row.metric}: difference {difference}", ko=f"{row.metric}: 차이 {difference}")
+    interval = number_format.interval(row.ci_low, row.ci_high, sign=True)
+    described = Bilingual(en=f"95 % interval {interval}", ko=f"95 % 신뢰구간 {interval}")
     return svg.figure(_WIDTH, _HEIGHT, title, *parts, description=described)

@@ -4,7 +4,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.report_data import GrowthLine, GrowthPanel
+from episodic_absa.reports.data.report_data import Bilingual, GrowthLine, GrowthPanel
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, tick_text
 
@@ -20,7 +20,7 @@ def growth_plot(panel: GrowthPanel) -> Markup:
     """Draw the lines of a panel; the axis of a rate runs from 0 to 1."""
     points = [point for line in panel.lines for point in line.points]
     if not points:
-        return svg.figure(WIDTH, 40, panel.title.en, svg.text(4, 24, "no values", "tick"))
+        return svg.figure(WIDTH, 40, panel.title, svg.text(4, 24, Bilingual(en="no values", ko="값 없음"), "tick"))
     last = max(x for x, _ in points)
     first = min(x for x, _ in points)
     high = 1.0 if panel.is_rate else max(max(y for _, y in points), 1e-9) * 1.05
@@ -37,7 +37,7 @@ def growth_plot(panel: GrowthPanel) -> Markup:
         if float(tick).is_integer()
     ]
     parts += [_line(line, across, up) for line in panel.lines if line.points]
-    return svg.figure(WIDTH, _HEIGHT, panel.title.en, *parts, description=_in_words(panel))
+    return svg.figure(WIDTH, _HEIGHT, panel.title, *parts, description=_in_words(panel))
 
 
 def _line(line: GrowthLine, across: Axis, up: Axis) -> Markup:
@@ -58,9 +58,11 @@ def thinned(points: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], .
     return tuple(points[round(index * step)] for index in range(_MOST_POINTS))
 
 
-def _in_words(panel: GrowthPanel) -> str:
-    return "; ".join(
-        f"{line.condition}, seed {line.seed}: from {line.points[0][1]:.3g} to {line.points[-1][1]:.3g}"
-        for line in panel.lines
-        if line.points
+def _in_words(panel: GrowthPanel) -> Bilingual:
+    ends = [(line, line.points[0][1], line.points[-1][1]) for line in panel.lines if line.points]
+    return Bilingual(
+        en="; ".join(
+            f"{line.condition}, seed {line.seed}: from {first:.3g} to {last:.3g}" for line, first, last in ends
+        ),
+        ko="; ".join(f"{line.condition}, 시드 {line.seed}: {first:.3g}에서 {last:.3g}" for line, first, last in ends),
     )

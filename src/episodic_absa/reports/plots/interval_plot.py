@@ -5,7 +5,7 @@ from typing import Final
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.report_data import PlotRow, QualityPanel
+from episodic_absa.reports.data.report_data import Bilingual, PlotRow, QualityPanel
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -14,6 +14,7 @@ _LEFT: Final = 104
 _RIGHT: Final = 52
 _TOP: Final = 8
 _FOOT: Final = 24
+_BASELINE: Final = Bilingual(en="baseline", ko="기준선")
 
 
 def interval_plot(panel: QualityPanel) -> Markup:
@@ -26,13 +27,15 @@ def interval_plot(panel: QualityPanel) -> Markup:
     if panel.baseline is not None:
         parts.append(svg.line(axis.at(panel.baseline), _TOP, axis.at(panel.baseline), bottom, "baseline"))
     parts += [_row(row, axis, _TOP + _ROW * (place + 0.5)) for place, row in enumerate(panel.rows)]
-    return svg.figure(WIDTH, height, f"{panel.metric} by condition", *parts, description=_in_words(panel))
+    title = Bilingual(en=f"{panel.metric} by condition", ko=f"조건별 {panel.metric}")
+    return svg.figure(WIDTH, height, title, *parts, description=_in_words(panel))
 
 
 def _row(row: PlotRow, axis: Axis, y: float) -> Markup:
-    parts = [svg.text(_LEFT - 10, y + 4, shortened(row.label), "label", "end")]
+    label = _BASELINE if row.colour is None else shortened(row.label)
+    parts = [svg.text(_LEFT - 10, y + 4, label, "label", "end")]
     if row.value is None:
-        parts.append(svg.text(_LEFT + 6, y + 4, "no value", "tick"))
+        parts.append(svg.text(_LEFT + 6, y + 4, Bilingual(en="no value", ko="값 없음"), "tick"))
         return svg.group(parts)
     if row.low is not None and row.high is not None:
         low, high = axis.at(row.low), axis.at(row.high)
@@ -52,9 +55,12 @@ def _row(row: PlotRow, axis: Axis, y: float) -> Markup:
     return svg.group(parts, class_=None if row.colour is None else f"c{row.colour}")
 
 
-def _in_words(panel: QualityPanel) -> str:
-    return "; ".join(
-        f"{row.label} {number_format.plain(row.value)}"
-        + (f" (95 % interval {number_format.interval(row.low, row.high)})" if row.low is not None else "")
-        for row in panel.rows
+def _in_words(panel: QualityPanel) -> Bilingual:
+    def described(row: PlotRow, interval_words: str) -> str:
+        interval = f" ({interval_words} {number_format.interval(row.low, row.high)})" if row.low is not None else ""
+        return f"{row.label} {number_format.plain(row.value)}{interval}"
+
+    return Bilingual(
+        en="; ".join(described(row, "95 % interval") for row in panel.rows),
+        ko="; ".join(described(row, "95 % 신뢰구간") for row in panel.rows),
     )

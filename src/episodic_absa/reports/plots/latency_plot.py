@@ -1,11 +1,14 @@
-"""Latency of samples by condition: median as a mark, 25 to 75 % as a bar, 5 to 95 % as a line; log scale."""
+"""Time of a sample's calls by condition, without waiting.
+
+Median as a mark, 25 to 75 % as a bar, 5 to 95 % as a line; log scale.
+"""
 
 from collections.abc import Sequence
 from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.report_data import LatencyRow
+from episodic_absa.reports.data.report_data import Bilingual, LatencyRow
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 
@@ -26,11 +29,13 @@ def latency_plot(rows: Sequence[LatencyRow]) -> Markup:
     parts = [svg.line(axis.at(tick), _TOP, axis.at(tick), bottom, "grid") for tick in ticks]
     parts += [svg.text(axis.at(tick), bottom + 15, milliseconds(tick), "tick", "middle") for tick in ticks]
     parts += [_row(row, axis, _TOP + _ROW * (place + 0.5)) for place, row in enumerate(rows)]
-    described = "; ".join(
-        f"{row.condition}: median {milliseconds(row.quantiles[2])}, 95 % within {milliseconds(row.quantiles[4])}"
-        for row in rows
+    ends = [(row.condition, milliseconds(row.quantiles[2]), milliseconds(row.quantiles[4])) for row in rows]
+    described = Bilingual(
+        en="; ".join(f"{condition}: median {median}, 95 % within {most}" for condition, median, most in ends),
+        ko="; ".join(f"{condition}: 중앙값 {median}, 95 %가 {most} 이내" for condition, median, most in ends),
     )
-    return svg.figure(WIDTH, bottom + 22, "Time of all calls of a sample", *parts, description=described)
+    title = Bilingual(en="Time of a sample's calls, without waiting", ko="샘플의 호출 시간(대기 제외)")
+    return svg.figure(WIDTH, bottom + 22, title, *parts, description=described)
 
 
 def milliseconds(value: float) -> str:

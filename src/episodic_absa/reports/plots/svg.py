@@ -4,6 +4,10 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
+from episodic_absa.reports.data.report_data import Bilingual
+
+Words = str | Bilingual
+"""A name or a number, or words in both languages."""
 Attribute = str | float | None
 
 
@@ -29,11 +33,11 @@ def group(children: Iterable[Markup], **attributes: Attribute) -> Markup:
     return element("g", *children, **attributes)
 
 
-def figure(width: float, height: float, title: str, *children: Markup, description: str = "") -> Markup:
+def figure(width: float, height: float, title: Words, *children: Markup, description: Words = "") -> Markup:
     """Return a picture with a title and a description for screen readers."""
-    parts = [element("title", title)]
+    parts = [_hidden_words("title", title)]
     if description:
-        parts.append(element("desc", description))
+        parts.append(_hidden_words("desc", description))
     return element(
         "svg",
         *parts,
@@ -51,9 +55,29 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
-def text(x: float, y: float, content: str, class_: str, anchor: str | None = None) -> Markup:
+def text(x: float, y: float, content: Words, class_: str, anchor: str | None = None) -> Markup:
     """Return a text at a position; `anchor` is SVG's text-anchor."""
-    return element("text", content, x=x, y=y, class_=class_, text_anchor=anchor)
+    if isinstance(content, str):
+        return element("text", content, x=x, y=y, class_=class_, text_anchor=anchor)
+    return Markup("").join(
+        element("text", words, x=x, y=y, class_=f"{class_} {language}", text_anchor=anchor, lang=language)
+        for language, words in (("en", content.en), ("ko", content.ko))
+    )
+
+
+def english(words: Words) -> str:
+    """Return words in English."""
+    return words if isinstance(words, str) else words.en
+
+
+def korean(words: Words) -> str:
+    """Return words in Korean; a name or a number as it is."""
+    return words if isinstance(words, str) else words.ko
+
+
+def _hidden_words(tag: str, words: Words) -> Markup:
+    # A title cannot be hidden by a style sheet: the script swaps it when the language changes.
+    return element(tag, english(words), data_ko=None if isinstance(words, str) else words.ko)
 
 
 def _text(value: str | float) -> str:

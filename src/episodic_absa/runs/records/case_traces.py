@@ -132,7 +132,10 @@ class Tracer:
 
 
 def _timing(calls: Sequence[CallRecord]) -> TraceTiming:
-    return TraceTiming(latency_ms_sum=round(sum(call.latency_ms for call in calls), 3))
+    return TraceTiming(
+        latency_ms_sum=round(sum(call.latency_ms for call in calls), 3),
+        waited_ms_sum=round(sum(call.waited_ms or 0.0 for call in calls), 3),
+    )
 
 
 def _debate_log(debate: DebateOutput | None) -> Sequence[DebateLogEntry]:

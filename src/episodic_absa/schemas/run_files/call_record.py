@@ -20,5 +20,8 @@ class CallRecord(FrozenModel):
     cost_usd: float | None
     cached: bool
     latency_ms: float
+    """From the ask to its answer, waiting included."""
+    waited_ms: float | None = None
+    """The part of `latency_ms` in queues, in failed requests and in the pauses after them; None in a trace of 0.1."""
     started_at: str
     error: str | None = None

@@ -15,6 +15,14 @@ class TraceTiming(FrozenModel):
     """The time that a sample's calls took."""
 
     latency_ms_sum: float
+    """Waiting included."""
+    waited_ms_sum: float | None = None
+    """See `CallRecord.waited_ms`; None in a trace of version 0.1, which does not keep the waiting apart."""
+
+    @property
+    def answering_ms(self) -> float | None:
+        """The time without waiting; None if the waiting is unknown."""
+        return None if self.waited_ms_sum is None else max(0.0, self.latency_ms_sum - self.waited_ms_sum)
 
 
 class TraceError(FrozenModel):
