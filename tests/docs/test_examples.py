@@ -1,23 +1,15 @@
 """The examples that write files run, and print results."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.warm_python import run_warm
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def lines_of(example: str, folder: Path) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / example, folder],
-        cwd=folder,
-        env=os.environ | {"PYTHONUTF8": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
+    done = run_warm([EXAMPLES / example, folder], cwd=folder)
+    assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
