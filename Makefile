@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint coverage wheel-test bench train torture checklist schemas clean
+unexport PYTHONDONTWRITEBYTECODE # hundreds of processes would compile the same modules again
+.PHONY: help environment demo test lint coverage wheel-test bench train torture checklist schemas clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -17,14 +18,16 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+environment: $(STAMP) ## Create the environment that the other targets use
+
 demo: $(STAMP) ## Run a small experiment and say what came out and what to type next (a minute)
 	@$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## Run the tests
-	@$(BIN)/python -m pytest -q -n 3 -m 'not torture'
+	@$(BIN)/python -m pytest -q -n 3 --dist worksteal -m 'not torture'
 
 coverage: $(STAMP) ## Run the tests under coverage; fail below the floor in pyproject.toml (slower than make test)
-	@$(BIN)/python -m pytest -q -n 3 -m 'not torture' --cov --cov-report=term
+	@$(BIN)/python -m pytest -q -n 3 --dist worksteal -m 'not torture' --cov --cov-report=term
 
 wheel-test: ## Build the wheel, install it and its dependencies into a new environment and test that (minutes)
 	@.ci/wheel_test $(PYTHON)

@@ -1,12 +1,11 @@
 """SPEC 2.1 and 10: what an analysis outside experiments uses where nothing is said."""
 
 import json
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 
 import pytest
+from tests.warm_python import run_warm
 
 from episodic_absa import Analyzer
 from episodic_absa.analyzer import make_sample
@@ -36,8 +35,9 @@ def test_a_store_that_is_named_is_the_one_that_is_used(tmp_path: Path, monkeypat
 # CHECKLIST 18, 224
 def test_the_command_line_stores_and_reads_at_the_same_default(tmp_path: Path) -> None:
     def run(*arguments: str) -> str:
-        command = [sys.executable, "-m", "episodic_absa", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stdout
+        done = run_warm(["-m", "episodic_absa", *arguments], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     output = json.loads(run("analyze", "--condition", "C2", "--json", TEXT))
     assert uuid.UUID(output["uid"].removeprefix("analyze-")).version == 4

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.warm_python import run_warm
 
 import episodic_absa
 from episodic_absa import ConfigError, Run, RunDirectoryError, load_experiment, run_experiment
@@ -119,8 +120,7 @@ def test_an_experiment_runs_inside_a_running_event_loop(folder: Path) -> None:
 
 
 def test_a_run_compares_as_the_command_does(run: Run) -> None:
-    command = [sys.executable, "-m", "episodic_absa", "compare", str(run.path), "C2", "C1", "--json"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    printed = run_warm(["-m", "episodic_absa", "compare", run.path, "C2", "C1", "--json"], loads_engine=False).stdout
     expected = json.loads(canonical_json(run.compare("C2", "C1")))
     assert {key: json.loads(printed)[key] for key in expected} == expected
 
@@ -140,7 +140,7 @@ def test_a_run_leaves_tables_and_report_behind_and_never_restores_review_text(tm
     run = run_experiment(experiment)
     assert {"comparisons.csv", "grid_metrics.csv", "report.html"} <= {path.name for path in run.path.iterdir()}
     with_text = run.report().read_bytes()
-    subprocess.run([sys.executable, "-m", "episodic_absa", "report", run.path, "--no-text"], check=True)
+    assert run_warm(["-m", "episodic_absa", "report", run.path, "--no-text"], loads_engine=False).returncode == 0
     without_text = run.report().read_bytes()
     assert without_text != with_text
     assert run_experiment(experiment).report().read_bytes() == without_text

@@ -1,6 +1,5 @@
 """Real stores, made with the library, and the real command, run in a process of its own."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.warm_python import plain_environment, run_warm
 
 from episodic_absa.memory import MemoryStore, load_catalogue
 from episodic_absa.vocabulary import ActionTaken, EpisodeType, Language, RiskId, Structure
@@ -110,15 +110,24 @@ def make_store(tmp_path: Path) -> MakeStore:
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    """Run `python -m episodic_absa` in an empty working directory, without a terminal."""
+    """Run `python -m episodic_absa` in an empty working directory, without a terminal.
+
+    An interpreter that is told something by its environment starts cold; the others are warm.
+    """
     directory = tmp_path / "elsewhere"
     directory.mkdir()
 
     def run(*arguments: object, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        command = ["-m", "episodic_absa", *map(str, arguments)]
+        environment = plain_environment() | dict(env or {})
+        if not any(name.startswith("PYTHON") for name in env or ()):
+            return run_warm(
+                command, cwd=directory, env=environment, loads_engine=bool({"analyze", "run"} & set(command))
+            )
         return subprocess.run(
-            [sys.executable, "-m", "episodic_absa", *map(str, arguments)],
+            [sys.executable, *command],
             cwd=directory,
-            env=plain_environment() | dict(env or {}),
+            env=environment,
             capture_output=True,
             encoding="utf-8",
             timeout=60,
@@ -126,10 +135,3 @@ def cli(tmp_path: Path) -> Cli:
         )
 
     return run
-
-
-def plain_environment() -> dict[str, str]:
-    """The environment without what a developer's terminal adds to it."""
-    unwanted = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERMINAL_WIDTH")
-    kept = {name: value for name, value in os.environ.items() if name not in unwanted}
-    return kept | {"PYTHONIOENCODING": "utf-8"}

@@ -4,8 +4,6 @@ import asyncio
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
+from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.runs.config.experiment_config import load_experiment
@@ -24,9 +23,8 @@ PROGRAM = Path(__file__).parents[1] / "runs" / "run_grid_process.py"
 EXPERIMENT = {"conditions": ["C1", "C2", "C2_silent"], "seeds": [1, 2], "shuffle": True, "speculate": True}
 
 
-def _start(path: Path, *options: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, str(PROGRAM), str(path), *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def _start(path: Path, *options: str) -> WarmProcess:
+    return WarmProcess([PROGRAM, path, *options])
 
 
 def _kill_after(path: Path, commits: int, more_s: float, *options: str) -> bool:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.warm_python import run_warm
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("README*.md"), *(ROOT / "docs").glob("*.md")])
@@ -19,14 +20,7 @@ def test_code_on_the_page_runs_and_prints_what_the_page_shows(page: Path, tmp_pa
     blocks = _BLOCK.findall(page.read_text(encoding="utf-8"))
     script = tmp_path / "page.py"
     script.write_text("\n".join(code for code, _ in blocks), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONUTF8": "1"},
-    )
+    done = run_warm([script], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "".join(output for _, output in blocks)
 

@@ -1,27 +1,18 @@
 """The examples that write files run, and print results."""
 
 import importlib.util
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.warm_python import run_warm
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def lines_of(example: str, folder: Path, *, store: str | None = None) -> list[str]:
     argument = folder if store is None else folder / store
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / example, argument],
-        cwd=folder,
-        env=os.environ | {"PYTHONUTF8": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
+    done = run_warm([EXAMPLES / example, argument], cwd=folder)
+    assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 

@@ -35,8 +35,11 @@ def run_mutant(mutant: Mutant, folder: Path) -> subprocess.CompletedProcess[str]
     """Run the mutant's tests against a copy of the package in which its rule is broken."""
     place = place_of(mutant)
     package = folder / "src" / "episodic_absa"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    # Compiled modules come along, but not that of the broken one.
+    shutil.copytree(PACKAGE, package)
     module = package / place
+    for compiled in (module.parent / "__pycache__").glob(f"{module.stem}.*"):
+        compiled.unlink()
     module.write_text(module.read_text("utf-8").replace(mutant.old, mutant.new), "utf-8")
     compile(module.read_text("utf-8"), str(place), "exec")
     return run_tests(mutant.tests, package.parent)

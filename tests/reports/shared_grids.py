@@ -15,12 +15,12 @@ from episodic_absa.verification.verify import verify
 
 def shipped_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished and verified grid with its reports; tests must not change it."""
-    return _once(tmp_path_factory, "shipped", _make_shipped)
+    return once(tmp_path_factory, "shipped", _make_shipped)
 
 
 def hostile_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A grid with reports of reviews that contain markup and scripts; tests must not change it."""
-    return _once(tmp_path_factory, "hostile", _make_hostile)
+    return once(tmp_path_factory, "hostile", _make_hostile)
 
 
 def _make_shipped(folder: Path) -> Path:
@@ -36,7 +36,8 @@ def _make_hostile(folder: Path) -> Path:
     return grid
 
 
-def _once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
+def once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
+    """Return what `make` makes of an empty folder: it is called by the first process of the session that asks."""
     base = tmp_path_factory.getbasetemp()
     # Each worker of a session has its own folder; the folders are siblings.
     place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared_grids"

@@ -1,14 +1,13 @@
 """SPEC 10, a cell: it runs from plain data, in any process, and leaves the same bytes as within its grid."""
 
 import asyncio
-import os
 import pickle
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from tests.runs.small_grid import EXACT_FILES, Failing, Scrambled, exact_bytes, outputs_of, run_here, write_experiment
+from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.errors import ConfigError
@@ -28,16 +27,14 @@ sys.stdout.buffer.write(pickle.dumps(asyncio.run(run_cell(spec))))
 
 
 def in_another_process(spec: CellSpec) -> CellProgress:
-    """Run a cell in a new interpreter that gets nothing but the pickled spec."""
-    source = str(Path(sys.modules["episodic_absa"].__file__ or "").parents[1])
-    child = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        input=pickle.dumps(spec),
-        capture_output=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": source},
-    )
-    outcome = pickle.loads(child.stdout)  # noqa: S301 - written by the child above
+    """Run a cell in a process that gets nothing but the pickled spec."""
+    with tempfile.TemporaryFile() as given:
+        given.write(pickle.dumps(spec))
+        given.seek(0)
+        with WarmProcess(["-c", PROGRAM], stdin=given.fileno()) as child:
+            out, err = child.communicate()
+    assert child.returncode == 0, err.decode()
+    outcome = pickle.loads(out)  # noqa: S301 - written by the child above
     assert isinstance(outcome, CellProgress)
     return outcome
 

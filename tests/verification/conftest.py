@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from tests.reports.shared_grids import once
 from tests.verification.finished_grid import copy_of, run_small_grid
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with config, data and results of a grid that was run to its end."""
-    return run_small_grid(tmp_path_factory.mktemp("finished"))
+    return once(tmp_path_factory, "finished", run_small_grid)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A small real grid: its config, its data and its results."""
 
 import asyncio
+import json
 import shutil
 from pathlib import Path
 
@@ -18,10 +19,15 @@ experiment: {conditions: [C1, C2, C2_silent, C2_eval_only], seeds: [42]}
 
 
 def lay_out(folder: Path, config: str = _CONFIG) -> Path:
-    """Write a config and its data: all of valid, a part of train."""
+    """Write a config and its data: a part of train, and of valid more than the run takes."""
     shutil.copytree(DATA, folder / "data")
-    train = (folder / "data" / "train.csv").read_text("utf-8").splitlines(keepends=True)
-    (folder / "data" / "train.csv").write_text("".join(train[:26]), "utf-8")
+    for name, lines in (("train.csv", 26), ("valid.csv", 13)):
+        whole = (folder / "data" / name).read_text("utf-8").splitlines(keepends=True)
+        (folder / "data" / name).write_text("".join(whole[:lines]), "utf-8")
+    uids = {row.partition(",")[0] for row in (folder / "data" / "valid.csv").read_text("utf-8").splitlines()}
+    gold = (folder / "data" / "valid.gold.jsonl").read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in gold if json.loads(line)["uid"] in uids]
+    (folder / "data" / "valid.gold.jsonl").write_text("".join(kept), "utf-8")
     (folder / "small.yaml").write_text(config, "utf-8")
     return folder / "small.yaml"
 

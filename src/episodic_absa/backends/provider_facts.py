@@ -1,6 +1,7 @@
 """The facts of each provider, known before a backend is made. `create_backend` makes its replier."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final, NamedTuple
 
 from episodic_absa.backends.create_backend import BackboneSettings
@@ -34,11 +35,17 @@ class ProviderFacts(NamedTuple):
         return self.replier.is_reproducible
 
 
+# Every cell of a grid records it and `verify` compares it again; installed files stay as they are.
+@cache
+def _embedded_fingerprint() -> str:
+    return EmbeddedEngine().fingerprint
+
+
 PROVIDERS: Final[dict[Provider, ProviderFacts]] = {
     "embedded": ProviderFacts(
         "the embedded engine",
         EmbeddedReplier,
-        shipped_fingerprint=lambda: EmbeddedEngine().fingerprint,
+        shipped_fingerprint=_embedded_fingerprint,
         note="embedded engine (rules and weights, no LLM); --backend openai:MODEL uses one",
     ),
     "openai": ProviderFacts("OpenAI, or a server with its protocol", LlmReplier),

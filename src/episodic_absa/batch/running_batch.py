@@ -13,8 +13,8 @@ from episodic_absa.batch.batch_plan import BatchPlan
 from episodic_absa.batch.engine_pool import EnginePool
 from episodic_absa.batch.review_batch import Outcome, ReviewBatch
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
-from episodic_absa.runs.run_directory import CommittedSample
 from episodic_absa.schemas.absa import Sample
+from episodic_absa.schemas.run_files.journal_line import CommittedSample
 
 _CHUNK: Final = 16
 """Reviews that a process gets at once: a tenth of a second of work."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from tests.warm_python import WarmProcess, run_warm
 
 from episodic_absa.schemas.absa import FinalTuple
 
@@ -30,18 +31,11 @@ def run_analyze(
 ) -> subprocess.CompletedProcess[str]:
     unwanted = ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "OPENAI_API_KEY")
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
-    done = subprocess.run(
-        [sys.executable, "-m", "episodic_absa", "analyze", *map(str, arguments)],
-        cwd=directory,
-        env=kept | {"PYTHONIOENCODING": "utf-8"} | environment,
-        input=stdin,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
+    command = ["-m", "episodic_absa", "analyze", *arguments]
+    done = run_warm(command, cwd=directory, env=kept | environment, stdin=stdin)
     # A machine that is busy enough makes it report progress; that is no complaint.
-    complaints = re.sub(r"(?m)^analysed \d+ of \d+\n", "", done.stderr.decode())
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), complaints)
+    complaints = re.sub(r"(?m)^analysed \d+ of \d+\n", "", done.stderr)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout, complaints)
 
 
 @pytest.fixture(scope="module")
@@ -277,21 +271,15 @@ def test_help_waits_for_no_heavy_library() -> None:
 
 def test_progress_is_a_line_on_the_terminal_and_nowhere_else(tmp_path: Path) -> None:
     terminal, of_the_child = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "episodic_absa", "analyze", "good food", "bad screen"],
-        cwd=tmp_path,
-        env=os.environ | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"},
-        stdout=subprocess.PIPE,
-        stderr=of_the_child,
-        timeout=60,
-        check=False,
-    )
-    os.close(of_the_child)
+    command = ["-m", "episodic_absa", "analyze", "good food", "bad screen"]
+    with WarmProcess(command, cwd=tmp_path, env=os.environ | {"TERM": "xterm"}, stderr=of_the_child) as process:
+        os.close(of_the_child)
+        out, _ = process.communicate()
     shown = os.read(terminal, 100_000).decode()
     os.close(terminal)
     assert "analysing" in shown
     assert "0/2" in shown
-    assert "analysing" not in done.stdout.decode()
+    assert "analysing" not in out.decode()
 
 
 def test_an_interrupt_in_the_middle_ends_quietly(tmp_path: Path) -> None:

@@ -1,25 +1,17 @@
 """`episodic-absa check` and `verify` as a shell sees them."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.warm_python import run_warm
 
 CELL = "C2__seed42"
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "episodic_absa", *map(str, arguments)],
-        env={name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    return run_warm(["-m", "episodic_absa", *arguments], loads_engine=False)
 
 
 @pytest.fixture

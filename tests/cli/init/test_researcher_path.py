@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 import yaml
-from tests.cli.conftest import plain_environment
+from tests.warm_python import plain_environment
 
 # One interpreter for all commands: each start costs as much as the command itself.
 _COMMANDS = """

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from rich.console import Console
+from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import Usage
 from episodic_absa.cli.amounts import mean_text, money_text, short_number
@@ -117,18 +118,14 @@ def test_a_limit_is_a_run_of_its_own(cli: Cli, tmp_path: Path) -> None:
 def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(cli: Cli, tmp_path: Path) -> None:
     config = write_experiment(tmp_path, samples=240, experiment={"conditions": ["C2"], "seeds": [1], "concurrency": 1})
     journal = tmp_path / "results" / "toy" / "C2__seed1" / "journal.jsonl"
-    with subprocess.Popen(
-        [sys.executable, "-m", "episodic_absa", "run", str(config)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with WarmProcess(["-m", "episodic_absa", "run", config]) as process:
         deadline = time.monotonic() + 60
         while (not journal.exists() or not journal.stat().st_size) and time.monotonic() < deadline:
-            time.sleep(0.02)
+            time.sleep(0.005)
         process.send_signal(signal.SIGINT)
-        out, told = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
+        out, complaints = process.communicate(timeout=60)
+    told = complaints.decode()
+    assert (process.returncode, out) == (130, b"")
     assert "Traceback" not in told
     stopping, stopped, resume = told.splitlines()[-3:]
     assert stopping == "stopping ..."
@@ -209,12 +206,8 @@ def test_on_a_terminal_progress_is_a_table_that_goes_away(tmp_path: Path) -> Non
     config = write_experiment(tmp_path, samples=30)
     ours, theirs = pty.openpty()
     environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")}
-    with subprocess.Popen(
-        [sys.executable, "-m", "episodic_absa", "run", str(config)],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env=environment | {"TERM": "xterm", "COLUMNS": "80"},
-    ) as process:
+    environment |= {"TERM": "xterm", "COLUMNS": "80"}
+    with WarmProcess(["-m", "episodic_absa", "run", config], stderr=theirs, env=environment) as process:
         os.close(theirs)
         shown = b""
         while True:

@@ -214,7 +214,7 @@ def episode_lists(draw: st.DrawFn, max_size: int = 30) -> list[tuple[Shape, str]
 
 
 # CHECKLIST 44, 45, 46, 47, 48, 49, 52, 53, 158, 160
-@settings(FAST, max_examples=500)
+@settings(FAST, max_examples=300)
 @given(episode_lists(), st.lists(queries, min_size=1, max_size=4))
 def test_retrieval_from_a_list_equals_a_full_scan(pairs: list[tuple[Shape, str]], asked: list[Query]) -> None:
     episodes = [numbered(i, shape, source) for i, (shape, source) in enumerate(pairs, 1)]
@@ -244,7 +244,7 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[Shape, str]], list[Append | C
 
 
 # CHECKLIST 47, 54, 158, 160, 170, 211
-@settings(FAST, max_examples=350)
+@settings(FAST, max_examples=200)
 @given(
     histories(),
     st.sampled_from((1, 2, 3, 5, 5000)),

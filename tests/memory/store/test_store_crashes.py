@@ -6,14 +6,13 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from tests.warm_python import WarmProcess
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
@@ -55,10 +54,10 @@ def torn_of(path: Path) -> bytes:
 
 def killed_while_appending(path: Path, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
     """Start a writer, kill it at a random moment, and return what it acknowledged and its standard error."""
-    command = [sys.executable, str(HERE / "appender.py"), str(path), "--source", "리뷰-1", *more]
+    command: list[object] = [HERE / "appender.py", path, "--source", "리뷰-1", *more]
     if not more and chance.random() < 0.7:
         command.append("--slow")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with WarmProcess(command, loads_engine=False) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"ready\n"
         time.sleep(chance.uniform(0, 0.06))
