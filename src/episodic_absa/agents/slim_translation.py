@@ -179,7 +179,7 @@ def judge_of_decisions(
     return JudgeAnswer(
         final_patch=tuple(patch),
         sentence_polarity=answer.label,
-        sentence_evidence_spans=tuple(dict.fromkeys(quotes.values())),
+        sentence_evidence_spans=tuple(quote for quote in dict.fromkeys(answer.label_quotes) if quote and quote in text),
         aspect_evidence=quotes,
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar, get_args
 
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.json_schema import SkipJsonSchema
 
 from episodic_absa.schemas.frozen_model import FrozenModel, offered
 from episodic_absa.vocabulary import POLARITIES, RISK_IDS, SentenceLabel
@@ -121,6 +122,8 @@ class DecisionsAnswer(SlimModel):
 
     decisions: Annotated[tuple[JudgeDecision, ...], BeforeValidator(_readable(JudgeDecision))]
     label: _Label = None
+    label_quotes: SkipJsonSchema[tuple[str, ...]] = ()
+    """Words that decide the label. No model is asked for them; the embedded engine gives them."""
 
 
 class TargetVerdict(SlimModel):

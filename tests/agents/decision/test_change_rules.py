@@ -61,7 +61,7 @@ def voices(words: str) -> tuple[Witness, ...]:
         (DROP, "tan+ cj+", "adopted"),
         (DROP, "tan+ judge+ reader-.6", "score_too_low"),
         (DROP, "judge+ review+", "score_too_low"),
-        (DROP, "judge+ reader+.8", "score_too_low"),
+        (DROP, "judge+ reader+.8", "adopted"),
         (DROP, "tan+ validator+", "score_too_low"),
         (DROP, "tan+", "one_witness"),
         (FLIP, "judge+ epm+", "adopted"),

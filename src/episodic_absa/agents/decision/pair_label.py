@@ -1,9 +1,9 @@
-"""The label under rules v2: it agrees with the pairs beside it; without pairs it is the label of the whole text."""
+"""The label under rules v2: it agrees with the pairs beside it, unless they are unsure and words of the text decide."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from episodic_absa.final_tuples import label_of_pairs, predicted
+from episodic_absa.final_tuples import is_sure_of_label, label_of_pairs, predicted
 from episodic_absa.schemas.absa import DebateSummary, FinalTuple, ModeratorOutput, ValidatorOutput
 from episodic_absa.vocabulary import ModeratorRule, SentenceLabel
 
@@ -21,6 +21,8 @@ class WholeTextLabel(NamedTuple):
     label: SentenceLabel
     confidence: float
     source: Literal["judge", "validator"]
+    words: tuple[str, ...] = ()
+    """Words of the text that decide it."""
 
 
 def whole_text_label(summary: DebateSummary, *validators: ValidatorOutput) -> WholeTextLabel | None:
@@ -28,7 +30,9 @@ def whole_text_label(summary: DebateSummary, *validators: ValidatorOutput) -> Wh
     suggesting = next((validator for validator in validators if validator.suggested_label is not None), None)
     confidence = suggesting.confidence if suggesting is not None else ValidatorOutput().confidence
     if summary.sentence_polarity is not None:
-        return WholeTextLabel(summary.sentence_polarity, confidence, "judge")
+        return WholeTextLabel(
+            summary.sentence_polarity, confidence, "judge", tuple(filter(None, summary.sentence_evidence_spans))
+        )
     if suggesting is not None and suggesting.suggested_label is not None:
         return WholeTextLabel(suggesting.suggested_label, confidence, "validator")
     return None
@@ -39,7 +43,8 @@ def agree_with_pairs(
 ) -> ModeratorOutput:
     """Return the moderator's output with a label that agrees with the final pairs.
 
-    Rule P replaces a label that the pairs contradict. Rule T gives a sample without pairs the label of its text.
+    Rule P replaces a label that the pairs contradict. Rule T gives the label of the whole text to a sample without
+    pairs, and to one whose pairs are all unsure and take no second side, if words of the text can be shown for it.
 
     Args:
         moderator: the output of rules Z to E.
@@ -47,14 +52,19 @@ def agree_with_pairs(
         whole_text: the label of the text as a whole, None if nobody gave one.
     """
     label = label_of_pairs(final_tuples)
-    if label is None:
-        if whole_text is None:
-            return moderator
-        reason = "without pairs, the label of the whole text"
+    if whole_text is not None and (label is None or _decides(whole_text, label, final_tuples)):
+        reason = f"{'without pairs' if label is None else 'no pair is sure'}, the label of the whole text"
         return _with_rule(moderator, "T", reason, whole_text.label, whole_text.confidence, whole_text.source)
+    if label is None:
+        return moderator
     if label == moderator.final_label:
         return moderator
     return _with_rule(moderator, "P", _REASONS[label], label, _confidence(label, final_tuples), "pairs")
+
+
+def _decides(whole_text: WholeTextLabel, label: SentenceLabel, final_tuples: Sequence[FinalTuple]) -> bool:
+    """Return whether the whole text may contradict the pairs: its words can be shown, and no pair is sure."""
+    return whole_text.label != label and bool(whole_text.words) and not is_sure_of_label(final_tuples)
 
 
 def _confidence(label: SentenceLabel, final_tuples: Sequence[FinalTuple]) -> float:

@@ -13,6 +13,7 @@ from episodic_absa.agents.result_views.aspects import quoted_evidence
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.provider_facts import why_unread
 from episodic_absa.cli.output import PAGE_WIDTH, printable
+from episodic_absa.final_tuples import label_of_pairs
 from episodic_absa.schemas.absa import FinalTuple
 
 _SIGN: Final = {"positive": "+", "negative": "-", "neutral": "○", "mixed": "±"}
@@ -65,6 +66,19 @@ def evidence_of(item: FinalTuple, result: SampleResult) -> str:
     return quoted_evidence(item, result.stage1, result.debate)
 
 
+def deciding_words(result: SampleResult) -> str:
+    """Return the words that decide the label: those of the pairs with its polarity, else those quoted for the text."""
+    label = result.label
+    quoted = [
+        aspect.evidence
+        for aspect in result.aspects
+        if aspect.evidence and (aspect.polarity == label or (label == "mixed" and aspect.polarity != "neutral"))
+    ]
+    if not quoted and result.debate is not None and result.debate.summary.sentence_polarity == label:
+        quoted = [words for words in result.debate.summary.sentence_evidence_spans if words]
+    return ", ".join(f"“{shown_text(words)}”" for words in dict.fromkeys(quoted))
+
+
 def _heading(result: SampleResult, number: int | None) -> RenderableType:
     text = Text(shown_text(result.sample.text.strip()), overflow="fold")
     if number is None:
@@ -104,6 +118,8 @@ def _tuples(result: SampleResult) -> ConsoleRenderable:
 def _label(result: SampleResult) -> Text:
     final = result.final_result
     label = Text.assemble(("  label  ", "cyan"), polarity_text(final.label), f"  {final.confidence:.2f}")
+    if label_of_pairs(final.final_tuples) not in (None, final.label):
+        label.append(f"  the whole text decides: {deciding_words(result)}", style="dim")
     if result.adoption.adopt:
         label.append(f"  (revised by stage2: {result.adoption.reason})", style="dim")
     return label

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from episodic_absa.agents.roles import ROLE_SPECS
-from episodic_absa.final_tuples import conflicting_aspects, label_of_pairs, pairs
+from episodic_absa.final_tuples import conflicting_aspects, is_sure_of_label, label_of_pairs, pairs
 from episodic_absa.language import occurs
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.records.scoring import usage_of
 from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS
-from episodic_absa.schemas.absa import FinalTuple, Stage1Result, StructuralRisk
+from episodic_absa.schemas.absa import DebateSummary, FinalTuple, Stage1Result, StructuralRisk
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.run_files.output_line import OutputLine
@@ -60,15 +60,19 @@ def check_no_unguided_change(cell: CellFiles) -> Findings:
 
 
 def check_label_agrees(cell: CellFiles) -> Findings:
-    """Under rules v2 a label agrees with the pairs beside it. Seed rules do not promise this."""
+    """Under rules v2 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
+
+    Seed rules do not promise this.
+    """
     for output in cell.outputs.valid():
         final = output.final_result
         if output.changes is None or final is None:
             continue
         meant = label_of_pairs(final.final_tuples)
-        yield (
-            None if meant in (None, final.label) else f"{output.uid}: its label is {final.label}, its pairs say {meant}"
-        )
+        summary = output.debate.summary if output.debate else DebateSummary()
+        is_quoted = bool(summary.sentence_evidence_spans) and summary.sentence_polarity == final.label
+        holds = meant in (None, final.label) or (is_quoted and not is_sure_of_label(final.final_tuples))
+        yield None if holds else f"{output.uid}: its label is {final.label}, its pairs say {meant}"
 
 
 def check_terms_in_text(cell: CellFiles) -> Findings:

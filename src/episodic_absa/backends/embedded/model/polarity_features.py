@@ -63,6 +63,16 @@ def text_features(reading: Reading) -> list[Feature]:
     return found
 
 
+def word_features(reading: Reading, start: int, end: int, domain: str | None) -> list[Feature]:
+    """Return the features of a whole text that a part of it brings in."""
+    places = [at for at, word in enumerate(reading.words) if start <= word.start and word.end <= end]
+    forms = _forms(reading, places[0], places[-1] + 1) if places else ()
+    found: list[Feature] = [(f"w:{form}", 1.0) for form in dict.fromkeys(forms)]
+    if reading.language == "ko":
+        found += [(f"run:{run}", 1.0) for run in dict.fromkeys(_character_runs(reading.text[start:end]))]
+    return in_domain(found, domain)
+
+
 def domain_features(reading: Reading) -> list[Feature]:
     """Return the features by which a text's domain is recognised."""
     return [("bias", 1.0), *((form, 1.0) for form in dict.fromkeys(word.form for word in reading.words))]

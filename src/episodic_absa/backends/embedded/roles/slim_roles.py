@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import judge_term
+from episodic_absa.backends.embedded.judgement.deciding_words import deciding_words
 from episodic_absa.backends.embedded.judgement.two_readers import is_mere_guess
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.roles.ate import answer_ate
@@ -152,7 +153,12 @@ def slim_judge(reading: WeighedReading, inputs: JudgeInputs) -> DecisionsAnswer:
         if norm(term) in claimed:
             kept = JudgeDecision(target=term, quote=answer.aspect_evidence.get(term, ""), decision=KEEP)
             decisions.setdefault(norm(term), kept)
-    return DecisionsAnswer(decisions=tuple(decisions.values()), label=answer.sentence_polarity)
+    label = answer.sentence_polarity
+    return DecisionsAnswer(
+        decisions=tuple(decisions.values()),
+        label=label,
+        label_quotes=deciding_words(reading, label),
+    )
 
 
 def slim_stage2_ate(reading: WeighedReading, inputs: ReviewInputs) -> TargetVerdictsAnswer:

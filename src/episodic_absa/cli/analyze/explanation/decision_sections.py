@@ -7,7 +7,7 @@ from rich.text import Text
 
 from episodic_absa.agents.decision.moderator import stage_label
 from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.cli.analyze.analysis_view import polarity_text, shown_text
+from episodic_absa.cli.analyze.analysis_view import deciding_words, polarity_text
 from episodic_absa.cli.analyze.explanation.reason_words import ADOPT_WORDS, MODERATOR_RULE_WORDS, STORE_SKIP_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row, plain_text, row_list
 
@@ -32,7 +32,7 @@ def moderator_rows(result: SampleResult) -> Iterable[Row]:
     moderator, flags = result.moderator, result.moderator.arbiter_flags
     source = f"  {moderator.confidence:.2f}, from {moderator.label_source}; tuples of {moderator.selected_stage}"
     yield "label", Text.assemble(polarity_text(moderator.final_label), source)
-    yield "words", _deciding_words(result)
+    yield "words", _words(result)
     yield "rules", row_list(_rules(result))
     if flags.drop_guard:
         yield "drop guard", Text(f"Stage1 leads by {flags.confidence_margin_used:.2f}")
@@ -40,19 +40,9 @@ def moderator_rows(result: SampleResult) -> Iterable[Row]:
         yield "rule E", Text(f"did not fire: {flags.rule_e_block_reason}", style="dim")
 
 
-def _deciding_words(result: SampleResult) -> Text:
-    """Return the words that decide the label: those of the pairs with its polarity, else those quoted for the text."""
-    label = result.label
-    quoted = [
-        aspect.evidence
-        for aspect in result.aspects
-        if aspect.evidence and (aspect.polarity == label or (label == "mixed" and aspect.polarity != "neutral"))
-    ]
-    if not quoted and result.debate is not None and result.debate.summary.sentence_polarity == label:
-        quoted = [words for words in result.debate.summary.sentence_evidence_spans if words]
-    if not quoted:
-        return Text("none that can be quoted: the text as a whole", style="dim")
-    return Text(", ".join(f"“{shown_text(words)}”" for words in dict.fromkeys(quoted)), style="cyan")
+def _words(result: SampleResult) -> Text:
+    words = deciding_words(result)
+    return Text(words, style="cyan") if words else Text("none that can be quoted: the text as a whole", style="dim")
 
 
 def _rules(result: SampleResult) -> Iterable[tuple[Text, ...]]:
