@@ -18,6 +18,7 @@ def test_json_holds_every_flag_of_every_condition(cli: Cli, source: str) -> None
     loaded = load_conditions(source)
     assert told["conditions"] == {
         name: {flag: getattr(condition, flag) for flag in (*FLAG_NAMES, "rules")}
+        | {"pipeline": condition.pipeline.model_dump()}
         for name, condition in loaded.conditions.items()
     }
     assert told["aliases"] == loaded.aliases

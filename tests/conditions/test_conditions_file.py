@@ -25,7 +25,10 @@ FILES: dict[str, tuple[str, ...]] = {
     "v1_1": ("C1", "C2", "C2_silent"),
     "v1_2": ("C1", "C2", "C2_silent", "C2_eval_only"),
     "v1_3": ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
-    "v2_0": ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
+    "v2_0": (
+        *("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
+        *("adaptive", "stage1_only", "one_call", "one_call_votes"),
+    ),
 }
 SHIPPED = [(version, name) for version, names in FILES.items() for name in names]
 

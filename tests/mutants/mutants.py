@@ -202,8 +202,8 @@ SLOW = (
     ),
     mutant(
         "metrics: the micro score pools only samples with explicit gold",
-        "        if expected:\n            hit_n",
-        "        if True:\n            hit_n",
+        "len(predicted) + len(expected)) if expected else None",
+        "len(predicted) + len(expected)) if True else None",
         "metrics/test_quality_by_oracle.py",
         "metrics/test_quality_metrics.py",
     ),
@@ -215,8 +215,8 @@ SLOW = (
     ),
     mutant(
         "sample: an unnamed review gets a random uuid",
-        "analyze-{uuid.uuid4()}",
-        "analyze-{uuid.uuid1()}",
+        'uid=uid or f"analyze-{uuid.uuid4()}"',
+        'uid=uid or f"analyze-{uuid.uuid1()}"',
         "test_analyzer_defaults.py",
     ),
     mutant(

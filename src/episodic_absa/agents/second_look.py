@@ -1,6 +1,5 @@
 """How closely a sample is looked at again after Stage1. `effort: adaptive` looks only where something is at stake."""
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
 from episodic_absa.agents.decision.change_rules import SURE_READER
@@ -13,7 +12,8 @@ from episodic_absa.memory import (
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
-from episodic_absa.schemas.absa import Stage1Result
+from episodic_absa.schemas.absa import DebateOutput, Stage1Result
+from episodic_absa.schemas.reader_view import ReaderPair
 from episodic_absa.vocabulary import Language, Look, Stake
 
 _POLARITY_STAKES: Final = frozenset[Stake]({"conflict", "doubted_polarity", "validator", "neutral_only"})
@@ -24,6 +24,16 @@ class SecondLook(NamedTuple):
 
     look: Look
     stakes: tuple[Stake, ...] = ()
+    doubted: tuple[str, ...] = ()
+    """The terms that the reader holds to be no targets."""
+
+    def needs_verdicts(self, debate: DebateOutput | None) -> bool:
+        """Return whether Stage2 is asked after the debate: not about targets whose doubt a speaker has settled."""
+        if self.look != "targets" or debate is None:
+            return self.look != "none"
+        edits = [edit for debate_round in debate.rounds for turn in debate_round.turns for edit in turn.proposed_edits]
+        dropped = {norm(edit.target.aspect_ref or "") for edit in edits if edit.op == "drop_tuple"}
+        return not dropped.issuperset(map(norm, self.doubted))
 
 
 class LookRule(Protocol):
@@ -59,29 +69,31 @@ class AdaptiveLook:
 
     def decide(self, text: str, language: Language, stage1: Stage1Result, signals: GateSignals) -> SecondLook:
         """Return no look, a look at the targets, or a whole look."""
-        if self._reader is not None and self._reader.reads(language):
-            stakes = tuple(self._reader_stakes(self._reader, text, language, stage1, signals))
-        else:
-            stakes = _gate_stakes(signals)
-        if not stakes:
-            return SecondLook("none")
-        return SecondLook("targets" if _POLARITY_STAKES.isdisjoint(stakes) else "whole", stakes)
-
-    def _reader_stakes(
-        self, reader: Reader, text: str, language: Language, stage1: Stage1Result, signals: GateSignals
-    ) -> Iterator[Stake]:
+        if self._reader is None or not self._reader.reads(language):
+            return _look_at(_gate_stakes(signals))
         items = [item for item in stage1.atsa.sentiments if is_pair(item) and item.aspect_term]
-        views = [(item, view) for item in items if (view := reader.view(text, language, item.aspect_term)) is not None]
-        if signals.has_conflict:
-            yield "conflict"
-        if any(view.polarity != item.polarity and view.p_polarity >= SURE_READER for item, view in views):
-            yield "doubted_polarity"
-        if any(view.p_target < self._thresholds.drop_for_below for _, view in views):
-            yield "doubted_target"
+        read = ((item, self._reader.view(text, language, item.aspect_term)) for item in items)
+        views = [(item, view) for item, view in read if view is not None]
+        sees_another = any(view.polarity != item.polarity and view.p_polarity >= SURE_READER for item, view in views)
+        doubted = tuple(item.aspect_term for item, view in views if view.p_target < self._thresholds.drop_for_below)
         named = {norm(item.aspect_term) for item in items}
-        likely = self._thresholds.add_for_from
-        if any(pair.view.p_target >= likely and norm(pair.term) not in named for pair in reader.pairs(text, language)):
-            yield "missed_target"
+        likely = [pair for pair in self._reader.pairs(text, language) if self._is_likely(pair)]
+        stakes: dict[Stake, bool] = {
+            "conflict": signals.has_conflict,
+            "doubted_polarity": sees_another,
+            "doubted_target": bool(doubted),
+            "missed_target": any(norm(pair.term) not in named for pair in likely),
+        }
+        return _look_at(tuple(stake for stake, holds in stakes.items() if holds), doubted)
+
+    def _is_likely(self, pair: ReaderPair) -> bool:
+        return pair.view.p_target >= self._thresholds.add_for_from
+
+
+def _look_at(stakes: tuple[Stake, ...], doubted: tuple[str, ...] = ()) -> SecondLook:
+    if not stakes:
+        return SecondLook("none")
+    return SecondLook("targets" if _POLARITY_STAKES.isdisjoint(stakes) else "whole", stakes, doubted)
 
 
 def _gate_stakes(signals: GateSignals) -> tuple[Stake, ...]:

@@ -113,7 +113,7 @@ class SupervisorAgent:
             STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue
         )  # the same slot, no new retrieval
         verdicts = Verdicts()
-        if stage2:
+        if stage2 and second_look.needs_verdicts(debated.output):
             verdicts = await stage2.give_verdicts(sample, language, stage1, built.context, to_stage2.slot, asking)
         patched, validator2, decision, changes = await self._stages.rules.settle(
             sample, language, stage1, debated.output, built, verdicts, to_stage2.slot, asking

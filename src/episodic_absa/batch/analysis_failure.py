@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Final, Self
 
-from episodic_absa.errors import BackendError, ConfigError, ContractError, LeakageError
+from episodic_absa.errors import BackendError, ContractError, InputError, LeakageError
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.vocabulary import ErrorType
 
@@ -40,7 +40,7 @@ def failure_of_text(text: object, error: Exception) -> AnalysisFailure:
     """Return the failure of a text that cannot become a sample; the message never quotes it."""
     if not isinstance(text, str):
         message = f"the review is of type {type(text).__name__}, not a text; leave it out or turn it into one"
-    elif isinstance(error, ConfigError) or type(error) is ValueError:
+    elif isinstance(error, InputError):
         message = str(error)
     else:
         message = "the review is no valid Unicode text; check how it was read"

@@ -99,7 +99,7 @@ def conditions(
             help="A version of the package, or your own YAML file.",
             autocompletion=complete_version,
         ),
-    ] = "v1_2",
+    ] = "v2_0",
     *,
     as_json: AsJson = False,
 ) -> None:

@@ -100,6 +100,9 @@ def _overlays(condition: Condition) -> dict[str, Any]:
 
 
 def _value_text(value: Any) -> str:
+    """Return a value in words; the keys of a mapping stand before their values."""
+    if isinstance(value, dict):
+        return ", ".join(f"{printable(key)} {_value_text(inner)}" for key, inner in value.items()) or "-"
     return printable(value if isinstance(value, str) else canonical_json(value))
 
 

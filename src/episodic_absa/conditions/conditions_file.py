@@ -16,7 +16,7 @@ from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import DangerousAdvice, MemoryMode, Rules
 
 ConditionsVersion = Literal["v1_1", "v1_2", "v1_3", "v2_0"]
-DEFAULT_VERSION: Final[ConditionsVersion] = "v1_2"
+DEFAULT_VERSION: Final[ConditionsVersion] = "v2_0"
 
 _FILE_KEYS: Final = ("version", "dangerous_advice", "use_lexical", "conditions", "aliases")
 _MODE: Final = "memory_mode"

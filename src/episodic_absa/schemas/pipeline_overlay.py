@@ -1,8 +1,8 @@
 """What a condition may change of the pipeline, so that one grid can hold several efforts."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.vocabulary import Effort
@@ -25,3 +25,8 @@ class PipelineOverlay(FrozenModel):
     vote_temperature: Temperature | None = None
     reader: Flag | None = None
     stage1: Stage1Overlay = Stage1Overlay()
+
+    @model_serializer(mode="wrap")
+    def _named_keys_only(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        return {key: value for key, value in fields.items() if value is not None and value != {"joint": None}}

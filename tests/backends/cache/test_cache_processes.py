@@ -17,7 +17,8 @@ ASKER = Path(__file__).with_name("asker.py")
 
 def start_asker(path: Path, *, first: int = 0, count: int = 10**6) -> "subprocess.Popen[bytes]":
     command = [sys.executable, str(ASKER), str(path), "--first", str(first), "--count", str(count)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # Unbuffered: `communicate` does not return what `readline` has read ahead.
+    return subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def kept_in(path: Path) -> set[str]:
