@@ -201,3 +201,33 @@ def test_an_interrupt_keeps_what_was_done_and_says_how_far_it_came(
     assert capsys.readouterr().err == "stopped after 3 of 4 reviews; their results are in r.partial.csv\n"
     assert len(rows_of(folder / "r.partial.csv")) == 3
     assert sorted(path.name for path in folder.iterdir()) == ["r.partial.csv", "reviews.csv"]
+
+
+def test_an_analyst_gets_a_page_a_table_and_the_same_numbers_in_the_terminal(folder: Path) -> None:
+    done = Done("reviews.csv", "--summary", "page.html", "--out", "results.csv", "--effort", "stage1")
+    assert done.code == 0, done.err
+    assert "cp949" in done.err.lower()
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "reviews.csv" in page
+    assert "default-src" in page  # it may load nothing
+    assert len(rows_of(folder / "results.csv")) == len(REVIEWS)
+    battery = next(line for line in done.out.splitlines() if line.startswith("battery"))
+    assert battery.split()[1:5] == ["0", "2", "0", "2"]
+    assert "page.html" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("reviews.csv", "--summary", "nowhere/page.html"), "--summary nowhere/page.html cannot be written"),
+        (("reviews.csv", "--summary", "page.html", "--json"), "leave --explain and --json out"),
+        (("reviews.csv", "--effort", "adaptive", "--conditions", "v1_2"), "effort: adaptive needs rules v2"),
+    ],
+)
+def test_what_cannot_be_obeyed_is_said_before_anything_is_analysed(
+    folder: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    done = Done(*arguments)
+    assert done.code == 2
+    assert words in " ".join(done.err.split())
+    assert sorted(path.name for path in folder.iterdir()) == ["reviews.csv"]
