@@ -89,7 +89,10 @@ def test_every_condition_is_measured_with_its_own_rules_and_effort(grid: _Grid) 
             asked = grid.calls(f"{name}__seed{seed}")
             assert sum(asked) == pytest.approx(calls.total * SAMPLE_N)
             assert calls.least <= min(asked) <= max(asked) <= calls.most
-    ranges = {name: (of.calls.least, of.calls.most) for name, of in grid.estimate.calls_per_sample.items()}
+    ranges = {
+        name: (condition.calls.least, condition.calls.most)
+        for name, condition in grid.estimate.calls_per_sample.items()
+    }
     assert ranges == {
         "C1": (8, 9),
         "C2": (8, 9),
@@ -139,4 +142,4 @@ def test_conditions_share_no_answers_across_rules_and_only_the_validator_across_
     # The validator is asked once more where two asks found other pairs than one.
     assert 3 * (10 + 8 + 2) <= estimate.lower.sent <= 3 * (10 + 8 + 3)
     assert estimate.upper.sent == 3 * (10 + 9 + 3)
-    assert [of.rules for of in estimate.calls_per_sample.values()] == ["seed", "v2", "v2"]
+    assert [condition.rules for condition in estimate.calls_per_sample.values()] == ["seed", "v2", "v2"]

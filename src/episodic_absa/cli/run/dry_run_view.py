@@ -28,8 +28,13 @@ def dry_run_json(config: ExperimentConfig, estimate: RunEstimate) -> dict[str, A
     }
 
 
-def _calls_json(of: ConditionCalls) -> dict[str, Any]:
-    return {"rules": of.rules, "effort": of.effort, **of.calls._asdict(), "total": of.calls.total}
+def _calls_json(condition: ConditionCalls) -> dict[str, Any]:
+    return {
+        "rules": condition.rules,
+        "effort": condition.effort,
+        **condition.calls._asdict(),
+        "total": condition.calls.total,
+    }
 
 
 def dry_run_view(config: ExperimentConfig, estimate: RunEstimate) -> ConsoleRenderable:
@@ -66,7 +71,7 @@ def _grid(config: ExperimentConfig, estimate: RunEstimate) -> Table:
 def _calls_of_all(estimate: RunEstimate) -> CallsPerSample | None:
     """Return the calls of a sample if they are the same in every cell."""
     build = estimate.calls_per_build_sample
-    of_all = {of.calls for of in (*estimate.calls_per_sample.values(), *([build] if build else []))}
+    of_all = {condition.calls for condition in (*estimate.calls_per_sample.values(), *([build] if build else []))}
     return of_all.pop() if len(of_all) == 1 else None
 
 
@@ -87,16 +92,18 @@ def _calls_table(config: ExperimentConfig, estimate: RunEstimate) -> Table:
     if _calls_of_all(estimate) is not None:
         return table
     named: dict[ConditionCalls, list[str]] = {}
-    for name, of in estimate.calls_per_sample.items():
-        named.setdefault(of, []).append(printable(name))
-    rows = [(", ".join(names), of) for of, names in named.items()]
+    for name, condition in estimate.calls_per_sample.items():
+        named.setdefault(condition, []).append(printable(name))
+    rows = [(", ".join(names), condition) for condition, names in named.items()]
     if (build := estimate.calls_per_build_sample) and config.build_condition:
         rows.append((f"build: {printable(config.build_condition.name)}", build))
-    for title, of in rows:
-        calls = of.calls
+    for title, condition in rows:
+        calls = condition.calls
         total_range = f"{calls.least}-{calls.most}" if calls.least < calls.most else str(calls.least)
         means = (calls.stage1, calls.debate, calls.stage2)
-        table.add_row(title, of.rules, of.effort, mean_text(calls.total), total_range, *map(mean_text, means))
+        table.add_row(
+            title, condition.rules, condition.effort, mean_text(calls.total), total_range, *map(mean_text, means)
+        )
     return table
 
 
@@ -120,8 +127,12 @@ def _bounds(estimate: RunEstimate) -> Table:
 def _measured_notes(config: ExperimentConfig, estimate: RunEstimate) -> Iterator[str]:
     """Yield what the three columns assume where the answers decide how many calls a sample takes."""
     build = estimate.calls_per_build_sample
-    varying = [of for of in (*estimate.calls_per_sample.values(), *([build] if build else [])) if of.varies]
-    if any(of.effort == "adaptive" for of in varying):
+    varying = [
+        condition
+        for condition in (*estimate.calls_per_sample.values(), *([build] if build else []))
+        if condition.varies
+    ]
+    if any(condition.effort == "adaptive" for condition in varying):
         yield (
             "adaptive looks again where something is at stake: in the estimate by the embedded engine's reading, "
             "in lower nowhere, in upper everywhere."
