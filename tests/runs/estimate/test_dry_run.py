@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 import yaml
 
+from episodic_absa.backends.backend import Ask, Prompt, Request
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.estimate import dry_run
 from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
-from episodic_absa.runs.estimate.sample_loads import estimate_tokens
+from episodic_absa.runs.estimate.request_load import estimate_tokens, guess_load
+from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.role_inputs import AteInputs
 
 REVIEWS = (
     "It's not that the room was dirty, it just hadn't seen a vacuum in a while.",
@@ -44,7 +47,7 @@ def estimate(config: ExperimentConfig) -> RunEstimate:
 
 def test_bounds_enclose_the_estimate(make_experiment: MakeExperiment) -> None:
     result = estimate(make_experiment())
-    assert (result.evaluated_n, result.samples_per_cell, result.calls_per_sample.total) == (6, 4, 10)
+    assert (result.evaluated_n, result.samples_per_cell, result.calls_per_sample["C2"].calls.total) == (6, 4, 10)
     assert result.lower.sent == 2 * 4 * 10
     assert result.upper.sent == 6 * 4 * 10
     # Only C2 shows memory: debate and Stage2 of those samples are asked once more per seed.
@@ -83,7 +86,8 @@ def test_calls_follow_the_switches(
     make_experiment: MakeExperiment, pipeline: dict[str, Any], stages: tuple[int, int, int]
 ) -> None:
     result = estimate(make_experiment(pipeline=pipeline))
-    assert tuple(result.calls_per_sample) == stages
+    for condition in result.calls_per_sample.values():
+        assert condition.calls == (*stages, sum(stages), sum(stages))
     assert result.upper.sent == 6 * 4 * sum(stages)
 
 
@@ -122,3 +126,13 @@ def test_hangul_takes_more_tokens_than_latin_letters() -> None:
     assert estimate_tokens("abcdefgh") == 2
     assert estimate_tokens("가나다") == 2
     assert estimate_tokens("가나다 abc") == 3
+
+
+def test_prompts_that_state_their_form_have_no_schema_and_short_answers() -> None:
+    inputs = AteInputs(text="Good.", language="en")
+    seed_load, v2_load = (
+        guess_load(Request(Ask("ate", inputs, Prompt("p", "name", "text", states_form=states_form), AteAnswer)))
+        for states_form in (False, True)
+    )
+    assert v2_load.tokens_in == estimate_tokens("name\ntext") < seed_load.tokens_in
+    assert v2_load.tokens_out < seed_load.tokens_out

@@ -1,6 +1,7 @@
 """Estimates what a run takes before anything is sent: calls, tokens and cost between two bounds."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -12,34 +13,56 @@ from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.runs.config.cells import Cell, build_cells, evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.estimate.sample_loads import Load, SampleLoad, measure_loads
+from episodic_absa.runs.estimate.request_load import Load
+from episodic_absa.runs.estimate.sample_loads import ConditionLoad, SampleLoad, measure_loads
+from episodic_absa.runs.estimate.shared_load import Column, Sharing, Total, total_of
 from episodic_absa.schemas.absa import Sample
+from episodic_absa.schemas.run import Condition
+from episodic_absa.vocabulary import Effort, Rules
 
 MEASURED_AT_MOST: Final = 400
 """If a cell has more samples, an evenly spaced subset of this size is measured."""
 
 
 class CallsPerSample(NamedTuple):
-    """Calls by stage; repairs of unusable answers are not counted."""
+    """Mean calls by stage with the embedded engine's answers; repairs of unusable answers are not counted."""
 
-    stage1: int
-    debate: int
-    stage2: int
+    stage1: float
+    debate: float
+    stage2: float
+    least: int
+    """Calls of a sample whatever the model answers."""
+    most: int
+    """Calls of a sample if its answers lead to every possible call."""
 
     @property
-    def total(self) -> int:
-        """Calls of a whole sample."""
-        return sum(self)
+    def total(self) -> float:
+        """Mean calls of a whole sample."""
+        return self.stage1 + self.debate + self.stage2
+
+
+@dataclass(frozen=True)
+class ConditionCalls:
+    """How a condition analyses, and what that takes."""
+
+    rules: Rules
+    effort: Effort
+    calls: CallsPerSample
+
+    @property
+    def varies(self) -> bool:
+        """Whether the answers decide how many calls a sample takes."""
+        return self.calls.least < self.calls.most
 
 
 @dataclass(frozen=True)
 class Bound:
-    """One column of the estimate."""
+    """One column of the estimate, for all cells together."""
 
     sent: int
     """Requests that leave this machine."""
     shared: int
-    """Calls answered by an equal request of another cell."""
+    """Calls answered by an equal request, mostly of another cell."""
     tokens_in: int
     tokens_out: int
     cost_usd: float | None
@@ -54,7 +77,10 @@ class RunEstimate:
     build_n: int
     samples_per_cell: int
     samples_per_build: int
-    calls_per_sample: CallsPerSample
+    calls_per_sample: Mapping[str, ConditionCalls]
+    """By the name of the evaluated condition."""
+    calls_per_build_sample: ConditionCalls | None
+    """The same for the condition that builds the stores; None: there are no builds."""
     may_show_n: int
     """Samples of a cell for which memory could be shown in some condition."""
     measured_n: int
@@ -73,18 +99,17 @@ class _Part(NamedTuple):
     sample_n: int
     loads: Sequence[SampleLoad]
 
-    def total(self, loads: Iterable[Load], seed_n: int) -> Load:
-        """Scale the loads of the measured samples up to all samples and seeds."""
-        factor = self.sample_n / len(self.loads) if self.loads else 0.0
-        total = Load()
-        for load in loads:
-            total = total.plus(load)
-        return total.times(factor * seed_n)
+    def total(self, column: Column, sharing: Sharing) -> Total:
+        """Scale the loads of the measured samples up to all samples."""
+        total = Total()
+        for load in self.loads:
+            total = total.plus(total_of(load, column, sharing))
+        return total.times(self.sample_n / len(self.loads) if self.loads else 0.0)
 
     @property
     def may_show_n(self) -> int:
         """How many samples of a cell memory could be shown for."""
-        may_show = [bool(load.shown_in) for load in self.loads]
+        may_show = [any(load.may_show for load in sample.values()) for sample in self.loads]
         return round(sum(may_show) / len(may_show) * self.sample_n) if may_show else 0
 
 
@@ -98,69 +123,56 @@ async def estimate_run(config: ExperimentConfig) -> RunEstimate:
     data = ExperimentData(config)
     evaluation = await _measured_part(config, data, list(evaluated_cells(config)))
     building = await _measured_part(config, data, list(build_cells(config)))
-    seed_n = len(config.file.experiment.seeds)
-    names = [condition.name for condition in config.conditions]
-    is_shared = config.file.cache.share == "all"
-    build_load = building.total((load.without_memory for load in building.loads), seed_n)
-    lower, middle, upper = (
-        build_load.plus(
-            evaluation.total((load_of(load, names, is_shared=is_shared) for load in evaluation.loads), seed_n)
-        )
-        for load_of in (_least, _likely, _most)
-    )
-    price, no_price = await _price(config.file.backbone, upper)
-    asked_n = round(upper.calls)
-    lower_bound, estimate, upper_bound = (_bound(load, asked_n, price) for load in (lower, middle, upper))
+    sharing = Sharing(len(config.file.experiment.seeds), across_conditions=config.file.cache.share == "all")
+    totals = [
+        building.total(column, sharing).plus(evaluation.total(column, sharing))
+        for column in ("lower", "estimate", "upper")
+    ]
+    price, no_price = await _price(config.file.backbone, totals[-1].sent)
+    lower, estimate, upper = (_bound(total, price) for total in totals)
     return RunEstimate(
         evaluated_n=len(evaluation.cells),
         build_n=len(building.cells),
         samples_per_cell=evaluation.sample_n,
         samples_per_build=building.sample_n,
-        calls_per_sample=calls_per_sample(config),
+        calls_per_sample=_calls_by_condition(config, evaluation),
+        calls_per_build_sample=next(iter(_calls_by_condition(config, building).values()), None),
         may_show_n=evaluation.may_show_n,
         measured_n=len(evaluation.loads) + len(building.loads),
-        lower=lower_bound,
+        lower=lower,
         estimate=estimate,
-        upper=upper_bound,
+        upper=upper,
         no_price=no_price,
     )
 
 
-def calls_per_sample(config: ExperimentConfig) -> CallsPerSample:
-    """Return the calls that the switches of the pipeline ask for."""
-    pipeline = config.file.pipeline
-    validator_n = int(pipeline.enable_validator)
-    return CallsPerSample(
-        stage1=2 + validator_n,
-        debate=pipeline.debate.rounds * len(pipeline.debate.order) + 1 if pipeline.enable_debate else 0,
-        stage2=2 + validator_n if pipeline.enable_stage2 else 0,
-    )
+def _calls_by_condition(config: ExperimentConfig, part: _Part) -> dict[str, ConditionCalls]:
+    return {
+        name: ConditionCalls(
+            rules=condition.rules,
+            effort=config.file.pipeline.under(condition).effort,
+            calls=_mean_calls([sample[name] for sample in part.loads]),
+        )
+        for name, condition in _conditions_of(part.cells).items()
+    }
 
 
-def _least(load: SampleLoad, names: Sequence[str], *, is_shared: bool) -> Load:
-    """All cells of a seed share every answer."""
-    return load.without_memory.times(1 if is_shared else len(names))
-
-
-def _likely(load: SampleLoad, names: Sequence[str], *, is_shared: bool) -> Load:
-    """A cell asks for itself where memory could be shown; all other answers are shared."""
-    shown_n = sum(name in load.shown_in for name in names)
-    slots = load.slot.times(shown_n)
-    if not is_shared:
-        return load.without_memory.times(len(names)).plus(slots)
-    later_n = shown_n + (shown_n < len(names))
-    return load.stage1.plus(load.later.times(later_n)).plus(slots)
-
-
-def _most(load: SampleLoad, names: Sequence[str], *, is_shared: bool) -> Load:  # noqa: ARG001 - one signature for all
-    """No answer is shared."""
-    shown_n = sum(name in load.shown_in for name in names)
-    return load.without_memory.times(len(names)).plus(load.slot.times(shown_n))
+def _mean_calls(loads: Sequence[ConditionLoad]) -> CallsPerSample:
+    stages = Counter(request.stage for load in loads for request in load.requests)
+    stage1, debate, stage2 = (stages[stage] / max(len(loads), 1) for stage in ("stage1", "debate", "stage2"))
+    least = min((len(load.certain) for load in loads), default=0)
+    most = max((len(load.possible) for load in loads), default=0)
+    return CallsPerSample(stage1, debate, stage2, least, most)
 
 
 async def _measured_part(config: ExperimentConfig, data: ExperimentData, cells: Sequence[Cell]) -> _Part:
     samples = [labelled.sample for labelled in data.samples_of(cells[0])] if cells else []
-    return _Part(cells, len(samples), await measure_loads(config, _spread(samples)))
+    conditions = list(_conditions_of(cells).values())
+    return _Part(cells, len(samples), await measure_loads(config, conditions, _spread(samples)))
+
+
+def _conditions_of(cells: Sequence[Cell]) -> dict[str, Condition]:
+    return {cell.condition.name: cell.condition for cell in cells}
 
 
 class _Price(NamedTuple):
@@ -193,12 +205,12 @@ async def _price(backbone: BackboneSettings, load: Load) -> tuple[_Price | None,
     return _Price(for_in / tokens_in, (for_out - for_in) / tokens_out), ""
 
 
-def _bound(load: Load, asked_n: int, price: _Price | None) -> Bound:
-    sent = round(load.calls)
+def _bound(total: Total, price: _Price | None) -> Bound:
+    load = total.sent
     cost = None if price is None else load.tokens_in * price.per_token_in + load.tokens_out * price.per_token_out
     return Bound(
-        sent=sent,
-        shared=asked_n - sent,
+        sent=round(load.calls),
+        shared=round(total.asked_n) - round(load.calls),
         tokens_in=round(load.tokens_in),
         tokens_out=round(load.tokens_out),
         cost_usd=None if cost is None else round(cost, 6),

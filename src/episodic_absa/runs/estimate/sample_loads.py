@@ -1,130 +1,198 @@
-"""Measures the calls and tokens of single samples: the embedded engine answers in place of the model.
+"""Measures the requests of single samples: the embedded engine answers in place of the model.
 
 Its prompts have the length of the model's prompts, except where they quote earlier answers. Its validator shows for
-which samples a gate could open.
+which samples a gate could open, and its reading shows where `effort: adaptive` looks again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pydantic import BaseModel
-
 from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.backends.answer_parsing import schema_text
-from episodic_absa.backends.backend import RepairingBackend, Reply, Request
+from episodic_absa.agents.roles import ROLE_SPECS
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
+from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.conditions import load_condition
+from episodic_absa.pipeline import Pipeline
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.estimate.request_load import LATIN_CHARS_PER_TOKEN, Load, guess_load
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
-from episodic_absa.schemas.absa import Sample
-from episodic_absa.vocabulary import SPEAKERS, Role
+from episodic_absa.schemas.absa import Sample, Stage1Result
+from episodic_absa.schemas.run import Condition
+from episodic_absa.vocabulary import Role, Rules
 
-_STAGE1_ROLES: Final = frozenset[Role]({"ate", "atsa", "validator", "joint"})
-_ASSUMED_TOKENS_OUT: Final[dict[Role, int]] = {
-    "ate": 80,
-    "atsa": 180,
-    "validator": 150,
-    **dict.fromkeys(SPEAKERS, 200),
-    "judge": 350,
-    "stage2_ate": 120,
-    "stage2_atsa": 150,
-    "stage2_validator": 150,
-    "joint": 100,
-}
+_MEASURED_SEED: Final = -1
+"""Stands for the seed of the cell; the votes of a sample have seeds from 0 on."""
 _ASSUMED_CHARS_PER_ADVISORY: Final = 650
-_LATIN_CHARS_PER_TOKEN: Final = 4.0
-_HANGUL_CHARS_PER_TOKEN: Final = 1.5
+_MEMORY_OFF: Final = {
+    "memory_mode": "off",
+    "retrieval_execute": False,
+    "injection_mask": True,
+    "store_write": False,
+    "exposed_to_debate": False,
+    "exposed_to_stage2": False,
+}
 
 
-class Load(NamedTuple):
-    """A number of calls and their tokens."""
+class MeasuredRequest(NamedTuple):
+    """One request of a sample, no memory shown."""
 
-    calls: float = 0.0
-    tokens_in: float = 0.0
-    tokens_out: float = 0.0
-
-    def plus(self, other: "Load") -> "Load":
-        """Return the sum of two loads."""
-        return Load(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
-
-    def times(self, factor: float) -> "Load":
-        """Multiply the load."""
-        return Load(*(amount * factor for amount in self))
-
-
-class SampleLoad(NamedTuple):
-    """What one sample takes if no answer is shared."""
-
-    stage1: Load
-    later: Load
-    """Debate and Stage2: the calls that may see memory."""
-    slot: Load
-    """What memory adds to them: tokens, no calls."""
-    shown_in: frozenset[str]
-    """The conditions in which a gate lets memory through to a prompt."""
+    key: str
+    """Requests of any condition with an equal key share one answer."""
+    role: Role
+    load: Load
+    is_per_seed: bool
+    """False: every seed of the experiment asks for the same answer, as for a vote."""
 
     @property
-    def without_memory(self) -> Load:
-        """All calls of the sample, no memory shown."""
-        return self.stage1.plus(self.later)
+    def stage(self) -> str:
+        """The stage that asks."""
+        return ROLE_SPECS[self.role].stage
+
+    @property
+    def may_see_memory(self) -> bool:
+        """Whether the request belongs to the debate or to Stage2."""
+        return self.stage != "stage1"
 
 
-async def measure_loads(config: ExperimentConfig, samples: Sequence[Sample]) -> list[SampleLoad]:
-    """Return the load of every sample. Nothing is sent and nothing is written."""
-    replier = _MeasuringReplier()
-    pipeline = build_experiment_pipeline(
-        config,
-        backend=RepairingBackend(replier),
-        # C1 never opens its store, so no file has to exist.
-        condition=load_condition("C1"),
-        store=config.out_dir / "no_store",
-    )
-    memory, supervisor = DirectMemory(pipeline.memory), pipeline.supervisor
-    slot_tokens = _slot_tokens(config)
-    loads = []
-    for sample in samples:
-        replier.stage1 = replier.later = Load()
-        result = await supervisor.run(sample, memory)
-        shown_in = frozenset(
-            condition.name for condition in config.conditions if supervisor.may_show_memory(condition, result.stage1)
+class ConditionLoad(NamedTuple):
+    """What one sample takes under one condition."""
+
+    requests: tuple[MeasuredRequest, ...]
+    """Those that the embedded engine's answers lead to."""
+    certain: tuple[MeasuredRequest, ...]
+    """Those of them that any answers lead to."""
+    possible: tuple[MeasuredRequest, ...]
+    """All that other answers could lead to."""
+    gate_opens: bool
+    """Whether the condition exposes memory and a gate lets it through."""
+    slot: Load
+    """What memory adds to a request that sees it: tokens, no calls."""
+
+    @property
+    def may_show(self) -> bool:
+        """Whether a prompt may show memory."""
+        return self.gate_opens and any(request.may_see_memory for request in self.requests)
+
+
+SampleLoad = Mapping[str, ConditionLoad]
+"""By the name of the condition."""
+
+
+async def measure_loads(
+    config: ExperimentConfig, conditions: Sequence[Condition], samples: Sequence[Sample]
+) -> list[SampleLoad]:
+    """Return the load of every sample under every condition. Nothing is sent and nothing is written."""
+    measuring = _Measuring(config, conditions)
+    return [await measuring.measure(sample) for sample in samples]
+
+
+class _Analysis(NamedTuple):
+    """What decides the requests of a sample if no memory is shown. Conditions that agree in it send equal requests."""
+
+    rules: Rules
+    settings: PipelineSettings
+
+    def certain(self, requests: Iterable[MeasuredRequest]) -> Iterator[MeasuredRequest]:
+        """Yield the requests that are sent whatever the earlier answers are."""
+        for request in requests:
+            is_second_look = self.settings.effort == "adaptive" and request.may_see_memory
+            is_after_change = self.rules == "v2" and request.role == "stage2_validator"
+            if not is_second_look and not is_after_change:
+                yield request
+
+    def possible(self, whole_look: Sequence[MeasuredRequest]) -> Iterator[MeasuredRequest]:
+        """Yield what may be sent at most, given the requests of a look at the whole sample."""
+        yield from whole_look
+        asks_after_change = self.rules == "v2" and self.settings.enable_stage2
+        if asks_after_change and all(request.role != "stage2_validator" for request in whole_look):
+            # The second validator reads what the first one reads, the pairs after the change.
+            first = [request for request in whole_look if request.role == "validator"]
+            yield from (request._replace(role="stage2_validator") for request in first)
+
+
+class _Measured(NamedTuple):
+    """The requests of one sample, and what the gates of the memory decide by."""
+
+    requests: tuple[MeasuredRequest, ...]
+    stage1: Stage1Result
+
+
+class _Measuring:
+    """Analyses samples with memory switched off, once for all conditions that send equal requests."""
+
+    def __init__(self, config: ExperimentConfig, conditions: Sequence[Condition]) -> None:
+        self._config = config
+        self._conditions = conditions
+        self._engine = EmbeddedReplier()
+        self._pipelines: dict[_Analysis, Pipeline] = {}
+        for condition in conditions:
+            for variant in (condition, self._looking_at_all(condition)):
+                if self._analysis(variant) not in self._pipelines:
+                    self._pipelines[self._analysis(variant)] = self._pipeline(variant)
+        self._slot = Load(tokens_in=_slot_tokens(config))
+
+    async def measure(self, sample: Sample) -> SampleLoad:
+        """Return the load of one sample under every condition."""
+        measured = {analysis: await self._run(pipeline, sample) for analysis, pipeline in self._pipelines.items()}
+        return {condition.name: self._load(condition, measured) for condition in self._conditions}
+
+    def _load(self, condition: Condition, measured: Mapping[_Analysis, _Measured]) -> ConditionLoad:
+        analysis = self._analysis(condition)
+        requests, stage1 = measured[analysis]
+        whole_look = measured[self._analysis(self._looking_at_all(condition))].requests
+        return ConditionLoad(
+            requests,
+            certain=tuple(analysis.certain(requests)),
+            possible=tuple(analysis.possible(whole_look)),
+            gate_opens=self._pipelines[analysis].supervisor.may_show_memory(condition, stage1),
+            slot=self._slot,
         )
-        slot = Load(tokens_in=slot_tokens * replier.later.calls)
-        loads.append(SampleLoad(replier.stage1, replier.later, slot, shown_in))
-    await pipeline.close()
-    return loads
 
+    async def _run(self, pipeline: Pipeline, sample: Sample) -> _Measured:
+        noting = _NotingReplier(self._engine)
+        supervisor = pipeline.supervisor.asking(RepairingBackend(noting))
+        result = await supervisor.run(sample, DirectMemory(pipeline.memory), seed=_MEASURED_SEED)
+        return _Measured(tuple(noting.requests), result.stage1)
 
-def estimate_tokens(text: str) -> float:
-    """Estimate the tokens of a text: models split Hangul into more tokens than Latin letters."""
-    hangul_n = sum("가" <= character <= "힣" or "ㄱ" <= character <= "ㆎ" for character in text)
-    return hangul_n / _HANGUL_CHARS_PER_TOKEN + (len(text) - hangul_n) / _LATIN_CHARS_PER_TOKEN
+    def _looking_at_all(self, condition: Condition) -> Condition:
+        """Return the condition with a second look at every sample, if it looks only where something is at stake."""
+        if self._analysis(condition).settings.effort != "adaptive":
+            return condition
+        return condition.model_copy(update={"pipeline": condition.pipeline.model_copy(update={"effort": "full"})})
+
+    def _analysis(self, condition: Condition) -> _Analysis:
+        return _Analysis(condition.rules, self._config.file.pipeline.under(condition))
+
+    def _pipeline(self, condition: Condition) -> Pipeline:
+        return build_experiment_pipeline(
+            self._config,
+            backend=RepairingBackend(self._engine),
+            # Without memory the store is never opened, so no file has to exist.
+            condition=condition.model_copy(update=_MEMORY_OFF),
+            store=self._config.out_dir / "no_store",
+        )
 
 
 def _slot_tokens(config: ExperimentConfig) -> float:
     chars = config.file.episodic_memory.topk * _ASSUMED_CHARS_PER_ADVISORY
     cap = config.file.pipeline.memory_prompt_injection_chars_cap
-    return (chars if cap is None else min(chars, cap)) / _LATIN_CHARS_PER_TOKEN
+    return (chars if cap is None else min(chars, cap)) / LATIN_CHARS_PER_TOKEN
 
 
-class _MeasuringReplier(PassedOnFacts):
-    """The embedded engine, which also counts the tokens of every prompt."""
+class _NotingReplier(PassedOnFacts):
+    """The embedded engine, which also notes every request of one sample."""
 
-    def __init__(self) -> None:
-        self._engine = EmbeddedReplier()
-        super().__init__(self._engine)
-        self.stage1 = Load()
-        self.later = Load()
+    def __init__(self, engine: Replier) -> None:
+        super().__init__(engine)
+        self._engine = engine
+        self.requests: list[MeasuredRequest] = []
 
     async def reply(self, request: Request) -> Reply:
         ask = request.ask
-        output_model: type[BaseModel] = ask.output_model
-        prompt = f"{ask.prompt.system}\n{schema_text(output_model)}\n{request.user_text}"
-        load = Load(1, estimate_tokens(prompt), _ASSUMED_TOKENS_OUT[ask.role])
-        if ask.role in _STAGE1_ROLES:
-            self.stage1 = self.stage1.plus(load)
-        else:
-            self.later = self.later.plus(load)
+        is_per_seed = ask.seed == _MEASURED_SEED
+        self.requests.append(MeasuredRequest(compute_request_key(request), ask.role, guess_load(request), is_per_seed))
         return await self._engine.reply(request)
 
     async def close(self) -> None:
