@@ -1,0 +1,217 @@
+"""Measures whether confidence is a probability: about 70 % of the pairs with confidence .7 should be right.
+
+python benchmarks/calibration.py                                              # the embedded engine under rules v2
+python benchmarks/calibration.py --run OUTPUTS_OR_RUN_DIR GOLD [--run ...]    # finished runs, such as a model's
+
+The embedded engine is measured on the half of the dev texts that the reader's tables were not fitted on. A second
+check is stricter: every whole dev file with tables that were fitted on the other files; no table is ever fitted on the
+food files. The weights keep their training files in both checks. A pair is right if term and polarity are both in the
+gold; opinions without a target are left out, as they have no calibrated confidence. No test file is read. Without
+../shared/data nothing is measured.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from accuracy import LATEST, ROOT, SHARED_DATA, analyse, read_rows
+from reliability import JudgedPair, expected_calibration_error, reliability_table, summary
+from reliability_plot import Panel, reliability_plot
+from strict_score import Pair, explicit_pairs
+
+from episodic_absa.agents.decision.changes import Reader
+from episodic_absa.agents.pair_confidence import with_confidence
+from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
+from episodic_absa.runs.run_directory import OUTPUTS
+from episodic_absa.schemas.absa import FinalTuple, SentimentItem
+from episodic_absa.vocabulary import Language
+
+sys.path.insert(0, str(ROOT / "training"))
+import reader_calibration
+
+PLOT: Final = ROOT / "docs" / "images" / "reliability.svg"
+UNFITTED: Final[dict[str, Language]] = {"mabsa_food_en": "en", "mabsa_food_ko": "ko"}
+"""No table was fitted on these: their gold marks most opinions as implicit even where the text names the target."""
+LANGUAGES: Final[dict[Language, str]] = {"en": "English", "ko": "Korean"}
+
+
+class AnalysedText(NamedTuple):
+    """One text with its final pairs and its gold."""
+
+    language: Language
+    text: str
+    is_unseen: bool
+    """Whether it belongs to the half that the tables were not fitted on."""
+    tuples: tuple[FinalTuple, ...]
+    gold: set[Pair]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, write down; return the exit code."""
+    parser = argparse.ArgumentParser(description="Reliability of the confidence of pairs.")
+    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument(
+        "--run", nargs=2, action="append", type=Path, metavar=("OUTPUTS", "GOLD"), help="measure runs instead"
+    )
+    parser.add_argument("--plot", type=Path, help="where the plot goes; for runs there is none unless it is named")
+    parser.add_argument("--latest", type=Path, default=LATEST, help="where figures of the embedded engine go")
+    given = parser.parse_args(arguments)
+    if given.run:
+        return measure_runs(given.run, given.plot)
+    if not given.data.is_dir():
+        print(f"calibration: skipped, there is no data at {given.data}")
+        return 0
+    files = {**reader_calibration.DEV_FILES, **UNFITTED}
+    missing = [file for file in files if not (given.data / f"{file}.dev.jsonl").exists()]
+    if missing:
+        print(f"calibration: skipped, {given.data} lacks the dev files of {', '.join(missing)}")
+        return 0
+    figures, panels = measure_embedded(given.data, files)
+    known = json.loads(given.latest.read_text()) if given.latest.exists() else {}
+    given.latest.write_text(json.dumps({**known, "calibration": figures}, indent=2, sort_keys=True) + "\n")
+    write_plot(given.plot or PLOT, panels)
+    return 0
+
+
+def measure_embedded(data: Path, files: Mapping[str, Language]) -> tuple[dict[str, Any], list[Panel]]:
+    """Return the figures of the embedded engine, and one panel per language."""
+    texts = {file: analysed(data, file, language) for file, language in files.items()}
+    other_half = {file: list(judged_pairs(text for text in texts[file] if text.is_unseen)) for file in files}
+    left_out = pairs_left_out(data, texts)
+    figures: dict[str, Any] = {
+        "other_half": {file: show(f"{file}, other half", pairs) for file, pairs in other_half.items()},
+        "left_out": {file: show(f"{file}, left out", pairs) for file, pairs in left_out.items()},
+    }
+    panels = []
+    for language, name in LANGUAGES.items():
+        pairs = [pair for file in files if files[file] == language for pair in other_half[file]]
+        figures["other_half"][language] = {**show(f"{name}, other half", pairs), "table": show_table(pairs)}
+        panels += panels_of([(name, pairs)])
+        pairs = [pair for file in files if files[file] == language for pair in left_out[file]]
+        figures["left_out"][language] = show(f"{name}, each file left out", pairs)
+    return figures, panels
+
+
+def analysed(data: Path, file: str, language: Language) -> list[AnalysedText]:
+    """Analyse the dev file of a corpus under rules v2."""
+    rows = read_rows(data / f"{file}.dev.jsonl")
+    results, _ = asyncio.run(analyse(rows, language, EmbeddedEngine(), "v2"))
+    return [
+        AnalysedText(
+            language,
+            result.sample.text,
+            # The split of training/reader_calibration.py.
+            hashlib.sha256(row["uid"].encode()).digest()[0] % 2 == 1,
+            result.final_result.final_tuples,
+            explicit_pairs(row["gold_tuples"]),
+        )
+        for row, result in zip(rows, results, strict=True)
+    ]
+
+
+def judged_pairs(texts: Iterable[AnalysedText], reader: Reader | None = None) -> Iterator[JudgedPair]:
+    """Yield the pairs that name a target.
+
+    Args:
+        reader: takes the confidence anew; None leaves it as the pipeline gave it.
+    """
+    for text in texts:
+        for final_tuple in text.tuples:
+            confidence = final_tuple.confidence
+            if reader is not None:
+                item = SentimentItem(aspect_term=final_tuple.aspect_term, polarity=final_tuple.polarity)
+                confidence = with_confidence(item, text.text, text.language, reader).confidence
+            yield from _judged(final_tuple, confidence, text.gold)
+
+
+def _judged(final_tuple: FinalTuple, confidence: float, gold: set[Pair]) -> Iterator[JudgedPair]:
+    pair = explicit_pairs([final_tuple.model_dump()])
+    if pair and not final_tuple.is_backfilled:
+        yield JudgedPair(confidence, pair <= gold)
+
+
+def pairs_left_out(data: Path, texts: Mapping[str, Sequence[AnalysedText]]) -> dict[str, list[JudgedPair]]:
+    """Return the pairs of each whole file, with tables that were fitted on all other dev files of its language."""
+    lessons = [lesson for file in reader_calibration.DEV_FILES for lesson in reader_calibration.read_file(data, file)]
+    left_out = {}
+    for file in texts:
+        tables = reader_calibration.fit([lesson for lesson in lessons if lesson.file != file])
+        left_out[file] = list(judged_pairs(texts[file], EmbeddedReader(EmbeddedEngine(), tables)))
+    return left_out
+
+
+def measure_runs(runs: Sequence[tuple[Path, Path]], plot: Path | None) -> int:
+    """Print the figures of finished runs; nothing is written but the plot, if one is asked for."""
+    groups = []
+    for place, gold_file in runs:
+        gold = {str(row["uid"]): explicit_pairs(row["gold_tuples"]) for row in read_rows(gold_file)}
+        outputs = outputs_of(place)
+        if not outputs:
+            print(f"calibration: {place} holds no {OUTPUTS}; name it, the folder of a cell or of a grid")
+            return 1
+        for path in outputs:
+            name = path.parent.name if path.name == OUTPUTS else path.stem
+            groups.append((name, list(recorded_pairs(path, gold))))
+            show(name, groups[-1][1])
+            show_table(groups[-1][1])
+    if plot is not None:
+        write_plot(plot, panels_of(groups))
+    return 0
+
+
+def outputs_of(place: Path) -> list[Path]:
+    """Return the outputs of a run: the file itself, or those of one cell or of all cells of a grid."""
+    if place.is_file():
+        return [place]
+    own = place / OUTPUTS
+    cells = sorted(path for path in place.glob(f"*/{OUTPUTS}") if not path.parent.name.startswith("build__"))
+    return [own] if own.is_file() else cells
+
+
+def recorded_pairs(outputs: Path, gold: Mapping[str, set[Pair]]) -> Iterator[JudgedPair]:
+    """Yield the final pairs of every sample that succeeded and has gold."""
+    for row in read_rows(outputs):
+        if row["status"] == "ok" and row["uid"] in gold:
+            for written in row["final_result"]["final_tuples"]:
+                final_tuple = FinalTuple.model_validate(written)
+                yield from _judged(final_tuple, final_tuple.confidence, gold[row["uid"]])
+
+
+def show(name: str, pairs: Sequence[JudgedPair]) -> dict[str, Any]:
+    """Print the figures of a group and return them."""
+    figures = summary(pairs)
+    print(json.dumps({"pairs": name, **figures}), flush=True)
+    return figures
+
+
+def show_table(pairs: Sequence[JudgedPair]) -> list[dict[str, Any]]:
+    """Print the reliability table of a group and return it."""
+    table = [place.rounded() for place in reliability_table(pairs)]
+    print("bin      n     confidence  right  95 % interval")
+    for row in table:
+        low, high = row["interval"]
+        shares = f"{row['mean_confidence']:<11.3f} {row['share_right']:.3f}  {low:.3f} - {high:.3f}"
+        print(f"{row['bin']}  {row['n']:<5} {shares}")
+    return table
+
+
+def panels_of(groups: Iterable[tuple[str, Sequence[JudgedPair]]]) -> list[Panel]:
+    """Return one panel per group."""
+    return [
+        Panel(name, len(pairs), expected_calibration_error(pairs) or 0.0, reliability_table(pairs))
+        for name, pairs in groups
+    ]
+
+
+def write_plot(path: Path, panels: Sequence[Panel]) -> None:
+    """Write the picture."""
+    path.write_text(f"{reliability_plot(panels)}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
