@@ -1,13 +1,14 @@
 """Measures whether confidence is a probability: about 70 % of the pairs with confidence .7 should be right.
 
 python benchmarks/calibration.py                                              # the embedded engine under rules v2
+python benchmarks/calibration.py --rules seed                                 # the scores that its agents state
 python benchmarks/calibration.py --run OUTPUTS_OR_RUN_DIR GOLD [--run ...]    # finished runs, such as a model's
 
 The embedded engine is measured on the half of the dev texts that the reader's tables were not fitted on. A second
 check is stricter: every whole dev file with tables that were fitted on the other files; no table is ever fitted on the
 food files. The weights keep their training files in both checks. A pair is right if term and polarity are both in the
 gold; opinions without a target are left out, as they have no calibrated confidence. No test file is read. Without
-../shared/data nothing is measured.
+../shared/data nothing is measured. Only the figures of rules v2 are written to latest.json and drawn.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from accuracy import LATEST, ROOT, SHARED_DATA, analyse, read_rows
 from reliability import JudgedPair, expected_calibration_error, reliability_table, summary
@@ -29,7 +30,7 @@ from episodic_absa.agents.pair_confidence import with_confidence
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
 from episodic_absa.runs.run_directory import OUTPUTS
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem
-from episodic_absa.vocabulary import Language
+from episodic_absa.vocabulary import Language, Rules
 
 sys.path.insert(0, str(ROOT / "training"))
 import reader_calibration
@@ -51,10 +52,14 @@ class AnalysedText(NamedTuple):
     gold: set[Pair]
 
 
+AnalysedFiles: TypeAlias = Mapping[str, Sequence[AnalysedText]]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write down; return the exit code."""
     parser = argparse.ArgumentParser(description="Reliability of the confidence of pairs.")
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--rules", choices=get_args(Rules), default="v2")
     parser.add_argument(
         "--run", nargs=2, action="append", type=Path, metavar=("OUTPUTS", "GOLD"), help="measure runs instead"
     )
@@ -71,36 +76,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         print(f"calibration: skipped, {given.data} lacks the dev files of {', '.join(missing)}")
         return 0
-    figures, panels = measure_embedded(given.data, files)
+    texts = {file: analysed(given.data, file, language, given.rules) for file, language in files.items()}
+    figures, panels = measure_other_half(texts, files)
+    if given.rules == "seed":
+        return 0
+    figures |= measure_left_out(given.data, texts, files)
     known = json.loads(given.latest.read_text()) if given.latest.exists() else {}
     given.latest.write_text(json.dumps({**known, "calibration": figures}, indent=2, sort_keys=True) + "\n")
     write_plot(given.plot or PLOT, panels)
     return 0
 
 
-def measure_embedded(data: Path, files: Mapping[str, Language]) -> tuple[dict[str, Any], list[Panel]]:
-    """Return the figures of the embedded engine, and one panel per language."""
-    texts = {file: analysed(data, file, language) for file, language in files.items()}
-    other_half = {file: list(judged_pairs(text for text in texts[file] if text.is_unseen)) for file in files}
-    left_out = pairs_left_out(data, texts)
-    figures: dict[str, Any] = {
-        "other_half": {file: show(f"{file}, other half", pairs) for file, pairs in other_half.items()},
-        "left_out": {file: show(f"{file}, left out", pairs) for file, pairs in left_out.items()},
-    }
+def measure_other_half(texts: AnalysedFiles, files: Mapping[str, Language]) -> tuple[dict[str, Any], list[Panel]]:
+    """Return the figures of the texts that the tables were not fitted on, and one panel per language."""
+    judged = {file: list(judged_pairs(text for text in texts[file] if text.is_unseen)) for file in files}
+    figures: dict[str, Any] = {file: show(f"{file}, other half", pairs) for file, pairs in judged.items()}
     panels = []
     for language, name in LANGUAGES.items():
-        pairs = [pair for file in files if files[file] == language for pair in other_half[file]]
-        figures["other_half"][language] = {**show(f"{name}, other half", pairs), "table": show_table(pairs)}
+        pairs = [pair for file in files if files[file] == language for pair in judged[file]]
+        figures[language] = {**show(f"{name}, other half", pairs), "table": show_table(pairs)}
         panels += panels_of([(name, pairs)])
-        pairs = [pair for file in files if files[file] == language for pair in left_out[file]]
-        figures["left_out"][language] = show(f"{name}, each file left out", pairs)
-    return figures, panels
+    return {"other_half": figures}, panels
 
 
-def analysed(data: Path, file: str, language: Language) -> list[AnalysedText]:
-    """Analyse the dev file of a corpus under rules v2."""
+def measure_left_out(data: Path, texts: AnalysedFiles, files: Mapping[str, Language]) -> dict[str, Any]:
+    """Return the figures of each whole file with tables that were fitted on all other dev files of its language."""
+    judged = pairs_left_out(data, texts)
+    figures: dict[str, Any] = {file: show(f"{file}, left out", pairs) for file, pairs in judged.items()}
+    for language, name in LANGUAGES.items():
+        pairs = [pair for file in files if files[file] == language for pair in judged[file]]
+        figures[language] = show(f"{name}, each file left out", pairs)
+    return {"left_out": figures}
+
+
+def analysed(data: Path, file: str, language: Language, rules: Rules) -> list[AnalysedText]:
+    """Analyse the dev file of a corpus."""
     rows = read_rows(data / f"{file}.dev.jsonl")
-    results, _ = asyncio.run(analyse(rows, language, EmbeddedEngine(), "v2"))
+    results, _ = asyncio.run(analyse(rows, language, EmbeddedEngine(), rules))
     return [
         AnalysedText(
             language,
@@ -135,8 +147,8 @@ def _judged(final_tuple: FinalTuple, confidence: float, gold: set[Pair]) -> Iter
         yield JudgedPair(confidence, pair <= gold)
 
 
-def pairs_left_out(data: Path, texts: Mapping[str, Sequence[AnalysedText]]) -> dict[str, list[JudgedPair]]:
-    """Return the pairs of each whole file, with tables that were fitted on all other dev files of its language."""
+def pairs_left_out(data: Path, texts: AnalysedFiles) -> dict[str, list[JudgedPair]]:
+    """Return the pairs of each file, their confidence taken anew with tables that the file did not fit."""
     lessons = [lesson for file in reader_calibration.DEV_FILES for lesson in reader_calibration.read_file(data, file)]
     left_out = {}
     for file in texts:
@@ -156,9 +168,11 @@ def measure_runs(runs: Sequence[tuple[Path, Path]], plot: Path | None) -> int:
             return 1
         for path in outputs:
             name = path.parent.name if path.name == OUTPUTS else path.stem
-            groups.append((name, list(recorded_pairs(path, gold))))
-            show(name, groups[-1][1])
-            show_table(groups[-1][1])
+            show(f"{name}, Stage1", list(recorded_pairs(path, gold, "stage1_tuples")))
+            pairs = list(recorded_pairs(path, gold, "final_tuples"))
+            show(f"{name}, final", pairs)
+            show_table(pairs)
+            groups.append((name, pairs))
     if plot is not None:
         write_plot(plot, panels_of(groups))
     return 0
@@ -173,11 +187,13 @@ def outputs_of(place: Path) -> list[Path]:
     return [own] if own.is_file() else cells
 
 
-def recorded_pairs(outputs: Path, gold: Mapping[str, set[Pair]]) -> Iterator[JudgedPair]:
-    """Yield the final pairs of every sample that succeeded and has gold."""
+def recorded_pairs(
+    outputs: Path, gold: Mapping[str, set[Pair]], stage: Literal["stage1_tuples", "final_tuples"]
+) -> Iterator[JudgedPair]:
+    """Yield the pairs of every sample that succeeded and has gold."""
     for row in read_rows(outputs):
         if row["status"] == "ok" and row["uid"] in gold:
-            for written in row["final_result"]["final_tuples"]:
+            for written in row["final_result"][stage]:
                 final_tuple = FinalTuple.model_validate(written)
                 yield from _judged(final_tuple, final_tuple.confidence, gold[row["uid"]])
 
