@@ -36,8 +36,12 @@ sys.path.insert(0, str(ROOT / "training"))
 import reader_calibration
 
 PLOT: Final = ROOT / "docs" / "images" / "reliability.svg"
-UNFITTED: Final[dict[str, Language]] = {"mabsa_food_en": "en", "mabsa_food_ko": "ko"}
-"""No table was fitted on these: their gold marks most opinions as implicit even where the text names the target."""
+FILES: Final[dict[str, Language]] = {
+    **reader_calibration.DEV_FILES,
+    # No table was fitted on these: their gold marks most opinions as implicit even where the text names the target.
+    "mabsa_food_en": "en",
+    "mabsa_food_ko": "ko",
+}
 LANGUAGES: Final[dict[Language, str]] = {"en": "English", "ko": "Korean"}
 
 
@@ -71,40 +75,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given.data.is_dir():
         print(f"calibration: skipped, there is no data at {given.data}")
         return 0
-    files = {**reader_calibration.DEV_FILES, **UNFITTED}
-    missing = [file for file in files if not (given.data / f"{file}.dev.jsonl").exists()]
+    missing = [file for file in FILES if not (given.data / f"{file}.dev.jsonl").exists()]
     if missing:
         print(f"calibration: skipped, {given.data} lacks the dev files of {', '.join(missing)}")
         return 0
-    texts = {file: analysed(given.data, file, language, given.rules) for file, language in files.items()}
-    figures, panels = measure_other_half(texts, files)
+    texts = {file: analysed(given.data, file, language, given.rules) for file, language in FILES.items()}
+    figures, panels = measure_other_half(texts)
     if given.rules == "seed":
         return 0
-    figures |= measure_left_out(given.data, texts, files)
+    figures |= measure_left_out(given.data, texts)
     known = json.loads(given.latest.read_text()) if given.latest.exists() else {}
     given.latest.write_text(json.dumps({**known, "calibration": figures}, indent=2, sort_keys=True) + "\n")
     write_plot(given.plot or PLOT, panels)
     return 0
 
 
-def measure_other_half(texts: AnalysedFiles, files: Mapping[str, Language]) -> tuple[dict[str, Any], list[Panel]]:
+def measure_other_half(texts: AnalysedFiles) -> tuple[dict[str, Any], list[Panel]]:
     """Return the figures of the texts that the tables were not fitted on, and one panel per language."""
-    judged = {file: list(judged_pairs(text for text in texts[file] if text.is_unseen)) for file in files}
+    judged = {file: list(judged_pairs(text for text in texts[file] if text.is_unseen)) for file in FILES}
     figures: dict[str, Any] = {file: show(f"{file}, other half", pairs) for file, pairs in judged.items()}
     panels = []
     for language, name in LANGUAGES.items():
-        pairs = [pair for file in files if files[file] == language for pair in judged[file]]
+        pairs = [pair for file in FILES if FILES[file] == language for pair in judged[file]]
         figures[language] = {**show(f"{name}, other half", pairs), "table": show_table(pairs)}
         panels += panels_of([(name, pairs)])
     return {"other_half": figures}, panels
 
 
-def measure_left_out(data: Path, texts: AnalysedFiles, files: Mapping[str, Language]) -> dict[str, Any]:
+def measure_left_out(data: Path, texts: AnalysedFiles) -> dict[str, Any]:
     """Return the figures of each whole file with tables that were fitted on all other dev files of its language."""
     judged = pairs_left_out(data, texts)
     figures: dict[str, Any] = {file: show(f"{file}, left out", pairs) for file, pairs in judged.items()}
     for language, name in LANGUAGES.items():
-        pairs = [pair for file in files if files[file] == language for pair in judged[file]]
+        pairs = [pair for file in FILES if FILES[file] == language for pair in judged[file]]
         figures[language] = show(f"{name}, each file left out", pairs)
     return {"left_out": figures}
 

@@ -43,7 +43,7 @@ def write_rows(path: Path, rows: list[dict[str, Any]]) -> Path:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    for file, language in {**calibration.reader_calibration.DEV_FILES, **calibration.UNFITTED}.items():
+    for file, language in calibration.FILES.items():
         write_rows(folder / f"{file}.dev.jsonl", rows_of(language))
     write_rows(folder / "mams_atsa.train.jsonl", rows_of("en"))
     return folder
@@ -95,15 +95,8 @@ def test_calibration_measures_finished_runs(tmp_path: Path, capsys: pytest.Captu
     implicit = {**room, "aspect_term": "", "grounding": "implicit"}
     backfilled = {**room, "aspect_term": "staff", "is_backfilled": True}
     stage1 = [room, {**room, "polarity": "neutral"}]
-    outputs = [
-        {
-            "uid": "own:1",
-            "status": "ok",
-            "final_result": {
-                "stage1_tuples": [room, {**room, "polarity": "neutral"}],
-                "final_tuples": [room, implicit],
-            },
-        },
+    outputs: list[dict[str, Any]] = [
+        {"uid": "own:1", "status": "ok", "final_result": {"stage1_tuples": stage1, "final_tuples": [room, implicit]}},
         {"uid": "own:2", "status": "ok", "final_result": {"stage1_tuples": [], "final_tuples": [backfilled]}},
         {"uid": "own:3", "status": "error"},
         {"uid": "another", "status": "ok", "final_result": {"stage1_tuples": [], "final_tuples": [room]}},
