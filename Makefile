@@ -38,10 +38,11 @@ lint: $(STAMP) ## Check style, types and import layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(STAMP) ## Measure memory, framework cost, throughput and accuracy (ten minutes)
+bench: $(STAMP) ## Measure memory, framework cost, throughput, calibration and accuracy (ten minutes)
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/framework.py
 	@$(BIN)/python benchmarks/throughput.py
+	@$(BIN)/python benchmarks/calibration.py
 	@$(BIN)/python benchmarks/accuracy.py
 
 train: $(STAMP) ## Train the embedded engine's weights from ../shared/data (ten minutes)

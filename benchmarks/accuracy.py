@@ -1,9 +1,11 @@
 """Measures the embedded engine: strict scores of Stage1 and of the final result, beside plain baselines.
 
-python benchmarks/accuracy.py [--skip-left-out] [--only mams_atsa]
+python benchmarks/accuracy.py [--rules v2|seed] [--split test|dev] [--skip-left-out] [--only mams_atsa]
 
-Every figure is taken on test files that neither trained the weights nor decided a choice. Leaving a domain out trains
-anew without it, which takes a minute or two each. Without ../shared/data nothing is measured.
+Test files neither trained the weights nor decided a choice; dev files decided some. Leaving a domain out trains anew
+without it, which takes a minute or two each. Without ../shared/data nothing is measured. The exit code is 1 if the
+final result of the shipped engine is worse than Stage1 on any file. Only figures of all test files under rules v2 are
+written to latest.json; the figures of 0.1 (seed rules) stay there under accuracy_seed.
 """
 
 import argparse
@@ -14,8 +16,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from plain_baselines import LexiconBaseline, MajorityBaseline
 from strict_score import Pair, explicit_pairs, strict_score
@@ -26,25 +29,47 @@ from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReplier
 from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, TrainedWeights, weights_sha256
+from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.conditions import load_condition
-from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.pipeline import Pipeline, build_pipeline
 from episodic_absa.schemas.absa import FinalTuple, Sample
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
-from episodic_absa.vocabulary import Language
+from episodic_absa.vocabulary import Language, Rules
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 LATEST: Final = Path(__file__).with_name("latest.json")
 SHARED_DATA: Final = ROOT.parent / "shared" / "data"
 TRAINING: Final = ROOT / "training" / "train.py"
+CONDITIONS: Final[dict[Rules, str]] = {"seed": "v1_2", "v2": "v2_0"}
+"""The conditions file whose C1 has these rules."""
+KEY: Final = "accuracy_v2"
+Split = Literal["test", "dev"]
 
 
 class Dataset(NamedTuple):
-    """One test file."""
+    """One corpus in one language."""
 
     name: str
     language: Language
     domain: str | None
     """The domain to leave out of training; None if the file's domain is not trained on."""
+
+    def path(self, data: Path, split: Literal["train", "dev", "test"]) -> Path:
+        """Return the file of a split."""
+        return data / f"{self.name}.{split}.jsonl"
+
+
+class Measured(NamedTuple):
+    """What is measured: the texts of a split under some rules."""
+
+    data: Path
+    split: Split
+    rules: Rules
+    limit: int | None = None
+
+    def rows(self, dataset: Dataset) -> list[dict[str, Any]]:
+        """Return the rows of a dataset."""
+        return read_rows(dataset.path(self.data, self.split))[: self.limit]
 
 
 DOMAINS: Final = ("coursera", "food", "hotel", "phone", "sight")
@@ -67,32 +92,48 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 async def analyse(
-    rows: Sequence[dict[str, Any]], language: Language, engine: EmbeddedEngine
+    rows: Sequence[dict[str, Any]], language: Language, engine: EmbeddedEngine, rules: Rules
 ) -> tuple[list[SampleResult], float]:
     """Run the whole pipeline without memory; return the results and the samples per CPU second."""
-    supervisor = SupervisorAgent(RepairingBackend(EmbeddedReplier(engine)))
-    with tempfile.TemporaryDirectory() as folder, MemoryStore(Path(folder) / "store.jsonl") as store:
-        memory = EpisodicOrchestrator(load_condition("C1"), store)
-        await supervisor.run(Sample(uid="warm", text=rows[0]["text"], language_code=language), DirectMemory(memory))
+    with tempfile.TemporaryDirectory() as folder:
+        pipeline = pipeline_of(engine, rules, Path(folder) / "store.jsonl")
+        run = pipeline.supervisor.run
+        warm = Sample(uid="warm", text=rows[0]["text"], language_code=language)
+        await run(warm, DirectMemory(pipeline.memory))
         started = time.process_time()
         results = [
-            await supervisor.run(
-                Sample(uid=row["uid"], text=row["text"], language_code=language), DirectMemory(memory, sample_index=at)
+            await run(
+                Sample(uid=row["uid"], text=row["text"], language_code=language),
+                DirectMemory(pipeline.memory, sample_index=at),
             )
             for at, row in enumerate(rows)
         ]
-        return results, len(rows) / (time.process_time() - started)
+        rate = len(rows) / max(time.process_time() - started, 1e-6)
+        await pipeline.close()
+        return results, rate
+
+
+def pipeline_of(engine: EmbeddedEngine, rules: Rules, store: Path) -> Pipeline:
+    """Return the pipeline of an engine. Its reader has the same weights: the shipped ones know every domain."""
+    condition = load_condition("C1", CONDITIONS[rules])
+    backend = RepairingBackend(EmbeddedReplier(engine))
+    pipeline = build_pipeline(backend=backend, condition=condition, store=store)
+    if rules == "seed" or engine.fingerprint == EmbeddedEngine().fingerprint:
+        return pipeline
+    settings = pipeline.supervisor.settings
+    supervisor = SupervisorAgent(backend, settings, rules=rules, reader=OtherHalfReader(engine))
+    return replace(pipeline, supervisor=supervisor)
 
 
 def pairs_of(tuples: Iterable[FinalTuple]) -> set[Pair]:
     return explicit_pairs(final_tuple.model_dump() for final_tuple in tuples if not final_tuple.is_backfilled)
 
 
-def score_dataset(data: Path, dataset: Dataset, limit: int | None, engine: EmbeddedEngine) -> dict[str, Any]:
-    """Return the scores of one engine on one test file."""
-    rows = read_rows(data / f"{dataset.name}.test.jsonl")[:limit]
+def score_dataset(measured: Measured, dataset: Dataset, engine: EmbeddedEngine) -> dict[str, Any]:
+    """Return the scores of one engine on one file."""
+    rows = measured.rows(dataset)
     gold = [explicit_pairs(row["gold_tuples"]) for row in rows]
-    results, rate = asyncio.run(analyse(rows, dataset.language, engine))
+    results, rate = asyncio.run(analyse(rows, dataset.language, engine, measured.rules))
     stage1 = strict_score(gold, [pairs_of(result.final_result.stage1_tuples) for result in results])
     final = strict_score(gold, [pairs_of(result.final_result.final_tuples) for result in results])
     return {
@@ -104,21 +145,21 @@ def score_dataset(data: Path, dataset: Dataset, limit: int | None, engine: Embed
     }
 
 
-def score_baselines(data: Path, dataset: Dataset, limit: int | None) -> dict[str, Any]:
-    rows = read_rows(data / f"{dataset.name}.test.jsonl")[:limit]
+def score_baselines(measured: Measured, dataset: Dataset) -> dict[str, Any]:
+    rows = measured.rows(dataset)
     gold = [explicit_pairs(row["gold_tuples"]) for row in rows]
     lexicon = LexiconBaseline()
-    majority = MajorityBaseline(read_rows(data / f"{dataset.name}.train.jsonl"))
+    majority = MajorityBaseline(read_rows(dataset.path(measured.data, "train")))
     return {
         "lexicon": strict_score(gold, [lexicon.pairs(row["text"], dataset.language) for row in rows]).rounded(),
         "majority": strict_score(gold, [majority.pairs(row["text"], dataset.language) for row in rows]).rounded(),
     }
 
 
-def score_labels(data: Path, dataset: Dataset, limit: int | None) -> dict[str, Any]:
+def score_labels(measured: Measured, dataset: Dataset) -> dict[str, Any]:
     """Score the label of each text; a text with both polarities is mixed."""
-    rows = [row for row in read_rows(data / f"{dataset.name}.test.jsonl") if _polarities(row)][:limit]
-    results, rate = asyncio.run(analyse(rows, dataset.language, EmbeddedEngine()))
+    rows = [row for row in measured.rows(dataset) if _polarities(row)]
+    results, rate = asyncio.run(analyse(rows, dataset.language, EmbeddedEngine(), measured.rules))
     wanted = [_label(_polarities(row)) for row in rows]
     labels = [result.moderator.final_label for result in results]
     return {
@@ -142,9 +183,9 @@ def _label(polarities: set[str]) -> str:
     return "mixed" if len(sides) > 1 else next(iter(sides), "neutral")
 
 
-def engine_rate(data: Path, dataset: Dataset) -> dict[str, int]:
+def engine_rate(measured: Measured, dataset: Dataset) -> dict[str, int]:
     """Return the texts and sentences per CPU second of the three Stage1 roles, asked without the framework."""
-    texts = [row["text"] for row in read_rows(data / f"{dataset.name}.test.jsonl")]
+    texts = [row["text"] for row in measured.rows(dataset)]
     engine = EmbeddedEngine()
     started = time.process_time()
     for text in texts:
@@ -171,16 +212,16 @@ def load_seconds(language: Language) -> float:
     return round(min(float(run.stdout) for run in runs), 2)
 
 
-def leave_out(data: Path, dataset: Dataset, limit: int | None, kept: Path) -> dict[str, Any]:
-    """Train without a domain, unless that is done already, and score its test file."""
+def leave_out(measured: Measured, dataset: Dataset, kept: Path) -> dict[str, Any]:
+    """Train without a domain, unless that is done already, and score its file. The calibration tables stay."""
     assert dataset.domain is not None
     folder = kept / f"{dataset.language}_{dataset.domain}"
     if not (folder / MANIFEST).exists():
-        command = [sys.executable, str(TRAINING), "--data", str(data), "--out", str(folder)]
+        command = [sys.executable, str(TRAINING), "--data", str(measured.data), "--out", str(folder)]
         command += ["--language", dataset.language, "--leave-out", dataset.domain, "--no-documents"]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     assert json.loads((folder / MANIFEST).read_text())["left_out_domain"] == dataset.domain
-    return score_dataset(data, dataset, limit, EmbeddedEngine(TrainedWeights(folder)))
+    return score_dataset(measured, dataset, EmbeddedEngine(TrainedWeights(folder)))
 
 
 def mean_f1(scores: dict[str, dict[str, Any]], language: Language) -> float | None:
@@ -189,44 +230,68 @@ def mean_f1(scores: dict[str, dict[str, Any]], language: Language) -> float | No
     return round(sum(found) / len(found), 4) if found else None
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Strict scores of the embedded engine.")
-    parser.add_argument("--data", type=Path, default=SHARED_DATA)
-    parser.add_argument("--skip-left-out", action="store_true", help="do not train anew without each domain")
-    parser.add_argument("--left-out-weights", type=Path, metavar="DIR", help="keep those weights, use them again")
-    parser.add_argument("--only", action="append", metavar="DATASET", help="measure these; nothing is written down")
-    parser.add_argument("--limit", type=int, help="texts per file; nothing is written down")
-    given = parser.parse_args()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, write down; return the exit code."""
+    given = _arguments(arguments)
     if not given.data.is_dir():
         print(f"accuracy: skipped, there is no data at {given.data}")
-        return
+        return 0
+    measured = Measured(given.data, given.split, given.rules, given.limit)
     chosen = [dataset for dataset in ASPECTS if not given.only or dataset.name in given.only]
+    labels = [dataset for dataset in LABELS if not given.only or dataset.name in given.only]
     report: dict[str, Any] = {"weights_sha256": weights_sha256(SHIPPED), "datasets": {}, "labels": {}, "left_out": {}}
     for number, dataset in enumerate(chosen, 1):
-        scores = score_dataset(given.data, dataset, given.limit, EmbeddedEngine())
-        scores |= score_baselines(given.data, dataset, given.limit)
+        scores = score_dataset(measured, dataset, EmbeddedEngine()) | score_baselines(measured, dataset)
         report["datasets"][dataset.name] = scores
         _show(f"{number} of {len(chosen)}", dataset.name, scores)
-    for dataset in (dataset for dataset in LABELS if not given.only or dataset.name in given.only):
-        report["labels"][dataset.name] = score_labels(given.data, dataset, given.limit)
+    for dataset in labels:
+        if not dataset.path(given.data, given.split).exists():
+            print(f"{dataset.name}: skipped, it has no {given.split} split", flush=True)
+            continue
+        report["labels"][dataset.name] = score_labels(measured, dataset)
         print(json.dumps({dataset.name: report["labels"][dataset.name]}), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         kept = given.left_out_weights or Path(scratch)
         for number, dataset in enumerate(chosen if not given.skip_left_out else (), 1):
-            report["left_out"][dataset.name] = leave_out(given.data, dataset, given.limit, kept)
+            report["left_out"][dataset.name] = leave_out(measured, dataset, kept)
             _show(f"left out, {number} of {len(chosen)}", dataset.name, report["left_out"][dataset.name])
     report["left_out_mean_f1"] = {language: mean_f1(report["left_out"], language) for language in ("en", "ko")}
+    if given.split == "test" and given.rules == "v2" and not (given.only or given.limit):
+        _write_down(report, measured, has_left_out=not given.skip_left_out)
+    return _exit_code(report["datasets"])
+
+
+def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Strict scores of the embedded engine.")
+    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--rules", choices=get_args(Rules), default="v2")
+    parser.add_argument("--split", choices=get_args(Split), default="test")
+    parser.add_argument("--skip-left-out", action="store_true", help="do not train anew without each domain")
+    parser.add_argument("--left-out-weights", type=Path, metavar="DIR", help="keep those weights, use them again")
+    parser.add_argument("--only", action="append", metavar="DATASET", help="measure these; nothing is written down")
+    parser.add_argument("--limit", type=int, help="texts per file; nothing is written down")
+    return parser.parse_args(arguments)
+
+
+def _write_down(report: dict[str, Any], measured: Measured, *, has_left_out: bool) -> None:
+    """Measure the speed too and write everything; left-out figures that were not measured anew stay."""
     report["stage1_per_cpu_s"] = {
-        dataset.name: engine_rate(given.data, dataset) for dataset in (ASPECTS[0], ASPECTS[3], ASPECTS[8], ASPECTS[9])
+        dataset.name: engine_rate(measured, dataset) for dataset in (ASPECTS[0], ASPECTS[3], ASPECTS[8], ASPECTS[9])
     }
     report["load_s"] = {language: load_seconds(language) for language in ("en", "ko")}
     print(json.dumps({key: report[key] for key in ("left_out_mean_f1", "stage1_per_cpu_s", "load_s")}))
-    if given.only or given.limit:
-        return
     known = json.loads(LATEST.read_text()) if LATEST.exists() else {}
-    if given.skip_left_out:
-        report["left_out"] = known.get("accuracy", {}).get("left_out", {})
-    LATEST.write_text(json.dumps({**known, "accuracy": report}, indent=2, sort_keys=True) + "\n")
+    if not has_left_out:
+        before = known.get(KEY, {})
+        report |= {key: before[key] for key in ("left_out", "left_out_mean_f1") if key in before}
+    LATEST.write_text(json.dumps({**known, KEY: report}, indent=2, sort_keys=True) + "\n")
+
+
+def _exit_code(datasets: dict[str, dict[str, Any]]) -> int:
+    losses = {name: scores["delta_f1"] for name, scores in datasets.items() if scores["delta_f1"] < 0}
+    if losses:
+        print(f"accuracy: the final result is worse than Stage1 on {json.dumps(losses)}", file=sys.stderr)
+    return 1 if losses else 0
 
 
 def _show(place: str, name: str, scores: dict[str, Any]) -> None:
@@ -239,4 +304,4 @@ def _show(place: str, name: str, scores: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

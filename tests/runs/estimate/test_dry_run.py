@@ -35,6 +35,8 @@ def make_experiment(tmp_path: Path) -> MakeExperiment:
             "experiment": {"conditions": ["C1", "C2_silent", "C2"], "seeds": [1, 2]},
             **blocks,
         }
+        # Ten calls in every condition; test_mixed_efforts.py has the other rules and efforts.
+        document["episodic_memory"] = {"conditions_path": "v1_3", **document.get("episodic_memory", {})}
         (tmp_path / "experiment.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
         return load_experiment(tmp_path / "experiment.yaml")
 
