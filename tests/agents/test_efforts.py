@@ -1,5 +1,6 @@
 """SPEC2 5: which questions each effort asks, and what it makes of the answers."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,9 +9,16 @@ from typing import Any
 import pytest
 from tests.agents import builders
 
+from episodic_absa.agents.debate.review_context import build_review_context
+from episodic_absa.agents.decision.change_rules import load_adoption_rules
+from episodic_absa.agents.decision.v2_rules import V2Rules
 from episodic_absa.agents.settings import DebateSettings, PipelineSettings, Stage1Settings
+from episodic_absa.agents.stage2.slim_stage2 import SlimStage2
+from episodic_absa.agents.stage2.stage2 import Verdicts
+from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, OutputT
 from episodic_absa.conditions import load_condition
+from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.schemas.run_files.output_line import OutputLine
 
@@ -26,6 +34,7 @@ DROPPED: dict[str, dict[str, Any]] = {
     "stage2_ate": {"verdicts": [{"target": "food", "verdict": "keep"}, {"target": "service", "verdict": "drop"}]},
 }
 """TAN and Stage2 leave the service out."""
+TARGETS = ["tan", "stage2_ate"]
 
 
 class TableReader:
@@ -65,6 +74,8 @@ class VotingBackend(builders.ScriptedBackend):
 
 SURE = {"food": ReaderView(0.8, "positive", 0.95), "service": ReaderView(0.8, "negative", 0.95)}
 """Agrees with the pairs of SLIM_ANSWERS."""
+DOUBTED = {**SURE, "service": ReaderView(0.1, "negative", 0.95)}
+"""Holds the service to be no target."""
 
 
 def run(tmp_path: Path, *answers: Any, backend: Any = None, condition: str = "C1", **settings: Any) -> tuple[Any, Any]:
@@ -144,6 +155,28 @@ def test_without_a_second_look_stage1_stands_though_validator_and_reader_agree_o
     assert (result.debate, result.stage2.ate_reviews, result.stage2.atsa_reviews) == (None, (), ())
 
 
+# CHECKLIST 238
+def test_only_after_a_second_look_can_validator_and_reader_move_a_span() -> None:
+    moved = b.proposal("REVISE_SPAN", "service", (20, 31))
+    assert b.TEXT[20:31] == "the service"
+    stage1 = b.stage1_of(
+        [b.aspect("service")], [b.sentiment("service", "negative", evidence="slow")], proposals=[moved]
+    )
+    reader = TableReader({"the service": ReaderView(0.9, "negative", 0.9), **SURE})
+    rules = load_adoption_rules()
+    settings = PipelineSettings(enable_stage2=False)
+    deciding = V2Rules(settings, SlimStage2(settings, "SLOT"), rules, reader)
+    asking = SupervisorAgent(b.slim_backend()).new_asking(load_condition("C1", "v2_0"), 0)
+    terms = []
+    for debate in (b.debate_of(), None):
+        built = build_review_context(stage1, debate, b.TEXT)
+        sample = Sample(uid="u1", text=b.TEXT)
+        settled = asyncio.run(deciding.settle(sample, "en", stage1, debate, built, Verdicts(), None, asking))
+        terms.append([item.aspect_term for item in settled.decision.final_sentiments])
+    assert terms == [["the service"], ["service"]]
+    assert settled.decision.final_sentiments[0] is stage1.atsa.sentiments[0]
+
+
 # CHECKLIST 241
 @pytest.mark.parametrize(
     ("views", "finds", "look", "stakes", "again"),
@@ -152,14 +185,7 @@ def test_without_a_second_look_stage1_stands_though_validator_and_reader_agree_o
         ({}, {}, "none", (), []),
         ({**SURE, "service": ReaderView(0.8, "positive", 0.6)}, {}, "none", (), []),
         (SURE, {"price": ReaderView(0.4, "positive", 0.9)}, "none", (), []),
-        (
-            {**SURE, "service": ReaderView(0.1, "negative", 0.95)},
-            {},
-            "targets",
-            ("doubted_target",),
-            ["tan", "stage2_ate"],
-        ),
-        (SURE, {"price": ReaderView(0.9, "positive", 0.9)}, "targets", ("missed_target",), ["tan", "stage2_ate"]),
+        (DOUBTED, {}, "targets", ("doubted_target",), TARGETS),
         ({**SURE, "service": ReaderView(0.8, "positive", 0.95)}, {}, "whole", ("doubted_polarity",), WHOLE),
         (
             {**SURE, "service": ReaderView(0.1, "positive", 0.95)},
@@ -175,10 +201,19 @@ def test_adaptive_asks_again_only_about_what_the_reader_doubts(
 ) -> None:
     backend, result = run(tmp_path, effort="adaptive", reader=TableReader(views, finds=finds))
     assert Counter(backend.roles) == Counter(["joint", "validator", *again])
-    assert result.second_look == (look, stakes)
     line = OutputLine.model_validate({**result.to_output(), "sample_index": 0})
     assert line.second_look is not None
-    assert (line.second_look.look, line.second_look.stakes) == (look, stakes)
+    for recorded in (result.second_look, line.second_look):
+        assert (recorded.look, recorded.stakes) == (look, stakes)
+
+
+# CHECKLIST 241
+def test_for_a_missed_target_nobody_is_asked_about_polarities(tmp_path: Path) -> None:
+    finding = TableReader(SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
+    backend, result = run(tmp_path, effort="adaptive", reader=finding)
+    assert (result.second_look.look, result.second_look.stakes) == ("targets", ("missed_target",))
+    assert backend.roles[:3] == ["joint", "validator", "tan"]
+    assert set(backend.roles[3:]) <= {"stage2_ate"}
 
 
 # CHECKLIST 241
@@ -211,12 +246,11 @@ def test_a_reader_that_does_not_know_the_language_leaves_the_decision_to_the_gat
 
 
 def test_a_look_at_the_targets_adopts_a_drop_and_validates_it(tmp_path: Path) -> None:
-    views = {**SURE, "service": ReaderView(0.1, "negative", 0.95)}
-    backend, result = run(tmp_path, DROPPED, effort="adaptive", reader=TableReader(views))
-    assert backend.roles[4:] == ["stage2_validator"]
+    backend, result = run(tmp_path, DROPPED, effort="adaptive", reader=TableReader(DOUBTED))
+    assert (backend.roles[-1], set(backend.roles[2:-1]) - {"stage2_ate"}) == ("stage2_validator", {"tan"})
     assert [(change.kind, change.adopted) for change in result.changes] == [("drop", True)]
     assert final_pairs(result) == [("food", "positive")]
-    _, whole = run(tmp_path, DROPPED, reader=TableReader(views))
+    _, whole = run(tmp_path, DROPPED, reader=TableReader(DOUBTED))
     assert whole.final_result.final_tuples == result.final_result.final_tuples
 
 
@@ -229,9 +263,8 @@ def test_a_whole_adaptive_look_decides_as_full_does(tmp_path: Path) -> None:
 
 
 def test_a_look_at_the_targets_without_tan_leaves_the_debate_empty(tmp_path: Path) -> None:
-    views = {**SURE, "service": ReaderView(0.1, "negative", 0.95)}
     backend, result = run(
-        tmp_path, effort="adaptive", reader=TableReader(views), debate=DebateSettings(order=("epm", "cj"))
+        tmp_path, effort="adaptive", reader=TableReader(DOUBTED), debate=DebateSettings(order=("epm", "cj"))
     )
     assert backend.roles == ["joint", "validator", "stage2_ate"]
     assert result.debate.turns == ()
@@ -243,13 +276,12 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
 ) -> None:
     store = tmp_path / "store.jsonl"
     b.run_v2_sample(b.slim_backend(b.SLIM_RISKY), store, condition="C2_silent", uid="teacher")
-    views = {**SURE, "service": ReaderView(0.1, "negative", 0.95)}
     _, result = run(
         tmp_path,
         b.SLIM_RISKY,
         condition="C2",
         effort="adaptive",
-        reader=TableReader(views),
+        reader=TableReader(DOUBTED),
         debate=DebateSettings(memory_visible_to=visible_to),
     )
     assert result.second_look.look == "targets"
@@ -263,6 +295,5 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
 def test_adaptive_reads_memory_only_for_samples_that_it_looks_at_again(tmp_path: Path) -> None:
     _, plain = run(tmp_path, condition="C2", effort="adaptive", reader=TableReader(SURE))
     assert (plain.memory.retrieval_calls, plain.second_look.look) == (0, "none")
-    views = {**SURE, "service": ReaderView(0.1, "negative", 0.95)}
-    _, doubted = run(tmp_path, condition="C2", effort="adaptive", reader=TableReader(views))
+    _, doubted = run(tmp_path, condition="C2", effort="adaptive", reader=TableReader(DOUBTED))
     assert (doubted.memory.retrieval_calls, doubted.second_look.look) == (1, "targets")
