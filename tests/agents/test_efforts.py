@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.agents import builders
+from tests.agents.test_prompts_v2 import COMPUTED, property_names
 
 from episodic_absa.agents.debate.review_context import build_review_context
 from episodic_absa.agents.decision.change_rules import load_adoption_rules
@@ -16,6 +17,7 @@ from episodic_absa.agents.settings import DebateSettings, PipelineSettings, Stag
 from episodic_absa.agents.stage2.slim_stage2 import SlimStage2
 from episodic_absa.agents.stage2.stage2 import Verdicts
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
+from episodic_absa.backends.answer_parsing import json_schema
 from episodic_absa.backends.backend import Answer, Ask, OutputT
 from episodic_absa.conditions import load_condition
 from episodic_absa.schemas.absa import Sample
@@ -112,6 +114,16 @@ def test_each_effort_asks_exactly_its_questions(tmp_path: Path, answers: Any, se
     assert [call.agent for call in result.calls] == backend.roles
     assert result.second_look is None
     assert "second_look" not in result.to_output()
+
+
+# CHECKLIST 231
+def test_two_asks_of_stage1_request_nothing_that_the_program_computes_and_are_mapped_by_terms(tmp_path: Path) -> None:
+    backend, result = run(tmp_path, effort="stage1", stage1=APART)
+    for ask in backend.asks:
+        assert not {name.lower() for name in property_names(json_schema(ask.output_model))} & COMPUTED
+    joint, in_one = run(tmp_path, effort="stage1")
+    assert result.stage1.atsa == in_one.stage1.atsa
+    assert backend.asks[-1] == joint.asks[-1]
 
 
 # CHECKLIST 241

@@ -104,7 +104,7 @@ def test_a_pair_is_sure_from_six_tenths_on(confidence: float, words: tuple[str, 
 
 @pytest.mark.parametrize("quote", ["slow", "sluggish", ""])
 def test_only_words_of_the_text_can_contradict_the_pairs(tmp_path: Path, quote: str) -> None:
-    answers = {
+    answers: dict[str, dict[str, Any]] = {
         "joint": {"pairs": [{"term": "food", "quote": "great", "polarity": "positive"}]},
         "judge": {"decisions": [], "label": "negative", "label_quotes": [quote]},
     }

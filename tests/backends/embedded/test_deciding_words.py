@@ -1,11 +1,14 @@
 """The words that decide a label stand in the text, in its order, and are at most two."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.backends.embedded.role_chain import ENGINE
 
 from episodic_absa.backends.embedded.judgement.deciding_words import deciding_words
+from episodic_absa.vocabulary import Language
 
 TEXTS = (
     "The waiter was slow, rude and we will never come back.",
@@ -19,8 +22,8 @@ SOME_TEXT = st.lists(
 
 
 @settings(max_examples=40, deadline=None)
-@given(SOME_TEXT, st.sampled_from(["positive", "negative"]), st.sampled_from(["ko", "en", "other"]))
-def test_deciding_words_stand_in_the_text_in_its_order(text: str, label: str, language: str) -> None:
+@given(SOME_TEXT, st.sampled_from(["positive", "negative"]), st.sampled_from(get_args(Language)))
+def test_deciding_words_stand_in_the_text_in_its_order(text: str, label: str, language: Language) -> None:
     words = deciding_words(ENGINE.read(text, language), label)
     assert len(words) <= 2
     place = 0
@@ -37,7 +40,7 @@ def test_deciding_words_stand_in_the_text_in_its_order(text: str, label: str, la
         (TEXTS[2], "en", "positive", "wonderful"),
     ],
 )
-def test_they_are_the_words_that_speak_for_the_label(text: str, language: str, label: str, expected: str) -> None:
+def test_they_are_the_words_that_speak_for_the_label(text: str, language: Language, label: str, expected: str) -> None:
     assert expected in " ".join(deciding_words(ENGINE.read(text, language), label))
 
 
