@@ -71,6 +71,7 @@ class Analyzer:
         self._seed = seed
         self._analyzed_n = 0
         flags = load_condition(condition, conditions)
+        (pipeline or PipelineSettings()).under(flags)  # a contradiction is refused before the backend opens a recording
         backbone = _backbone_of(backend, base_url)
         self._pipeline = build_pipeline(
             backend=create_backend(backbone) if isinstance(backbone, BackboneSettings) else backbone,

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
-from episodic_absa.schemas.pipeline_overlay import Temperature, VoteCount
+from episodic_absa.schemas.pipeline_overlay import Temperature, VoteCount, effort_problem
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.override_decision import OverrideThresholds, Weight
 from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, DebateCall, Effort, Rules, Speaker
@@ -107,7 +107,7 @@ class PipelineSettings(FrozenModel):
 
     @model_validator(mode="after")
     def _votes_need_one_call(self) -> Self:
-        if problem := _votes_problem(self):
+        if problem := effort_problem("v2", effort=self.effort, votes=self.votes, joint=None):
             raise ValueError(problem)
         return self
 
@@ -120,7 +120,7 @@ class PipelineSettings(FrozenModel):
         overlay = condition.pipeline.model_dump(exclude_none=True)
         stage1 = self.stage1.model_dump() | overlay.pop("stage1", {})
         settings = self.model_copy(update={**overlay, "stage1": Stage1Settings.model_validate(stage1)})
-        if problem := _votes_problem(settings) or _rules_problem(settings, condition.rules):
+        if problem := _rules_problem(settings, condition.rules):
             raise ConfigError(f"condition {condition.name}: pipeline.{problem}", key="pipeline")
         return settings.model_copy(update=_IMPLIED[settings.effort])
 
@@ -140,20 +140,8 @@ _IMPLIED: Final[Mapping[Effort, Mapping[str, bool]]] = {
 }
 
 
-def _votes_problem(settings: PipelineSettings) -> str | None:
-    if settings.votes > 1 and settings.effort != "one_call":
-        return f"votes: {settings.votes} needs effort: one_call, got effort: {settings.effort}"
-    return None
-
-
 def _rules_problem(settings: PipelineSettings, rules: Rules) -> str | None:
-    """Return which switch the rules do not have, None if they have all of them."""
+    """Return which switches contradict each other or the rules, None if none do."""
     if rules == "v2" and settings.stage1.independent:
         return "stage1.independent is for rules seed; set it to false"
-    if settings.effort == "one_call" and settings.stage1.joint is False:
-        return "effort: one_call is one joint ask; leave stage1.joint: false out"
-    if rules == "v2":
-        return None
-    if settings.effort in ("one_call", "adaptive"):
-        return f"effort: {settings.effort} needs rules v2; this condition has rules seed"
-    return "stage1.joint needs rules v2; this condition has rules seed" if settings.stage1.joint else None
+    return effort_problem(rules, effort=settings.effort, votes=settings.votes, joint=settings.stage1.joint)

@@ -7,6 +7,7 @@ from typing import Any, Self
 from episodic_absa.agents.asking import Asking
 from episodic_absa.agents.debate.debate import DebateRun
 from episodic_absa.agents.debate.review_context import build_review_context
+from episodic_absa.agents.debate.speakers import TARGETS_SPEAKER
 from episodic_absa.agents.decision.changes import Reader
 from episodic_absa.agents.memory_view import MemoryView
 from episodic_absa.agents.sample_result import SampleResult
@@ -34,7 +35,7 @@ from episodic_absa.memory import (
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, MemoryMeta
-from episodic_absa.vocabulary import DEBATE_CALLS, Rules
+from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Look, Rules
 
 
 class SupervisorAgent:
@@ -102,7 +103,7 @@ class SupervisorAgent:
         slot, _, meta = await memory.read(sample, stage1) if debate else memory.without_debate()  # the only read
 
         gate = should_inject_advisory_with_reason(signals)
-        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue)
+        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, second_look.look)
         debated = DebateRun()
         if debate:
             debated = await debate.run(sample, language, stage1, to_debate.slot, asking)
@@ -110,7 +111,7 @@ class SupervisorAgent:
 
         gate2 = should_inject_memory_for_stage2_with_reason(signals)
         to_stage2 = self._inject(
-            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue
+            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue, second_look.look
         )  # the same slot, no new retrieval
         verdicts = Verdicts()
         if stage2 and second_look.needs_verdicts(debated.output):
@@ -163,8 +164,9 @@ class SupervisorAgent:
             should_inject_advisory_with_reason(signals),
             should_inject_memory_for_stage2_with_reason(signals),
         )
-        to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue)
-        to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue)
+        look = "whole" if result.second_look is None else result.second_look.look
+        to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue, look)
+        to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue, look)
         seen = result.memory.memory_debate_slot_present_for
         memory = to_stage2.meta.model_copy(update={"memory_debate_slot_present_for": seen})
         return replace(result, memory=memory, memory_bundle=answer.slot)
@@ -187,6 +189,7 @@ class SupervisorAgent:
         meta: MemoryMeta,
         gate: GateDecision[Any],
         catalogue: PrincipleCatalogue,
+        look: Look,
     ) -> Injection:
         return injection_for(
             target,
@@ -195,15 +198,18 @@ class SupervisorAgent:
             gate,
             catalogue=catalogue,
             chars_cap=self.settings.memory_prompt_injection_chars_cap,
-            has_reader=self._has_reader(target),
+            has_reader=self._has_reader(target, look),
         )
 
-    def _has_reader(self, target: SlotTarget) -> bool:
+    def _has_reader(self, target: SlotTarget, look: Look = "whole") -> bool:
         """Return whether any call sees the slot: a slot that no prompt holds must not be recorded as shown."""
         if target.stage == "stage2":
             return self.settings.enable_stage2
         debate = self.settings.debate
-        return self.settings.enable_debate and not {*debate.order, "judge"}.isdisjoint(debate.memory_visible_to)
+        asked: set[DebateCall] = {*debate.order, "judge"}
+        if look == "targets":
+            asked &= {TARGETS_SPEAKER}
+        return self.settings.enable_debate and not asked.isdisjoint(debate.memory_visible_to)
 
 
 def _with_slots_seen(meta: MemoryMeta, asking: Asking) -> MemoryMeta:

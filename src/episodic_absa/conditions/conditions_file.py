@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.pipeline_overlay import PipelineOverlay, effort_problem
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import DangerousAdvice, MemoryMode, Rules
@@ -307,7 +307,7 @@ class _Reader:
 
 
 def _contradiction(condition: Condition) -> str | None:
-    """Return how the flags contradict each other, None if they do not."""
+    """Return how the flags and the overlays contradict each other, None if they do not."""
     exposed = condition.exposed_to_debate or condition.exposed_to_stage2
     retrieves, masked = condition.retrieval_execute, condition.injection_mask
     if exposed and masked:
@@ -322,4 +322,8 @@ def _contradiction(condition: Condition) -> str | None:
         "silent": (retrieves and masked and not exposed, "retrieves, is masked and is exposed nowhere"),
     }
     holds, meaning = required[condition.memory_mode]
-    return None if holds else f'memory_mode "{condition.memory_mode}" {meaning}; these flags say otherwise'
+    if not holds:
+        return f'memory_mode "{condition.memory_mode}" {meaning}; these flags say otherwise'
+    asked = condition.pipeline
+    problem = effort_problem(condition.rules, effort=asked.effort, votes=asked.votes, joint=asked.stage1.joint)
+    return None if problem is None else f"pipeline.{problem}"

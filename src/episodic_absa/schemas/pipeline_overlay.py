@@ -5,10 +5,26 @@ from typing import Annotated, Any
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
-from episodic_absa.vocabulary import Effort
+from episodic_absa.vocabulary import Effort, Rules
 
 VoteCount = Annotated[int, Field(strict=True, ge=1, le=99)]
-Temperature = Annotated[float, Field(ge=0.0, le=2.0)]
+Temperature = Annotated[float, Field(strict=True, ge=0.0, le=2.0)]
+
+
+def effort_problem(rules: Rules, *, effort: Effort | None, votes: int | None, joint: bool | None) -> str | None:
+    """Return which keys of `pipeline` contradict each other or the rules, None if none do. None leaves a key open."""
+    votes_n = votes or 1
+    if votes_n > 1 and effort not in (None, "one_call"):
+        return f"votes: {votes_n} needs effort: one_call, got effort: {effort}"
+    if effort == "one_call" and joint is False:
+        return "effort: one_call is one joint ask; leave stage1.joint: false out"
+    if rules == "v2":
+        return None
+    if effort in ("one_call", "adaptive"):
+        return f"effort: {effort} needs rules v2; this condition has rules {rules}"
+    if votes_n > 1:
+        return f"votes: {votes_n} needs rules v2; this condition has rules {rules}"
+    return f"stage1.joint needs rules v2; this condition has rules {rules}" if joint else None
 
 
 class Stage1Overlay(FrozenModel):

@@ -11,7 +11,7 @@ from tests.agents import builders as b
 from episodic_absa.agents.decision.moderator import moderate
 from episodic_absa.agents.decision.pair_label import agree_with_pairs, whole_text_label
 from episodic_absa.conditions import load_condition
-from episodic_absa.final_tuples import extract_tuples, predicted
+from episodic_absa.final_tuples import extract_tuples, label_of_pairs, predicted
 from episodic_absa.runs.records.scoring import Scorer
 from episodic_absa.schemas.absa import DebateSummary, ModeratorOutput, SentimentItem, ValidatorOutput
 from episodic_absa.vocabulary import POLARITIES
@@ -30,12 +30,19 @@ SENTIMENTS = st.lists(
 
 
 def label(
-    sentiments: list[SentimentItem], suggested: Any = None, sentence: Any = None, first: Any = None
+    sentiments: list[SentimentItem],
+    suggested: Any = None,
+    sentence: Any = None,
+    first: Any = None,
+    words: tuple[str, ...] = (),
 ) -> ModeratorOutput:
-    """Return the label under rules v2; `first` are the sentiments before a change, if one was adopted."""
+    """Return the label under rules v2.
+
+    `first` are the sentiments before a change, if one was adopted; `words` are what the judge shows for its label.
+    """
     final_tuples = extract_tuples(sentiments)
     validator = ValidatorOutput(suggested_label=suggested, confidence=0.6)
-    summary = DebateSummary(sentence_polarity=sentence)
+    summary = DebateSummary(sentence_polarity=sentence, sentence_evidence_spans=words)
     before, after = (sentiments, None) if first is None else (first, sentiments)
     moderator = moderate(before, after, final_tuples, validator, summary)
     return agree_with_pairs(moderator, final_tuples, whole_text_label(summary, validator))
@@ -58,6 +65,52 @@ def test_a_label_agrees_with_the_pairs_beside_it(
     reasons = output.rationale.split("; ")
     assert [reason.partition(":")[0] for reason in reasons] == list(output.applied_rules)
     assert reasons[-1].endswith(output.decision_reason)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SENTIMENTS, st.sampled_from(LABELS), st.sampled_from(LABELS), st.sampled_from([(), ("",), ("slow",)]))
+def test_a_label_contradicts_only_unsure_pairs_of_one_side_and_shows_its_words(
+    sentiments: list[SentimentItem], suggested: Any, sentence: Any, words: tuple[str, ...]
+) -> None:
+    output = label(sentiments, suggested, sentence, words=words)
+    found = predicted(extract_tuples(sentiments))
+    agreeing = label_of_pairs(found)
+    may_contradict = (
+        bool(found)
+        and agreeing != "mixed"
+        and all(pair.confidence < 0.6 for pair in found)
+        and sentence is not None
+        and any(words)
+    )
+    if agreeing is not None:
+        assert output.final_label == (sentence if may_contradict else agreeing)
+    if agreeing not in (None, output.final_label):
+        assert (output.applied_rules[-1], output.label_source) == ("T", "judge")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words", "expected"),
+    [
+        (0.59, ("slow",), "negative"),
+        (0.6, ("slow",), "positive"),
+        (0.59, (), "positive"),
+        (0.59, ("",), "positive"),
+    ],
+)
+def test_a_pair_is_sure_from_six_tenths_on(confidence: float, words: tuple[str, ...], expected: str) -> None:
+    pairs = [b.sentiment("food", "positive", confidence), b.sentiment("price", "neutral", 0.1)]
+    assert label(pairs, None, "negative", words=words).final_label == expected
+
+
+@pytest.mark.parametrize("quote", ["slow", "sluggish", ""])
+def test_only_words_of_the_text_can_contradict_the_pairs(tmp_path: Path, quote: str) -> None:
+    answers: dict[str, dict[str, Any]] = {
+        "joint": {"pairs": [{"term": "food", "quote": "great", "polarity": "positive"}]},
+        "judge": {"decisions": [], "label": "negative", "label_quotes": [quote]},
+    }
+    result = b.run_v2_sample(b.slim_backend(answers), tmp_path / "store.jsonl")
+    assert result.final_result.final_tuples[0].confidence == 0.5
+    assert result.label == ("negative" if quote == "slow" else "positive")
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final
 
-from episodic_absa.agents.asking import Asking
+from episodic_absa.agents.asking import Asking, first_error
 from episodic_absa.agents.debate.debate import TOPIC, DebateRun, summarise
 from episodic_absa.agents.debate.review_context import TermMap, stage1_terms
-from episodic_absa.agents.debate.speakers import PERSONAS
+from episodic_absa.agents.debate.speakers import PERSONAS, TARGETS_SPEAKER
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import Context, shown_pairs
 from episodic_absa.agents.slim_translation import (
@@ -44,20 +44,31 @@ class SlimDebate:
         self._settings = settings.debate
         self._slot_name = slot_name
         self._targets_only = targets_only
-        self._order = tuple(speaker for speaker in settings.debate.order if speaker == "tan" or not targets_only)
+        self._order = tuple(
+            speaker for speaker in settings.debate.order if speaker == TARGETS_SPEAKER or not targets_only
+        )
 
     async def run(
         self, sample: Sample, language: Language, stage1: Stage1Result, slot: MemorySlot | None, asking: Asking
     ) -> DebateRun:
-        """Return the debate about one first analysis; `slot` is the memory to show, or None."""
+        """Return the debate about one first analysis; `slot` is the memory to show, or None.
+
+        Raises:
+            BackendError: a speaker or the judge cannot be asked. All speakers of a round end first, so that the
+                recorded cost is the same.
+        """
         ask = _SlimAsks(sample, language, stage1, asking)
         rounds: list[DebateRound] = []
         for index in range(1, self._settings.rounds + 1):
             claims = tuple(_claims(rounds[-1].turns, ask.terms)) if rounds else ()
-            turns = await asyncio.gather(
-                *(ask.speaker(speaker, index, claims, self._memory(slot, speaker)) for speaker in self._order)
+            outcomes = await asyncio.gather(
+                *(ask.speaker(speaker, index, claims, self._memory(slot, speaker)) for speaker in self._order),
+                return_exceptions=True,
             )
-            rounds.append(DebateRound(round_index=index, turns=tuple(turns)))
+            turns = tuple(outcome for outcome in outcomes if not isinstance(outcome, BaseException))
+            if len(turns) < len(outcomes):
+                raise first_error(*outcomes)
+            rounds.append(DebateRound(round_index=index, turns=turns))
         spoken = [turn for debate_round in rounds for turn in debate_round.turns]
         summary, counts = DebateSummary(), PolarityCounts()
         if not self._targets_only:

@@ -95,7 +95,12 @@ def analyze(
     from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer
     from episodic_absa.cli.analyze.analysed_rows import BatchOptions
-    from episodic_absa.cli.analyze.analyze_options import choose_backend, refuse_contradictions, require_store_use
+    from episodic_absa.cli.analyze.analyze_options import (
+        choose_backend,
+        refuse_contradictions,
+        refuse_overlaid_effort,
+        require_store_use,
+    )
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run, run_one
     from episodic_absa.cli.analyze.file_run import run_file
     from episodic_absa.cli.analyze.review_input import MOST_PAGES, as_unicode, read_input
@@ -104,7 +109,9 @@ def analyze(
     refuse_contradictions(explain=explain, as_json=as_json, out=out, long=long, summary=summary)
     reviews = read_input(texts or [], file, text_column=text_column, uid=uid)
     # Checked before the backend is created: a misspelt name must not leave an empty recording behind.
-    require_store_use(store, load_condition(condition, conditions))
+    flags = load_condition(condition, conditions)
+    require_store_use(store, flags)
+    refuse_overlaid_effort(effort, flags)
     chosen = choose_backend(backend, base_url=base_url, record=record)
     uid = uid and as_unicode(uid, "--uid")
     options = BatchOptions(language=language, uid=uid, concurrency=concurrency, processes=processes)

@@ -7,6 +7,7 @@ from episodic_absa.backends.create_backend import BackboneSettings, backbone_fro
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.run import Condition
+from episodic_absa.vocabulary import Effort
 
 
 class ChosenBackend(NamedTuple):
@@ -51,4 +52,14 @@ def require_store_use(store: Path | None, condition: Condition) -> None:
         raise ConfigError(
             f"{condition.name} neither reads nor writes a store; choose another --condition or leave --store out",
             key="store",
+        )
+
+
+def refuse_overlaid_effort(effort: Effort | None, condition: Condition) -> None:
+    """Refuse an `--effort` that the condition would replace by its own."""
+    own = condition.pipeline.effort
+    if effort is not None and own not in (None, effort):
+        raise ConfigError(
+            f"{condition.name} sets effort: {own}; leave --effort {effort} out or choose another --condition",
+            key="effort",
         )

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from episodic_absa.backends.embedded.model.polarity_features import word_features
-from episodic_absa.backends.embedded.model.weighing import weigh
+from episodic_absa.backends.embedded.model.weighing import weigh, weighed_text
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 
 _MOST_WORDS: Final = 2
@@ -13,8 +13,8 @@ _WORD: Final = re.compile(r"\S+")
 
 
 def deciding_words(reading: WeighedReading, label: str | None) -> tuple[str, ...]:
-    """Return at most two words, in the order of the text; none for a label that takes no side."""
-    if label is None or label not in _OPPOSITE:
+    """Return at most two words, in the order of the text; none for a label without a side or a text without words."""
+    if label is None or label not in _OPPOSITE or weighed_text(reading) is None:
         return ()
     model, domain = reading.weights.text, weigh(reading).domain
     own, other = model.classes.index(label), model.classes.index(_OPPOSITE[label])

@@ -13,8 +13,11 @@ from episodic_absa.schemas.absa import DebateSummary, EditTarget, ProposedEdit
 
 def debate_rows(result: SampleResult) -> Iterable[Row]:
     """Yield the turns of the debate, the judge's settlement, and what could not be mapped."""
+    if result.second_look is not None:
+        look, stakes = result.second_look.look, result.second_look.stakes
+        yield "second look", Text(f"{look}: {', '.join(stakes)}" if stakes else "none: nothing is at stake")
     if result.debate is None:
-        yield "debate", Text("switched off", style="dim")
+        yield "debate", Text("switched off" if result.second_look is None else "not asked", style="dim")
         return
     text, has_rounds = result.sample.text, len(result.debate.rounds) > 1
     for debate_round in result.debate.rounds:

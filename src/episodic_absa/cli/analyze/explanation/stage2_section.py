@@ -22,7 +22,7 @@ def stage2_rows(result: SampleResult) -> Iterable[Row]:
     """Yield Stage2's verdicts, the risks it resolved, and those that remain."""
     stage2, text = result.stage2, result.sample.text
     if stage2 is None or not any(call.stage == "stage2" for call in result.calls):
-        yield "stage2", Text("switched off", style="dim")
+        yield "stage2", Text("switched off" if result.second_look is None else "not asked", style="dim")
         return
     yield "aspects", row_list(_verdict(verdict, stage2, text) for verdict in stage2.ate_reviews)
     yield "sentiments", row_list(_verdict(verdict, stage2, text) for verdict in stage2.atsa_reviews)

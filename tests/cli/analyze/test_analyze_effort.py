@@ -1,0 +1,42 @@
+"""`analyze --effort`: what is asked, what the page says of it, and what is refused before anything is asked."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.analyze.test_analyze import run_analyze
+
+PLAIN = "The room was clean, but the breakfast was cold."
+DOUBTED = "The noodles were fresh and clearly homemade, but the sauce was basically water."
+
+
+# CHECKLIST 241
+def test_an_adaptive_analysis_says_how_closely_it_looked_and_why(tmp_path: Path) -> None:
+    done = run_analyze(tmp_path, PLAIN, DOUBTED, "--conditions", "v2_0", "--effort", "adaptive", "--explain")
+    assert (done.returncode, done.stderr) == (0, "")
+    plain, doubted = (page.split("\n2. ")[-1] for page in (done.stdout.partition("\n2. ")[0], done.stdout))
+    assert "second look  none: nothing is at stake" in plain
+    assert plain.count("not asked") == 2
+    assert "calls        2 (stage1 2)" in plain
+    assert "second look  targets: doubted_target" in doubted
+    assert "TAN" in doubted
+    assert "EPM" not in doubted
+    assert "switched off" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--conditions", "v1_2", "--effort", "adaptive"), "effort: adaptive needs rules v2"),
+        (("--conditions", "v2_0", "--condition", "one_call", "--effort", "full"), "one_call sets effort: one_call"),
+        (("--effort", "half"), "'half'"),
+    ],
+)
+def test_an_effort_that_cannot_be_obeyed_is_refused_before_anything_is_recorded(
+    tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    done = run_analyze(tmp_path, PLAIN, *arguments, "--record", tmp_path / "answers.jsonl")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert PLAIN not in done.stderr
+    assert list(tmp_path.iterdir()) == []
