@@ -304,6 +304,19 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
     assert result.memory.stage2_memory_injected is ("stage2_ate" in shown_to)
 
 
+@pytest.mark.parametrize("answers", [{}, DROPPED])
+def test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked(tmp_path: Path, answers: Any) -> None:
+    store = tmp_path / "store.jsonl"
+    b.run_v2_sample(b.slim_backend(b.SLIM_RISKY), store, condition="C2_silent", uid="teacher")
+    reader = TableReader(DOUBTED if answers else SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
+    _, result = run(tmp_path, b.SLIM_RISKY, answers, condition="C2", effort="adaptive", reader=reader)
+    assert result.memory.retrieved_k == 1
+    shown = [call.agent for call in result.calls if call.memory_slot_present and call.stage == "stage2"]
+    assert result.memory.stage2_memory_injected is bool(shown)
+    assert (result.memory.stage2_memory_prompt_injection_chars > 0) is bool(shown)
+    assert (result.memory.stage2_injection_skip_reason == "") is bool(shown)
+
+
 def test_adaptive_reads_memory_only_for_samples_that_it_looks_at_again(tmp_path: Path) -> None:
     _, plain = run(tmp_path, condition="C2", effort="adaptive", reader=TableReader(SURE))
     assert (plain.memory.retrieval_calls, plain.second_look.look) == (0, "none")

@@ -1,5 +1,6 @@
 """Analyses one sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -35,6 +36,7 @@ from episodic_absa.memory import (
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, MemoryMeta
+from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Look, Rules
 
 
@@ -119,6 +121,8 @@ class SupervisorAgent:
         patched, validator2, decision, changes = await self._stages.rules.settle(
             sample, language, stage1, debated.output, built, verdicts, to_stage2.slot, asking
         )
+        if not _asked_stage2(asking.calls):
+            to_stage2 = _unasked(to_stage2, to_debate.meta)
         store = await memory.write(sample, stage1, decision.outcome, decision.summary)  # the only write
         return SampleResult(
             sample=sample,
@@ -167,6 +171,8 @@ class SupervisorAgent:
         look = "whole" if result.second_look is None else result.second_look.look
         to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue, look)
         to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue, look)
+        if not _asked_stage2(result.calls):
+            to_stage2 = _unasked(to_stage2, to_debate.meta)
         seen = result.memory.memory_debate_slot_present_for
         memory = to_stage2.meta.model_copy(update={"memory_debate_slot_present_for": seen})
         return replace(result, memory=memory, memory_bundle=answer.slot)
@@ -210,6 +216,25 @@ class SupervisorAgent:
         if look == "targets":
             asked &= {TARGETS_SPEAKER}
         return self.settings.enable_debate and not asked.isdisjoint(debate.memory_visible_to)
+
+
+def _asked_stage2(calls: Iterable[CallRecord]) -> bool:
+    return any(call.stage == "stage2" for call in calls)
+
+
+def _unasked(to_stage2: Injection, before: MemoryMeta) -> Injection:
+    """Return the record of a Stage2 that nobody asked: what was to be shown was not."""
+    if to_stage2.slot is None:
+        return to_stage2
+    meta = to_stage2.meta.model_copy(
+        update={
+            "stage2_memory_injected": False,
+            "stage2_memory_prompt_injection_chars": 0,
+            "stage2_injection_skip_reason": "not_exposed",
+            "advisory_expects": before.advisory_expects,
+        }
+    )
+    return to_stage2._replace(slot=None, meta=meta)
 
 
 def _with_slots_seen(meta: MemoryMeta, asking: Asking) -> MemoryMeta:
