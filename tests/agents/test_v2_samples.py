@@ -215,6 +215,19 @@ def test_an_adopted_change_of_each_kind_selects_stage2(tmp_path: Path, answers: 
 
 
 # CHECKLIST 234
+def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Path) -> None:
+    named = [{"quote": "great", "target": "food"}, {"quote": "slow", "target": "service"}, {"target": "price"}]
+    backend, result = run(tmp_path, {"tan": {"targets": named}}, reader=OneViewReader("neutral"))
+    (added,) = [change for change in result.changes if change.kind == "add"]
+    assert (added.aspect_term, added.to_polarity, added.adopted, added.is_polarity_of_reader) == (
+        *("price", "neutral"),
+        *(True, True),
+    )
+    assert ("price", "neutral") in final_pairs(result)
+    assert all("price: " not in prompt for prompt in prompts_of(backend).values())
+
+
+# CHECKLIST 234
 @pytest.mark.parametrize("polarity", ["positive", "negative"])
 def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path, polarity: str) -> None:
     alone, _ = run(tmp_path, b.SLIM_FLIP)

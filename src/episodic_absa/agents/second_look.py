@@ -16,7 +16,7 @@ from episodic_absa.schemas.absa import DebateOutput, Stage1Result
 from episodic_absa.schemas.reader_view import ReaderPair
 from episodic_absa.vocabulary import Language, Look, Stake
 
-_POLARITY_STAKES: Final = frozenset[Stake]({"conflict", "doubted_polarity", "validator", "neutral_only"})
+_POLARITY_STAKES: Final = frozenset[Stake]({"conflict", "doubted_polarity"})
 
 
 class SecondLook(NamedTuple):
@@ -29,9 +29,10 @@ class SecondLook(NamedTuple):
 
     def needs_verdicts(self, debate: DebateOutput | None) -> bool:
         """Return whether Stage2 is asked after the debate: not about targets whose doubt a speaker has settled."""
-        if self.look != "targets" or debate is None:
+        turns = [turn for debate_round in debate.rounds for turn in debate_round.turns] if debate else []
+        if self.look != "targets" or not turns:
             return self.look != "none"
-        edits = [edit for debate_round in debate.rounds for turn in debate_round.turns for edit in turn.proposed_edits]
+        edits = [edit for turn in turns for edit in turn.proposed_edits]
         dropped = {norm(edit.target.aspect_ref or "") for edit in edits if edit.op == "drop_tuple"}
         return not dropped.issuperset(map(norm, self.doubted))
 
@@ -70,7 +71,8 @@ class AdaptiveLook:
     def decide(self, text: str, language: Language, stage1: Stage1Result, signals: GateSignals) -> SecondLook:
         """Return no look, a look at the targets, or a whole look."""
         if self._reader is None or not self._reader.reads(language):
-            return _look_at(_gate_stakes(signals))
+            stakes_of_gates = _gate_stakes(signals)
+            return SecondLook("whole" if stakes_of_gates else "none", stakes_of_gates)
         items = [item for item in stage1.atsa.sentiments if is_pair(item) and item.aspect_term]
         read = ((item, self._reader.view(text, language, item.aspect_term)) for item in items)
         views = [(item, view) for item, view in read if view is not None]
@@ -84,16 +86,13 @@ class AdaptiveLook:
             "doubted_target": bool(doubted),
             "missed_target": any(norm(pair.term) not in named for pair in likely),
         }
-        return _look_at(tuple(stake for stake, holds in stakes.items() if holds), doubted)
+        at_stake = tuple(stake for stake, holds in stakes.items() if holds)
+        if not at_stake:
+            return SecondLook("none")
+        return SecondLook("targets" if _POLARITY_STAKES.isdisjoint(at_stake) else "whole", at_stake, doubted)
 
     def _is_likely(self, pair: ReaderPair) -> bool:
         return pair.view.p_target >= self._thresholds.add_for_from
-
-
-def _look_at(stakes: tuple[Stake, ...], doubted: tuple[str, ...] = ()) -> SecondLook:
-    if not stakes:
-        return SecondLook("none")
-    return SecondLook("targets" if _POLARITY_STAKES.isdisjoint(stakes) else "whole", stakes, doubted)
 
 
 def _gate_stakes(signals: GateSignals) -> tuple[Stake, ...]:

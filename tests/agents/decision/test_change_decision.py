@@ -95,6 +95,7 @@ def test_a_record_holds_kind_from_to_witnesses_score_adopted_and_reason() -> Non
         "to_polarity": "negative",
         "to_span": None,
         "to_term": None,
+        "is_polarity_of_reader": False,
         "score": 3.0,
         "adopted": True,
         "reason": "adopted",

@@ -51,6 +51,8 @@ class ProposedChange(NamedTuple):
     """Where an added or a revised term stands; None if the text does not hold it."""
     to_term: str | None = None
     """For a change of span: the words at the new place."""
+    is_polarity_of_reader: bool = False
+    """Whether the reader alone gives an added pair its polarity; no prompt shows such a pair."""
 
 
 def proposed_changes(
@@ -138,7 +140,10 @@ def _added_pairs(
             yield ProposedChange("", "add", term, to_polarity=polarity, to_span=span)
         return
     view = reader.view(pairs.text, language, term) if reader and span else None
-    yield ProposedChange("", "add", term, to_polarity=view.polarity if view else None, to_span=span)
+    if view is None:
+        yield ProposedChange("", "add", term, to_span=span)
+    else:
+        yield ProposedChange("", "add", term, to_polarity=view.polarity, to_span=span, is_polarity_of_reader=True)
 
 
 def _text_order(change: ProposedChange, pairs: Stage1Pairs) -> tuple[bool, int, str, int, int, int, int]:

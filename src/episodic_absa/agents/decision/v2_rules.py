@@ -22,6 +22,7 @@ from episodic_absa.schemas.absa import (
     AspectVerdict,
     DebateOutput,
     Sample,
+    SentimentItem,
     SentimentVerdict,
     Stage1Result,
     Validator2Output,
@@ -80,8 +81,9 @@ class V2Rules:
         is_adopted = any(change.adopted for change in changes)
         validator2 = Validator2Output()
         if is_adopted and self._settings.enable_stage2:
+            shown = (aspects, tuple(_without_readers_own(sentiments, changes)))
             validator2 = await self._stage2.validate(
-                sample, language, stage1, built.context, verdicts, (aspects, sentiments), slot, asking
+                sample, language, stage1, built.context, verdicts, shown, slot, asking
             )
         patched = PatchResult(
             aspects=aspects,
@@ -95,6 +97,18 @@ class V2Rules:
         )
         decision = decide_adopted(stage1, patched, validator2, debate, self._settings, adopted=is_adopted)
         return Settled(patched, validator2, decision, changes)
+
+
+def _without_readers_own(
+    sentiments: Sequence[SentimentItem], changes: Sequence[ChangeRecord]
+) -> Iterator[SentimentItem]:
+    """Yield the pairs that a prompt may show: what the reader alone says stands in no prompt."""
+    own = {
+        (norm(change.aspect_term), change.to_polarity)
+        for change in changes
+        if change.adopted and change.is_polarity_of_reader
+    }
+    return (item for item in sentiments if (norm(item.aspect_term), item.polarity) not in own)
 
 
 _KINDS: Final[dict[AteAction | AtsaAction, ChangeKind]] = {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from episodic_absa.agents.asking import Asking, Draw, first_error
 from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.errors import BackendResponseError
 from episodic_absa.language import norm, read_polarity
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.slim_answers import JointAnswer, Pair
@@ -15,8 +16,11 @@ from episodic_absa.vocabulary import Language
 async def ask_for_pairs(text: str, language: Language, asking: Asking, settings: PipelineSettings) -> tuple[Pair, ...]:
     """Return the pairs of a text.
 
+    A vote that cannot be read holds no pair.
+
     Raises:
-        BackendError: an ask got no valid answer. All asks end first, so that the recorded cost is the same.
+        BackendError: no answer can be read, or the backend cannot be reached. All asks end first, so that the recorded
+            cost is the same.
     """
     inputs = AteInputs(text=text, language=language)
     context = [("text", text)]
@@ -27,9 +31,9 @@ async def ask_for_pairs(text: str, language: Language, asking: Asking, settings:
         *(asking.ask("joint", inputs, context, JointAnswer, draw=draw) for draw in draws), return_exceptions=True
     )
     failed = [answer for answer in answers if isinstance(answer, BaseException)]
-    if failed:
+    if len(failed) == len(answers) or any(not isinstance(error, BackendResponseError) for error in failed):
         raise first_error(*failed)
-    return majority([answer.pairs for answer in answers if isinstance(answer, JointAnswer)])
+    return majority([answer.pairs if isinstance(answer, JointAnswer) else () for answer in answers])
 
 
 def majority(votes: Sequence[Sequence[Pair]]) -> tuple[Pair, ...]:

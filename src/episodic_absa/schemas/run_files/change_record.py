@@ -52,6 +52,8 @@ class ChangeRecord(FrozenModel):
     """Where an added term stands, or where a revised term stands instead; None if the text does not hold it."""
     to_term: str | None = None
     """For a change of span: the words at the new place."""
+    is_polarity_of_reader: Flag = False
+    """Whether the reader alone gives an added pair its polarity; no prompt shows such a pair."""
     witnesses: tuple[Witness, ...]
     score: float
     adopted: Flag
