@@ -34,7 +34,7 @@ class CountingModel(RemoteFacts):
         self.under_way = self.most_under_way = 0
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
-        if ask.role == "ate":
+        if ask.role == "joint":  # the first question about a review
             self.asked.append(ask.inputs.text)
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
