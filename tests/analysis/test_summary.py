@@ -95,6 +95,9 @@ def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path)
         shown = progress.cells[f"{cell.condition}__seed{cell.seed}"]
         counted = (shown.done, shown.failed, shown.shown, shown.changed, shown.stored)
         assert (cell.samples, cell.failed, cell.memory_shown, cell.changed, cell.stored) == counted
-        assert (cell.calls, cell.tuple_f1_explicit) == (8 + 9, None)  # the second review is changed, and asked about once more
+        assert (cell.calls, cell.tuple_f1_explicit) == (
+            8 + 9,
+            None,
+        )  # the second review is changed, and asked about once more
     assert progress.requests().sent_n == 0
     assert summary.baseline is None  # without gold there is no majority

@@ -168,7 +168,7 @@ def test_two_processes_give_what_one_gives_even_if_one_of_them_is_killed() -> No
         outcomes = analyzer.analyze_many(texts, processes=2)
         first = next(outcomes)
         started = children()
-        os.kill(max(started), signal.SIGKILL)
+        os.kill(min(started), signal.SIGKILL)  # the one that answered; the other may still be starting
         shared_out = [first, *outcomes]
         assert len(started) == 2
         assert children() == set()
