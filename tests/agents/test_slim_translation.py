@@ -141,15 +141,12 @@ def test_cj_asks_for_what_a_wrong_pair_should_be() -> None:
 )
 def test_each_decision_of_the_judge_becomes_one_ruling(decision: str, op: str, value: str | None) -> None:
     answer = DecisionsAnswer.model_validate(
-        {
-            "decisions": [{"target": "service", "quote": "slow", "decision": decision}],
-            "label": "mixed",
-            "label_quotes": ["great", "never said", "", "great"],
-        }
+        {"decisions": [{"target": "service", "quote": "slow", "decision": decision}], "label": "mixed"}
     )
     judge = judge_of_decisions(answer, SENTIMENTS, TERMS, TEXT)
     assert [(patch.op, patch.target.aspect_ref, patch.value) for patch in judge.final_patch] == [(op, "service", value)]
-    assert (judge.aspect_evidence, judge.sentence_evidence_spans) == ({"service": "slow"}, ("great",))
+    # The quote of a decision speaks for its pair; only words given for the label speak for the label.
+    assert (judge.aspect_evidence, judge.sentence_evidence_spans) == ({"service": "slow"}, ())
     assert judge.sentence_polarity == "mixed"
 
 

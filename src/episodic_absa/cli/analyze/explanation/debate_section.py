@@ -7,21 +7,17 @@ from rich.text import Text
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import aspect_text, polarity_text
-from episodic_absa.cli.analyze.explanation.reason_words import LOOK_WORDS, STAKE_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row, joined, number_text, plain_text, quotation, row_list
 from episodic_absa.schemas.absa import DebateSummary, EditTarget, ProposedEdit
 
 
 def debate_rows(result: SampleResult) -> Iterable[Row]:
-    """Yield why an adaptive pipeline debates, the turns, the judge's settlement, and what could not be mapped."""
-    second_look = result.second_look
-    if second_look is not None and second_look.stakes:
-        yield "second look", Text(LOOK_WORDS[second_look.look])
-        stakes = ((Text(stake), Text(STAKE_WORDS[stake], style="dim")) for stake in second_look.stakes)
-        yield "  at stake", row_list(stakes)
+    """Yield the turns of the debate, the judge's settlement, and what could not be mapped."""
+    if result.second_look is not None:
+        look, stakes = result.second_look.look, result.second_look.stakes
+        yield "second look", Text(f"{look}: {', '.join(stakes)}" if stakes else "none: nothing is at stake")
     if result.debate is None:
-        is_at_rest = second_look is not None and second_look.look == "none"
-        yield "debate", Text(f"not asked: {LOOK_WORDS['none']}" if is_at_rest else "switched off", style="dim")
+        yield "debate", Text("switched off" if result.second_look is None else "not asked", style="dim")
         return
     text, has_rounds = result.sample.text, len(result.debate.rounds) > 1
     for debate_round in result.debate.rounds:

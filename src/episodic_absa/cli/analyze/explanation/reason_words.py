@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from episodic_absa.schemas.run_files.change_record import ChangeReason
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.vocabulary import AdoptReason, InjectionSkip, Look, ModeratorRule, OverrideSkip, Stake
+from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip
 
 INJECTION_SKIP_WORDS: Final[dict[InjectionSkip, str]] = {
     "": "",
@@ -31,21 +31,6 @@ CHANGE_WORDS: Final[dict[ChangeReason, str]] = {
     "no_polarity": "nobody says which polarity it should be",
     "score_too_low": "these witnesses do not suffice",
     "outweighed": "another change of the same pair is stronger",
-}
-LOOK_WORDS: Final[dict[Look, str]] = {
-    "none": "nothing is at stake",
-    "targets": "only the targets are asked about",
-    "whole": "everything is asked",
-}
-STAKE_WORDS: Final[dict[Stake, str]] = {
-    "conflict": "an aspect has two polarities",
-    "doubted_polarity": "the reader is sure of another polarity",
-    "doubted_target": "the reader holds a term to be no target",
-    "missed_target": "the reader names a target that Stage1 lacks",
-    "validator": "the validator names a risk",
-    "alignment": "Stage1 named terms that the text does not hold",
-    "neutral_only": "no sentiment is positive or negative",
-    "explicit_grounding_failure": "every term that Stage1 dropped is missing in the text",
 }
 STORE_SKIP_WORDS: Final[dict[Literal["", "store_write_disabled", "no_gate_passed"], str]] = {
     "": "",

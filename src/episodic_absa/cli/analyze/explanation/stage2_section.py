@@ -6,7 +6,6 @@ from rich.text import Text
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import aspect_text, polarity_text, shown_text
-from episodic_absa.cli.analyze.explanation.reason_words import LOOK_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import (
     Row,
     joined,
@@ -23,7 +22,7 @@ def stage2_rows(result: SampleResult) -> Iterable[Row]:
     """Yield Stage2's verdicts, the risks it resolved, and those that remain."""
     stage2, text = result.stage2, result.sample.text
     if stage2 is None or not any(call.stage == "stage2" for call in result.calls):
-        yield "stage2", Text(_why_not_asked(result), style="dim")
+        yield "stage2", Text("switched off" if result.second_look is None else "not asked", style="dim")
         return
     # Under rules v2 nothing refers to the id of a verdict, and the section "Changes" counts its own.
     show_id = result.changes is None
@@ -32,16 +31,10 @@ def stage2_rows(result: SampleResult) -> Iterable[Row]:
     if stage2.validator.resolved_risk_ids:
         yield "resolved", Text(", ".join(stage2.validator.resolved_risk_ids), style="green")
     yield "risks left", risk_list(stage2.validator.structural_risks, text)
-    yield "validator", validator_text(stage2.validator)
-
-
-def _why_not_asked(result: SampleResult) -> str:
-    second_look = result.second_look
-    if second_look is None or second_look.needs_verdicts(result.debate):
-        return "switched off"
-    if second_look.look == "none":
-        return f"not asked: {LOOK_WORDS['none']}"
-    return "not asked: a speaker drops every doubted target"
+    if any(call.agent == "stage2_validator" for call in result.calls):
+        yield "validator", validator_text(stage2.validator)
+    else:
+        yield "validator", Text("not asked", style="dim")
 
 
 def _verdict(
