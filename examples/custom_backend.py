@@ -7,7 +7,7 @@ from episodic_absa import Analyzer
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 
-JUDGED = {"battery": "positive", "screen": "negative"}
+JUDGED = {"battery": ("positive", "lasts long"), "screen": ("negative", "too dark")}
 
 
 class MyReplier(RemoteFacts):
@@ -17,26 +17,27 @@ class MyReplier(RemoteFacts):
     honours_seed = False
 
     async def reply(self, request: Request) -> Reply:
-        """Return the model's text; a real model would be awaited here."""
-        return Reply(my_model(request.ask.role, request.ask.prompt.system, request.user_text))
+        """Return the model's text. A real model is awaited here, and gets `request.ask.prompt.system` as well."""
+        return Reply(my_model(request.ask.role, request.user_text))
 
     async def close(self) -> None:
         """Close nothing: this model holds no connection."""
 
 
-def my_model(role: str, system: str, user: str) -> str:
-    """Answer like any model. This one knows two words; a real one reads in `system` which JSON to answer."""
-    terms = [term for term in JUDGED if term in json.loads(user)["text"]]
+def my_model(role: str, user: str) -> str:
+    """Answer like any model. This one knows two words; a real one reads in its instructions which JSON to answer."""
+    known = {term: words for term, words in JUDGED.items() if term in json.loads(user)["text"]}
     answers: dict[str, Any] = {
-        "ate": {"aspects": [{"aspect_term": term} for term in terms]},
-        "atsa": {"sentiments": [{"aspect_term": term, "polarity": JUDGED[term]} for term in terms]},
-        "judge": {"rationale": f"{len(system)} characters of instructions"},
+        "joint": {
+            "pairs": [{"quote": quote, "term": term, "polarity": polarity} for term, (polarity, quote) in known.items()]
+        },
+        "validator": {"risks": []},
+        "epm": {"judgements": []},
+        "tan": {"targets": [{"quote": quote, "target": term} for term, (_, quote) in known.items()]},
+        "cj": {"wrong": []},
+        "judge": {"decisions": [], "label": "mixed"},
     }
-    for validator in ("validator", "stage2_validator"):
-        answers[validator] = {"consistency_score": 1.0}
-    for speaker in ("epm", "tan", "cj"):
-        answers[speaker] = {"proposed_edits": []}
-    return json.dumps(answers.get(role, {"reviews": []}))
+    return json.dumps(answers.get(role, {"verdicts": []}))
 
 
 with Analyzer(backend=RepairingBackend(MyReplier())) as analyzer:

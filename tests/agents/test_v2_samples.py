@@ -113,6 +113,16 @@ def test_validator2_is_asked_last_and_only_where_a_change_was_adopted(tmp_path: 
     assert (result.moderator.selected_stage, result.adoption.adopt) == ("stage1", False)
 
 
+@pytest.mark.parametrize("settings", [PipelineSettings(), PipelineSettings(effort="stage1")])
+def test_a_risk_stands_where_validator2_is_not_asked(tmp_path: Path, settings: PipelineSettings) -> None:
+    backend, result = run(tmp_path, b.SLIM_RISKY, settings=settings)
+    assert "stage2_validator" not in backend.roles
+    (risk,) = result.stage1.validator.structural_risks
+    assert result.stage2.validator.structural_risks == (risk,)
+    assert result.stage2.validator.remaining_risk_ids == (risk.id,)
+    assert result.adoption.components.validator_resolved == 0
+
+
 def test_without_the_validator_nobody_asks_for_risks(tmp_path: Path) -> None:
     backend, result = run(tmp_path, b.SLIM_FLIP, settings=PipelineSettings(enable_validator=False))
     assert not {"validator", "stage2_validator"} & set(backend.roles)

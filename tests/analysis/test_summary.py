@@ -71,7 +71,9 @@ def test_a_mean_with_an_unknown_cost_is_unknown() -> None:
 
 
 def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path) -> None:
-    (tmp_path / "valid.csv").write_text("uid,text\na,The food is great.\nb,The service is not good.\n")
+    texts = ("The food is great.", "The noodles were fresh and clearly homemade but the sauce was basically water.")
+    rows = "".join(f"{uid},{text}\n" for uid, text in zip("ab", texts, strict=True))
+    (tmp_path / "valid.csv").write_text(f"uid,text\n{rows}")
     (tmp_path / "experiment.yaml").write_text(
         yaml.safe_dump(
             {
@@ -93,6 +95,9 @@ def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path)
         shown = progress.cells[f"{cell.condition}__seed{cell.seed}"]
         counted = (shown.done, shown.failed, shown.shown, shown.changed, shown.stored)
         assert (cell.samples, cell.failed, cell.memory_shown, cell.changed, cell.stored) == counted
-        assert (cell.calls, cell.tuple_f1_explicit) == (20, None)
+        assert (cell.calls, cell.tuple_f1_explicit) == (
+            8 + 9,
+            None,
+        )  # the second review is changed, and asked about once more
     assert progress.requests().sent_n == 0
     assert summary.baseline is None  # without gold there is no majority

@@ -33,13 +33,24 @@ def test_the_table_is_readable_without_colour_in_80_columns(cli: Cli) -> None:
     shown = cli("conditions", env={"COLUMNS": "80"}).stdout
     lines = shown.splitlines()
     assert max(cell_len(line) for line in lines) <= 80
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("C")}
+    table, settings = shown.split("\n\n")[1:3]
+    assert "…" not in table
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines()[3:]}
+    assert list(rows) == list(load_conditions().conditions)
     assert rows["C1"] == ["off", "·", "✓", "·", "·", "·"]
     assert rows["C2"] == ["on", "✓", "·", "✓", "✓", "✓"]
     assert rows["C2_silent"] == ["silent", "✓", "✓", "✓", "·", "·"]
     assert rows["C2_eval_only"] == ["silent", "✓", "✓", "·", "·", "·"]
+    assert rows["C2_frozen"] == ["on", "✓", "·", "·", "✓", "✓"]
+    assert [row for name, row in rows.items() if not name.startswith("C")] == [rows["C1"]] * 4
+    assert [line.split(maxsplit=1)[1] for line in settings.splitlines()] == [
+        "conditions  rules v2",
+        "pipeline effort adaptive",
+        "pipeline effort stage1",
+        "pipeline effort one_call",
+        "pipeline effort one_call, votes 5",
+    ]
     assert "C3 = C2_silent" in shown
-    assert f"rules {load_conditions().conditions['C1'].rules}" in shown
     assert load_conditions().sha256[:12] in shown
 
 

@@ -21,13 +21,20 @@ TABLE: dict[str, tuple[str, bool, bool, bool, bool, bool]] = {
     "C2_eval_only": ("silent", True, True, False, False, False),
     "C2_frozen": ("on", True, False, False, True, True),
 }
+EFFORTS: dict[str, dict[str, Any]] = {
+    "adaptive": {"effort": "adaptive"},
+    "stage1_only": {"effort": "stage1"},
+    "one_call": {"effort": "one_call"},
+    "one_call_votes": {"effort": "one_call", "votes": 5},
+}
+"""The conditions of v2_0 that have the flags of C1 and ask less."""
 FILES: dict[str, tuple[str, ...]] = {
     "v1_1": ("C1", "C2", "C2_silent"),
     "v1_2": ("C1", "C2", "C2_silent", "C2_eval_only"),
     "v1_3": ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
     "v2_0": (
         *("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
-        *("adaptive", "stage1_only", "one_call", "one_call_votes"),
+        *EFFORTS,
     ),
 }
 SHIPPED = [(version, name) for version, names in FILES.items() for name in names]
@@ -56,12 +63,14 @@ def write(folder: Path, document: Document) -> Path:
 def test_each_shipped_file_gives_each_condition_the_flags_of_the_table(version: str, name: str) -> None:
     condition = load_condition(name, version)
     assert condition.name == name
-    assert tuple(getattr(condition, flag) for flag in FLAGS) == TABLE[name]
+    assert tuple(getattr(condition, flag) for flag in FLAGS) == TABLE["C1" if name in EFFORTS else name]
+    assert condition.rules == ("v2" if version == "v2_0" else "seed")
+    assert condition.pipeline.model_dump() == EFFORTS.get(name, {})
 
 
 # CHECKLIST 22
 def test_no_code_compares_a_condition_with_a_name() -> None:
-    names = {*FILES["v1_3"], "C3", "C2_eval"}
+    names = {*FILES["v1_3"], "C3", "C2_eval", "stage1_only", "one_call_votes"}  # the others of v2_0 are efforts
     comparing = []
     for module in Path(episodic_absa.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(module.read_text("utf-8"))):
@@ -99,9 +108,9 @@ def test_the_head_of_a_shipped_file_sets_dangerous_advice_and_use_lexical(
 
 
 # CHECKLIST 17
-def test_without_a_source_the_second_file_is_read() -> None:
-    assert load_conditions(None).sha256 == load_conditions("v1_2").sha256
-    assert load_condition("C2") == load_condition("C2", "v1_2")
+def test_without_a_source_the_file_of_rules_v2_is_read() -> None:
+    assert load_conditions(None).sha256 == load_conditions("v2_0").sha256
+    assert load_condition("C2") == load_condition("C2", "v2_0")
 
 
 # CHECKLIST 16

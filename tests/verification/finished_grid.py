@@ -4,7 +4,11 @@ import asyncio
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from episodic_absa.conditions import load_conditions
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
 
@@ -13,13 +17,13 @@ _CONFIG = """
 run_id: small
 data: {allowed_roots: [data], train_file: data/train.csv, valid_file: data/valid.csv, limit: 6}
 eval: {gold_jsonl: data/valid.gold.jsonl}
-episodic_memory: {build: {split: train, condition: C2_silent}}
-experiment: {conditions: [C1, C2, C2_silent, C2_eval_only], seeds: [42]}
+episodic_memory: {conditions_path: conditions.yaml, build: {split: train, condition: C2_silent}}
+experiment: {conditions: [C1, C2, C2_silent, C2_eval_only, C2_seed_rules], seeds: [42]}
 """
 
 
 def lay_out(folder: Path, config: str = _CONFIG) -> Path:
-    """Write a config and its data: a part of train, and of valid more than the run takes."""
+    """Write a config, its conditions and its data: a part of train, and of valid more than the run takes."""
     shutil.copytree(DATA, folder / "data")
     for name, lines in (("train.csv", 26), ("valid.csv", 13)):
         whole = (folder / "data" / name).read_text("utf-8").splitlines(keepends=True)
@@ -28,8 +32,17 @@ def lay_out(folder: Path, config: str = _CONFIG) -> Path:
     gold = (folder / "data" / "valid.gold.jsonl").read_text("utf-8").splitlines(keepends=True)
     kept = [line for line in gold if json.loads(line)["uid"] in uids]
     (folder / "data" / "valid.gold.jsonl").write_text("".join(kept), "utf-8")
+    (folder / "conditions.yaml").write_text(json.dumps(_both_rules()), "utf-8")  # JSON is YAML
     (folder / "small.yaml").write_text(config, "utf-8")
     return folder / "small.yaml"
+
+
+def _both_rules() -> dict[str, Any]:
+    """Return the default conditions and C2 under seed rules, which alone have override decisions."""
+    document: dict[str, Any] = yaml.safe_load(load_conditions().path.read_text("utf-8"))
+    conditions = document["conditions"]
+    conditions["C2_seed_rules"] = {**conditions["C2"], "rules": "seed"}
+    return document
 
 
 def run_small_grid(folder: Path) -> Path:

@@ -44,7 +44,7 @@ class SupervisorAgent:
     """Runs Stage1, the debate, Stage2 and the moderator on one sample, with one read and one write of the memory.
 
     Args:
-        backend: answers the ten calls of a sample.
+        backend: answers the calls of a sample.
         settings: None takes the defaults.
         debate_slot_name: the prompt key of the memory in the debate (`io.slot_memory_name`).
         allowlist: short terms that count as targets beside the built-in ones.

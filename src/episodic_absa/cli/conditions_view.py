@@ -62,9 +62,7 @@ def _flags(conditions_file: ConditionsFile, *, with_overlays: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     table.add_column("condition", vertical="bottom", no_wrap=True)
     for flag in FLAG_NAMES:
-        # Names are broken at their last underscore, so that the table fits 80 columns.
-        head, _, tail = flag.rpartition("_")
-        table.add_column(f"{head}_\n{tail}", justify="left" if flag == "memory_mode" else "center")
+        table.add_column(_two_lines(flag), justify="left" if flag == "memory_mode" else "center")
     overlays = OVERLAY_NAMES if with_overlays else ()
     for overlay in overlays:
         table.add_column(overlay, vertical="bottom", no_wrap=True)
@@ -78,20 +76,31 @@ def _flags(conditions_file: ConditionsFile, *, with_overlays: bool) -> Table:
     return table
 
 
+def _two_lines(flag: str) -> str:
+    """Return a flag broken at the underscore that makes it narrowest: the table fits 80 columns only so."""
+    words = flag.split("_")
+    breaks = [("_".join(words[:place]) + "_", "_".join(words[place:])) for place in range(1, len(words))]
+    return "\n".join(min(breaks, key=lambda lines: max(map(len, lines)), default=(flag,)))
+
+
 def _overlay_lines(conditions_file: ConditionsFile) -> Table:
-    """Lay out the settings of each condition beside its flags, for terminals too narrow for more columns."""
+    """Lay out the settings of the conditions beside their flags, for terminals too narrow for more columns.
+
+    What all conditions share stands in one line; a condition has a line if it sets anything else.
+    """
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    by_name = {
-        name: ", ".join(f"{overlay} {_value_text(value)}" for overlay, value in _overlays(condition).items())
-        for name, condition in conditions_file.conditions.items()
+    by_name = {name: _overlays(condition) for name, condition in conditions_file.conditions.items()}
+    first, *others = by_name.values()
+    shared = {overlay: value for overlay, value in first.items() if all(other[overlay] == value for other in others)}
+    lines = {"all conditions": shared} | {
+        printable(name): {overlay: value for overlay, value in settings.items() if overlay not in shared}
+        for name, settings in by_name.items()
     }
-    if len(set(by_name.values())) == 1:
-        table.add_row("all conditions", next(iter(by_name.values())))
-        return table
-    for name, settings in by_name.items():
-        table.add_row(printable(name), settings)
+    for name, settings in lines.items():
+        if words := ", ".join(f"{overlay} {_value_text(value)}" for overlay, value in settings.items() if value != {}):
+            table.add_row(name, words)
     return table
 
 

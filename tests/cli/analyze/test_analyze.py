@@ -23,7 +23,7 @@ KOREAN = "서비스는 친절했지만 음식은 별로였어"
 ENGLISH = "The battery lasts long, but the screen is too dark."
 HOSTILE = "[bold red]great[/] food \x1b[31m\x1b]0;owned\x07 \u202e 👨‍👩‍👧 [link=x]y[/link]\tand " + "가나다" * 60
 NOTE = "embedded engine (rules and weights, no LLM); --backend openai:MODEL uses one"
-SECTIONS = ("Stage1", "Memory", "Debate", "Stage2", "Patch and override", "Adoption", "Moderator", "Store", "Calls")
+SECTIONS = ("Stage1", "Memory", "Debate", "Stage2", "Changes", "Adoption", "Moderator", "Store", "Calls")
 
 
 def run_analyze(
@@ -53,9 +53,9 @@ def test_a_korean_review_becomes_a_table_with_signs_and_evidence(pages: subproce
     first = pages.stdout.partition("2. ")[0]
     assert first.startswith(f"1. {KOREAN}\n")
     rows = [line.split() for line in first.splitlines()]
-    assert ["서비스", "+", "positive", "0.93", "친절했지만"] in rows
-    assert ["음식", "-", "negative", "0.97", "별로였어"] in rows
-    assert ["label", "±", "mixed", "0.97"] in rows
+    assert ["서비스", "+", "positive", "0.84", "친절했지만"] in rows
+    assert ["음식", "-", "negative", "0.86", "별로였어"] in rows
+    assert ["label", "±", "mixed", "0.84"] in rows
 
 
 def test_columns_stay_in_line_with_wide_characters(pages: subprocess.CompletedProcess[str]) -> None:
@@ -96,7 +96,7 @@ def test_json_is_the_line_of_a_run_and_the_text(tmp_path: Path) -> None:
     done = run_analyze(tmp_path, "--file", reviews, "--json", "--seed", 7)
     assert (done.returncode, done.stderr) == (0, "")
     korean, english = map(json.loads, done.stdout.splitlines())
-    told = "uid status stage1 debate stage2 patch_log adoption moderator final_result meta sample_index text"
+    told = "uid status stage1 debate stage2 patch_log changes adoption moderator final_result meta sample_index text"
     assert set(korean) == set(told.split())
     assert [(output["sample_index"], output["text"], output["status"]) for output in (korean, english)] == [
         (0, KOREAN, "ok"),
@@ -156,7 +156,7 @@ def test_an_explanation_has_every_section_within_the_width(tmp_path: Path) -> No
     assert "C1 memory off, may be shown to nobody" in told
     assert "not shown: not_exposed" in told
     assert "skipped: store_write_disabled" in told
-    assert "10 (stage1 3, debate 4, stage2 3), 10 attempts, 0 cached" in told
+    assert "8 (stage1 2, debate 4, stage2 2), 8 attempts, 0 cached" in told
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_a_failed_review_has_its_json_line(tmp_path: Path, recording: Path) -> N
     assert (failed["status"], failed["sample_index"], failed["text"]) == ("error", 0, "bad screen")
     assert failed["uid"].startswith("analyze-")
     assert failed["error"]["type"] == "provider_error"
-    assert "holds no answer for ate" in failed["error"]["message"]
+    assert "holds no answer for joint" in failed["error"]["message"]
 
 
 def test_the_only_review_that_fails_is_an_error(tmp_path: Path, recording: Path) -> None:
@@ -304,7 +304,7 @@ def test_an_interrupt_in_the_middle_ends_quietly(tmp_path: Path) -> None:
     ("example", "printed"),
     [
         ("analyze_one.py", ["battery\tpositive\t", "screen\tnegative\t", "label\tmixed\t"]),
-        ("custom_backend.py", ["battery\tpositive", "screen\tnegative", "10 calls to mine:toy"]),
+        ("custom_backend.py", ["battery\tpositive", "screen\tnegative", "8 calls to mine:toy"]),
     ],
 )
 def test_the_example_runs(tmp_path: Path, example: str, printed: list[str]) -> None:

@@ -26,7 +26,7 @@ from episodic_absa.errors import (
     LeakageError,
 )
 from episodic_absa.schemas.run_files.change_record import ChangeReason
-from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip
+from episodic_absa.vocabulary import AdoptReason, Effort, InjectionSkip, ModeratorRule, OverrideSkip
 
 TEXT = "The battery lasts long, but the screen is [red]dark[/red] and the sound odd."
 HOSTILE = "[bold]\x1b[2J\u202e"
@@ -101,7 +101,8 @@ class Scripted(RemoteFacts):
 
 
 def analysed(pipeline: PipelineSettings | None = None, **changes: dict[str, Any]) -> SampleResult:
-    with Analyzer(backend=Scripted(**changes), pipeline=pipeline) as analyzer:
+    """Analyse under seed rules, whose answers ANSWERS are; SLIM has those of rules v2."""
+    with Analyzer(backend=Scripted(**changes), conditions="v1_2", pipeline=pipeline) as analyzer:
         return analyzer.analyze(TEXT)
 
 
@@ -205,8 +206,8 @@ SLIM: dict[str, dict[str, Any]] = {
 }
 
 
-def analysed_under_v2(**changes: dict[str, Any]) -> SampleResult:
-    backend, pipeline = Scripted(**(SLIM | changes)), PipelineSettings(reader=False)
+def analysed_under_v2(effort: Effort = "full", **changes: dict[str, Any]) -> SampleResult:
+    backend, pipeline = Scripted(**(SLIM | changes)), PipelineSettings(reader=False, effort=effort)
     with Analyzer(backend=backend, conditions="v2_0", pipeline=pipeline) as analyzer:
         return analyzer.analyze(TEXT)
 
@@ -214,7 +215,7 @@ def analysed_under_v2(**changes: dict[str, Any]) -> SampleResult:
 # CHECKLIST 235, 239
 def test_under_v2_each_change_is_shown_with_its_decision_and_its_witnesses() -> None:
     page = told(explanation_view(analysed_under_v2()))
-    changes = page[page.index("Changes") : page.index("Patch and override")]
+    changes = page[page.index("Changes") : page.index("Adoption")]
     for words in (
         "chg_001 flip battery + positive → - negative ✗ one_witness (fewer than two witnesses are for it)",
         "for EPM “dark” against Stage2 “lasts long” (at home)",
@@ -235,14 +236,25 @@ def test_without_a_change_the_section_says_so_and_seed_rules_have_none() -> None
     judged = {"judgements": [{"target": "battery", "quote": "lasts long", "polarity": "positive"}]}
     page = told(explanation_view(analysed_under_v2(epm=judged, judge={"decisions": []}, stage2_ate={"verdicts": []})))
     assert "changes nobody asks for one" in page
-    assert "Changes" not in told(explanation_view(analysed()))
+    assert "Patch and override" not in page
+    under_seed_rules = told(explanation_view(analysed()))
+    assert "Changes" not in under_seed_rules
+    assert "Patch and override" in under_seed_rules
+
+
+def test_the_explanation_of_one_call_says_what_was_not_asked() -> None:
+    page = told(explanation_view(analysed_under_v2("one_call")))
+    for stage in ("validator", "debate", "stage2"):
+        assert f"{stage} switched off" in page
 
 
 @pytest.mark.parametrize("columns", [30, 44, 80, 120])
-def test_the_page_of_rules_v2_stays_within_the_width_and_steers_nothing(columns: int) -> None:
-    text = rendered(explanation_view(analysed_under_v2(), number=12), columns)
-    assert max(map(cell_len, text.splitlines())) <= min(columns, 100)
-    assert not set("\x1b\u202e") & set(text)
+def test_pages_of_rules_v2_stay_within_the_width_and_steer_nothing(columns: int) -> None:
+    result = analysed_under_v2()
+    for page in (analysis_view(result, number=12), explanation_view(result, number=12)):
+        text = rendered(page, columns)
+        assert max(map(cell_len, text.splitlines())) <= min(columns, 100)
+        assert not set("\x1b\u202e") & set(text)
 
 
 @pytest.mark.parametrize("columns", [30, 44, 80, 120])

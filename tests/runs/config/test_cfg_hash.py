@@ -132,6 +132,10 @@ def test_a_key_that_may_change_a_result_changes_the_hash(tmp_path: Path, key: st
     if key in ("eval.aspect_column", "eval.polarity_column"):
         before = {"eval.gold_jsonl": None, "eval.aspect_column": "aspect", "eval.polarity_column": "polarity"}
         changes = {**before, **changes}
+    if key in ("pipeline.votes", "pipeline.vote_temperature"):
+        votes = {"pipeline.votes": 2} if key == "pipeline.vote_temperature" else {}
+        before = {"episodic_memory.conditions_path": "v2_0", "pipeline.effort": "one_call", **votes}
+        changes = {**before, **changes}
     if key == "backbone.recording":
         changes["backbone.provider"] = "replay"
     assert _hash(tmp_path, before) != _hash(tmp_path, changes)

@@ -142,7 +142,10 @@ def test_the_memory_obeys_the_condition_of_the_block_unchanged(tmp_path: Path) -
 
 # CHECKLIST 13
 def test_without_a_memory_block_results_are_those_of_c1(tmp_path: Path) -> None:
-    with_c1 = run_here(write_experiment(tmp_path / "c1", experiment={"conditions": ["C1"]}, **SMALL))
+    default = {"conditions_path": None}
+    with_c1 = run_here(
+        write_experiment(tmp_path / "c1", episodic_memory=default, experiment={"conditions": ["C1"]}, **SMALL)
+    )
     path = write_experiment(tmp_path / "none", experiment={"conditions": None}, **SMALL)
     bare = {key: value for key, value in json.loads(path.read_text()).items() if key != "episodic_memory"}
     path.write_text(json.dumps(bare), "utf-8")

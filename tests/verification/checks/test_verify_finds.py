@@ -14,7 +14,7 @@ from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.verification.verify import verify
 
 C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
-BUILD = "build__seed42"
+BUILD, SEED_RULES = "build__seed42", "C2_seed_rules__seed42"
 OUTPUTS, SCORECARDS, TRACES, JOURNAL = "outputs.jsonl", "scorecards.jsonl", "traces.jsonl", "journal.jsonl"
 METRICS, TRIPTYCH, GROWTH = "structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"
 STORE, DECISIONS = "episodic_store.jsonl", "override_gate_debug.jsonl"
@@ -90,13 +90,12 @@ def other_confidence(result: Line) -> None:
 
 
 def contradict_pairs(run: Run) -> None:
-    """Turn a sample into one of rules v2 whose label is none of its pairs'."""
+    """Give a sample of rules v2 a label that is none of its pairs'."""
 
     def other_label(result: Line) -> None:
         polarities = {final_tuple["polarity"] for final_tuple in result["final_tuples"]}
         result["label"] = "negative" if "positive" in polarities else "positive"
 
-    run.edit(OUTPUTS, lambda line: line.update(changes=[]))
     run.edit_result(other_label)
 
 
@@ -297,7 +296,7 @@ DAMAGES = [
     Damage("the journal ends within a line", C2, tear_journal, "schemas"),
     Damage(
         "an override decision is lost",
-        C2,
+        SEED_RULES,
         lambda run: run.write(DECISIONS, run.read(DECISIONS)[1:]),
         "override_decisions",
     ),

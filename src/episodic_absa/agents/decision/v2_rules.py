@@ -15,7 +15,7 @@ from episodic_absa.agents.pair_confidence import with_confidence
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage2.override_gate import OverrideOutcome
 from episodic_absa.agents.stage2.patch import PatchResult
-from episodic_absa.agents.stage2.slim_stage2 import SlimStage2
+from episodic_absa.agents.stage2.slim_stage2 import SlimStage2, unchecked_risks
 from episodic_absa.agents.stage2.stage2 import Verdicts
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import (
@@ -25,7 +25,6 @@ from episodic_absa.schemas.absa import (
     SentimentItem,
     SentimentVerdict,
     Stage1Result,
-    Validator2Output,
 )
 from episodic_absa.schemas.role_inputs import MemorySlot
 from episodic_absa.schemas.run_files.change_record import ChangeKind, ChangeRecord
@@ -79,7 +78,7 @@ class V2Rules:
             for item in sentiments
         )
         is_adopted = any(change.adopted for change in changes)
-        validator2 = Validator2Output()
+        validator2 = unchecked_risks(stage1)
         if is_adopted and self._settings.enable_stage2:
             shown = (aspects, tuple(_without_readers_own(sentiments, changes)))
             validator2 = await self._stage2.validate(

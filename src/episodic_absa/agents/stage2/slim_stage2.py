@@ -99,7 +99,7 @@ class SlimStage2:
             shown.append((self._slot_name, slot))
         answer = await asking.ask_witness("stage2_validator", inputs, shown, RisksAnswer)
         if answer is None:
-            return Validator2Output()
+            return unchecked_risks(stage1)
         stage1_risks = stage1.validator.structural_risks
         read = validator2_of_risks(answer, sample.text)
         # A risk of Stage1 that the validator does not name again is resolved.
@@ -112,3 +112,9 @@ class SlimStage2:
             stage1_risks=stage1_risks,
             patched_aspect_n=len(aspects),
         )
+
+
+def unchecked_risks(stage1: Stage1Result) -> Validator2Output:
+    """Return the findings about a result that Validator2 did not judge: every risk of Stage1 stands."""
+    risks = stage1.validator.structural_risks
+    return Validator2Output(structural_risks=risks, remaining_risk_ids=tuple(risk.id for risk in risks))

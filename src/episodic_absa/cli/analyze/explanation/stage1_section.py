@@ -31,6 +31,9 @@ def stage1_rows(result: SampleResult) -> Iterable[Row]:
     if result.unmatched_sentiments:
         yield "unmatched", plain_text(", ".join(result.unmatched_sentiments))
     yield "drops", row_list((aspect_text(drop.aspect_term), Text(drop.drop_reason)) for drop in ate.drops)
+    if not any(call.agent == "validator" for call in result.calls):
+        yield "validator", Text("switched off", style="dim")
+        return
     yield "risks", risk_list(validator.structural_risks, text)
     yield "proposals", row_list(_proposal(proposal, text) for proposal in validator.correction_proposals)
     yield "validator", validator_text(validator)

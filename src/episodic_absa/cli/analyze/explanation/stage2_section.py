@@ -24,22 +24,30 @@ def stage2_rows(result: SampleResult) -> Iterable[Row]:
     if stage2 is None or not any(call.stage == "stage2" for call in result.calls):
         yield "stage2", Text("switched off" if result.second_look is None else "not asked", style="dim")
         return
-    yield "aspects", row_list(_verdict(verdict, stage2, text) for verdict in stage2.ate_reviews)
-    yield "sentiments", row_list(_verdict(verdict, stage2, text) for verdict in stage2.atsa_reviews)
+    # Under rules v2 nothing refers to the id of a verdict, and the section "Changes" counts its own.
+    show_id = result.changes is None
+    yield "aspects", row_list(_verdict(verdict, stage2, text, show_id=show_id) for verdict in stage2.ate_reviews)
+    yield "sentiments", row_list(_verdict(verdict, stage2, text, show_id=show_id) for verdict in stage2.atsa_reviews)
     if stage2.validator.resolved_risk_ids:
         yield "resolved", Text(", ".join(stage2.validator.resolved_risk_ids), style="green")
     yield "risks left", risk_list(stage2.validator.structural_risks, text)
-    yield "validator", validator_text(stage2.validator)
+    if any(call.agent == "stage2_validator" for call in result.calls):
+        yield "validator", validator_text(stage2.validator)
+    else:
+        yield "validator", Text("not asked", style="dim")
 
 
-def _verdict(verdict: AspectVerdict | SentimentVerdict, stage2: Stage2Result, text: str) -> tuple[Text, ...]:
+def _verdict(
+    verdict: AspectVerdict | SentimentVerdict, stage2: Stage2Result, text: str, *, show_id: bool
+) -> tuple[Text, ...]:
     action = Text(verdict.action)
     if isinstance(verdict, SentimentVerdict) and verdict.revised_polarity:
         action = Text.assemble(action, " → ", polarity_text(verdict.revised_polarity))
     if isinstance(verdict, AspectVerdict) and verdict.revised_span:
         action = Text.assemble(action, " → ", span_text(verdict.revised_span, text))
     outcome = joined(_acceptance(verdict.change_id, stage2), action, plain_text(verdict.reason))
-    return Text(verdict.change_id, style="dim"), aspect_text(verdict.aspect_term), outcome
+    row = (aspect_text(verdict.aspect_term), outcome)
+    return (Text(verdict.change_id, style="dim"), *row) if show_id else row
 
 
 def _acceptance(change_id: str, stage2: Stage2Result) -> Text:
