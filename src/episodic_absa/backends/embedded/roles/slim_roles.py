@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import judge_term
 from episodic_absa.backends.embedded.judgement.deciding_words import deciding_words
+from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
 from episodic_absa.backends.embedded.judgement.two_readers import is_mere_guess
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.roles.ate import answer_ate
@@ -56,6 +57,9 @@ from episodic_absa.schemas.slim_answers import (
     WrongPairsAnswer,
 )
 from episodic_absa.vocabulary import Role
+
+_SURE_TEXT: Final = 0.65
+"""Texts that say nothing of opinion reach .62: the weights lean to praise in English and to blame in Korean."""
 
 
 def slim_joint(reading: WeighedReading, inputs: AteInputs) -> JointAnswer:
@@ -131,6 +135,12 @@ def slim_cj(reading: WeighedReading, inputs: SpeakerInputs) -> WrongPairsAnswer:
     )
 
 
+def _label_without_pairs(reading: WeighedReading) -> str:
+    """Return the label of a text in which nothing was judged: a side only if the text weights are sure enough."""
+    label, share = sentence_label(reading, ())
+    return label if share >= _SURE_TEXT else "neutral"
+
+
 def slim_judge(reading: WeighedReading, inputs: JudgeInputs) -> DecisionsAnswer:
     """Return the judge's edits, and keep for each other pair that a speaker wants to change."""
     answer = answer_judge(reading, inputs)
@@ -153,7 +163,7 @@ def slim_judge(reading: WeighedReading, inputs: JudgeInputs) -> DecisionsAnswer:
         if norm(term) in claimed:
             kept = JudgeDecision(target=term, quote=answer.aspect_evidence.get(term, ""), decision=KEEP)
             decisions.setdefault(norm(term), kept)
-    label = answer.sentence_polarity
+    label = _label_without_pairs(reading) if not judged_sentiments(inputs.stage1) else answer.sentence_polarity
     return DecisionsAnswer(
         decisions=tuple(decisions.values()),
         label=label,
