@@ -17,6 +17,7 @@ from tests.backends.embedded.role_chain import (
 from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES
 from episodic_absa.backends.embedded.roles.stage2_atsa import words_quoted_in
+from episodic_absa.backends.embedded.roles.tuple_review import judged_sentiments
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import DebateTurn, Persona, SentimentItem, Stage1Result
 from episodic_absa.schemas.answers import (
@@ -180,7 +181,9 @@ def test_the_judge_in_slim_form_says_the_same(text: str, language: Language, mem
     case = case_of(text, language, memory, by_rules=True)
     judge = ask("judge", case.inputs["judge"], JudgeAnswer)
     decisions = ask("judge", case.inputs["judge"], DecisionsAnswer)
-    assert decisions.label == judge.sentence_polarity
+    has_pairs = bool(judged_sentiments(case.inputs["judge"].stage1))
+    # Without pairs the slim judge takes a side only if the text is sure.
+    assert decisions.label in ((judge.sentence_polarity,) if has_pairs else (judge.sentence_polarity, "neutral"))
     assert {(item.target, item.decision) for item in decisions.decisions if item.decision != KEEP} == {
         (patch.target.aspect_ref, patch.value if patch.op == "set_polarity" else DROP) for patch in judge.final_patch
     }
@@ -291,3 +294,16 @@ def test_tan_does_not_deny_a_target_that_the_framework_filled_in() -> None:
     inputs = speaker_inputs(later, "tan")
     assert [edit.target.aspect_ref for edit in ask("tan", inputs, TurnAnswer).proposed_edits] == ["room"]
     assert [named.target for named in ask("tan", inputs, TargetsAnswer).targets] == ["room", "staff"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "label"),
+    [
+        ("It arrived on Tuesday.", "en", "neutral"),
+        ("g", "en", "neutral"),
+        ("어제 왔어요", "ko", "neutral"),
+    ],
+)
+def test_a_text_that_says_nothing_of_opinion_is_neutral(text: str, language: Language, label: str) -> None:
+    case = case_of(text, language, None, by_rules=True)
+    assert ask("judge", case.inputs["judge"], DecisionsAnswer).label == label
