@@ -181,7 +181,9 @@ def test_the_judge_in_slim_form_says_the_same(text: str, language: Language, mem
     case = case_of(text, language, memory, by_rules=True)
     judge = ask("judge", case.inputs["judge"], JudgeAnswer)
     decisions = ask("judge", case.inputs["judge"], DecisionsAnswer)
-    has_pairs = bool(judged_sentiments(case.inputs["judge"].stage1))
+    inputs = case.inputs["judge"]
+    assert isinstance(inputs, JudgeInputs)
+    has_pairs = bool(judged_sentiments(inputs.stage1))
     # Without pairs the slim judge takes a side only if the text is sure.
     assert decisions.label in ((judge.sentence_polarity,) if has_pairs else (judge.sentence_polarity, "neutral"))
     assert {(item.target, item.decision) for item in decisions.decisions if item.decision != KEEP} == {
