@@ -13,7 +13,7 @@ from episodic_absa.memory import (
     should_inject_memory_for_stage2_with_reason,
 )
 from episodic_absa.schemas.absa import DebateOutput, Stage1Result
-from episodic_absa.schemas.reader_view import ReaderPair
+from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.vocabulary import Language, Look, Stake
 
 _POLARITY_STAKES: Final = frozenset[Stake]({"conflict", "doubted_polarity"})
@@ -26,11 +26,13 @@ class SecondLook(NamedTuple):
     stakes: tuple[Stake, ...] = ()
     doubted: tuple[str, ...] = ()
     """The terms that the reader holds to be no targets."""
+    is_reader_heard: bool = True
+    """Whether the reader speaks as a witness of these doubts; of what the embedded engine itself says it may not."""
 
     def needs_verdicts(self, debate: DebateOutput | None) -> bool:
         """Return whether Stage2 is asked after the debate: not about targets whose doubt a speaker has settled."""
         turns = [turn for debate_round in debate.rounds for turn in debate_round.turns] if debate else []
-        if self.look != "targets" or not turns:
+        if self.look != "targets" or not turns or not self.is_reader_heard:
             return self.look != "none"
         edits = [edit for turn in turns for edit in turn.proposed_edits]
         dropped = {norm(edit.target.aspect_ref or "") for edit in edits if edit.op == "drop_tuple"}
@@ -77,7 +79,12 @@ class AdaptiveLook:
         read = ((item, self._reader.view(text, language, item.aspect_term)) for item in items)
         views = [(item, view) for item, view in read if view is not None]
         sees_another = any(view.polarity != item.polarity and view.p_polarity >= SURE_READER for item, view in views)
-        doubted = tuple(item.aspect_term for item, view in views if view.p_target < self._thresholds.drop_for_below)
+        doubted_items = [item for item, view in views if self._is_doubted(view)]
+        is_heard = all(
+            self._is_doubted(self._reader.view_of_change(text, language, item.aspect_term, item.polarity, None))
+            for item in doubted_items
+        )
+        doubted = tuple(item.aspect_term for item in doubted_items)
         named = {norm(item.aspect_term) for item in items}
         likely = [pair for pair in self._reader.pairs(text, language) if self._is_likely(pair)]
         stakes: dict[Stake, bool] = {
@@ -89,7 +96,11 @@ class AdaptiveLook:
         at_stake = tuple(stake for stake, holds in stakes.items() if holds)
         if not at_stake:
             return SecondLook("none")
-        return SecondLook("targets" if _POLARITY_STAKES.isdisjoint(at_stake) else "whole", at_stake, doubted)
+        look: Look = "targets" if _POLARITY_STAKES.isdisjoint(at_stake) else "whole"
+        return SecondLook(look, at_stake, doubted, is_heard)
+
+    def _is_doubted(self, view: ReaderView | None) -> bool:
+        return view is not None and view.p_target < self._thresholds.drop_for_below
 
     def _is_likely(self, pair: ReaderPair) -> bool:
         return pair.view.p_target >= self._thresholds.add_for_from
