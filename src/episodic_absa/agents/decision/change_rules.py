@@ -1,5 +1,6 @@
 """Decides one change by the rules of adoption_rules.yaml, within laws that no file can lift."""
 
+import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -103,6 +104,11 @@ def load_adoption_rules(path: Path = SHIPPED_RULES) -> AdoptionRules:
             path=path,
             key=key or None,
         ) from error
+
+
+def adoption_sha256() -> str:
+    """Return the sha256 of the shipped rules, by which runs tell on which table their results depend."""
+    return hashlib.sha256(SHIPPED_RULES.read_bytes()).hexdigest()
 
 
 def adopt(change: ProposedChange | ChangeRecord, witnesses: Sequence[Witness], rules: AdoptionRules) -> AdoptDecision:
