@@ -143,7 +143,10 @@ def test_a_failure_on_a_wrong_guess_is_no_failure(tmp_path: Path) -> None:
 
 def test_a_recording_of_the_engine_replays_with_the_same_reader_under_rules_v2(tmp_path: Path) -> None:
     recording = tmp_path / "answers.jsonl"
-    v2 = {"experiment": {"conditions": ["C1"]}, "episodic_memory": {"conditions_path": "v2_0", "build": None}}
+    v2: dict[str, Any] = {
+        "experiment": {"conditions": ["C1"]},
+        "episodic_memory": {"conditions_path": "v2_0", "build": None},
+    }
     path = write_experiment(tmp_path / "recorded", **v2)
     recorded = outputs_of(run_here(path, RecordingReplier(EmbeddedReplier(), recording)).out_dir / "C1__seed42")
     replayed = outputs_of(

@@ -20,6 +20,11 @@ SHIPPED_RULES: Final = Path(__file__).with_name("adoption_rules.yaml")
 SURE_READER: Final = 0.9
 """From this probability on, a reader that is against blocks a change unless everyone else is for it."""
 
+LAWS: Final[frozenset[ChangeReason]] = frozenset(
+    {"no_polarity", "not_in_text", "one_witness", "no_judge_nor_two_speakers", "sure_reader_against"}
+)
+"""The reasons that `broken_law` gives."""
+
 
 class TableRow(FrozenModel):
     """One sufficient combination of witnesses."""
@@ -126,7 +131,7 @@ def adopt(change: ProposedChange | ChangeRecord, witnesses: Sequence[Witness], r
         weights = rules.weights.get(change.kind)
         score = _weighed(witnesses, weights) if weights else 0.0
         suffices = weights is not None and score >= weights.threshold
-    reason = _broken_law(change, witnesses, speaking_for) or ("adopted" if suffices else "score_too_low")
+    reason = broken_law(change, witnesses) or ("adopted" if suffices else "score_too_low")
     return AdoptDecision(score, reason == "adopted", reason)
 
 
@@ -139,10 +144,9 @@ def _weighed(witnesses: Sequence[Witness], weights: KindWeights) -> float:
     return round(score, 6)
 
 
-def _broken_law(
-    change: ProposedChange | ChangeRecord, witnesses: Sequence[Witness], speaking_for: frozenset[WitnessName]
-) -> ChangeReason | None:
+def broken_law(change: ProposedChange | ChangeRecord, witnesses: Sequence[Witness]) -> ChangeReason | None:
     """Return the first law that refuses the change, None if every law allows it."""
+    speaking_for = frozenset(witness.who for witness in witnesses if witness.stance == "for")
     if change.kind in ("flip", "add") and change.to_polarity is None:
         return "no_polarity" if change.kind == "flip" or change.to_span is not None else "not_in_text"
     if change.kind in ("add", "span") and change.to_span is None:
