@@ -102,8 +102,8 @@ class Damage(NamedTuple):
     """Whether a run with another table is found wrong, too."""
 
 
-FLIP = {"kind": "flip", "from_polarity": "negative", "to_polarity": "positive"}
-ADD = {"kind": "add", "from_polarity": None, "to_polarity": "positive"}
+FLIP: Line = {"kind": "flip", "from_polarity": "negative", "to_polarity": "positive"}
+ADD: Line = {"kind": "add", "from_polarity": None, "to_polarity": "positive"}
 UNDECIDED = [
     Damage("a change id stands twice", lambda line: line["changes"].extend(line["changes"]), "id stands twice"),
     Damage("a witness stands twice", name_twice, "a witness of chg_001 stands twice"),
@@ -183,3 +183,11 @@ def test_a_pair_that_nobody_changed_keeps_its_confidence(cell: Path) -> None:
 def test_a_label_without_pairs_must_be_that_of_the_text(cell: Path) -> None:
     result = checked(cell, lambda line: line["final_result"].update(label="mixed"))["label_agrees"]
     assert (result.result, "without pairs" in result.detail) == ("fail", True)
+
+
+@pytest.mark.parametrize(("key", "found"), [("adoption_sha256", "table of adoption"), ("reader_sha256", "reader")])
+def test_a_manifest_with_another_table_or_reader_is_found(key: str, found: str, cell: Path) -> None:
+    manifest = json.loads((cell / "manifest.json").read_bytes())
+    (cell / "manifest.json").write_text(json.dumps({**manifest, key: "0" * 64}), "utf-8")
+    failed = {result.check: result.detail for _, result in verify(cell).failures}
+    assert failed == {"package_hashes": f"the {found} is not the one of the run"}
