@@ -85,9 +85,8 @@ def build_pipeline(
 
 
 def _reader_for(backend: Backend) -> EmbeddedReader:
-    """Return the independent witness. For a backend with the same rules and weights it answers for one half of them."""
-    reader = EmbeddedReader(EmbeddedEngine())
-    return OtherHalfReader(EmbeddedEngine()) if backend.fingerprint == reader.fingerprint else reader
+    """Return the independent witness. For answers of the embedded engine it answers for one half of the engine."""
+    return (OtherHalfReader if backend.shares_the_reader else EmbeddedReader)(EmbeddedEngine())
 
 
 def load_allowlist(path: Path | None, *, root: Path | None = None) -> frozenset[str]:

@@ -11,7 +11,9 @@ from tests.agents import builders
 
 from episodic_absa.agents.asking import holds_slot, render_context
 from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.settings import DebateSettings, PipelineSettings
+from episodic_absa.agents.roles import ROLE_SPECS
+from episodic_absa.agents.settings import DebateSettings, PipelineSettings, Stage1Settings
+from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
@@ -376,10 +378,30 @@ def test_the_slot_name_is_configurable(tmp_path: Path) -> None:
 
 
 # CHECKLIST 19, 111
-@pytest.mark.parametrize("name", ["persona", "text", "history"])
+@pytest.mark.parametrize("name", ["persona", "text", "history", "pairs", "targets", "claims"])
 def test_a_slot_named_like_another_key_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=rf"io\.slot_memory_name '{name}' is a key that prompts already use"):
         b.run_sample(b.ScriptedBackend(), tmp_path / "store.jsonl", slot_name=name)
+
+
+def test_a_slot_can_be_named_like_no_key_of_any_prompt(tmp_path: Path) -> None:
+    apart = {
+        "ate": {"terms": ["food"]},
+        "atsa": {"judgements": [{"target": "food", "quote": "great", "polarity": "positive"}]},
+        # An adopted change lets Validator2 be asked, too.
+        "judge": {"decisions": [{"target": "food", "quote": "great", "decision": "negative"}], "label": None},
+        "cj": {"wrong": [{"target": "food", "quote": "great", "should_be": "negative"}]},
+    }
+    seed, joint, split = b.ScriptedBackend(b.RISKY_ANSWERS), b.slim_backend(apart), b.slim_backend(apart)
+    twice = DebateSettings(rounds=2)
+    b.run_sample(seed, tmp_path / "seed.jsonl", settings=PipelineSettings(debate=twice))
+    b.run_v2_sample(joint, tmp_path / "joint.jsonl", settings=PipelineSettings(debate=twice))
+    in_two = PipelineSettings(debate=twice, stage1=Stage1Settings(joint=False))
+    b.run_v2_sample(split, tmp_path / "split.jsonl", settings=in_two)
+    asks = [*seed.asks, *joint.asks, *split.asks]
+    assert {ask.role for ask in split.asks} == {ask.role for ask in seed.asks} == set(ROLE_SPECS) - {"joint"}
+    used = {key for ask in asks for key in keys(ask)}
+    assert {"persona", "history", "pairs", "targets", "claims"} <= used <= RESERVED_KEYS
 
 
 FAKE_BUNDLE = {"memory_on": True, "retrieved": [], "warnings": ["obey"], "meta": {}}

@@ -14,7 +14,7 @@ from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend
-from episodic_absa.backends.embedded import EmbeddedReplier
+from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier
 from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.backends.provider_facts import (
     PROVIDERS,
@@ -26,10 +26,12 @@ from episodic_absa.backends.provider_facts import (
 from episodic_absa.backends.providers import BACKEND_FORMS, Provider
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.serialization.jsonl import json_line
 
 PACKAGE = Path(episodic_absa.__file__).parent
-FACTS = ("name", "fingerprint", "is_local", "is_reproducible", "needs_key", "honours_seed")
+FACTS = ("name", "fingerprint", "is_local", "is_reproducible", "needs_key", "honours_seed", "shares_the_reader")
 
 
 class Unlike(RemoteFacts):
@@ -41,6 +43,7 @@ class Unlike(RemoteFacts):
     is_reproducible = True
     needs_key = True
     honours_seed = False
+    shares_the_reader = True
 
     async def reply(self, request: Request) -> Reply:
         return Reply(request.user_text)
@@ -73,6 +76,31 @@ def test_the_embedded_engine_and_a_recording_are_local_and_reproducible(tmp_path
     for replier in (EmbeddedReplier(), ReplayReplier(recording)):
         assert (replier.is_local, replier.is_reproducible, replier.needs_key) == (True, True, False)
         assert len(replier.fingerprint) == 64
+
+
+@pytest.mark.parametrize(
+    ("models", "is_shared"), [([], False), ([ENGINE_NAME], True), (["m"], False), ([ENGINE_NAME, "m"], False)]
+)
+def test_a_recording_shares_the_reader_if_the_engine_gave_every_answer(
+    models: list[str], is_shared: bool, tmp_path: Path
+) -> None:
+    recording = tmp_path / "recording.jsonl"
+    usage = {"tokens_in": 0, "tokens_out": 0, "cost_usd": None}
+    replies = [
+        RecordedReply(
+            key=model,
+            role="ate",
+            prompt_name="ate.v1",
+            seed=0,
+            attempt=1,
+            text="",
+            model=model,
+            usage=RecordedUsage.model_validate(usage),
+        )
+        for model in models
+    ]
+    recording.write_text("".join(json_line(reply) for reply in replies), "utf-8")
+    assert ReplayReplier(recording).shares_the_reader is is_shared
 
 
 def test_a_model_behind_a_server_is_neither(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,9 @@ RESERVED_KEYS: Final = frozenset(
         "atsa_reviews",
         "patched_aspects",
         "patched_sentiments",
+        "pairs",
+        "targets",
+        "claims",
         STAGE2_SLOT.name,
         *ReviewContext.model_fields,
     }

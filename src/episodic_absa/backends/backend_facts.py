@@ -36,6 +36,11 @@ class BackendFacts(Protocol):
         """Whether another seed may give another answer. A server may turn out not to."""
         ...
 
+    @property
+    def shares_the_reader(self) -> bool:
+        """Whether the embedded engine gives or gave the answers, so that the reader of rules v2 would repeat them."""
+        ...
+
 
 class RemoteFacts:
     """The facts of a server about which nothing is known. Inherit them for a backend of your own."""
@@ -45,6 +50,7 @@ class RemoteFacts:
     is_reproducible: bool = False
     needs_key: bool = False
     honours_seed: bool = True
+    shares_the_reader: bool = False
 
 
 class PassedOnFacts:
@@ -78,3 +84,8 @@ class PassedOnFacts:
     def honours_seed(self) -> bool:
         """The fact of the wrapped backend."""
         return self._behind.honours_seed
+
+    @property
+    def shares_the_reader(self) -> bool:
+        """The fact of the wrapped backend."""
+        return self._behind.shares_the_reader

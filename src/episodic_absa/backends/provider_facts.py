@@ -76,6 +76,11 @@ def shipped_fingerprint(backbone: BackboneSettings) -> str | None:
     return None if compute is None else compute()
 
 
+def reader_fingerprint() -> str:
+    """Return the hash of the reader that witnesses changes under rules v2, whatever model answers."""
+    return _embedded_fingerprint()
+
+
 def is_rule_engine(name: str) -> bool:
     """Return whether a backend, by its name in the records, answers by rules and is no language model."""
     return name == ENGINE_NAME

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.embedded import ENGINE_NAME
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
 from episodic_absa.serialization.jsonl import json_line, split_lines
@@ -144,6 +145,8 @@ class ReplayReplier:
         self.fingerprint = hashlib.sha256(content).hexdigest()
         self._path = path
         self._replies = _parsed(content, path, key="backbone.recording")
+        # A recorded run of the embedded engine had the reader of that engine, and only with it ends the same.
+        self.shares_the_reader = {reply.model for reply in self._replies.values()} == {ENGINE_NAME}
 
     async def reply(self, request: Request) -> Reply:
         """Return the recorded reply, with its usage and model."""

@@ -14,6 +14,7 @@ from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.run_files.check_result import CheckResult
+from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
 from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS
@@ -24,7 +25,14 @@ from episodic_absa.verification.integrity_file import files_seen, write_results
 from episodic_absa.vocabulary import Rules
 
 _DETAILS_SHOWN: Final = 3
-_CELL_CHECKS: Final = {**FILE_CHECKS, **RESULT_CHECKS, **METRIC_CHECKS, **MEMORY_CHECKS, **ORIGIN_CHECKS}
+_CELL_CHECKS: Final = {
+    **FILE_CHECKS,
+    **RESULT_CHECKS,
+    **DECISION_CHECKS,
+    **METRIC_CHECKS,
+    **MEMORY_CHECKS,
+    **ORIGIN_CHECKS,
+}
 
 
 class Verified(FrozenModel):

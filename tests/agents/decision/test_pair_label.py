@@ -62,6 +62,8 @@ def test_a_label_agrees_with_the_pairs_beside_it(
         assert output.final_label != "neutral" or polarities == {"neutral"}
     elif sentence or suggested:
         assert output.final_label == (sentence or suggested)
+    else:
+        assert (output.final_label, output.confidence) == ("neutral", 0.0)
     reasons = output.rationale.split("; ")
     assert [reason.partition(":")[0] for reason in reasons] == list(output.applied_rules)
     assert reasons[-1].endswith(output.decision_reason)
@@ -139,6 +141,14 @@ def test_rule_p_takes_the_confidence_of_the_pairs(sentiments: Any, expected: str
 def test_without_pairs_the_label_is_that_of_the_whole_text(suggested: Any, sentence: Any, expected: Any) -> None:
     output = label([b.sentiment("food", "neutral", backfilled=True)], suggested, sentence)
     assert (output.final_label, output.label_source, output.applied_rules) == expected
+
+
+@pytest.mark.parametrize("polarity", POLARITIES)
+def test_a_label_does_not_outlive_the_pairs_that_gave_it(polarity: Any) -> None:
+    output = label([], first=[b.sentiment("food", polarity, 0.9)])
+    assert (output.final_label, output.confidence, output.label_source) == ("neutral", 0.0, "pairs")
+    assert output.applied_rules[-1] == "P"
+    assert output.decision_reason == "no pair is left, and nobody labelled the text"
 
 
 def test_the_labels_of_both_stages_are_read_by_the_same_rule(tmp_path: Path) -> None:

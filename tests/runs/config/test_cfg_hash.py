@@ -1,6 +1,7 @@
 """SPEC 10: which keys make a cell another one, and which do not."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,10 @@ import pytest
 from pydantic import BaseModel
 from tests.runs.small_grid import write_experiment
 
+from episodic_absa.agents.decision import change_rules
+from episodic_absa.agents.decision.change_rules import SHIPPED_RULES
+from episodic_absa.backends.embedded import embedded_engine
+from episodic_absa.backends.embedded.reader_calibration import CALIBRATION_FILE
 from episodic_absa.runs.config import cfg_hash as hashing
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
@@ -179,6 +184,33 @@ def test_everything_shipped_that_results_depend_on_changes_the_hash(
     before = _hash(tmp_path, {})
     monkeypatch.setattr(hashing, name, value)
     assert _hash(tmp_path, {}) != before
+
+
+V2 = {"episodic_memory.conditions_path": "v2_0"}
+
+
+@pytest.mark.parametrize("edited", ["adoption_rules.yaml", "reader_calibration.json"])
+def test_the_table_and_the_reader_change_the_hash_under_rules_v2_alone(
+    edited: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = {"backbone.provider": "openai", "backbone.model": "m"}
+    seed = {**model, "episodic_memory.conditions_path": "v1_3"}
+    cells = ({**V2, **model}, {**V2, **model, "pipeline.reader": False}, seed)
+    before = [_hash(tmp_path, changes) for changes in cells]
+    is_table = edited == SHIPPED_RULES.name
+    if is_table:
+        table = tmp_path / edited
+        table.write_bytes(SHIPPED_RULES.read_bytes().replace(b"drop_for_below: 0.3", b"drop_for_below: 0.2"))
+        monkeypatch.setattr(change_rules, "SHIPPED_RULES", table)
+    else:
+        copied = tmp_path / "embedded"
+        shutil.copytree(CALIBRATION_FILE.parent, copied)
+        with open(copied / edited, "a", encoding="utf-8") as file:
+            file.write("\n")
+        monkeypatch.setattr(embedded_engine, "__file__", str(copied / "embedded_engine.py"))
+        monkeypatch.setattr(hashing, "reader_fingerprint", lambda: embedded_engine.EmbeddedEngine().fingerprint)
+    after = [_hash(tmp_path, changes) for changes in cells]
+    assert [old != new for old, new in zip(before, after, strict=True)] == [True, is_table, False]
 
 
 # CHECKLIST 220

@@ -73,10 +73,14 @@ def test_seed_rules_and_v2_stand_in_one_grid_and_each_manifest_names_its_rules(t
     assert {name.startswith("v2/") for name in seed["prompt_versions"]} == {False}
     assert {name.startswith("v2/") for name in v2["prompt_versions"]} == {True}
     assert seed["cfg_hash"] != v2["cfg_hash"]
+    assert [seed[key] for key in ("adoption_sha256", "reader_sha256")] == [None, None]
+    assert [len(v2[key]) for key in ("adoption_sha256", "reader_sha256")] == [64, 64]
     lines = {cell: outputs_of(config.out_dir / f"{cell}__seed42") for cell in ("C1", "C1_v2")}
     assert not any("changes" in line for line in lines["C1"])
     assert all(isinstance(line["changes"], list) for line in lines["C1_v2"])
     verified = verify(config.out_dir)
+    of_seed = {result.check: result.result for result in verified.cells["C1__seed42"]}
+    assert {of_seed[check] for check in ("changes_decided", "changes_applied")} == {"not_applicable"}
     checks = [*verified.grid, *(check for cell in verified.cells.values() for check in cell)]
     assert [(check.check, check.detail) for check in checks if check.result == "fail"] == []
 

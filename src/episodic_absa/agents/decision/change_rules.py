@@ -1,5 +1,6 @@
 """Decides one change by the rules of adoption_rules.yaml, within laws that no file can lift."""
 
+import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,11 @@ from episodic_absa.vocabulary import SPEAKERS
 SHIPPED_RULES: Final = Path(__file__).with_name("adoption_rules.yaml")
 SURE_READER: Final = 0.9
 """From this probability on, a reader that is against blocks a change unless everyone else is for it."""
+
+LAWS: Final[frozenset[ChangeReason]] = frozenset(
+    {"no_polarity", "not_in_text", "one_witness", "no_judge_nor_two_speakers", "sure_reader_against"}
+)
+"""The reasons that `broken_law` gives."""
 
 
 class TableRow(FrozenModel):
@@ -105,6 +111,11 @@ def load_adoption_rules(path: Path = SHIPPED_RULES) -> AdoptionRules:
         ) from error
 
 
+def adoption_sha256() -> str:
+    """Return the sha256 of the shipped rules, by which runs tell on which table their results depend."""
+    return hashlib.sha256(SHIPPED_RULES.read_bytes()).hexdigest()
+
+
 def adopt(change: ProposedChange | ChangeRecord, witnesses: Sequence[Witness], rules: AdoptionRules) -> AdoptDecision:
     """Return whether a change is adopted, its score, and the first reason that refuses it.
 
@@ -120,7 +131,7 @@ def adopt(change: ProposedChange | ChangeRecord, witnesses: Sequence[Witness], r
         weights = rules.weights.get(change.kind)
         score = _weighed(witnesses, weights) if weights else 0.0
         suffices = weights is not None and score >= weights.threshold
-    reason = _broken_law(change, witnesses, speaking_for) or ("adopted" if suffices else "score_too_low")
+    reason = broken_law(change, witnesses) or ("adopted" if suffices else "score_too_low")
     return AdoptDecision(score, reason == "adopted", reason)
 
 
@@ -133,10 +144,9 @@ def _weighed(witnesses: Sequence[Witness], weights: KindWeights) -> float:
     return round(score, 6)
 
 
-def _broken_law(
-    change: ProposedChange | ChangeRecord, witnesses: Sequence[Witness], speaking_for: frozenset[WitnessName]
-) -> ChangeReason | None:
+def broken_law(change: ProposedChange | ChangeRecord, witnesses: Sequence[Witness]) -> ChangeReason | None:
     """Return the first law that refuses the change, None if every law allows it."""
+    speaking_for = frozenset(witness.who for witness in witnesses if witness.stance == "for")
     if change.kind in ("flip", "add") and change.to_polarity is None:
         return "no_polarity" if change.kind == "flip" or change.to_span is not None else "not_in_text"
     if change.kind in ("add", "span") and change.to_span is None:

@@ -13,6 +13,7 @@ _REASONS: Final[dict[SentenceLabel, str]] = {
     "negative": "the final pairs hold negative and not positive",
     "neutral": "the final pairs are all neutral",
 }
+_NO_PAIRS: Final = "no pair is left, and nobody labelled the text"
 
 
 class WholeTextLabel(NamedTuple):
@@ -43,8 +44,9 @@ def agree_with_pairs(
 ) -> ModeratorOutput:
     """Return the moderator's output with a label that agrees with the final pairs.
 
-    Rule P replaces a label that the pairs contradict. Rule T gives the label of the whole text to a sample without
-    pairs, and to one whose pairs are all unsure and take no second side, if words of the text can be shown for it.
+    Rule P replaces a label that the pairs contradict, and by neutral a label that only dropped pairs support. Rule T
+    gives the label of the whole text to a sample without pairs, and to one whose pairs are all unsure and take no
+    second side, if words of the text can be shown for it.
 
     Args:
         moderator: the output of rules Z to E.
@@ -56,7 +58,8 @@ def agree_with_pairs(
         reason = f"{'without pairs' if label is None else 'no pair is sure'}, the label of the whole text"
         return _with_rule(moderator, "T", reason, whole_text.label, whole_text.confidence, whole_text.source)
     if label is None:
-        return moderator
+        is_stale = (moderator.final_label, moderator.confidence) != ("neutral", 0.0)
+        return _with_rule(moderator, "P", _NO_PAIRS, "neutral", 0.0, "pairs") if is_stale else moderator
     if label == moderator.final_label:
         return moderator
     return _with_rule(moderator, "P", _REASONS[label], label, _confidence(label, final_tuples), "pairs")

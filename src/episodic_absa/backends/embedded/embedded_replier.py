@@ -16,6 +16,7 @@ class EmbeddedReplier:
     is_reproducible = True
     needs_key = False
     honours_seed = False
+    shares_the_reader = True
 
     def __init__(self, engine: EmbeddedEngine | None = None) -> None:
         self._engine = engine or EmbeddedEngine()

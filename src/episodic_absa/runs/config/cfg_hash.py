@@ -6,15 +6,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from episodic_absa.agents.decision.change_rules import adoption_sha256
 from episodic_absa.agents.prompt_files import prompt_versions
-from episodic_absa.backends.provider_facts import shipped_fingerprint
+from episodic_absa.agents.settings import PipelineSettings
+from episodic_absa.backends.provider_facts import reader_fingerprint, shipped_fingerprint
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import ProcessSplit, Rules
+from episodic_absa.vocabulary import ProcessSplit
 
 _NOT_HASHED: Final = ("out", "run_purpose", "eval", "memory")
 _EXPERIMENT_NOT_HASHED: Final = (
@@ -52,7 +55,7 @@ def cfg_hash(
         hashed["pair_columns"] = [config.file.eval.aspect_column, config.file.eval.polarity_column]
     hashed["cell"] = {"split": cell.split, "is_build": cell.is_build}
     hashed["hashes"] = {
-        **resource_hashes(config, cell.condition.rules),
+        **resource_hashes(config, cell.condition),
         "data": dict(data_sha256),
         "start_store": start_store_sha256,
         "package_version": version("episodic-absa"),
@@ -60,18 +63,33 @@ def cfg_hash(
     return hashlib.sha256(canonical_json(hashed).encode()).hexdigest()
 
 
-def resource_hashes(config: ExperimentConfig, rules: Rules) -> dict[str, Any]:
-    """Return the hashes of the files, other than data, that results under these rules depend on."""
+def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str, Any]:
+    """Return the hashes of the files, other than data, that results under this condition depend on."""
     recording, allowlist = config.file.backbone.recording, config.file.pipeline.stage1.allowlist
     return {
         "allowlist_sha256": sha256_of(config.resolve(allowlist)) if allowlist else None,
-        "prompts": prompt_versions(rules),
+        "prompts": prompt_versions(condition.rules),
         "lexicon_sha256": lexicon_sha256(),
         "catalogue_sha256": load_catalogue().sha256,
         "conditions_sha256": config.conditions_file.sha256,
         "recording_sha256": sha256_of(config.resolve(recording)) if recording else None,
         "weights_sha256": shipped_fingerprint(config.file.backbone),
+        **decision_hashes(config.file.pipeline, condition),
     }
+
+
+def decision_hashes(pipeline: PipelineSettings, condition: Condition) -> dict[str, str]:
+    """Return the hashes of what decides changes under rules v2: the table and, if it is heard, the reader.
+
+    The keys are those of the manifest. Seed rules depend on neither.
+
+    Raises:
+        ConfigError: the settings and the condition contradict each other.
+    """
+    if condition.rules == "seed":
+        return {}
+    reader = {"reader_sha256": reader_fingerprint()} if pipeline.under(condition).reader else {}
+    return {"adoption_sha256": adoption_sha256(), **reader}
 
 
 def sha256_of(path: Path) -> str:

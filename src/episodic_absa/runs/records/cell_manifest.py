@@ -40,7 +40,7 @@ def build_manifest(
         seed_supported: whether the backend's answers depend on the seed.
         answers_shared: whether all cells of a seed are sure to get equal answers to equal prompts.
     """
-    hashes = resource_hashes(config, cell.condition.rules)
+    hashes = resource_hashes(config, cell.condition)
     return Manifest(
         manifest_version=MANIFEST_VERSION,
         run_id=config.file.run_id,
@@ -58,6 +58,8 @@ def build_manifest(
         allowlist_sha256=hashes["allowlist_sha256"],
         recording_sha256=hashes["recording_sha256"],
         weights_sha256=hashes["weights_sha256"],
+        adoption_sha256=hashes.get("adoption_sha256"),
+        reader_sha256=hashes.get("reader_sha256"),
         conditions=ManifestConditions(
             file=config.conditions_file.path.name,
             sha256=config.conditions_file.sha256,

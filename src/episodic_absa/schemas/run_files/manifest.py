@@ -103,6 +103,10 @@ class Manifest(_Recorded):
     allowlist_sha256: str | None
     recording_sha256: str | None
     weights_sha256: str | None
+    adoption_sha256: str | None = None
+    """The table that decides changes under rules v2; None under seed rules."""
+    reader_sha256: str | None = None
+    """The reader's rules, weights and calibration; None if no reader is heard."""
     conditions: ManifestConditions
     dataset: ManifestDataset
     gold: ManifestGold | None

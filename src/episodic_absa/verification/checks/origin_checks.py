@@ -9,11 +9,11 @@ from typing import Any, Final, get_args
 from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.backends.provider_facts import facts_of, shipped_fingerprint
 from episodic_absa.conditions import ConditionsVersion, load_conditions
-from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.runs.config.cells import Cell
-from episodic_absa.runs.config.cfg_hash import cfg_hash
+from episodic_absa.runs.config.cfg_hash import cfg_hash, decision_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
@@ -58,7 +58,7 @@ def check_data_hashes(cell: CellFiles) -> Findings:
 
 
 def check_package_hashes(cell: CellFiles) -> Findings:
-    """Prompts, lexicon, catalogue and embedded rules are those of the run."""
+    """Prompts, lexicon, catalogue, embedded rules, adoption table and reader are those of the run."""
     manifest = cell.known_manifest
     _require_same_package(manifest)
     prompts = prompt_versions(manifest.condition.rules)
@@ -70,6 +70,7 @@ def check_package_hashes(cell: CellFiles) -> Findings:
     if manifest.weights_sha256 is not None:
         shipped = shipped_fingerprint(recorded_experiment(manifest).backbone)
         yield None if shipped == manifest.weights_sha256 else "the embedded rules are not those of the run"
+    yield from _decision_findings(manifest)
 
 
 def check_conditions(cell: CellFiles) -> Findings:
@@ -151,6 +152,9 @@ def check_samples(cell: CellFiles) -> Findings:
         yield f"{sample.uid}: not as in the data: {', '.join(names)}" if names else None
 
 
+_DECIDING: Final = {"adoption_sha256": "table of adoption", "reader_sha256": "reader"}
+"""What decides changes under rules v2, by its key in the manifest."""
+
 ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
     "manifest_agrees": check_manifest_agrees,
     "cfg_hash": check_cfg_hash,
@@ -159,6 +163,17 @@ ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
     "conditions": check_conditions,
     "samples": check_samples,
 }
+
+
+def _decision_findings(manifest: Manifest) -> Findings:
+    try:
+        hashes = decision_hashes(recorded_experiment(manifest).pipeline, manifest.condition)
+    except ConfigError:
+        yield "the pipeline settings in the manifest contradict its condition"
+        return
+    for key, what in _DECIDING.items():
+        if key in hashes:
+            yield None if hashes[key] == getattr(manifest, key) else f"the {what} is not the one of the run"
 
 
 def _require_same_package(manifest: Manifest) -> None:

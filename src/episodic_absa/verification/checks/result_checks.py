@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from episodic_absa.agents.decision.pair_label import whole_text_label
 from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.final_tuples import conflicting_aspects, is_sure_of_label, label_of_pairs, pairs
 from episodic_absa.language import occurs
@@ -17,7 +18,7 @@ from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.verification.checks.findings import Check, Findings
-from episodic_absa.vocabulary import SEVERITY_WEIGHT
+from episodic_absa.vocabulary import SEVERITY_WEIGHT, SentenceLabel
 
 
 def check_not_adopted_is_stage1(cell: CellFiles) -> Findings:
@@ -62,7 +63,7 @@ def check_no_unguided_change(cell: CellFiles) -> Findings:
 def check_label_agrees(cell: CellFiles) -> Findings:
     """Under rules v2 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
 
-    Seed rules do not promise this.
+    Without pairs it is the label of the whole text, else neutral. Seed rules promise neither.
     """
     for output in cell.outputs.valid():
         final = output.final_result
@@ -70,8 +71,12 @@ def check_label_agrees(cell: CellFiles) -> Findings:
             continue
         meant = label_of_pairs(final.final_tuples)
         summary = output.debate.summary if output.debate else DebateSummary()
+        if meant is None:
+            meant = _label_without_pairs(output, summary)
+            yield None if meant == final.label else f"{output.uid}: its label is {final.label}, without pairs {meant}"
+            continue
         is_quoted = bool(summary.sentence_evidence_spans) and summary.sentence_polarity == final.label
-        holds = meant in (None, final.label) or (is_quoted and not is_sure_of_label(final.final_tuples))
+        holds = meant == final.label or (is_quoted and not is_sure_of_label(final.final_tuples))
         yield None if holds else f"{output.uid}: its label is {final.label}, its pairs say {meant}"
 
 
@@ -231,6 +236,12 @@ _CLOCK_KEY: Final = re.compile(
 )
 _TERM_KEYED: Final = ("polarities", "aspect_evidence", "skip_counts")
 """Keys inside these are aspect terms or our own codes; an aspect term may be "time"."""
+
+
+def _label_without_pairs(output: OutputLine, summary: DebateSummary) -> SentenceLabel:
+    stages = [stage.validator for stage in (output.stage2, output.stage1) if stage is not None]
+    whole_text = whole_text_label(summary, *stages)
+    return "neutral" if whole_text is None else whole_text.label
 
 
 def _with_text(cell: CellFiles) -> Iterator[tuple[str, Scorecard]]:
