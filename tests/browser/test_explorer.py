@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.reports.grid_making import Line, change_lines, failed_card, read_lines, run_v2
+from tests.reports.grid_making import Line, change_lines, failed_card, read_lines
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.reports.run_report import REPORT, write_pages
@@ -107,10 +107,8 @@ def test_a_sample_is_told_from_its_text_to_the_moderator(reader: Reader, report:
     assert page.locator(".review").inner_html() != marked_final
 
 
-def test_under_rules_v2_a_sample_lists_its_changes_with_their_witnesses(reader: Reader, tmp_path: Path) -> None:
-    grid = run_v2(tmp_path)
-    write_pages(load_run(grid))
-    page = reader.open(grid / REPORT)
+def test_under_rules_v2_a_sample_lists_its_changes_with_their_witnesses(reader: Reader, v2_report: Path) -> None:
+    page = reader.open(v2_report)
     page.fill("#search", "v2-0")
     page.locator("#sample-list button").first.click()
     part = page.locator(".part", has=page.locator("h4", has_text="Changes"))
@@ -118,9 +116,26 @@ def test_under_rules_v2_a_sample_lists_its_changes_with_their_witnesses(reader: 
     words = part.inner_text()
     for expected in ("drop", "water", "adopted", "TAN", "judge"):
         assert expected in words
+    assert [title.removesuffix("same in both").removesuffix("≠ differs") for title in titles(page)] == [
+        "Stage1, final, gold",
+        "Risks",
+        "Memory and gates",
+        "Debate",
+        "Stage2 verdicts",
+        "Changes",
+        "Adoption and moderator",
+        "Calls",
+    ]
+    assert "label from the final pairs" in page.inner_text("#sample-body")
     page.fill("#search", "v2-1")
     page.locator("#sample-list button").first.click()
     reader.expect(part).to_contain_text("nobody asks for a change")
+    page.select_option("#pick-b", "")
+    page.select_option("#pick-a", "adaptive")
+    page.fill("#search", "v2-0")
+    open_listed(reader, page)
+    debate = page.locator(".part", has=page.locator("h4", has_text="Debate"))
+    reader.expect(debate).to_contain_text("second look only the targets: the reader holds a term to be no target")
 
 
 def test_the_same_sample_stands_side_by_side_with_its_differences_marked(reader: Reader, report: Path) -> None:

@@ -4,13 +4,19 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.reports.shared_grids import hostile_grid, shipped_grid
+from tests.reports.shared_grids import hostile_grid, shipped_grid, v2_grid
 
 
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished and verified grid; tests must not change it."""
     return shipped_grid(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def default_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same under rules v2, the default, with several efforts; tests must not change it."""
+    return v2_grid(tmp_path_factory)
 
 
 @pytest.fixture

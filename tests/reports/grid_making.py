@@ -72,7 +72,10 @@ def run_reviews(
 
 
 def run_shipped(folder: Path, *, reviews: int = 24, **experiment: Any) -> Path:
-    """Run a grid over the first shipped reviews, its stores filled from training reviews."""
+    """Run a grid over the first shipped reviews, its stores filled from training reviews.
+
+    It runs under seed rules: there memory changes results of the embedded engine, and there are overrides.
+    """
     data = folder / "data"
     data.mkdir()
     for name, n in (("train", 20), ("valid", reviews)):
@@ -85,7 +88,7 @@ def run_shipped(folder: Path, *, reviews: int = 24, **experiment: Any) -> Path:
         "run_id": "small",
         "data": {"allowed_roots": ["data"], "train_file": "data/train.csv", "valid_file": "data/valid.csv"},
         "eval": {"gold_jsonl": "data/valid.gold.jsonl"},
-        "episodic_memory": {"build": {"split": "train", "condition": "C2_silent"}},
+        "episodic_memory": {"conditions_path": "v1_2", "build": {"split": "train", "condition": "C2_silent"}},
         "experiment": {"conditions": ["C1", "C2"], "seeds": [42, 123], "shuffle": True, **experiment},
     }
     (folder / "small.yaml").write_text(json.dumps(config), "utf-8")
@@ -106,14 +109,25 @@ def run_hostile(folder: Path) -> Path:
 
 
 def run_v2(folder: Path) -> Path:
-    """Run three reviews under rules v2; a target of the first is dropped."""
-    texts = (
-        "The noodles were fresh and clearly homemade, but the sauce was basically water.",
-        "The room was clean, but the breakfast was cold.",
-        "음식은 맛있었지만 서비스가 느렸어요.",
-    )
-    rows = [{"uid": f"v2-{number}", "text": text} for number, text in enumerate(texts)]
-    return run_reviews(folder, rows, conditions_path="v2_0")
+    """Run four reviews with the default conditions and less effort; a target of the first is dropped."""
+    reviews: Mapping[str, Mapping[str, str]] = {
+        "The noodles were fresh and clearly homemade, but the sauce was basically water.": {
+            "noodles": "positive",
+            "sauce": "negative",
+        },
+        "The room was clean, but the breakfast was cold.": {"room": "positive", "breakfast": "negative"},
+        "음식은 맛있었지만 서비스가 느렸어요.": {"음식": "positive", "서비스": "negative"},
+        "정말 안 좋아요": {"": "negative"},
+    }
+    rows = [{"uid": f"v2-{number}", "text": text} for number, text in enumerate(reviews)]
+    gold = [
+        {
+            "uid": row["uid"],
+            "gold_tuples": [{"aspect_term": term, "polarity": polarity} for term, polarity in pairs.items()],
+        }
+        for row, pairs in zip(rows, reviews.values(), strict=True)
+    ]
+    return run_reviews(folder, rows, gold, conditions=["C1", "C2", "adaptive", "one_call"])
 
 
 def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:

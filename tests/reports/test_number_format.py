@@ -15,6 +15,8 @@ from episodic_absa.reports import number_format
         (number_format.signed(0.5), "+0.500"),
         (number_format.signed(0.0001), "0.000"),
         (number_format.signed(-2), "−2.000"),
+        (number_format.signed(2331.4354), "+2,331.4"),
+        (number_format.signed(-314.39, 2), "−314.39"),
         (number_format.amount(1234), "1,234"),
         (number_format.amount(2.5), "2.50"),
         (number_format.amount(0.00123), "0.0012"),

@@ -15,8 +15,10 @@ def plain(value: float | None, digits: int = 3) -> str:
     return f"{MINUS if value < 0 and not is_zero else ''}{text}"
 
 
-def signed(value: float | None, digits: int = 3) -> str:
-    """Return a difference with its sign; 0 has none."""
+def signed(value: float | None, digits: int | None = None) -> str:
+    """Return a difference with its sign; 0 has none. Without `digits` a difference of 100 or more has one decimal."""
+    if digits is None:
+        digits = 1 if value is not None and abs(value) >= 100 else 3
     text = plain(value, digits)
     return text if value is None or text.startswith(MINUS) or not text.strip("0.,") else f"+{text}"
 

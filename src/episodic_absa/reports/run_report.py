@@ -215,7 +215,7 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
     means = {(row.condition, row.metric): row.mean for row in rows}
     cards = []
     for place, (name, group) in enumerate(groups.items()):
-        flags = group[0].manifest.condition
+        flags, pipeline = group[0].manifest.condition, group[0].manifest.config.pipeline
         scored = [card for cell in group for card in cell.cards]
         low, high = intervals.get((name, PRIMARY)) or (None, None)
         cards.append(
@@ -226,6 +226,9 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
                 reads=flags.retrieval_execute,
                 shows=flags.exposed_to_debate or flags.exposed_to_stage2,
                 writes=flags.store_write,
+                rules=flags.rules,
+                effort=flags.pipeline.effort or pipeline.effort,
+                votes=flags.pipeline.votes or pipeline.votes,
                 seeds=tuple(cell.manifest.seed for cell in group),
                 samples=len(scored),
                 failed=sum(card.status == "error" for card in scored),

@@ -27,8 +27,21 @@ def test_quality_over_cost_repeats_the_tables_and_adds_intervals(reported: Path,
         for score, metric in (("micro", "tuple_f1_explicit_micro"), ("macro", "tuple_f1_explicit")):
             assert point[score]["value"] == pytest.approx(float(means[point["condition"], metric]), abs=1e-6)
             assert point[score]["low"] < point[score]["value"] < point[score]["high"]
-        assert (point["cost"]["calls"], point["stage1_cost"]["calls"]) == (10, 3)
+        assert (point["cost"]["calls"], point["stage1_cost"]["calls"]) == (10, 3)  # seed rules
         assert 0 < point["reviews"] <= values["reviews_with_gold"] == 24
+
+
+def test_each_effort_costs_what_it_asks(default_grid: Path) -> None:
+    values = json.loads((default_grid / REPORT_JSON).read_text("utf-8"))
+    points = {point["condition"]: point for point in values["quality_over_cost"]["points"]}
+    # One of the four reviews is changed, and so validated once more; its doubted target costs `adaptive` one ask.
+    asked = {"C1": 8 * 4 + 1, "C2": 8 * 4 + 1, "adaptive": 2 * 4 + 1, "one_call": 4}
+    for condition, calls in asked.items():
+        assert points[condition]["cost"]["calls"] == pytest.approx(calls / 4)
+        assert points[condition]["stage1_cost"]["calls"] == (1 if condition == "one_call" else 2)
+    words = PageParser((default_grid / REPORT).read_text("utf-8")).text
+    for effort in ("adaptive", "one_call"):
+        assert f"rules 규칙 v2 , effort 작업량 {effort}" in words
 
 
 def test_errors_add_up_and_their_samples_are_those_that_the_explorer_lists(

@@ -45,7 +45,7 @@ function sectionFor(section, samples, context) {
   const contents = samples.map(({ sample }) => JSON.stringify(section.content(sample)));
   const same = contents.every((content) => content === contents[0]);
   const body = (place) => section.body(samples[place].sample, { ...context, other: same ? null : samples[1 - place].sample });
-  const title = el("h4", {}, say(...section.title),
+  const title = el("h4", {}, typeof section.title === "function" ? section.title(samples) : say(...section.title),
     samples.length > 1 ? el("span", { class: same ? "tag" : "tag differs" }, same ? say("same in both", "두 조건이 같음") : say("≠ differs", "≠ 다름")) : null);
   if (same) return el("section", { class: "part" }, title, el("div", {}, body(0)));
   return el("section", { class: "part differing" }, title, el("div", { class: "beside" },

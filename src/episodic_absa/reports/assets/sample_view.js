@@ -154,18 +154,29 @@ function edit([op, term, polarity, value, evidence, confidence], language) {
   ];
 }
 
+/** What an adaptive pipeline asks again, and why. */
+function lookLine([look, stakes]) {
+  return el("p", {}, el("b", {}, say("second look ", "재검토 ")), inWords("look", look),
+    stakes.length ? [": ", joined(stakes.map((stake) => [inWords("stake", stake), " ", code(stake)]), "; ")] : null);
+}
+
 function debateSection({ analysis }, { language }) {
-  const { debate } = analysis;
-  if (!debate) return none(say("no debate", "토론 없음"));
+  const { debate, look } = analysis;
+  if (!debate) return [look ? lookLine(look) : null, none(say("no debate", "토론 없음"))];
   const edits = (list) => (list.length ? joined(list.map((fields) => edit(fields, language)), "; ") : say("no edit", "수정 없음"));
   const name = (speaker, round) => [inWords("speaker", speaker), round > 1 ? ` (${round}) ` : " "];
   return [
+    look ? lookLine(look) : null,
     el("ul", { class: "plain" },
       debate.turns.map(([round, speaker, list]) => el("li", {}, el("b", {}, name(speaker, round)), edits(list))),
       el("li", {}, el("b", {}, say("judge ", "판정자 ")), edits(debate.patch), debate.label ? [say(" · sentence ", " · 문장 "), polarityMark(debate.label)] : null)),
     debate.rationale ? el("p", { class: "rationale" }, quoted(debate.rationale, language)) : null,
   ];
 }
+
+/** Only seed rules have an override gate. */
+const stage2Title = (samples) => (samples.every(({ sample }) => sample.analysis.changes)
+  ? say("Stage2 verdicts", "Stage2 판정") : say("Stage2 verdicts and override", "Stage2 판정과 오버라이드"));
 
 function fateOf(accepted, why) {
   if (accepted) return say("accepted", "수용");
@@ -188,7 +199,7 @@ function verdictSection({ analysis }, { language }) {
     reason ? el("span", {}, inWords("override", reason), " ", code(reason)) : ""]);
   return [
     changes.length ? table([say("verdict", "판정"), say("aspect", "속성"), say("action", "조치"), say("outcome", "결과"), say("reason", "이유")], changes)
-      : none(`${say("no change", "변경 없음")}; ${kept}`),
+      : none(verdicts.kept ? `${say("no change", "변경 없음")}; ${kept}` : say("no verdict", "판정 없음")),
     changes.length ? none(kept) : null,
     others.length ? el("ul", { class: "plain" }, others.map(([step, what, term, isApplied, reason]) => el("li", {},
       inWords("step", step), " ", code(what), " ", term ? quoted(term, language) : null,
@@ -267,14 +278,14 @@ function costSection({ cost: [calls, tokensIn, tokensOut, ms, waited] }) {
 
 /**
  * `content` is the data that a section shows; two samples with equal content share one section. A section with `applies`
- * is left out if it applies to no sample.
+ * is left out if it applies to no sample. A title is two texts, or a function of the samples.
  */
 const SECTIONS = [
   { title: ["Stage1, final, gold", "Stage1, 최종, 정답"], body: resultSection, content: ({ analysis }) => [analysis.s1, analysis.final, analysis.labels] },
   { title: ["Risks", "위험"], body: risksSection, content: ({ analysis }) => [analysis.risks, analysis.severity] },
   { title: ["Memory and gates", "메모리와 게이트"], body: memorySection, content: ({ memory }) => memory },
-  { title: ["Debate", "토론"], body: debateSection, content: ({ analysis }) => analysis.debate },
-  { title: ["Stage2 verdicts and override", "Stage2 판정과 오버라이드"], body: verdictSection, content: ({ analysis }) => [analysis.reviews, analysis.patches, analysis.overrides] },
+  { title: ["Debate", "토론"], body: debateSection, content: ({ analysis }) => [analysis.debate, analysis.look] },
+  { title: stage2Title, body: verdictSection, content: ({ analysis }) => [analysis.reviews, analysis.patches, analysis.overrides] },
   { title: ["Changes", "변경"], body: changesSection, content: ({ analysis }) => analysis.changes, applies: ({ analysis }) => Boolean(analysis.changes) },
   { title: ["Adoption and moderator", "채택과 조정자"], body: adoptionSection, content: ({ analysis }) => [analysis.adoption, analysis.moderator] },
   { title: ["Calls", "호출"], body: costSection, content: ({ cost }) => cost, quiet: true },

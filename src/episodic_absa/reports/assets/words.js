@@ -36,6 +36,21 @@ const WORDS = {
     outweighed: ["another change of the same pair is stronger", "같은 쌍의 다른 변경이 더 강합니다"],
   },
   witness: { review: ["Stage2", "Stage2"], epm: ["EPM", "EPM"], tan: ["TAN", "TAN"], cj: ["CJ", "CJ"], judge: ["judge", "판정자"], validator: ["validator", "검증기"], reader: ["reader", "판독기"] },
+  look: {
+    none: ["nothing is at stake", "다시 볼 쟁점이 없습니다"],
+    targets: ["only the targets", "대상만 다시 묻습니다"],
+    whole: ["everything", "전부 다시 묻습니다"],
+  },
+  stake: {
+    conflict: ["an aspect has two polarities", "한 속성의 극성이 둘입니다"],
+    doubted_polarity: ["the reader is sure of another polarity", "판독기가 다른 극성을 확신합니다"],
+    doubted_target: ["the reader holds a term to be no target", "판독기가 대상이 아니라고 보는 용어가 있습니다"],
+    missed_target: ["the reader names a target that Stage1 lacks", "Stage1에 없는 대상을 판독기가 찾았습니다"],
+    validator: ["the validator names a risk", "검증기가 위험을 보고했습니다"],
+    alignment: ["Stage1 named terms that the text does not hold", "Stage1이 본문에 없는 용어를 제시했습니다"],
+    explicit_grounding_failure: ["every term that Stage1 dropped is missing in the text", "Stage1이 버린 용어가 모두 본문에 없습니다"],
+    neutral_only: ["no sentiment is positive or negative", "긍정이나 부정인 감성이 없습니다"],
+  },
   override: {
     max_one_override_per_sample: ["the sample already has an override", "이 샘플에는 이미 오버라이드가 있습니다"],
     neutral_only: ["no hint for + or −", "긍정이나 부정의 단서가 없습니다"],
@@ -83,7 +98,7 @@ const WORDS = {
   verdict: { aspect: ["aspect", "속성"], sentiment: ["sentiment", "감성"] },
   source: {
     stage1: ["Stage1", "Stage1"], stage2: ["Stage2", "Stage2"], validator: ["the validator", "검증기"], judge: ["the judge", "판정자"],
-    merged: ["both stages", "두 단계"],
+    merged: ["both stages", "두 단계"], pairs: ["the final pairs", "최종 쌍"],
   },
   step: {
     proposal: ["proposal", "제안"], judge_drop: ["judge drop", "판정자의 삭제"], anchor_guard: ["anchor guard", "용어 보호"],

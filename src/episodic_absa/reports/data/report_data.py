@@ -4,6 +4,7 @@ from typing import Literal
 
 from episodic_absa.reports.data.quality_views import QualityViews
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.vocabulary import Effort, Rules
 
 MetricKind = Literal["outcome", "process", "efficiency"]
 TableName = Literal["quality", "rq1", "rq2", "rq3", "memory", "impact", "efficiency"]
@@ -72,6 +73,9 @@ class ConditionCard(FrozenModel):
     reads: bool
     shows: bool
     writes: bool
+    rules: Rules
+    effort: Effort
+    votes: int
     seeds: tuple[int, ...]
     samples: int
     failed: int

@@ -237,6 +237,7 @@ def _parts(
         overrides=overrides,
         patches=output.patch_log,
         changes=output.changes,
+        second_look=output.second_look,
         meta=output.meta,
         error=(error.type, error.stage, trace.error_message if trace else "") if error else None,
     )

@@ -20,7 +20,7 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.output_line import OutputMeta
+from episodic_absa.schemas.run_files.output_line import OutputMeta, OutputSecondLook
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -46,6 +46,8 @@ class SampleParts:
     patches: tuple[PatchLogEntry, ...] = ()
     changes: tuple[ChangeRecord, ...] | None = None
     """None under seed rules."""
+    second_look: OutputSecondLook | None = None
+    """None unless the pipeline is adaptive."""
     meta: OutputMeta | None = None
     error: tuple[str, str, str] | None = None
     """Type, stage and message."""
@@ -122,6 +124,8 @@ def analysis_json(parts: SampleParts, names: TermNames) -> str:
         "adoption": _adoption(card, parts.ev_weights),
         "moderator": _moderator(parts.moderator),
     }
+    if parts.second_look is not None:
+        value["look"] = [parts.second_look.look, list(parts.second_look.stakes)]
     if parts.changes is not None:
         value["changes"] = [_change(change, names) for change in parts.changes]
     if parts.error is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import ConfigDict
 
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
-from episodic_absa.vocabulary import ProcessSplit
+from episodic_absa.vocabulary import Effort, ProcessSplit
 
 
 class _Excerpt(FrozenModel):
@@ -29,6 +29,8 @@ class RecordedPipeline(_Excerpt):
     """The block `pipeline`."""
 
     ev_weights: tuple[float, float, float, float]
+    effort: Effort = "full"
+    votes: int = 1
 
 
 class RecordedMemory(_Excerpt):
