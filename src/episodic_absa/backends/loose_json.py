@@ -13,12 +13,13 @@ _WORDS: Final[dict[str, Any]] = {"null": None, "none": None, "true": True, "fals
 _GAP = re.compile(r"(?:\s++|//[^\n]*+|/\*[^*]{0,200}+\*/)*+")
 _BARE_WORD = re.compile(r"[^\s,{}\[\]\"“][^,{}\[\]\"“\n]*+")
 _BARE_KEY = re.compile(r"\w[\w ]{0,39}+(?=\s*+:)")
+_STRAY_VALUE = re.compile(r",\s*+(?:[}\]]|[\"'“][^\"'“”\n]{1,40}[\"'”]\s*+:)")
 _NEXT_ITEM = re.compile(r"\}\s*+,?\s*+(?=\{)|\]")
 # A quotation mark ends a string only where JSON goes on behind it; any other one belongs to the quoted words.
 _BEHIND: Final = {
     "key": re.compile(""),
     "member": re.compile(
-        r"\s*+(?:,?\s*+(?:[}\]{]|//|\Z)|,?\s*+[\"'“][^\"'“”\n]{1,40}[\"'”]\s*+:|,\s*+\w[\w ]{0,39}+\s*+:)"
+        r"\s*+(?:,?\s*+(?:[}\]{]|//|\Z)|,?\s*+[\"'“][^\"'“”\n]{1,40}[\"'”]\s*+[:,]|,\s*+\w[\w ]{0,39}+\s*+:)"
     ),
     "element": re.compile(r"\s*+(?:,?\s*+(?:[}\]{]|//|\Z)|,\s*+(?:[\"'“\[]|\.\.\.|null\b)|(?<=\s)[\"“])"),
 }
@@ -84,7 +85,8 @@ class _LooseReader:
                 if members and character in "]{":  # the closing brace was forgotten
                     return members
                 key = self._key()
-                members[key] = self.value("member", depth + 1)
+                if key is not None:
+                    members[key] = self.value("member", depth + 1)
             except (_BrokenError, _CutError):
                 # An item that ends too early is lost; what holds the complete items of a list is kept.
                 self.is_partial = True
@@ -113,7 +115,8 @@ class _LooseReader:
                 following = _NEXT_ITEM.search(self._text, self.position)
                 self.position = len(self._text) if following is None else following.end() - (following[0] == "]")
 
-    def _key(self) -> str:
+    def _key(self) -> str | None:
+        """Return the name of the next member, None if a value stands there without a name."""
         if self._text[self.position] in _CLOSING_MARK:
             key = self._string("key")
         else:
@@ -121,7 +124,11 @@ class _LooseReader:
             if bare is None:
                 raise _BrokenError
             key, self.position = bare[0], bare.end()
-        if self._next() != ":":
+        character = self._next()
+        if character == "," and _STRAY_VALUE.match(self._text, self.position):
+            self.is_partial = True
+            return None
+        if character not in ":,":  # some models write "quote","words"
             raise _BrokenError
         self.position += 1
         return key

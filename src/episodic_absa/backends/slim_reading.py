@@ -89,7 +89,7 @@ def read_slim_answer(groups: Iterable[Sequence[FoundValue]], model: type[AnswerT
     if best is None:
         return None
     name, _ = _ITEMS[model]
-    listed: Sequence[Any] = best.items
+    listed: Sequence[Any] = list(best.items)
     if model is TermsAnswer:
         listed = list(dict.fromkeys(item.target for item in best.items if isinstance(item, NamedTarget)))
     return model.model_validate({name: listed, "is_partial": best.is_partial, **best.side_fields})
@@ -196,7 +196,7 @@ class _Shape:
             fields["label_quotes"] = [quote for quote in quotes if isinstance(quote, str)]
         if self._has_add:
             added = next((members[name] for name in ADD_NAMES if name in members), None)
-            fields["add"] = _read_list(added, ITEM_FORMS[Judgement], is_named=True).items
+            fields["add"] = list(_read_list(added, ITEM_FORMS[Judgement], is_named=True).items)
         return fields
 
 

@@ -8,7 +8,7 @@ TERM_NAMES: Final = (
     "term", "target", "aspect_term", "aspect", "pair", "name", "용어", "대상", "속성", "측면", "타깃", "타겟", "항목",
 )  # fmt: skip
 QUOTE_NAMES: Final = (
-    "quote", "evidence", "reason", "quotes", "quotation", "인용", "인용문", "인용구", "근거", "이유", "표현",
+    "quote", "evidence", "reason", "quotes", "quotation", "인용", "인용문", "인용구", "근거", "이유", "표현", "text",
 )  # fmt: skip
 POLARITY_NAMES: Final = ("polarity", "sentiment", "극성", "감성", "감정")
 REVISED_NAMES: Final = ("should_be", "new_polarity", "revised_polarity", "correct_polarity")
