@@ -1,4 +1,4 @@
-"""Finds the Stage1 term and pair that a model's name for a target means, also if it is written as prompts show pairs."""
+"""Finds the Stage1 term and pair that a model means by the name of a target, also if it writes "soup: positive"."""
 
 import re
 from collections.abc import Sequence

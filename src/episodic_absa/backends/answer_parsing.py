@@ -19,7 +19,7 @@ _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[a-zA-Z]*[^\S\n]*+\n(.*?)```", re.DOTALL)
 _OPENING = re.compile(r"[{\[]")
 _MOST_SHOWN: Final = 5
-_MOST_VALUES: Final = 40
+_MOST_FAILURES: Final = 8
 _decode = json.JSONDecoder(strict=False)
 
 
@@ -80,10 +80,11 @@ def _read_slim(text: str, model: type[SlimT]) -> SlimT | None:
     if len(text) > MAX_REPLY_CHARS:
         return None
     shown = _THINKING.sub("", text)
-    groups = [[found for part in parts for found in _values(part.strip())] for parts in (_FENCE.findall(shown), [shown])]
-    return read_slim_answer(
-        [[found for found in values if not is_too_deep(found.value)] for values in groups], model
-    )
+    groups = [
+        [found for part in parts for found in _values(part.strip()) if not is_too_deep(found.value)]
+        for parts in (_FENCE.findall(shown), [shown])
+    ]
+    return read_slim_answer(groups, model)
 
 
 def _values(text: str) -> Iterator[FoundValue]:
@@ -99,18 +100,17 @@ def _values(text: str) -> Iterator[FoundValue]:
         else:
             yield FoundValue(whole)
             return
-    end = 0
-    for _ in range(_MOST_VALUES):
-        opening = _OPENING.search(text, end)
-        if opening is None:
-            return
+    end = failures_n = 0
+    while failures_n < _MOST_FAILURES and (opening := _OPENING.search(text, end)) is not None:
         try:
             value, end = _decode.raw_decode(text, opening.start())
             yield FoundValue(value)
         except (ValueError, RecursionError):  # a looping model nests without end
             loose = read_loosely(text, opening.start())
-            end = opening.end() if loose is None else loose.end
-            if loose is not None:
+            if loose is None:
+                end, failures_n = opening.end(), failures_n + 1
+            else:
+                end = loose.end
                 yield FoundValue(loose.value, loose.is_partial)
 
 

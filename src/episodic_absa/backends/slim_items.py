@@ -164,7 +164,7 @@ def _of_text(text: str, form: ItemForm, *, is_named_list: bool) -> dict[str, Any
 
 def _of_positions(values: Sequence[Any], form: ItemForm) -> dict[str, Any] | None:
     """Return the fields of a list like ["great food", "food", "positive"]: the word is last."""
-    if not form.term or not all(isinstance(value, str) for value in values):
+    if not values or not form.term or not all(isinstance(value, str) for value in values):
         return None
     *names, last = values
     if form.word:
@@ -177,11 +177,11 @@ def _of_positions(values: Sequence[Any], form: ItemForm) -> dict[str, Any] | Non
     elif len(names) == 2 and "quote" in form.model.model_fields:
         order = [field for field in form.model.model_fields if field in ("quote", form.term)]
         first, second = names
-        if order[0] == "quote" and second not in first and first in second:
-            order.reverse()
-        elif order[0] != "quote" and first not in second and second in first:
-            order.reverse()
-        fields = {order[0]: first, order[1]: second}
+        quote, term = (first, second) if order[0] == "quote" else (second, first)
+        # The quote of a target often holds it; the order that was asked for decides otherwise.
+        if term not in quote and quote in term:
+            quote, term = term, quote
+        fields = {"quote": quote, form.term: term}
     else:
         return None
     return {**fields, form.word: as_label(last)} if form.word else fields

@@ -1,4 +1,4 @@
-"""Finds a slim answer in a reply: the list that was asked for, under any name and in any wrapping that has one meaning."""
+"""Finds a slim answer in a reply: the asked list, under any name and in any wrapping that has one meaning."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
@@ -217,7 +217,7 @@ def _written_items(value: Any, form: ItemForm) -> list[Any]:
     if value is None or (isinstance(value, str) and norm(value) in NOTHING):
         return []
     if isinstance(value, str):
-        return [part for part in value.replace("\n", ",").split(",") if norm(part)]
+        return [part.strip() for part in value.replace("\n", ",").split(",") if norm(part)]
     if isinstance(value, dict):
         return [value] if not value or is_item(value, form) else items_of_map(value, form) or _numbered(value)
     if not isinstance(value, list):

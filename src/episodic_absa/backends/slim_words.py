@@ -30,7 +30,22 @@ LIST_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "risks": ("위험", "위험들"),
 }
 NOTHING: Final = frozenset(
-    ("", "none", "null", "nothing", "n/a", "empty", "no", "없음", "없습니다", "없다", "해당없음", "해당 없음", "[]", "{}")
+    (
+        "",
+        "none",
+        "null",
+        "nothing",
+        "n/a",
+        "empty",
+        "no",
+        "없음",
+        "없습니다",
+        "없다",
+        "해당없음",
+        "해당 없음",
+        "[]",
+        "{}",
+    )
 )
 """What a model writes for an empty list."""
 KOREAN_LABELS: Final[dict[str, SentenceLabel]] = {

@@ -60,7 +60,9 @@ class SlimStage2:
         ate = ate or TargetVerdictsAnswer(verdicts=())
         atsa = atsa or PairVerdictsAnswer(verdicts=())
         terms = TermMap(context.aspect_terms, sample.text)
-        return numbered_verdicts(ate_verdicts_of(ate, terms), atsa_verdicts_of(atsa, ate.add, sentiments, terms), sample.text)
+        return numbered_verdicts(
+            ate_verdicts_of(ate, terms), atsa_verdicts_of(atsa, ate.add, sentiments, terms), sample.text
+        )
 
     async def _on_pairs(self, inputs: ReviewInputs, shown: Context, asking: Asking) -> PairVerdictsAnswer | None:
         if self._targets_only:
