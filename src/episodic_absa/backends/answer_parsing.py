@@ -37,9 +37,9 @@ def parse_reply(text: str, model: type[OutputT]) -> OutputT:
     Slim answers are lists of short items. They are read leniently, and what cannot be read of them is left out.
     """
     if issubclass(model, SlimAnswer):
-        answer = _read_slim(text, model)
-        if answer is not None:
-            return answer
+        slim = _read_slim(text, model)
+        if slim is not None:
+            return slim
     value = _find_json(text)
     if is_too_deep(value):
         raise UnusableReplyError(f"the answer is nested more than {MAX_JSON_DEPTH} deep", "json_parse_error")

@@ -4,21 +4,21 @@ from typing import Final
 
 from episodic_absa.vocabulary import SentenceLabel
 
-TERM_NAMES: Final = (
+TERM_NAMES: Final[tuple[str, ...]] = (
     "term", "target", "aspect_term", "aspect", "pair", "name", "용어", "대상", "속성", "측면", "타깃", "타겟", "항목",
 )  # fmt: skip
-QUOTE_NAMES: Final = (
+QUOTE_NAMES: Final[tuple[str, ...]] = (
     "quote", "evidence", "reason", "quotes", "quotation", "인용", "인용문", "인용구", "근거", "이유", "표현", "text",
 )  # fmt: skip
-POLARITY_NAMES: Final = ("polarity", "sentiment", "극성", "감성", "감정")
-REVISED_NAMES: Final = ("should_be", "new_polarity", "revised_polarity", "correct_polarity")
-VERDICT_NAMES: Final = (
+POLARITY_NAMES: Final[tuple[str, ...]] = ("polarity", "sentiment", "극성", "감성", "감정")
+REVISED_NAMES: Final[tuple[str, ...]] = ("should_be", "new_polarity", "revised_polarity", "correct_polarity")
+VERDICT_NAMES: Final[tuple[str, ...]] = (
     *REVISED_NAMES, "verdict", "decision", "action", "ruling",
     "judgement", "judgment", "판정", "결정", "판단", "조치", "수정", "label", "라벨", "레이블",
 )  # fmt: skip
-TYPE_NAMES: Final = ("type", "risk", "risk_type", "kind", "유형", "위험", "종류")
-LABEL_NAMES: Final = ("label", "sentence_label", "overall", "overall_label", "라벨", "레이블", "전체")
-ADD_NAMES: Final = ("add", "added", "additions", "missing", "추가")
+TYPE_NAMES: Final[tuple[str, ...]] = ("type", "risk", "risk_type", "kind", "유형", "위험", "종류")
+LABEL_NAMES: Final[tuple[str, ...]] = ("label", "sentence_label", "overall", "overall_label", "라벨", "레이블", "전체")
+ADD_NAMES: Final[tuple[str, ...]] = ("add", "added", "additions", "missing", "추가")
 LIST_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "pairs": ("쌍", "쌍들"),
     "terms": ("용어", "용어들"),
