@@ -6,6 +6,8 @@ import pytest
 from tests.agents import builders
 
 from episodic_absa.agents.debate.review_context import TermMap
+from episodic_absa.agents.named_terms import overlapping_term
+from episodic_absa.agents.shown_values import shown_targets
 from episodic_absa.agents.slim_translation import (
     ate_of_pairs,
     ate_of_terms,
@@ -107,13 +109,13 @@ def test_epm_says_nothing_about_a_backfill_or_without_a_polarity(item: Any) -> N
 )
 def test_tan_confirms_the_terms_that_it_names_and_drops_the_others(named: list[str], expected: Any) -> None:
     answer = TargetsAnswer.model_validate({"targets": [{"quote": "q", "target": name} for name in named]})
-    assert edits(edits_of_targets(answer.targets, SENTIMENTS, TERMS, TEXT)) == expected
+    assert edits(edits_of_targets(answer, SENTIMENTS, TERMS, TEXT)) == expected
 
 
 def test_tan_names_a_target_that_stage1_lacks() -> None:
     terms = TermMap(["food", "service"], TEXT)
     answer = TargetsAnswer.model_validate({"targets": [{"quote": "fair", "target": "price"}]})
-    *_, new = edits_of_targets(answer.targets, SENTIMENTS[:2], terms, TEXT)
+    *_, new = edits_of_targets(answer, SENTIMENTS[:2], terms, TEXT)
     assert edits([new]) == [("confirm_tuple", "price", None, "fair")]
 
 
@@ -174,7 +176,7 @@ def test_stage2_verdicts_keep_drop_flip_and_add() -> None:
             ],
         }
     )
-    assert [(verdict.aspect_term, verdict.action) for verdict in ate_verdicts_of(targets).reviews] == [
+    assert [(verdict.aspect_term, verdict.action) for verdict in ate_verdicts_of(targets, TERMS).reviews] == [
         ("food", "keep"),
         ("service", "drop"),
     ]
@@ -210,3 +212,69 @@ def test_the_quote_of_a_risk_gives_its_scope() -> None:
         assert TEXT[first.scope.start : first.scope.end] == "slow"
         assert second.scope is None
         assert read.suggested_label == "negative"
+
+
+# CHECKLIST 231
+def test_tan_drops_nothing_if_a_part_of_its_answer_is_lost() -> None:
+    answer = TargetsAnswer.model_validate({"targets": [{"quote": "q", "target": "food"}], "is_partial": True})
+    assert edits(edits_of_targets(answer, SENTIMENTS, TERMS, TEXT)) == [("confirm_tuple", "food", None, "q")]
+
+
+@pytest.mark.parametrize(
+    ("term", "name", "is_same"),
+    [
+        ("ice", "price", False),
+        ("ice", "ice cream", True),
+        ("burger", "cheese burgers", True),
+        ("dishes", "main dish", False),
+        ("음식", "음식점", True),
+        ("AS", "AS센터", True),
+        ("soup", "the soup: positive", True),
+    ],
+)
+def test_tans_targets_are_matched_by_whole_words_in_latin_script(term: str, name: str, *, is_same: bool) -> None:
+    assert overlapping_term(name, TermMap([term], f"{term} {name}")) == (term if is_same else None)
+
+
+@pytest.mark.parametrize("name", ["food", "food: positive", "Food: 긍정", "the food", "The food: positive", '"food"'])
+def test_a_target_is_understood_as_a_pair_and_with_an_article(name: str) -> None:
+    wrong = WrongPairsAnswer.model_validate({"wrong": [{"target": name, "should_be": "negative"}]})
+    decided = DecisionsAnswer.model_validate({"decisions": [{"target": name, "decision": "delete"}]})
+    verdicts = TargetVerdictsAnswer.model_validate({"verdicts": [{"target": name, "verdict": "keep"}]})
+    assert edits(edits_of_wrong_pairs(wrong, SENTIMENTS, TERMS)) == [("set_polarity", "food", "negative", None)]
+    assert [patch.op for patch in judge_of_decisions(decided, SENTIMENTS, TERMS, TEXT).final_patch] == ["drop_tuple"]
+    assert [review.aspect_term for review in ate_verdicts_of(verdicts, TERMS).reviews] == ["food"]
+
+
+# CHECKLIST 233
+@pytest.mark.parametrize(
+    ("word", "of_target", "of_pair"),
+    [
+        ("keep", "keep", "keep"),
+        ("OK", "keep", "keep"),
+        ("유지", "keep", "keep"),
+        ("remove", "drop", "drop"),
+        ("삭제", "drop", "drop"),
+        ("wrong", "drop", "flip_polarity"),
+        ("flip", None, "flip_polarity"),
+        ("reverse", None, "flip_polarity"),
+        ("banana", None, None),
+        ("maybe", None, None),
+    ],
+)
+def test_each_word_of_a_verdict_means_one_action_or_none(word: str, of_target: str | None, of_pair: str | None) -> None:
+    on_targets = TargetVerdictsAnswer.model_validate({"verdicts": [{"target": "food", "verdict": word}]})
+    on_pairs = PairVerdictsAnswer.model_validate({"verdicts": [{"target": "food", "verdict": word}]})
+    target_actions = [review.action for review in ate_verdicts_of(on_targets, TERMS).reviews]
+    reviews = atsa_verdicts_of(on_pairs, (), SENTIMENTS, TERMS).reviews
+    assert target_actions == ([of_target] if of_target else [])
+    assert [(review.action, review.revised_polarity) for review in reviews] == ([(of_pair, None)] if of_pair else [])
+
+
+def test_of_a_term_with_two_polarities_epm_confirms_the_one_it_finds() -> None:
+    both = (b.sentiment("food", "positive"), b.sentiment("food", "negative"))
+    found = edits_of_judgements(judged(("food", "slow", "negative")).judgements, both, TERMS)
+    assert [(edit.op, edit.target.polarity) for edit in found] == [("confirm_tuple", "negative")]
+    assert shown_targets(both) == ["food"]
+    wrong = WrongPairsAnswer.model_validate({"wrong": [{"target": "food: negative", "should_be": "drop"}]})
+    assert [edit.target.polarity for edit in edits_of_wrong_pairs(wrong, both, TERMS)] == ["negative"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
-from episodic_absa.backends.cut_answers import closed
+from episodic_absa.backends.loose_json import LooseValue, read_loosely
 from episodic_absa.schemas.answers import AteAnswer
 from episodic_absa.schemas.slim_answers import (
     JointAnswer,
@@ -17,10 +17,13 @@ from episodic_absa.schemas.slim_answers import (
     WrongPairsAnswer,
 )
 
+POLARITIES = ("positive", "negative", "neutral")
 FOOD = {"quote": "great", "term": "food", "polarity": "positive"}
 SERVICE = {"quote": "slow", "term": "service", "polarity": "negative"}
 WORDS = st.text(alphabet='ab{}[]",\\: 가', max_size=8)
-ITEMS = st.lists(st.fixed_dictionaries({"target": WORDS, "quote": WORDS, "polarity": WORDS}), max_size=5)
+ITEMS = st.lists(
+    st.fixed_dictionaries({"target": WORDS, "quote": WORDS, "polarity": st.sampled_from(POLARITIES)}), max_size=5
+)
 
 
 @pytest.mark.parametrize(
@@ -32,17 +35,45 @@ ITEMS = st.lists(st.fixed_dictionaries({"target": WORDS, "quote": WORDS, "polari
         ('{"verdicts":[{"a":"b"}],"add":[{"a":"c"},{"a', {"verdicts": [{"a": "b"}], "add": [{"a": "c"}]}),
         ('{"pairs":[{"term":"a ] } \\" b"},{"term":"', {"pairs": [{"term": 'a ] } " b'}]}),
         ('{"pairs":[[{"term":"food"},', {"pairs": [[{"term": "food"}]]}),
+        ('["food","serv', ["food"]),
+        ('[{"a":"b"},{"c" "d"},{"e":"f"}]', [{"a": "b"}, {"e": "f"}]),
+        ('[{"Galaxy","quote":"b"}]', [{"quote": "b"}]),
+        ('{"a":[{"b":"c"}], ???}', {"a": [{"b": "c"}]}),
     ],
 )
-def test_the_complete_items_of_a_cut_list_are_kept(cut: str, whole: Any) -> None:
-    text = closed(cut)
-    assert text is not None
-    assert json.loads(text) == whole
+def test_what_can_be_read_of_broken_json_is_kept_and_the_loss_is_known(cut: str, whole: Any) -> None:
+    loose = read_loosely(cut, 0)
+    assert loose is not None
+    assert (loose.value, loose.is_partial) == (whole, True)
 
 
-@pytest.mark.parametrize("cut", ["", "{", '{"pairs":[', '{"pairs":[{"term":"food"', '{"pairs":[}', '{"a":"b', "]"])
-def test_a_text_without_a_complete_item_is_not_closed(cut: str) -> None:
-    assert closed(cut) is None
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a":[{"b":"c"},]}', {"a": [{"b": "c"}]}),
+        ('[{"a":"b",} {"c":"d"}]', [{"a": "b"}, {"c": "d"}]),
+        ('[{"a":"the "best" pizza","b":"x"}]', [{"a": 'the "best" pizza', "b": "x"}]),
+        ('[{"a":"the "best", they say","b":"x"}]', [{"a": 'the "best", they say', "b": "x"}]),
+        ("{'a': ['don't', 'b']}", {"a": ["don't", "b"]}),
+        ("{a: [{b: “c”, d: positive, e: null}]}", {"a": [{"b": "c", "d": "positive", "e": None}]}),
+        ('[{"quote","loudly","term":"x"}]', [{"quote": "loudly", "term": "x"}]),
+        ('[{"a":"b", {"c":"d"}]', [{"a": "b"}, {"c": "d"}]),
+        ('{"a":["b"] // done\n}', {"a": ["b"]}),
+    ],
+)
+def test_other_syntax_loses_nothing(text: str, value: Any) -> None:
+    assert read_loosely(text, 0) == LooseValue(value, len(text), is_partial=False)
+
+
+@pytest.mark.parametrize("cut", ["", "{", '{"pairs":{', '{"a":"b', '{"a":"b"', "]", "{quote, term}"])
+def test_a_text_without_anything_complete_is_not_read(cut: str) -> None:
+    assert read_loosely(cut, 0) is None
+
+
+@pytest.mark.parametrize("part", ['[{"a":', "[", '{"a":"', '"', "/*,", '[{"a" ', '{"a":"b","'])
+def test_a_looping_model_is_read_in_one_pass(part: str) -> None:
+    with pytest.raises(UnusableReplyError):
+        parse_reply("[" + part * 5_000, JointAnswer)
 
 
 @given(items=ITEMS, length=st.integers(min_value=0, max_value=400))

@@ -79,6 +79,20 @@ def shown_pairs(sentiments: Iterable[SentimentItem]) -> list[str]:
     ]
 
 
+def shown_targets(sentiments: Iterable[SentimentItem]) -> list[str]:
+    """Return the targets of the shown pairs; one with two polarities is named once, since it is one question."""
+    pairs = shown_pairs(sentiments)
+    polarities: dict[str, set[str]] = {}
+    targets: list[str] = []
+    for pair in pairs:
+        target, _, polarity = pair.rpartition(": ")
+        named = polarities.setdefault(target, set())
+        if not named or named == {polarity}:
+            targets.append(target)
+        named.add(polarity)
+    return targets
+
+
 def shown_aspects(aspects: Iterable[AspectItem]) -> list[dict[str, Any]]:
     """Return the aspects with their spans, for roles that may revise them."""
     return [

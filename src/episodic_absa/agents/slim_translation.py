@@ -7,7 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from episodic_absa.agents.debate.review_context import TermMap
-from episodic_absa.language import nearest_occurrence, norm, read_polarity
+from episodic_absa.agents.named_terms import (
+    held_polarities,
+    meant_polarity,
+    meant_term,
+    overlapping_term,
+    split_name,
+)
+from episodic_absa.language import nearest_occurrence, norm, read_action, read_polarity
 from episodic_absa.schemas.absa import EditTarget, PatchEdit, ProposedEdit, SentimentItem
 from episodic_absa.schemas.answers import (
     AnsweredAspect,
@@ -25,19 +32,19 @@ from episodic_absa.schemas.answers import (
     ValidatorAnswer,
 )
 from episodic_absa.schemas.slim_answers import (
-    DROP,
-    KEEP,
     DecisionsAnswer,
     Judgement,
     JudgementsAnswer,
     NamedTarget,
     Pair,
+    PairVerdict,
     PairVerdictsAnswer,
     RisksAnswer,
+    TargetsAnswer,
     TargetVerdictsAnswer,
     WrongPairsAnswer,
 )
-from episodic_absa.vocabulary import EditOp
+from episodic_absa.vocabulary import AtsaAction, EditOp
 
 _LONGEST_REASON: Final = 400
 _UNSTATED: Final = 0.5
@@ -84,18 +91,21 @@ def validator2_of_risks(answer: RisksAnswer, text: str) -> Validator2Answer:
 def edits_of_judgements(
     judgements: Iterable[Judgement], sentiments: Sequence[SentimentItem], terms: TermMap
 ) -> tuple[ProposedEdit, ...]:
-    """Return EPM's edits: it confirms a pair whose polarity it finds too, and sets another polarity otherwise."""
+    """Return EPM's edits: it confirms a pair whose polarity it finds too, and sets another polarity otherwise.
+
+    Of a term with two polarities in Stage1 it confirms the one that it finds, and claims nothing about the other.
+    """
     edits = []
     for judgement in judgements:
-        term, polarity = terms.find(judgement.target), read_polarity(judgement.polarity).polarity
-        current = _current(term, sentiments)
-        if term is None or polarity is None or current is None:
+        term, polarity = meant_term(judgement.target, terms), read_polarity(judgement.polarity).polarity
+        held = held_polarities(term, sentiments)
+        if term is None or polarity is None or not held:
             continue
-        is_same = polarity == current
+        is_same = polarity in held
         edits.append(
             ProposedEdit(
                 op="confirm_tuple" if is_same else "set_polarity",
-                target=EditTarget(aspect_ref=term, polarity=current),
+                target=EditTarget(aspect_ref=term, polarity=polarity if is_same else held[0]),
                 value=None if is_same else polarity,
                 evidence=judgement.quote or None,
             )
@@ -104,27 +114,29 @@ def edits_of_judgements(
 
 
 def edits_of_targets(
-    targets: Iterable[NamedTarget], sentiments: Sequence[SentimentItem], terms: TermMap, text: str
+    answer: TargetsAnswer, sentiments: Sequence[SentimentItem], terms: TermMap, text: str
 ) -> tuple[ProposedEdit, ...]:
     """Return TAN's edits, who has not seen Stage1's targets.
 
     TAN confirms the Stage1 terms that it names as well, drops those that it does not name, and confirms terms of the
-    text that Stage1 lacks.
+    text that Stage1 lacks. If a part of its answer is lost, it may have named any term there: it drops none.
     """
     named: dict[str, NamedTarget] = {}
     new: dict[str, NamedTarget] = {}
-    for target in targets:
-        term = _overlapping(target.target, terms)
+    for target in answer.targets:
+        name = split_name(target.target).name
+        term = overlapping_term(name, terms)
         if term is not None:
             named.setdefault(term, target)
-        elif nearest_occurrence(target.target, text, 0) is not None:
-            new.setdefault(target.target, target)
+        elif norm(name) and nearest_occurrence(name, text, 0) is not None:
+            new.setdefault(name, target)
     edits = []
     for item in sentiments:
-        if not item.aspect_term or item.is_backfilled:
+        is_named = item.aspect_term in named
+        if not item.aspect_term or item.is_backfilled or (answer.is_partial and not is_named):
             continue
-        quote = named[item.aspect_term].quote if item.aspect_term in named else ""
-        op: EditOp = "confirm_tuple" if item.aspect_term in named else "drop_tuple"
+        quote = named[item.aspect_term].quote if is_named else ""
+        op: EditOp = "confirm_tuple" if is_named else "drop_tuple"
         reference = EditTarget(aspect_ref=item.aspect_term, polarity=item.polarity)
         edits.append(ProposedEdit(op=op, target=reference, evidence=quote or None))
     edits += [
@@ -142,13 +154,13 @@ def edits_of_wrong_pairs(
     """Return CJ's edits: one per pair that it calls wrong."""
     edits = []
     for wrong in answer.wrong:
-        term = terms.find(wrong.target)
-        current = _current(term, sentiments)
+        term = meant_term(wrong.target, terms)
+        current = meant_polarity(wrong.target, term, sentiments)
         if term is None or current is None:
             continue
         target = EditTarget(aspect_ref=term, polarity=current)
         polarity = read_polarity(wrong.should_be).polarity
-        if norm(wrong.should_be) == DROP:
+        if read_action(wrong.should_be) == "drop":
             edits.append(ProposedEdit(op="drop_tuple", target=target, evidence=wrong.quote or None))
         elif polarity is not None and polarity != current:
             edits.append(ProposedEdit(op="set_polarity", target=target, value=polarity, evidence=wrong.quote or None))
@@ -162,15 +174,15 @@ def judge_of_decisions(
     patch: list[PatchEdit] = []
     quotes: dict[str, str] = {}
     for decision in answer.decisions:
-        term = terms.find(decision.target)
-        current = _current(term, sentiments)
+        term = meant_term(decision.target, terms)
+        current = meant_polarity(decision.target, term, sentiments)
         if term is None or current is None:
             continue
         target = EditTarget(aspect_ref=term, polarity=current)
-        polarity = read_polarity(decision.decision).polarity
-        if norm(decision.decision) == KEEP or polarity == current:
+        action, polarity = read_action(decision.decision), read_polarity(decision.decision).polarity
+        if action == "keep" or polarity == current:
             patch.append(PatchEdit(op="confirm_tuple", target=target))
-        elif norm(decision.decision) == DROP:
+        elif action == "drop":
             patch.append(PatchEdit(op="drop_tuple", target=target))
         elif polarity is not None:
             patch.append(PatchEdit(op="set_polarity", target=target, value=polarity))
@@ -184,45 +196,67 @@ def judge_of_decisions(
     )
 
 
-def ate_verdicts_of(answer: TargetVerdictsAnswer) -> AteReviewAnswer:
-    """Return Stage2's verdicts on targets; an added pair is a verdict on sentiments."""
-    return AteReviewAnswer(
-        reviews=tuple(
-            AnsweredAspectReview(
-                aspect_term=verdict.target,
-                action="drop" if norm(verdict.verdict) == DROP else "keep",
-                reason=_NO_QUOTE,
-            )
-            for verdict in answer.verdicts
+def ate_verdicts_of(answer: TargetVerdictsAnswer, terms: TermMap) -> AteReviewAnswer:
+    """Return Stage2's verdicts on targets; an added pair is a verdict on sentiments. An unknown word is no verdict."""
+    reviews = []
+    for verdict in answer.verdicts:
+        action, term = read_action(verdict.verdict), meant_term(verdict.target, terms)
+        name = split_name(verdict.target).name if term is None else term
+        if action in (None, "flip") or (term is None and not norm(name)):
+            continue
+        reviews.append(
+            AnsweredAspectReview(aspect_term=name, action="keep" if action == "keep" else "drop", reason=_NO_QUOTE)
         )
-    )
+    return AteReviewAnswer(reviews=tuple(reviews))
 
 
 def atsa_verdicts_of(
     answer: PairVerdictsAnswer, added: Iterable[Judgement], sentiments: Sequence[SentimentItem], terms: TermMap
 ) -> AtsaReviewAnswer:
-    """Return Stage2's verdicts on pairs, and the pairs that it adds."""
-    verdicts = []
-    for verdict in answer.verdicts:
-        term = terms.find(verdict.target)
-        current, polarity = _current(term, sentiments), read_polarity(verdict.verdict).polarity
-        is_flip = polarity is not None and current is not None and polarity != current
-        verdicts.append(
-            AnsweredSentimentReview(
-                aspect_term=verdict.target if term is None else term,
-                action="flip_polarity" if is_flip else "keep",
-                revised_polarity=polarity if is_flip else None,
-                reason=_reason(verdict.quote),
-            )
-        )
+    """Return Stage2's verdicts on pairs, and the pairs that it adds.
+
+    A verdict that a pair is wrong, without saying what is right, is a flip without a polarity.
+    """
+    verdicts = [
+        review for verdict in answer.verdicts if (review := _pair_review(verdict, sentiments, terms)) is not None
+    ]
     verdicts += [
         AnsweredSentimentReview(
-            aspect_term=pair.target, action="add", revised_polarity=pair.polarity, reason=_reason(pair.quote)
+            aspect_term=split_name(pair.target).name,
+            action="add",
+            revised_polarity=pair.polarity,
+            reason=_reason(pair.quote),
         )
         for pair in added
-        if terms.find(pair.target) is None
+        if meant_term(pair.target, terms) is None
     ]
     return AtsaReviewAnswer(reviews=tuple(verdicts))
+
+
+def _pair_review(
+    verdict: PairVerdict, sentiments: Sequence[SentimentItem], terms: TermMap
+) -> AnsweredSentimentReview | None:
+    """Return the review of one pair, None if the verdict's word cannot be read."""
+    term = meant_term(verdict.target, terms)
+    current, polarity = meant_polarity(verdict.target, term, sentiments), read_polarity(verdict.verdict).polarity
+    action: AtsaAction
+    match read_action(verdict.verdict):
+        case "keep":
+            action = "keep"
+        case "drop":
+            action = "drop"
+        case "flip" | "wrong":
+            action = "flip_polarity"
+        case None if polarity is None:
+            return None
+        case None:
+            action = "keep" if current is None or polarity == current else "flip_polarity"
+    return AnsweredSentimentReview(
+        aspect_term=split_name(verdict.target).name if term is None else term,
+        action=action,
+        revised_polarity=polarity if action == "flip_polarity" else None,
+        reason=_reason(verdict.quote),
+    )
 
 
 def _sentiment(term: str, polarity: str, quote: str, text: str) -> AnsweredSentiment:
@@ -236,23 +270,6 @@ def _risks(answer: RisksAnswer, text: str) -> tuple[AnsweredRisk, ...]:
         scope = AnsweredSpan(start=place[0], end=place[1]) if place else None
         risks.append(AnsweredRisk(type=risk.type, scope=scope, description=risk.quote[:500]))
     return tuple(risks)
-
-
-def _current(term: str | None, sentiments: Sequence[SentimentItem]) -> str | None:
-    """Return the polarity that Stage1 gives a term."""
-    if term is None:
-        return None
-    return next((item.polarity for item in sentiments if item.aspect_term == term and not item.is_backfilled), None)
-
-
-def _overlapping(name: str, terms: TermMap) -> str | None:
-    """Return the Stage1 term that a name means: the same, or one within the other (the longest)."""
-    same = terms.find(name)
-    if same is not None:
-        return same or None
-    key = norm(name)
-    inside = [term for term in terms.aspect_terms if term and key and (norm(term) in key or key in norm(term))]
-    return max(inside, key=len, default=None)
 
 
 def _reason(quote: str) -> str:

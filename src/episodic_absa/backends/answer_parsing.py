@@ -2,20 +2,24 @@
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from episodic_absa.backends.cut_answers import closed
-from episodic_absa.schemas.slim_answers import SlimModel
+from episodic_absa.backends.loose_json import MAX_JSON_DEPTH, read_loosely
+from episodic_absa.backends.slim_reading import FoundValue, read_slim_answer
+from episodic_absa.schemas.slim_answers import SlimAnswer
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
+SlimT = TypeVar("SlimT", bound=SlimAnswer)
 MAX_REPLY_CHARS: Final = 1_000_000
-MAX_JSON_DEPTH: Final = 64
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[a-zA-Z]*[^\S\n]*+\n(.*?)```", re.DOTALL)
+_OPENING = re.compile(r"[{\[]")
 _MOST_SHOWN: Final = 5
+_MOST_FAILURES: Final = 8
 _decode = json.JSONDecoder(strict=False)
 
 
@@ -30,15 +34,22 @@ class UnusableReplyError(Exception):
 def parse_reply(text: str, model: type[OutputT]) -> OutputT:
     """Return the validated answer in a reply; raise UnusableReplyError if there is none.
 
-    Slim answers are lists of short items: of one that was cut off the complete items are kept.
+    Slim answers are lists of short items. They are read leniently, and what cannot be read of them is left out.
     """
-    value = _find_json(text, keep_cut=issubclass(model, SlimModel))
+    if issubclass(model, SlimAnswer):
+        slim = _read_slim(text, model)
+        if slim is not None:
+            return slim
+    value = _find_json(text)
     if is_too_deep(value):
         raise UnusableReplyError(f"the answer is nested more than {MAX_JSON_DEPTH} deep", "json_parse_error")
     try:
-        return model.model_validate_json(json.dumps(value))
+        answer = model.model_validate_json(json.dumps(value))
     except ValidationError as error:
         raise UnusableReplyError(_problems_of(error), "schema_validation_error") from error
+    if issubclass(model, SlimAnswer):
+        raise UnusableReplyError("no item of the list can be read", "schema_validation_error")
+    return answer
 
 
 def is_too_deep(value: Any) -> bool:
@@ -64,12 +75,50 @@ def schema_text(model: type[BaseModel]) -> str:
     return json.dumps(_without_prose(json_schema(model)), ensure_ascii=False, separators=(",", ":"))
 
 
-def _find_json(text: str, *, keep_cut: bool = False) -> Any:
+def _read_slim(text: str, model: type[SlimT]) -> SlimT | None:
+    """Return the slim answer of a reply, None if it holds none; what stands in a fence goes before the rest."""
+    if len(text) > MAX_REPLY_CHARS:
+        return None
+    shown = _THINKING.sub("", text)
+    groups = [
+        [found for part in parts for found in _values(part.strip()) if not is_too_deep(found.value)]
+        for parts in (_FENCE.findall(shown), [shown])
+    ]
+    return read_slim_answer(groups, model)
+
+
+def _values(text: str) -> Iterator[FoundValue]:
+    """Yield the JSON values of a text in their order: the whole of it, or the objects and lists among other words."""
+    try:
+        whole = _decode.decode(text)
+    except (ValueError, RecursionError):
+        if text and not _OPENING.search(text):
+            yield FoundValue(text)
+    else:
+        if isinstance(whole, str) and _OPENING.search(whole):  # JSON inside a JSON string
+            text = whole
+        else:
+            yield FoundValue(whole)
+            return
+    end = failures_n = 0
+    while failures_n < _MOST_FAILURES and (opening := _OPENING.search(text, end)) is not None:
+        try:
+            value, end = _decode.raw_decode(text, opening.start())
+            yield FoundValue(value)
+        except (ValueError, RecursionError):  # a looping model nests without end
+            loose = read_loosely(text, opening.start())
+            if loose is None:
+                end, failures_n = opening.end(), failures_n + 1
+            else:
+                end = loose.end
+                yield FoundValue(loose.value, loose.is_partial)
+
+
+def _find_json(text: str) -> Any:
     if len(text) > MAX_REPLY_CHARS:
         raise UnusableReplyError(f"the answer is too long ({len(text):,} characters)", "json_parse_error")
     shown = _THINKING.sub("", text)
-    fenced = _FENCE.findall(shown)
-    for candidate in (*fenced, shown):
+    for candidate in (*_FENCE.findall(shown), shown):
         stripped = candidate.strip()
         try:
             return _decode.decode(stripped)
@@ -80,20 +129,10 @@ def _find_json(text: str, *, keep_cut: bool = False) -> Any:
             try:
                 return _decode.raw_decode(stripped, start)[0]
             except (ValueError, RecursionError):  # a looping model nests without end
-                if keep_cut and (kept := _complete_items(stripped[start:])) is not None:
-                    return kept
+                continue
     raise UnusableReplyError(
         "the answer is empty" if not shown.strip() else "the answer holds no complete JSON object", "json_parse_error"
     )
-
-
-def _complete_items(cut: str) -> Any:
-    """Return the object with the complete items of a list that was cut off, None if nothing of it can be read."""
-    whole = closed(cut)
-    try:
-        return None if whole is None else _decode.decode(whole)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _problems_of(error: ValidationError) -> str:

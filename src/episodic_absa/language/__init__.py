@@ -1,5 +1,6 @@
 """Language rules: detection, normalised terms, structural cues, polarity words."""
 
+from episodic_absa.language.action_reading import Action, read_action
 from episodic_absa.language.cues import (
     Cue,
     CueKind,
@@ -19,6 +20,7 @@ from episodic_absa.language.polarity_words import find_aspect_term, find_polarit
 from episodic_absa.language.second_aspect import guess_second_aspect
 
 __all__ = [
+    "Action",
     "Cue",
     "CueKind",
     "Lexicon",
@@ -42,6 +44,7 @@ __all__ = [
     "norm_key",
     "occurrences",
     "occurs",
+    "read_action",
     "read_label",
     "read_polarity",
     "strip_particle",

@@ -1,7 +1,8 @@
 """What prompts v2 ask a model for: words of the text, polarities, verdicts. Everything else is the program's work.
 
-Answers are read leniently: several names of a field are understood, an unreadable item is left out, a repeated one is
-kept once. An answer none of whose items can be read is refused, so that the model is asked again.
+Answers are read leniently (`backends/slim_reading.py`): several names and forms of a field are understood, an
+unreadable item is left out, a repeated one is kept once. An answer none of whose items can be read is refused, so that
+the model is asked again.
 """
 
 from collections.abc import Callable
@@ -30,6 +31,13 @@ class SlimModel(FrozenModel):
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
 
+class SlimAnswer(SlimModel):
+    """A list of short items."""
+
+    is_partial: SkipJsonSchema[bool] = False
+    """Whether a part of what the model wrote is lost: it was cut off or cannot be read. No model is asked for it."""
+
+
 def _readable(model: type[ItemT]) -> Callable[[Any], Any]:
     def keep_readable(value: Any) -> Any:
         if not isinstance(value, list):
@@ -56,13 +64,13 @@ class Pair(SlimModel):
     polarity: _Polarity
 
 
-class JointAnswer(SlimModel):
+class JointAnswer(SlimAnswer):
     """All pairs of a text."""
 
     pairs: Annotated[tuple[Pair, ...], BeforeValidator(_readable(Pair))]
 
 
-class TermsAnswer(SlimModel):
+class TermsAnswer(SlimAnswer):
     """All targets of a text."""
 
     terms: tuple[str, ...]
@@ -76,7 +84,7 @@ class Judgement(SlimModel):
     polarity: _Polarity
 
 
-class JudgementsAnswer(SlimModel):
+class JudgementsAnswer(SlimAnswer):
     """Every given target, judged."""
 
     judgements: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))]
@@ -89,7 +97,7 @@ class NamedTarget(SlimModel):
     target: _Target
 
 
-class TargetsAnswer(SlimModel):
+class TargetsAnswer(SlimAnswer):
     """The targets that a speaker finds without having seen Stage1's."""
 
     targets: Annotated[tuple[NamedTarget, ...], BeforeValidator(_readable(NamedTarget))]
@@ -103,7 +111,7 @@ class WrongPair(SlimModel):
     should_be: Annotated[str, offered((*POLARITIES, DROP))]
 
 
-class WrongPairsAnswer(SlimModel):
+class WrongPairsAnswer(SlimAnswer):
     """The pairs that are wrong; none is a good answer."""
 
     wrong: Annotated[tuple[WrongPair, ...], BeforeValidator(_readable(WrongPair))]
@@ -117,7 +125,7 @@ class JudgeDecision(SlimModel):
     decision: Annotated[str, offered((KEEP, *POLARITIES, DROP))]
 
 
-class DecisionsAnswer(SlimModel):
+class DecisionsAnswer(SlimAnswer):
     """The judge's decisions, and the label of the text."""
 
     decisions: Annotated[tuple[JudgeDecision, ...], BeforeValidator(_readable(JudgeDecision))]
@@ -133,7 +141,7 @@ class TargetVerdict(SlimModel):
     verdict: Annotated[str, offered((KEEP, DROP)), Field(validation_alias=AliasChoices("verdict", "action"))]
 
 
-class TargetVerdictsAnswer(SlimModel):
+class TargetVerdictsAnswer(SlimAnswer):
     """Stage2's verdicts on all targets, and the pairs that it misses."""
 
     verdicts: Annotated[tuple[TargetVerdict, ...], BeforeValidator(_readable(TargetVerdict))]
@@ -148,7 +156,7 @@ class PairVerdict(SlimModel):
     verdict: Annotated[str, offered((KEEP, *POLARITIES)), Field(validation_alias=AliasChoices("verdict", "action"))]
 
 
-class PairVerdictsAnswer(SlimModel):
+class PairVerdictsAnswer(SlimAnswer):
     """Stage2's verdicts on all pairs."""
 
     verdicts: Annotated[tuple[PairVerdict, ...], BeforeValidator(_readable(PairVerdict))]
@@ -161,7 +169,7 @@ class NamedRisk(SlimModel):
     type: Annotated[str, offered(RISK_IDS)]
 
 
-class RisksAnswer(SlimModel):
+class RisksAnswer(SlimAnswer):
     """The validator's risks, and the label of the text."""
 
     risks: Annotated[tuple[NamedRisk, ...], BeforeValidator(_readable(NamedRisk))]

@@ -9,7 +9,7 @@ from episodic_absa.agents.debate.debate import TOPIC, DebateRun, summarise
 from episodic_absa.agents.debate.review_context import TermMap, stage1_terms
 from episodic_absa.agents.debate.speakers import PERSONAS, TARGETS_SPEAKER
 from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.shown_values import Context, shown_pairs
+from episodic_absa.agents.shown_values import Context, shown_pairs, shown_targets
 from episodic_absa.agents.slim_translation import (
     edits_of_judgements,
     edits_of_targets,
@@ -131,15 +131,14 @@ class _SlimAsks:
         return summarise(judge_of_decisions(decisions, self._sentiments, self.terms, self._sample.text))
 
     async def epm(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
-        targets = [pair.rpartition(": ")[0] for pair in self._pairs]
-        context: Context = [("text", self._sample.text), ("targets", targets), *last]
+        context: Context = [("text", self._sample.text), ("targets", shown_targets(self._sentiments)), *last]
         answer = await self._asking.ask_witness("epm", inputs, context, JudgementsAnswer)
         return edits_of_judgements(answer.judgements, self._sentiments, self.terms) if answer else ()
 
     async def tan(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
         context: Context = [("text", self._sample.text), *last]
         answer = await self._asking.ask_witness("tan", inputs, context, TargetsAnswer)
-        return edits_of_targets(answer.targets, self._sentiments, self.terms, self._sample.text) if answer else ()
+        return edits_of_targets(answer, self._sentiments, self.terms, self._sample.text) if answer else ()
 
     async def cj(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
         context: Context = [("text", self._sample.text), ("pairs", self._pairs), *last]

@@ -5,7 +5,7 @@ import asyncio
 from episodic_absa.agents.asking import Asking, first_error
 from episodic_absa.agents.debate.review_context import TermMap
 from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.shown_values import Context, shown_pairs
+from episodic_absa.agents.shown_values import Context, shown_pairs, shown_targets
 from episodic_absa.agents.slim_translation import ate_verdicts_of, atsa_verdicts_of, validator2_of_risks
 from episodic_absa.agents.stage1.validator_processing import process_validator2
 from episodic_absa.agents.stage2.stage2 import Verdicts, numbered_verdicts
@@ -47,9 +47,8 @@ class SlimStage2:
         inputs = ReviewInputs(text=sample.text, language=language, stage1=stage1, review_context=context, memory=slot)
         sentiments = stage1.atsa.sentiments
         pairs = shown_pairs(sentiments)
-        targets = [pair.rpartition(": ")[0] for pair in pairs]
         last: Context = [] if slot is None else [(self._slot_name, slot)]
-        shown: Context = [("text", sample.text), ("targets", targets), *last]
+        shown: Context = [("text", sample.text), ("targets", shown_targets(sentiments)), *last]
         ate, atsa = await asyncio.gather(
             asking.ask_witness("stage2_ate", inputs, shown, TargetVerdictsAnswer),
             self._on_pairs(inputs, [("text", sample.text), ("pairs", pairs), *last], asking),
@@ -61,7 +60,9 @@ class SlimStage2:
         ate = ate or TargetVerdictsAnswer(verdicts=())
         atsa = atsa or PairVerdictsAnswer(verdicts=())
         terms = TermMap(context.aspect_terms, sample.text)
-        return numbered_verdicts(ate_verdicts_of(ate), atsa_verdicts_of(atsa, ate.add, sentiments, terms), sample.text)
+        return numbered_verdicts(
+            ate_verdicts_of(ate, terms), atsa_verdicts_of(atsa, ate.add, sentiments, terms), sample.text
+        )
 
     async def _on_pairs(self, inputs: ReviewInputs, shown: Context, asking: Asking) -> PairVerdictsAnswer | None:
         if self._targets_only:

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from episodic_absa.backends.answer_parsing import MAX_JSON_DEPTH, is_too_deep
+from episodic_absa.backends.answer_parsing import is_too_deep
+from episodic_absa.backends.loose_json import MAX_JSON_DEPTH
 from episodic_absa.errors import NO_USAGE, Usage
 
 if TYPE_CHECKING:
