@@ -34,11 +34,14 @@ def test_quality_over_cost_repeats_the_tables_and_adds_intervals(reported: Path,
 def test_each_effort_costs_what_it_asks(default_grid: Path) -> None:
     values = json.loads((default_grid / REPORT_JSON).read_text("utf-8"))
     points = {point["condition"]: point for point in values["quality_over_cost"]["points"]}
-    # One of the four reviews is changed, and so validated once more; its doubted target costs `adaptive` one ask.
-    asked = {"C1": 8 * 4 + 1, "C2": 8 * 4 + 1, "adaptive": 2 * 4 + 1, "one_call": 4}
-    for condition, calls in asked.items():
-        assert points[condition]["cost"]["calls"] == pytest.approx(calls / 4)
-        assert points[condition]["stage1_cost"]["calls"] == (1 if condition == "one_call" else 2)
+    for condition, point in points.items():
+        cards = read_lines(default_grid / f"{condition}__seed42" / "scorecards.jsonl")
+        assert point["cost"]["calls"] == pytest.approx(sum(card["usage"]["calls"] for card in cards) / 4)
+        assert point["stage1_cost"]["calls"] == (1 if condition == "one_call" else 2)
+    # One of the four reviews is changed, and so validated once more; of the same review a target is doubted.
+    assert points["C1"]["cost"]["calls"] == points["C2"]["cost"]["calls"] == 8.25
+    assert 2 < points["adaptive"]["cost"]["calls"] < 4
+    assert points["one_call"]["cost"]["calls"] == 1
     words = PageParser((default_grid / REPORT).read_text("utf-8")).text
     for effort in ("adaptive", "one_call"):
         assert f"rules 규칙 v2 , effort 작업량 {effort}" in words
