@@ -137,6 +137,18 @@ def test_a_parquet_file_has_the_aspects_as_lists(folder: Path) -> None:
         (("reviews.csv", "--out", "r.xls"), "--out r.xls: the ending must be one of .csv, .jsonl, .parquet"),
         (("reviews.csv", "--out", "nowhere/r.csv"), "cannot write nowhere/r.csv: No such file or directory"),
         (("reviews.csv", "--out", "reviews.csv"), "--out reviews.csv is the file of the reviews"),
+        (("reviews.csv", "--record", "./reviews.csv"), "--record reviews.csv is the file of the reviews"),
+        (("reviews.csv", "--summary", "reviews.csv"), "--summary reviews.csv: the ending must be one of .html, .htm"),
+        (("good food", "--summary", "p"), "--summary p: the ending must be one of .html, .htm"),
+        (("good food", "--record", "r.csv", "--out", "r.csv"), "--record r.csv is the file of --out"),
+        (("--file", "reviews.csv", "good food"), "reviews.csv is a table; give it alone"),
+        (("--file", "reviews.csv", "reviews.csv"), "reviews.csv is a file; give it alone"),
+        ((".",), ". is a directory; give one file of reviews in it"),
+        (("review.cvs",), "there is no file review.cvs; check the name"),
+        (("reviews.xslx",), "there is no file reviews.xslx; check the name"),
+        (("data/reviews",), "there is no file data/reviews; check the name"),
+        (("x.doc",), "there is no file x.doc; check the name"),
+        (("reviews.json",), "cannot read reviews.json: No such file or directory"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_nothing_is_written(
@@ -146,6 +158,33 @@ def test_what_cannot_be_done_is_told_and_nothing_is_written(
     assert (done.code, done.out) == (2, "")
     assert f"error: {message}" in done.err
     assert [path.name for path in folder.iterdir()] == ["reviews.csv"]
+
+
+def test_files_of_other_kinds_are_refused_and_a_list_in_json_is_read(folder: Path) -> None:
+    for name in ("x.doc", "notes.md", "page.html", "zip.csv", "zeros.csv", "object.json", "number.json"):
+        (folder / name).write_bytes(b"good food\n")
+    (folder / "zip.csv").write_bytes(b"PK\x03\x04good,food\n")
+    (folder / "zeros.csv").write_bytes(b"review\ngood\0food\n")
+    (folder / "object.json").write_text('{"review": "good food"}')
+    (folder / "number.json").write_text('["good food", 5]')
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for arguments, message in {
+        ("x.doc",): "x.doc is a file whose ending is none of .csv, .tsv, .json,",
+        ("notes.md",): "or say --file PATH if it is plain text with one review per line",
+        ("zip.csv",): "zip.csv is no text file; open it in its program",
+        ("zeros.csv",): "zeros.csv is no text file",
+        ("object.json",): "object.json holds no list; write a list of objects or of strings",
+        ("number.json",): "number.json, item 2: an object or a string is expected, got a int",
+        ("--file", "page.html", "--summary", "page.html"): "--summary page.html is the file of the reviews",
+    }.items():
+        done = Done(*arguments)
+        assert (done.code, done.out) == (2, "")
+        assert message in done.err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    (folder / "list.json").write_text('["The soup was good.", {"text": "The room is dark."}]')
+    assert Done("list.json", "--out", "r.csv").code == 0
+    assert [row["label"] for row in rows_of(folder / "r.csv")] == ["positive", "negative"]
+    assert Done("10/10", "--json").code == 0  # a rating is a review
 
 
 def test_ten_failures_alike_end_the_command_and_a_few_are_told_by_their_cause(folder: Path) -> None:

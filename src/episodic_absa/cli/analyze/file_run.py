@@ -1,6 +1,5 @@
 """Analyses a file of reviews: writes `--out`, prints the counts, and tells what failed."""
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.cli.analyze.review_input import Reviews
 from episodic_absa.cli.analyze.summary_view import summary_tables
 from episodic_absa.cli.output import show, show_error, shown_path
-from episodic_absa.errors import BackendError, ConfigError
+from episodic_absa.errors import BackendError
 from episodic_absa.reports.summary import summarise, write_summary
 
 NO_TEXT: Final = "the cell is empty"
@@ -68,8 +67,6 @@ class Target:
     """The file of `--out`, if there is one. What stops the command early leaves what was done so far."""
 
     def __init__(self, out: Path | None, reviews: Reviews, *, one_per_aspect: bool) -> None:
-        if out is not None and reviews.path is not None and out.resolve() == reviews.path.resolve():
-            raise ConfigError(f"--out {out} is the file of the reviews; choose another name", key="out")
         self._rows = ResultRows(reviews.columns, one_per_aspect=one_per_aspect)
         self._file = None if out is None else ResultFile(out, self._rows)
         self._total = reviews.rows_n
@@ -121,8 +118,6 @@ def run_file(
     """
     counts, failures = AspectCounts(), Failures()
     summarised: list[AnalysedReview] = []
-    if summary is not None:
-        _require_writable(summary)
     with Target(out, reviews, one_per_aspect=one_per_aspect) as target:
         with (
             AnalyzeProgress(reviews.rows_n) as progress,
@@ -152,10 +147,3 @@ def _summarise(analysed: Sequence[AnalysedReview], reviews: Reviews, failed_n: i
     show(summary_tables(summary))
     write_summary(summary, page)
     show(Text(f"{shown_path(page)}: the same with quotes and search; open it in a browser"))
-
-
-def _require_writable(page: Path) -> None:
-    """Refuse a page that could not be written before hours of analysis are spent on it."""
-    folder = page.resolve().parent
-    if page.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise ConfigError(f"--summary {page} cannot be written; name a file in a folder that exists", key="summary")

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
-from episodic_absa.datasets.dataset_file import read_json_lines, row_error
+from episodic_absa.datasets.dataset_file import parse_json, read_json_lines, read_text_file, row_error
 from episodic_absa.datasets.gold_files import tidy
-from episodic_absa.datasets.tables.text_encoding import TextEncoding, find_encoding
+from episodic_absa.datasets.tables.text_encoding import TextEncoding, find_encoding, refuse_binary
 from episodic_absa.datasets.tabular_files import csv_rows
 from episodic_absa.errors import DatasetError, MissingExtraError
 
-TABLE_ENDINGS: Final = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
-_DELIMITERS: Final = (",", ";", "\t")
-_NAMES: Final = {";": '";"', "\t": "a tab"}
+TABLE_ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
+TEXT_COLUMN: Final = "text"
+"""The column of reviews that have no name."""
+_DELIMITERS: Final = (",", ";", "\t", "|")
+_NAMES: Final = {";": '";"', "\t": "a tab", "|": '"|"'}
 
 Row = dict[str, Any]
 
@@ -49,6 +51,8 @@ class TableFormat:
         ending = self.path.suffix.lower()
         if ending == ".jsonl":
             yield from read_json_lines(self.path)
+        elif ending == ".json":
+            yield from _json_rows(self.path)
         elif ending == ".parquet":
             yield from _parquet_rows(self.path)
         elif ending == ".xlsx":
@@ -70,7 +74,10 @@ def find_format(path: Path) -> TableFormat:
     """
     ending = path.suffix.lower()
     if ending not in (".csv", ".tsv"):
+        if path.is_dir():
+            raise DatasetError(f"{path} is a directory; give one file of reviews in it", path=path)
         return TableFormat(path)
+    refuse_binary(path)
     encoding = find_encoding(path)
     if ending == ".tsv":
         return TableFormat(path, encoding, "\t")
@@ -110,6 +117,21 @@ def _under_header(path: Path, cells: Iterator[tuple[int, list[Any]]]) -> Iterato
             raise row_error(path, line, problem)
         padded = [*row, *[""] * (len(columns) - len(row))]
         yield line, dict(zip(columns, padded, strict=False))
+
+
+def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    try:
+        items = parse_json(read_text_file(path))
+    except ValueError as error:
+        hint = "a file with one JSON object per line must end in .jsonl"
+        raise DatasetError(f"{path} is not valid JSON; {hint}", path=path) from error
+    if not isinstance(items, list):
+        raise DatasetError(f"{path} holds no list; write a list of objects or of strings", path=path)
+    for number, item in enumerate(items, start=1):
+        if not isinstance(item, dict | str):
+            kind = type(item).__name__
+            raise DatasetError(f"{path}, item {number}: an object or a string is expected, got a {kind}", path=path)
+        yield number, {TEXT_COLUMN: item} if isinstance(item, str) else item
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
