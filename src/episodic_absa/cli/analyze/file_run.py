@@ -21,10 +21,13 @@ from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.cli.analyze.review_input import Reviews
 from episodic_absa.cli.analyze.summary_view import summary_tables
 from episodic_absa.cli.output import show, show_error, shown_path
+from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import BackendError
+from episodic_absa.language.counted_noun import counted
 from episodic_absa.reports.summary import summarise, write_summary
 
 NO_TEXT: Final = "the cell is empty"
+OTHER_THAN_TEXT: Final = "the cell holds no text; write the review as a string"
 _ALIKE_N: Final = 10
 """So many failures at the beginning, all of one type, are a wrong setting and not the reviews."""
 
@@ -60,7 +63,7 @@ class Failures:
     def tell(self, total: int) -> None:
         """Print one line per cause."""
         for cause, count in self._causes.most_common():
-            show_error(f"{count:,} of {total:,} reviews: {cause}")
+            show_error(f"{count:,} of {counted(total, 'review')}: {cause}")
 
 
 class Target:
@@ -69,6 +72,7 @@ class Target:
     def __init__(self, out: Path | None, reviews: Reviews, *, one_per_aspect: bool) -> None:
         self._rows = ResultRows(reviews.columns, one_per_aspect=one_per_aspect)
         self._file = None if out is None else ResultFile(out, self._rows)
+        self._text_column = reviews.text_column
         self._total = reviews.rows_n
         self._done_n = self._analysed_n = self._rows_n = 0
 
@@ -78,10 +82,14 @@ class Target:
         self._analysed_n += review is not None
         if self._file is None:
             return
-        error = row.outcome.message if isinstance(row.outcome, AnalysisFailure) else NO_TEXT
-        for result in self._rows.rows(row.row.cells, review, error):
+        for result in self._rows.rows(row.row.cells, review, self._error(row)):
             self._file.write(result)
             self._rows_n += 1
+
+    def _error(self, row: AnalysedRow) -> str:
+        if isinstance(row.outcome, AnalysisFailure):
+            return row.outcome.message
+        return OTHER_THAN_TEXT if cell_text(row.row.cells.get(self._text_column)).strip() else NO_TEXT
 
     def __enter__(self) -> Self:
         return self
@@ -91,13 +99,13 @@ class Target:
     ) -> None:
         if kind is None:
             if self._file is not None:
-                show(Text(f"{shown_path(self._file.finish())}: {self._rows_n:,} rows"))
+                show(Text(f"{shown_path(self._file.finish())}: {counted(self._rows_n, 'row')}"))
         elif self._file is not None and not (self._analysed_n and self._file.is_whole):
             self._file.discard()
         elif self._file is not None:
             kept = shown_path(self._file.keep_part())
             sys.stderr.write(
-                f"stopped after {self._done_n:,} of {self._total:,} reviews; their results are in {kept}\n"
+                f"stopped after {self._done_n:,} of {counted(self._total, 'review')}; their results are in {kept}\n"
             )
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
@@ -13,6 +14,7 @@ from episodic_absa.datasets.gold_files import tidy
 from episodic_absa.datasets.tables.text_encoding import TextEncoding, find_encoding, refuse_binary
 from episodic_absa.datasets.tabular_files import csv_rows
 from episodic_absa.errors import DatasetError, MissingExtraError
+from episodic_absa.language.counted_noun import counted
 
 TABLE_ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
 TEXT_COLUMN: Final = "text"
@@ -30,6 +32,8 @@ class TableFormat:
     path: Path
     encoding: TextEncoding | None = None
     delimiter: str = ","
+    has_header: bool = True
+    """False: the first row is a review, and the columns are called column_1, column_2, ..."""
 
     @property
     def notices(self) -> Iterator[str]:
@@ -37,7 +41,7 @@ class TableFormat:
         if self.encoding is not None and self.encoding.name not in ("utf-8", "utf-8-sig"):
             yield f"encoded as {self.encoding.name}"
         if self.encoding is not None and self.encoding.damaged_n:
-            yield f"{self.encoding.damaged_n:,} damaged characters"
+            yield counted(self.encoding.damaged_n, "damaged character")
         if self.delimiter in _NAMES and self.path.suffix.lower() != ".tsv":
             yield f"separated by {_NAMES[self.delimiter]}"
 
@@ -56,14 +60,32 @@ class TableFormat:
         elif ending == ".parquet":
             yield from _parquet_rows(self.path)
         elif ending == ".xlsx":
-            yield from _under_header(self.path, _xlsx_cells(self.path))
+            yield from self._under_header(_xlsx_cells(self.path))
         else:
-            yield from _under_header(self.path, self._csv_cells())
+            yield from self._under_header(self._csv_cells())
 
     def _csv_cells(self) -> Iterator[tuple[int, list[str]]]:
         assert self.encoding is not None  # noqa: S101 - found for every text file
         with self.path.open(encoding=self.encoding.name, errors=self.encoding.errors, newline="") as lines:
             yield from csv_rows(self.path, lines, delimiter=self.delimiter)
+
+    def _under_header(self, cells: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[int, Row]]:
+        first_line, first = next(cells, (1, []))
+        if self.has_header:
+            columns = [tidy(cell_text(name)) or _unnamed(place) for place, name in enumerate(first)]
+            repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
+            if repeated is not None:
+                problem = f"the header names column {repeated!r} twice; rename one of them"
+                raise row_error(self.path, first_line, problem)
+        else:
+            columns = [_unnamed(place) for place in range(len(first))]
+            cells = chain([(first_line, first)], cells)
+        for line, row in cells:
+            if any(cell_text(cell).strip() for cell in row[len(columns) :]):
+                width = f"{counted(len(row), 'cell')} under {counted(len(columns), 'column')}"
+                raise row_error(self.path, line, f"{width}; put text that contains commas into quotes")
+            padded = [*row, *[""] * (len(columns) - len(row))]
+            yield line, dict(zip(columns, padded, strict=False))
 
 
 def find_format(path: Path) -> TableFormat:
@@ -101,22 +123,12 @@ def cell_text(value: object) -> str:
     return str(value)
 
 
+def _unnamed(place: int) -> str:
+    return f"column_{place + 1}"
+
+
 def _outside_quotes(line: str) -> str:
     return "".join(line.split('"')[::2])
-
-
-def _under_header(path: Path, cells: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[int, Row]]:
-    header_line, header = next(cells, (1, []))
-    columns = [tidy(cell_text(name)) or f"column_{number}" for number, name in enumerate(header, start=1)]
-    repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
-    if repeated is not None:
-        raise row_error(path, header_line, f"the header names column {repeated!r} twice; rename one of them")
-    for line, row in cells:
-        if any(cell_text(cell).strip() for cell in row[len(columns) :]):
-            problem = f"{len(row)} cells under {len(columns)} columns; put text that contains commas into quotes"
-            raise row_error(path, line, problem)
-        padded = [*row, *[""] * (len(columns) - len(row))]
-        yield line, dict(zip(columns, padded, strict=False))
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
