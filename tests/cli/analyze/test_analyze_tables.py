@@ -84,7 +84,7 @@ def test_a_table_gets_columns_with_what_was_found(folder: Path) -> None:
     counted = [line.split() for line in done.out.splitlines()]
     assert ["battery", "2", "0"] in counted
     assert ["screen", "0", "2"] in counted
-    assert done.out.endswith("results.csv: 4 rows\n")
+    assert done.out.endswith("\n4 rows: 3 analysed, 1 without text, 0 failed\nresults.csv: 4 rows\n")
     assert sorted(path.name for path in folder.iterdir()) == ["results.csv", "reviews.csv"]
 
 
@@ -182,6 +182,10 @@ def test_files_of_other_kinds_are_refused_and_a_list_in_json_is_read(folder: Pat
         assert message in done.err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     (folder / "list.json").write_text('["The soup was good.", {"text": "The room is dark."}]')
+    (folder / "other.json").write_text('["この部屋はとても綺麗でした"]', "utf-8")
+    done = Done("other.json", "--out", "r.csv")
+    assert done.err.splitlines()[1].startswith("warning: 1 of 1 row holds a text in a language that the embedded")
+    assert (done.out.splitlines()[0], done.out.splitlines()[-1]) == ("1 review: 1 without an opinion", "r.csv: 1 row")
     assert Done("list.json", "--out", "r.csv").code == 0
     assert [row["label"] for row in rows_of(folder / "r.csv")] == ["positive", "negative"]
     assert Done("10/10", "--json").code == 0  # a rating is a review
@@ -252,6 +256,8 @@ def test_an_analyst_gets_a_page_a_table_and_the_same_numbers_in_the_terminal(fol
     assert len(rows_of(folder / "results.csv")) == len(REVIEWS)
     battery = next(line for line in done.out.splitlines() if line.startswith("battery"))
     assert battery.split()[1:5] == ["0", "2", "0", "2"]
+    assert done.out.splitlines()[1:3] == ["3 mixed", "4 rows: 3 analysed, 1 without text, 0 failed"]
+    assert "of 4 rows, 1 without text" in page
     assert "page.html" in done.out
 
 

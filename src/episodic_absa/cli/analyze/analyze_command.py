@@ -140,7 +140,15 @@ def analyze(
         failed_n = 0
         by_the_page = explain or not (is_table or reviews.rows_n > MOST_PAGES)
         if out is not None or summary is not None or not (as_json or by_the_page):
-            failed_n = run_file(analyzer, reviews, options, out=out, one_per_aspect=long, summary=summary)
+            failed_n = run_file(
+                analyzer,
+                reviews,
+                options,
+                out=out,
+                one_per_aspect=long,
+                summary=summary,
+                is_embedded=chosen.backbone.provider == "embedded",
+            )
         else:
             output = (
                 JsonLines(reviews.text_column if is_table else None)

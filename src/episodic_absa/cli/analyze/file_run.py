@@ -2,7 +2,6 @@
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -19,12 +18,12 @@ from episodic_absa.cli.analyze.aspect_counts import AspectCounts
 from episodic_absa.cli.analyze.result_file import ResultFile
 from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.cli.analyze.review_input import Reviews
-from episodic_absa.cli.analyze.summary_view import summary_tables
+from episodic_absa.cli.analyze.summary_view import row_words, summary_tables
 from episodic_absa.cli.output import show, show_error, shown_path
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import BackendError
 from episodic_absa.language.counted_noun import counted
-from episodic_absa.reports.summary import summarise, write_summary
+from episodic_absa.reports.summary import Summary, summarise, write_summary
 
 NO_TEXT: Final = "the cell is empty"
 OTHER_THAN_TEXT: Final = "the cell holds no text; write the review as a string"
@@ -117,6 +116,7 @@ def run_file(
     out: Path | None,
     one_per_aspect: bool,
     summary: Path | None,
+    is_embedded: bool = False,
 ) -> int:
     """Analyse all rows, write and print the results, and return how many reviews failed.
 
@@ -124,7 +124,7 @@ def run_file(
         ConfigError: a file cannot be written.
         EpisodicAbsaError: an error that does not concern one review; what was done until then is kept.
     """
-    counts, failures = AspectCounts(), Failures()
+    counts, failures, empty_n, other_n = AspectCounts(), Failures(), 0, 0
     summarised: list[AnalysedReview] = []
     with Target(out, reviews, one_per_aspect=one_per_aspect) as target:
         with (
@@ -133,8 +133,10 @@ def run_file(
         ):
             for row in rows:
                 failures.add(row)
+                empty_n += row.outcome is None
                 # The one place where every analysed review is at hand.
                 review = row.review(reviews.text_column)
+                other_n += review is not None and review.language == "other"
                 if review is not None and summary is None:
                     counts.add(review)
                 elif review is not None:
@@ -143,15 +145,26 @@ def run_file(
                 progress.advance()
         if summary is None:
             show(counts.view())
+            if empty_n or failures.failed_n:
+                show(Text(row_words(reviews.rows_n, empty_n, failures.failed_n)))
         else:
-            _summarise(summarised, reviews, failures.failed_n, summary)
+            source = "" if reviews.path is None else reviews.path.name
+            _summarise(summarise(summarised, source=source, failed_n=failures.failed_n, empty_n=empty_n), summary)
+    if other_n and is_embedded:
+        sys.stderr.write(_unknown_languages(other_n, reviews.rows_n))
     failures.tell(reviews.rows_n)
     return failures.failed_n
 
 
-def _summarise(analysed: Sequence[AnalysedReview], reviews: Reviews, failed_n: int, page: Path) -> None:
-    source = "" if reviews.path is None else reviews.path.name
-    summary = summarise(analysed, source=source, failed_n=failed_n)
+def _summarise(summary: Summary, page: Path) -> None:
     show(summary_tables(summary))
     write_summary(summary, page)
     show(Text(f"{shown_path(page)}: the same with quotes and search; open it in a browser"))
+
+
+def _unknown_languages(other_n: int, rows_n: int) -> str:
+    number = f"{other_n:,} of {counted(rows_n, 'row')} {'holds' if other_n == 1 else 'hold'} a text"
+    return (
+        f"warning: {number} in a language that the embedded engine does not know (it knows Korean and English); "
+        "--backend openai:MODEL uses a model\n"
+    )
