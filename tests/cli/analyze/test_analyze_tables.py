@@ -18,6 +18,7 @@ from episodic_absa.cli.analyze.file_run import Target
 from episodic_absa.cli.analyze.review_input import read_input
 from episodic_absa.errors import ConfigError
 
+README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
 REVIEWS = (
     ("1", "=1+1", "The battery lasts long, but the screen is too dark."),
     ("2", "-5", ""),
@@ -189,6 +190,12 @@ def test_files_of_other_kinds_are_refused_and_a_list_in_json_is_read(folder: Pat
     assert Done("list.json", "--out", "r.csv").code == 0
     assert [row["label"] for row in rows_of(folder / "r.csv")] == ["positive", "negative"]
     assert Done("10/10", "--json").code == 0  # a rating is a review
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_readme_shows_what_the_command_prints() -> None:
+    command, *printed = README.split("```console\n$ episodic-absa analyze ")[1].split("```")[0].splitlines()
+    assert Done(command.strip('"')).out.splitlines() == printed
 
 
 def test_ten_failures_alike_end_the_command_and_a_few_are_told_by_their_cause(folder: Path) -> None:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from episodic_absa.analysed_review import AnalysedReview
-from episodic_absa.reports.summary.mentions import LONGEST_NAME, checked_polarity
+from episodic_absa.reports.summary.mentions import LONGEST_NAME, checked_polarity, tally
 from episodic_absa.reports.summary.shown_text import on_one_line
 from episodic_absa.reports.summary.summary import Tally
 from episodic_absa.reports.summary.term_groups import TermGroup, group_of, joined_keys, may_join, term_key
@@ -63,7 +63,7 @@ class TermCounts:
             for key in {joined[key] for key in cluster}:
                 tallies[key][polarity] += count
         ordered = sorted(spellings, key=lambda key: (-tallies[key].total(), key))
-        return [CountedGroup(group_of(spellings[key]), Tally(**tallies[key])) for key in ordered]
+        return [CountedGroup(group_of(spellings[key]), tally(tallies[key])) for key in ordered]
 
 
 def _clusters(keys: set[str]) -> list[frozenset[str]]:
