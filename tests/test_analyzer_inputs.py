@@ -1,11 +1,12 @@
 """What cannot be analysed is refused with a ValueError that never quotes the review."""
 
 import math
+import re
 from typing import Any
 
 import pytest
 
-from episodic_absa import Analyzer, EpisodicAbsaError, InputError
+from episodic_absa import AgentMemory, Analyzer, ConfigError, EpisodicAbsaError, InputError, MemoryStoreError
 from episodic_absa.analyzer import make_sample
 
 REVIEW = "my secret review"
@@ -38,7 +39,15 @@ def test_what_is_no_review_is_refused(text: Any, message: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "hint"),
-    [("english", "'en'"), ("kr", "'ko'"), ("Korean", "'ko'"), ("xx", "ISO 639-1"), (7, "got int"), (REVIEW, "None")],
+    [
+        ("", "None to detect"),
+        ("english", "'en'"),
+        ("kr", "'ko'"),
+        ("Korean", "'ko'"),
+        ("xx", "ISO 639-1"),
+        (7, "got int"),
+        (REVIEW, "None"),
+    ],
 )
 def test_an_unknown_language_is_refused_with_the_codes_that_are_known(code: Any, hint: str) -> None:
     with pytest.raises(InputError) as caught:
@@ -48,7 +57,7 @@ def test_an_unknown_language_is_refused_with_the_codes_that_are_known(code: Any,
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("code", [None, "", "ko", "en", "EN", "ko-KR", "en_US", "ja", "other", "unknown"])
+@pytest.mark.parametrize("code", [None, "ko", "en", "EN", "ko-KR", "en_US", "ja", "other", "unknown"])
 def test_known_languages_are_taken_as_they_are_given(code: str | None) -> None:
     assert make_sample("Great.", language_code=code).language_code == code
 
@@ -64,3 +73,54 @@ def test_settings_are_models_and_not_dictionaries() -> None:
     wrong: dict[str, Any] = {"pipeline": {"enable_debate": False}}
     with pytest.raises(InputError, match="pipeline must be PipelineSettings, got dict"):
         Analyzer(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("texts", "hint"),
+    [
+        (REVIEW, "got one str; write [text], or use analyze"),
+        (REVIEW.encode(), "got one bytes"),
+        ({"review": REVIEW}, "got a dict; give its values"),
+        (None, "got NoneType; give a list"),
+        (5, "got int; give a list"),
+    ],
+)
+def test_what_is_no_series_of_reviews_is_refused(texts: Any, hint: str) -> None:
+    with Analyzer() as analyzer, pytest.raises(InputError) as caught:
+        analyzer.analyze_many(texts)
+    assert hint in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_batch_says_of_a_text_what_analyze_says() -> None:
+    texts: list[Any] = [None, math.nan, 5, REVIEW.encode(), "", f"{REVIEW} \ud83d"]
+    messages: list[str] = []
+    for text in texts:
+        with pytest.raises(InputError) as caught:
+            make_sample(text)
+        messages.append(str(caught.value))
+    with Analyzer() as analyzer:
+        assert [getattr(outcome, "message", "") for outcome in analyzer.analyze_many(texts)] == messages
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ({"backend": None}, "backend must be a name such as 'embedded'"),
+        ({"base_url": 5}, "base_url must be a string, got int"),
+        ({"seed": "a"}, "seed must be an integer, got str"),
+        ({"store": 5}, "the store must be a path, got int"),
+        ({"store": "."}, ". is a directory; a store is one .jsonl file"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused(arguments: Any, hint: str) -> None:
+    with pytest.raises((InputError, MemoryStoreError), match=re.escape(hint)):
+        Analyzer(**arguments)
+
+
+def test_a_number_of_another_type_and_a_directory_as_memory_are_refused() -> None:
+    concurrency: Any = "a"
+    with Analyzer() as analyzer, pytest.raises(ConfigError, match="concurrency must be an integer, got str"):
+        analyzer.analyze_many(["good"], concurrency=concurrency)
+    with pytest.raises(MemoryStoreError, match="is a directory"):
+        AgentMemory(".")

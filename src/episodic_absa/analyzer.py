@@ -15,6 +15,7 @@ from episodic_absa.backends.create_backend import BackboneSettings, backbone_fro
 from episodic_absa.batch import DEFAULT_CONCURRENCY, AnalysisFailure, BatchPlan, analyse_all, stream_all
 from episodic_absa.batch.analysis_failure import failure_of_text
 from episodic_absa.batch.batch_plan import EngineSettings
+from episodic_absa.batch.batch_texts import require_texts
 from episodic_absa.batch.many_reviews import Progress, as_stream, total_of
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, InputError
@@ -45,7 +46,7 @@ class Analyzer:
 
     Raises:
         ConfigError: the backend or the condition is unknown, or two arguments contradict each other.
-        InputError: `pipeline` or `memory` is not the settings model that is named here.
+        InputError: an argument is of another type than is named here.
 
     Example:
         >>> from episodic_absa import Analyzer
@@ -68,6 +69,7 @@ class Analyzer:
         seed: int = 0,
     ) -> None:
         _check_settings(pipeline, memory)
+        _check_types(backend, base_url, seed)
         self._seed = seed
         self._analyzed_n = 0
         flags = load_condition(condition, conditions)
@@ -132,6 +134,7 @@ class Analyzer:
             on_progress: is called after each review with the numbers of finished reviews and of all, None if unknown.
 
         Raises:
+            InputError: `texts` is one review, a mapping or nothing that can be iterated, or the language is unknown.
             ConfigError: an argument is out of range, or several processes are asked for a model or a memory.
             MemoryStoreError: the store cannot be read or written.
 
@@ -143,6 +146,7 @@ class Analyzer:
             SampleResult(positive: room positive)
             SampleResult(negative: staff negative)
         """
+        require_texts(texts)
         make_sample("-", language_code=language_code, domain_id=domain_id)  # a wrong argument fails here, at once
         plan = self._plan(concurrency, processes)
         samples = (_sample_or_failure(text, language_code, domain_id) for text in texts)
@@ -177,6 +181,7 @@ class Analyzer:
             >>> asyncio.run(labels(["The room is clean.", "The staff was rude."]))
             ['positive', 'negative']
         """
+        require_texts(texts)
         make_sample("-", language_code=language_code, domain_id=domain_id)
         plan = self._plan(concurrency, processes)
         samples = (_sample_or_failure(text, language_code, domain_id) async for text in as_stream(texts))
@@ -311,13 +316,26 @@ def _check_settings(pipeline: object, memory: object) -> None:
             )
 
 
+def _check_types(backend: object, base_url: object, seed: object) -> None:
+    if not isinstance(backend, str | BackboneSettings) and not callable(getattr(backend, "answer", None)):
+        raise InputError(
+            f"backend must be a name such as 'embedded' or 'openai:MODEL', BackboneSettings or a Backend, "
+            f"got {type(backend).__name__}",
+            argument="backend",
+        )
+    if base_url is not None and not isinstance(base_url, str):
+        raise InputError(f"base_url must be a string, got {type(base_url).__name__}", argument="base_url")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise InputError(f"seed must be an integer, got {type(seed).__name__}", argument="seed")
+
+
 def _sample_or_failure(text: str | Sample, language_code: str | None, domain_id: str) -> Sample | AnalysisFailure:
     if isinstance(text, Sample):
         return text
     try:
         return make_sample(text, language_code=language_code, domain_id=domain_id)
-    except (ConfigError, ValueError, TypeError, AttributeError) as error:
-        return failure_of_text(text, error)
+    except InputError as error:
+        return failure_of_text(error)
 
 
 def _backbone_of(backend: str | BackboneSettings | Backend, base_url: str | None) -> BackboneSettings | Backend:

@@ -80,7 +80,7 @@ def test_outcomes_come_in_order_and_equal_texts_are_analysed_once() -> None:
     assert isinstance(empty, AnalysisFailure)
     assert isinstance(no_text, AnalysisFailure)
     assert (empty.type, no_text.type) == ("invalid_text", "invalid_text")
-    assert "NoneType" in no_text.message
+    assert "the review is None" in no_text.message
     assert [outcome.sample.text for outcome in outcomes[7:] if isinstance(outcome, SampleResult)] == reviews(12)
     assert sorted(model.asked) == sorted([ENGLISH, KOREAN, REFUSED, *reviews(12), ENGLISH])
     assert model.most_under_way == 4

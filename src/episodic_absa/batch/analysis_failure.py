@@ -36,15 +36,9 @@ class AnalysisFailure:
         return cls(sample.uid, error_type(error), str(error))
 
 
-def failure_of_text(text: object, error: Exception) -> AnalysisFailure:
-    """Return the failure of a text that cannot become a sample; the message never quotes it."""
-    if not isinstance(text, str):
-        message = f"the review is of type {type(text).__name__}, not a text; leave it out or turn it into one"
-    elif isinstance(error, InputError):
-        message = str(error)
-    else:
-        message = "the review is no valid Unicode text; check how it was read"
-    return AnalysisFailure(f"analyze-{uuid.uuid4()}", INVALID_TEXT, message)
+def failure_of_text(error: InputError) -> AnalysisFailure:
+    """Return the failure of a text that cannot become a sample, with the message that `analyze` raises."""
+    return AnalysisFailure(f"analyze-{uuid.uuid4()}", INVALID_TEXT, str(error))
 
 
 def error_type(error: BackendError | ContractError | LeakageError) -> ErrorType:

@@ -45,7 +45,11 @@ class BatchPlan:
 
     def __post_init__(self) -> None:
         for name, number in (("concurrency", self.concurrency), ("processes", self.processes)):
-            if number is not None and number < 1:
+            if number is None and name == "processes":
+                continue
+            if not isinstance(number, int) or isinstance(number, bool):
+                raise ConfigError(f"{name} must be an integer, got {type(number).__name__}", key=name)
+            if number < 1:
                 raise ConfigError(f"{name} must be at least 1, got {number}", key=name)
         if (self.processes or 1) > 1 and not self.may_share_out:
             raise ConfigError(

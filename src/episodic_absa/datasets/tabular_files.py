@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from episodic_absa.datasets.dataset_file import read_json_lines, read_text_file, row_error
 from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns, split_gold
 from episodic_absa.datasets.gold_files import Annotation, ground_tuples, read_gold_tuples, read_uid, tidy
+from episodic_absa.language.counted_noun import counted
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.vocabulary import Split
@@ -58,7 +59,8 @@ def _named_cells(path: Path, text_column: str) -> Iterator[tuple[int, dict[str, 
         raise row_error(path, header_line, _no_text(text_column, columns, "column"))
     for line, cells in rows:
         if len(cells) != len(columns):
-            problem = f"{len(cells)} cells under {len(columns)} columns; put text that contains commas into quotes"
+            width = f"{counted(len(cells), 'cell')} under {counted(len(columns), 'column')}"
+            problem = f"{width}; put text that contains commas into quotes"
             raise row_error(path, line, problem)
         yield line, dict(zip(columns, cells, strict=True))
 

@@ -14,7 +14,7 @@ _CODES: Final = (
     "sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
 )
 _ISO_639_1: Final = frozenset(_CODES.split())
-_OWN_WORDS: Final = frozenset({"", "unknown", "other"})
+_OWN_WORDS: Final = frozenset({"unknown", "other"})
 _MEANT: Final = {
     "kr": "ko",
     "kor": "ko",

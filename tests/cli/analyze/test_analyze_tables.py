@@ -18,6 +18,7 @@ from episodic_absa.cli.analyze.file_run import Target
 from episodic_absa.cli.analyze.review_input import read_input
 from episodic_absa.errors import ConfigError
 
+README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
 REVIEWS = (
     ("1", "=1+1", "The battery lasts long, but the screen is too dark."),
     ("2", "-5", ""),
@@ -84,7 +85,7 @@ def test_a_table_gets_columns_with_what_was_found(folder: Path) -> None:
     counted = [line.split() for line in done.out.splitlines()]
     assert ["battery", "2", "0"] in counted
     assert ["screen", "0", "2"] in counted
-    assert done.out.endswith("results.csv: 4 rows\n")
+    assert done.out.endswith("\n4 rows: 3 analysed, 1 without text, 0 failed\nresults.csv: 4 rows\n")
     assert sorted(path.name for path in folder.iterdir()) == ["results.csv", "reviews.csv"]
 
 
@@ -137,6 +138,18 @@ def test_a_parquet_file_has_the_aspects_as_lists(folder: Path) -> None:
         (("reviews.csv", "--out", "r.xls"), "--out r.xls: the ending must be one of .csv, .jsonl, .parquet"),
         (("reviews.csv", "--out", "nowhere/r.csv"), "cannot write nowhere/r.csv: No such file or directory"),
         (("reviews.csv", "--out", "reviews.csv"), "--out reviews.csv is the file of the reviews"),
+        (("reviews.csv", "--record", "./reviews.csv"), "--record reviews.csv is the file of the reviews"),
+        (("reviews.csv", "--summary", "reviews.csv"), "--summary reviews.csv: the ending must be one of .html, .htm"),
+        (("good food", "--summary", "p"), "--summary p: the ending must be one of .html, .htm"),
+        (("good food", "--record", "r.csv", "--out", "r.csv"), "--record r.csv is the file of --out"),
+        (("--file", "reviews.csv", "good food"), "reviews.csv is a table; give it alone"),
+        (("--file", "reviews.csv", "reviews.csv"), "reviews.csv is a file; give it alone"),
+        ((".",), ". is a directory; give one file of reviews in it"),
+        (("review.cvs",), "there is no file review.cvs; check the name"),
+        (("reviews.xslx",), "there is no file reviews.xslx; check the name"),
+        (("data/reviews",), "there is no file data/reviews; check the name"),
+        (("x.doc",), "there is no file x.doc; check the name"),
+        (("reviews.json",), "cannot read reviews.json: No such file or directory"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_nothing_is_written(
@@ -146,6 +159,43 @@ def test_what_cannot_be_done_is_told_and_nothing_is_written(
     assert (done.code, done.out) == (2, "")
     assert f"error: {message}" in done.err
     assert [path.name for path in folder.iterdir()] == ["reviews.csv"]
+
+
+def test_files_of_other_kinds_are_refused_and_a_list_in_json_is_read(folder: Path) -> None:
+    for name in ("x.doc", "notes.md", "page.html", "zip.csv", "zeros.csv", "object.json", "number.json"):
+        (folder / name).write_bytes(b"good food\n")
+    (folder / "zip.csv").write_bytes(b"PK\x03\x04good,food\n")
+    (folder / "zeros.csv").write_bytes(b"review\ngood\0food\n")
+    (folder / "object.json").write_text('{"review": "good food"}')
+    (folder / "number.json").write_text('["good food", 5]')
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for arguments, message in {
+        ("x.doc",): "x.doc is a file whose ending is none of .csv, .tsv, .json,",
+        ("notes.md",): "or say --file PATH if it is plain text with one review per line",
+        ("zip.csv",): "zip.csv is no text file; open it in its program",
+        ("zeros.csv",): "zeros.csv is no text file",
+        ("object.json",): "object.json holds no list; write a list of objects or of strings",
+        ("number.json",): "number.json, item 2: an object or a string is expected, got a int",
+        ("--file", "page.html", "--summary", "page.html"): "--summary page.html is the file of the reviews",
+    }.items():
+        done = Done(*arguments)
+        assert (done.code, done.out) == (2, "")
+        assert message in done.err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    (folder / "list.json").write_text('["The soup was good.", {"text": "The room is dark."}]')
+    (folder / "other.json").write_text('["この部屋はとても綺麗でした"]', "utf-8")
+    done = Done("other.json", "--out", "r.csv")
+    assert done.err.splitlines()[1].startswith("warning: 1 of 1 row holds a text in a language that the embedded")
+    assert (done.out.splitlines()[0], done.out.splitlines()[-1]) == ("1 review: 1 without an opinion", "r.csv: 1 row")
+    assert Done("list.json", "--out", "r.csv").code == 0
+    assert [row["label"] for row in rows_of(folder / "r.csv")] == ["positive", "negative"]
+    assert Done("10/10", "--json").code == 0  # a rating is a review
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_readme_shows_what_the_command_prints() -> None:
+    command, *printed = README.split("```console\n$ episodic-absa analyze ")[1].split("```")[0].splitlines()
+    assert Done(command.strip('"')).out.splitlines() == printed
 
 
 def test_ten_failures_alike_end_the_command_and_a_few_are_told_by_their_cause(folder: Path) -> None:
@@ -213,6 +263,8 @@ def test_an_analyst_gets_a_page_a_table_and_the_same_numbers_in_the_terminal(fol
     assert len(rows_of(folder / "results.csv")) == len(REVIEWS)
     battery = next(line for line in done.out.splitlines() if line.startswith("battery"))
     assert battery.split()[1:5] == ["0", "2", "0", "2"]
+    assert done.out.splitlines()[1:3] == ["3 mixed", "4 rows: 3 analysed, 1 without text, 0 failed"]
+    assert "of 4 rows, 1 without text" in page
     assert "page.html" in done.out
 
 

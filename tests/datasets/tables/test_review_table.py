@@ -25,6 +25,7 @@ def csv_of(header: str, separator: str = ",") -> str:
         ("cp949", ";", ', encoded as cp949, separated by ";"'),
         ("utf-16", "\t", ", encoded as utf-16, separated by a tab"),
         ("utf-16-le", ",", ", encoded as utf-16-le"),
+        ("utf-8", "|", ', separated by "|"'),
     ],
 )
 def test_encoding_and_separator_are_found_and_told(tmp_path: Path, encoding: str, separator: str, told: str) -> None:
@@ -42,7 +43,7 @@ def test_latin_1_and_damaged_utf_8_are_told_apart(tmp_path: Path) -> None:
     damaged.write_bytes(b"id,review\n1," + " ".join(TEXTS * 3).replace(",", "").encode() + b" \xff\n")
     assert [row.text for row in open_review_table(latin)] == ["The café really"]
     assert "encoded as latin-1" in open_review_table(latin).described()
-    assert "1 damaged characters" in open_review_table(damaged).described()
+    assert "1 damaged character" in open_review_table(damaged).described()
     assert TEXTS[1] in next(iter(open_review_table(damaged))).text
 
 
@@ -77,6 +78,8 @@ def test_json_lines_keep_their_values(tmp_path: Path) -> None:
         ("review\n", DatasetError, "holds no rows"),
         ("", DatasetError, "holds no rows"),
         ("id,review\n1,good food, bad room\n", DatasetError, "line 2: 3 cells under 2 columns"),
+        ("review\ngood food, bad room\n", DatasetError, "line 2: 2 cells under 1 column; put"),
+        ("id,review\ncustomer-00001,\n", DatasetError, "no row has a text in column 'review'; name another one with"),
         ("id,id,review\n1,2,good\n", DatasetError, "names column 'id' twice"),
         ('id,review\n1,"good\n', DatasetError, "line 2: the row that begins here is not valid CSV"),
     ],
@@ -110,3 +113,34 @@ def test_an_excel_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "broken.xlsx").write_bytes(b"no zip")
     with pytest.raises(DatasetError, match="as an Excel file"):
         open_review_table(tmp_path / "broken.xlsx")
+
+
+def test_a_table_without_a_header_keeps_its_first_review_and_a_long_question_is_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text("7,The room was clean and quiet\n8,Never again will I come\n")
+    table = open_review_table(path)
+    assert (table.columns, [row.text for row in table]) == (
+        ("column_1", "column_2"),
+        ["The room was clean and quiet", "Never again will I come"],
+    )
+    assert table.described().endswith(
+        "has no header, its first row is read as a review; "
+        "add a first line with the names of the columns, for example column_1,review"
+    )
+    assert open_review_table(path, text_column="column_2").rows_n == 2
+    for header in ("id,Tell us about your stay here", "7,What did you like about it?"):
+        path.write_text(f"{header}\n1,The room was clean and quiet\n")
+        assert open_review_table(path).rows_n == 1
+    path.write_text("방은 깨끗했지만 직원이 불친절했어요\n다시는 안 갑니다\n")
+    assert open_review_table(path).described().startswith(f"{path}: 2 rows, text in column 'column_1'\nwarning: ")
+
+
+def test_a_number_in_place_of_a_review_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.jsonl"
+    path.write_text('{"review": "good food"}\n{"review": 5}\n{"review": null}\n')
+    table = open_review_table(path)
+    assert [row.text for row in table] == ["good food", "", ""]
+    assert table.described().endswith("2 without text, 1 of them with a number or a list in its place")
+    path.write_text('{"review": 5}\n')
+    with pytest.raises(DatasetError, match="in column 'review'; its cells hold numbers or lists; name another"):
+        open_review_table(path)

@@ -3,7 +3,10 @@
 from collections import Counter
 
 import pytest
+from tests.reports.summary.review_making import make_review
 
+from episodic_absa.reports.summary import summarise
+from episodic_absa.reports.summary.term_counts import TermCounts
 from episodic_absa.reports.summary.term_groups import group_of, joined_keys, term_key
 
 
@@ -66,3 +69,18 @@ def test_the_commonest_spelling_names_the_group() -> None:
 def test_equally_common_spellings_are_ordered_by_length_then_letters() -> None:
     assert group_of(Counter({"rooms": 1, "room": 1})).name == "room"
     assert group_of(Counter({"b": 1, "a": 1})).name == "a"
+
+
+def test_counting_review_by_review_gives_the_groups_of_the_summary() -> None:
+    reviews = [
+        make_review("service, services", ("service", "positive"), ("Services", "positive"), ("rooms", "negative")),
+        make_review("services", ("services", "negative")),
+        make_review("Room, the boxes, a box", ("the boxes", "neutral"), ("box", "neutral"), ("Room", "positive")),
+        make_review("직원들이 직원을", ("직원들", "positive"), ("직원", "positive"), ("", "negative")),
+    ]
+    counts = TermCounts()
+    for review in reviews:
+        counts.add(review)
+    assert [(counted.group.name, counted.group.spellings, counted.tally) for counted in counts.groups()] == [
+        (aspect.name, aspect.spellings, aspect.tally) for aspect in summarise(reviews).aspects
+    ]

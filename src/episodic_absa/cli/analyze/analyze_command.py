@@ -18,7 +18,7 @@ def analyze(
         list[str] | None,
         typer.Argument(
             metavar="TEXT|FILE",
-            help="Reviews, or one file: .csv, .tsv, .jsonl, .parquet, .xlsx, or .txt with one review per line; "
+            help="Reviews, or one file: .csv, .tsv, .json, .jsonl, .parquet, .xlsx, or .txt with one review per line; "
             "- reads standard input, one review per line.",
         ),
     ] = None,
@@ -99,6 +99,7 @@ def analyze(
         choose_backend,
         refuse_contradictions,
         refuse_overlaid_effort,
+        require_free_targets,
         require_store_use,
     )
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run, run_one
@@ -113,6 +114,16 @@ def analyze(
     require_store_use(store, flags)
     refuse_overlaid_effort(effort, flags)
     chosen = choose_backend(backend, base_url=base_url, record=record)
+    require_free_targets(
+        out=out,
+        summary=summary,
+        record=record,
+        files_read={
+            "the file of the reviews": reviews.source,
+            "the store of the memory": store or DEFAULT_STORE,
+            "the recording that is replayed": chosen.backbone.recording,
+        },
+    )
     uid = uid and as_unicode(uid, "--uid")
     options = BatchOptions(language=language, uid=uid, concurrency=concurrency, processes=processes)
     is_table = reviews.path is not None
@@ -129,7 +140,15 @@ def analyze(
         failed_n = 0
         by_the_page = explain or not (is_table or reviews.rows_n > MOST_PAGES)
         if out is not None or summary is not None or not (as_json or by_the_page):
-            failed_n = run_file(analyzer, reviews, options, out=out, one_per_aspect=long, summary=summary)
+            failed_n = run_file(
+                analyzer,
+                reviews,
+                options,
+                out=out,
+                one_per_aspect=long,
+                summary=summary,
+                is_embedded=chosen.backbone.provider == "embedded",
+            )
         else:
             output = (
                 JsonLines(reviews.text_column if is_table else None)

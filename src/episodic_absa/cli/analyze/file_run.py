@@ -1,9 +1,7 @@
 """Analyses a file of reviews: writes `--out`, prints the counts, and tells what failed."""
 
-import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -20,12 +18,15 @@ from episodic_absa.cli.analyze.aspect_counts import AspectCounts
 from episodic_absa.cli.analyze.result_file import ResultFile
 from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.cli.analyze.review_input import Reviews
-from episodic_absa.cli.analyze.summary_view import summary_tables
+from episodic_absa.cli.analyze.summary_view import row_words, summary_tables
 from episodic_absa.cli.output import show, show_error, shown_path
-from episodic_absa.errors import BackendError, ConfigError
-from episodic_absa.reports.summary import summarise, write_summary
+from episodic_absa.datasets.tables.table_rows import cell_text
+from episodic_absa.errors import BackendError
+from episodic_absa.language.counted_noun import counted
+from episodic_absa.reports.summary import Summary, summarise, write_summary
 
 NO_TEXT: Final = "the cell is empty"
+OTHER_THAN_TEXT: Final = "the cell holds no text; write the review as a string"
 _ALIKE_N: Final = 10
 """So many failures at the beginning, all of one type, are a wrong setting and not the reviews."""
 
@@ -61,17 +62,16 @@ class Failures:
     def tell(self, total: int) -> None:
         """Print one line per cause."""
         for cause, count in self._causes.most_common():
-            show_error(f"{count:,} of {total:,} reviews: {cause}")
+            show_error(f"{count:,} of {counted(total, 'review')}: {cause}")
 
 
 class Target:
     """The file of `--out`, if there is one. What stops the command early leaves what was done so far."""
 
     def __init__(self, out: Path | None, reviews: Reviews, *, one_per_aspect: bool) -> None:
-        if out is not None and reviews.path is not None and out.resolve() == reviews.path.resolve():
-            raise ConfigError(f"--out {out} is the file of the reviews; choose another name", key="out")
         self._rows = ResultRows(reviews.columns, one_per_aspect=one_per_aspect)
         self._file = None if out is None else ResultFile(out, self._rows)
+        self._text_column = reviews.text_column
         self._total = reviews.rows_n
         self._done_n = self._analysed_n = self._rows_n = 0
 
@@ -81,10 +81,14 @@ class Target:
         self._analysed_n += review is not None
         if self._file is None:
             return
-        error = row.outcome.message if isinstance(row.outcome, AnalysisFailure) else NO_TEXT
-        for result in self._rows.rows(row.row.cells, review, error):
+        for result in self._rows.rows(row.row.cells, review, self._error(row)):
             self._file.write(result)
             self._rows_n += 1
+
+    def _error(self, row: AnalysedRow) -> str:
+        if isinstance(row.outcome, AnalysisFailure):
+            return row.outcome.message
+        return OTHER_THAN_TEXT if cell_text(row.row.cells.get(self._text_column)).strip() else NO_TEXT
 
     def __enter__(self) -> Self:
         return self
@@ -94,13 +98,13 @@ class Target:
     ) -> None:
         if kind is None:
             if self._file is not None:
-                show(Text(f"{shown_path(self._file.finish())}: {self._rows_n:,} rows"))
+                show(Text(f"{shown_path(self._file.finish())}: {counted(self._rows_n, 'row')}"))
         elif self._file is not None and not (self._analysed_n and self._file.is_whole):
             self._file.discard()
         elif self._file is not None:
             kept = shown_path(self._file.keep_part())
             sys.stderr.write(
-                f"stopped after {self._done_n:,} of {self._total:,} reviews; their results are in {kept}\n"
+                f"stopped after {self._done_n:,} of {counted(self._total, 'review')}; their results are in {kept}\n"
             )
 
 
@@ -112,6 +116,7 @@ def run_file(
     out: Path | None,
     one_per_aspect: bool,
     summary: Path | None,
+    is_embedded: bool = False,
 ) -> int:
     """Analyse all rows, write and print the results, and return how many reviews failed.
 
@@ -119,10 +124,8 @@ def run_file(
         ConfigError: a file cannot be written.
         EpisodicAbsaError: an error that does not concern one review; what was done until then is kept.
     """
-    counts, failures = AspectCounts(), Failures()
+    counts, failures, empty_n, other_n = AspectCounts(), Failures(), 0, 0
     summarised: list[AnalysedReview] = []
-    if summary is not None:
-        _require_writable(summary)
     with Target(out, reviews, one_per_aspect=one_per_aspect) as target:
         with (
             AnalyzeProgress(reviews.rows_n) as progress,
@@ -130,8 +133,10 @@ def run_file(
         ):
             for row in rows:
                 failures.add(row)
+                empty_n += row.outcome is None
                 # The one place where every analysed review is at hand.
                 review = row.review(reviews.text_column)
+                other_n += review is not None and review.language == "other"
                 if review is not None and summary is None:
                     counts.add(review)
                 elif review is not None:
@@ -140,22 +145,26 @@ def run_file(
                 progress.advance()
         if summary is None:
             show(counts.view())
+            if empty_n or failures.failed_n:
+                show(Text(row_words(reviews.rows_n, empty_n, failures.failed_n)))
         else:
-            _summarise(summarised, reviews, failures.failed_n, summary)
+            source = "" if reviews.path is None else reviews.path.name
+            _summarise(summarise(summarised, source=source, failed_n=failures.failed_n, empty_n=empty_n), summary)
+    if other_n and is_embedded:
+        sys.stderr.write(_unknown_languages(other_n, reviews.rows_n))
     failures.tell(reviews.rows_n)
     return failures.failed_n
 
 
-def _summarise(analysed: Sequence[AnalysedReview], reviews: Reviews, failed_n: int, page: Path) -> None:
-    source = "" if reviews.path is None else reviews.path.name
-    summary = summarise(analysed, source=source, failed_n=failed_n)
+def _summarise(summary: Summary, page: Path) -> None:
     show(summary_tables(summary))
     write_summary(summary, page)
     show(Text(f"{shown_path(page)}: the same with quotes and search; open it in a browser"))
 
 
-def _require_writable(page: Path) -> None:
-    """Refuse a page that could not be written before hours of analysis are spent on it."""
-    folder = page.resolve().parent
-    if page.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise ConfigError(f"--summary {page} cannot be written; name a file in a folder that exists", key="summary")
+def _unknown_languages(other_n: int, rows_n: int) -> str:
+    number = f"{other_n:,} of {counted(rows_n, 'row')} {'holds' if other_n == 1 else 'hold'} a text"
+    return (
+        f"warning: {number} in a language that the embedded engine does not know (it knows Korean and English); "
+        "--backend openai:MODEL uses a model\n"
+    )

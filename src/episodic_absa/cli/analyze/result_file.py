@@ -34,12 +34,10 @@ class ResultFile:
     """A draft beside the file that it becomes.
 
     Raises:
-        ConfigError: the ending is unknown, or the place cannot be written.
+        ConfigError: the place cannot be written.
     """
 
     def __init__(self, path: Path, rows: ResultRows) -> None:
-        if path.suffix.lower() not in RESULT_ENDINGS:
-            raise ConfigError(f"--out {path}: the ending must be one of {', '.join(RESULT_ENDINGS)}", key="out")
         if path.is_dir():
             raise ConfigError(f"--out {path} is a directory; name a file", key="out")
         self.path = path
@@ -69,7 +67,7 @@ class ResultFile:
 
     def keep_part(self) -> Path:
         """Keep what was written so far beside the wanted file, and return where it is."""
-        return self._put_in_place(self.path.with_name(f"{self.path.stem}.partial{self.path.suffix}"))
+        return self._put_in_place(part_of(self.path))
 
     def discard(self) -> None:
         """Remove the draft."""
@@ -86,6 +84,11 @@ class ResultFile:
             self.discard()
             raise _not_written(path, error) from error
         return path
+
+
+def part_of(path: Path) -> Path:
+    """Return where the results of a command that was stopped are kept."""
+    return path.with_name(f"{path.stem}.partial{path.suffix}")
 
 
 class _CsvRows:

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from episodic_absa.cli.analyze.file_arguments import STANDARD_INPUT, named_file
 from episodic_absa.datasets.tables import TABLE_ENDINGS, open_review_table
 from episodic_absa.datasets.tables.review_table import ReviewRow
 from episodic_absa.errors import ConfigError
 
-STANDARD_INPUT: Final = "-"
 TEXT_COLUMN: Final = "text"
 MOST_PAGES: Final = 20
 """More reviews than this are counted instead of printed one by one."""
-_LONGEST_NAME: Final = 4096
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,8 @@ class Reviews:
     text_column: str = TEXT_COLUMN
     path: Path | None = None
     """The file of a table, None for texts."""
+    source: Path | None = None
+    """The file that was read, a table or not; None for arguments."""
     note: str = ""
     """One line about what was read."""
 
@@ -48,43 +49,27 @@ def read_input(
         ConfigError: there is no review, a review is empty, an option does not fit, or the text is not UTF-8.
         DatasetError: a table cannot be read.
     """
-    if file is None and texts and (named := _named_file(texts)) is not None:
+    if (named := named_file(texts, has_file=file is not None)) is not None:
         texts, file = (), named
-    if file is not None and not texts and is_table(file):
+    if file is not None and is_table(file):
+        if texts:
+            raise ConfigError(f"{file} is a table; give it alone", key="text")
         if uid is not None:
             raise ConfigError("--uid names one review; a table has many, leave --uid out", key="uid")
         table = open_review_table(file, text_column=text_column)
-        return Reviews(table, table.rows_n, table.columns, table.text_column, file, table.described())
+        return Reviews(table, table.rows_n, table.columns, table.text_column, file, file, table.described())
     if text_column is not None:
         raise ConfigError(f"--text-column is for tables ({', '.join(TABLE_ENDINGS)}); leave it out", key="text_column")
     reviews = read_reviews(texts, file)
     if uid is not None and len(reviews) > 1:
         message = f"--uid names one review, and there are {len(reviews)}; give one review or leave --uid out"
         raise ConfigError(message, key="uid")
-    return Reviews([ReviewRow(review, {TEXT_COLUMN: review}) for review in reviews], len(reviews))
+    return Reviews([ReviewRow(review, {TEXT_COLUMN: review}) for review in reviews], len(reviews), source=file)
 
 
 def is_table(path: Path) -> bool:
     """Return whether the ending of a file is that of a table."""
     return path.suffix.lower() in TABLE_ENDINGS
-
-
-def _named_file(texts: Sequence[str]) -> Path | None:
-    """Return the file that an argument names; what looks like the name of a table is never a review."""
-    named = [Path(text) for text in texts if _names_file(text)]
-    if named and len(texts) > 1:
-        raise ConfigError(f"{named[0]} is a file; give it alone", key="text")
-    return named[0] if named else None
-
-
-def _names_file(text: str) -> bool:
-    if len(text) > _LONGEST_NAME or "\n" in text or "\0" in text:
-        return False
-    path = Path(text)
-    if is_table(path):
-        # "reviews.csv" with a typing error is no review either; a sentence that ends in .csv has spaces.
-        return path.is_file() or not any(map(str.isspace, text))
-    return path.suffix.lower() == ".txt" and path.is_file()
 
 
 def read_reviews(texts: Sequence[str], file: Path | None) -> list[str]:
@@ -146,6 +131,8 @@ def _content_of(file: Path) -> bytes:
 
 
 def _lines_of(content: bytes, name: str) -> list[str]:
+    if b"\0" in content:
+        raise ConfigError(f"{name} is no text file; give plain text with one review per line", key="file")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

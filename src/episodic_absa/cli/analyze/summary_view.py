@@ -1,6 +1,6 @@
 """The summary of a table of reviews in the terminal: the same numbers as the page, as tables of at most 80 columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Final
 
@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_absa.cli.analyze.analysis_view import shown_text
+from episodic_absa.language.counted_noun import counted
 from episodic_absa.reports.number_format import percent
 from episodic_absa.reports.summary.summary import AspectGroup, BinUnit, ColumnSplit, OverTime, Summary, Tally
 
@@ -28,8 +29,22 @@ def summary_tables(summary: Summary) -> ConsoleRenderable:
     return Constrain(Group(*_parts(summary)), _WIDTH)
 
 
+def label_words(counts: Mapping[str, int]) -> str:
+    """Return how many analysed reviews have each label."""
+    shown = {**{label: label for label in ("positive", "negative", "mixed", "neutral")}, "none": "without an opinion"}
+    return ", ".join(f"{counts[label]:,} {words}" for label, words in shown.items() if counts.get(label))
+
+
+def row_words(rows_n: int, empty_n: int, failed_n: int) -> str:
+    """Return what became of the rows of a table."""
+    analysed_n = rows_n - empty_n - failed_n
+    return f"{counted(rows_n, 'row')}: {analysed_n:,} analysed, {empty_n:,} without text, {failed_n:,} failed"
+
+
 def _parts(summary: Summary) -> Iterator[ConsoleRenderable]:
     yield _head(summary)
+    if summary.empty_n or summary.failed_n:
+        yield Text(row_words(summary.rows_n, summary.empty_n, summary.failed_n))
     if not summary.overall.mentions:
         yield Text("\nNo opinion about an aspect was found.", style="dim")
         return
@@ -47,15 +62,15 @@ def _parts(summary: Summary) -> Iterator[ConsoleRenderable]:
 
 
 def _head(summary: Summary) -> Text:
-    analysed_n = summary.reviews_n - summary.failed_n
-    share = f"{percent(summary.opinion_n, analysed_n)} of {analysed_n:,} analysed"
+    share = f"{percent(summary.opinion_n, summary.analysed_n)} of {summary.analysed_n:,} analysed"
     head = Text.assemble(
-        (f"{summary.reviews_n:,} reviews", "bold"), f", {summary.opinion_n:,} with an opinion ({share})"
+        (counted(summary.reviews_n, "review"), "bold"), f", {summary.opinion_n:,} with an opinion ({share})"
     )
     if summary.failed_n:
         head.append(f", {summary.failed_n:,} failed", style="red")
     if summary.over_time is not None:
         head.append(f", {summary.over_time.first} to {summary.over_time.last}")
+    head.append(f"\n{label_words(dict(summary.labels))}")
     return head
 
 
@@ -116,7 +131,8 @@ def _aspect_notes(summary: Summary) -> Iterator[Text]:
     groups_n = len(hidden) + summary.rest.groups_n
     if groups_n:
         mentions_n = sum(aspect.tally.mentions for aspect in hidden) + summary.rest.tally.mentions
-        yield Text(f"{groups_n:,} rarer aspects with {mentions_n:,} mentions are not shown", style="dim")
+        rarer, mentions = counted(groups_n, "rarer aspect"), counted(mentions_n, "mention")
+        yield Text(f"not shown: {rarer} with {mentions}", style="dim")
     grouped = [aspect for aspect in named[:_ASPECTS] if aspect.spellings_n > 1]
     for aspect in grouped[:_MOST_SPELLINGS]:
         spellings = ", ".join(spelling for spelling, _ in aspect.spellings)
@@ -132,7 +148,7 @@ def _time(over_time: OverTime) -> Iterator[ConsoleRenderable]:
     yield from _titled(f"Over time, by {over_time.unit} of {over_time.column!r}", table)
     earlier_n = max(0, len(over_time.bins) - _BINS)
     if earlier_n:
-        yield Text(f"{earlier_n:,} earlier {over_time.unit}s are on the page only", style="dim")
+        yield Text(f"on the page only: {counted(earlier_n, f'earlier {over_time.unit}')}", style="dim")
     if over_time.unread_n:
         yield Text(f"{over_time.unread_n:,} without a readable date left out", style="dim")
 

@@ -1,14 +1,18 @@
 """A file of reviews: looked through once before any review is analysed, then read row by row."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from episodic_absa.datasets.tables.table_rows import TableFormat, cell_text, find_format
-from episodic_absa.datasets.tables.text_column import ColumnLengths, choose_text_column
-from episodic_absa.errors import DatasetError
+from episodic_absa.datasets.tables.text_column import ColumnLengths, choose_text_column, is_review
+from episodic_absa.errors import ConfigError, DatasetError
+from episodic_absa.language.counted_noun import counted
+
+_WITH_HEADER: Final = (".csv", ".tsv", ".xlsx")
 
 
 class ReviewRow(NamedTuple):
@@ -29,6 +33,8 @@ class ReviewTable:
     rows_n: int
     empty_n: int
     """Rows without a text."""
+    other_n: int = 0
+    """Those of them whose cell holds something else, such as a number."""
 
     @property
     def path(self) -> Path:
@@ -38,13 +44,37 @@ class ReviewTable:
     def __iter__(self) -> Iterator[ReviewRow]:
         """Yield every row, those without a text too."""
         for _, cells in self.format.rows():
-            yield ReviewRow(_text_of(cells.get(self.text_column)), cells)
+            yield ReviewRow(unicodedata.normalize("NFC", _text_of(cells.get(self.text_column))), cells)
 
     def described(self) -> str:
-        """Return one line about what was read."""
+        """Return one line about what was read, and a second one if the header is missing."""
         empty = [f"{self.empty_n:,} without text"] if self.empty_n else []
-        facts = [f"{self.rows_n:,} rows", f"text in column {self.text_column!r}", *self.format.notices, *empty]
-        return f"{self.path}: {', '.join(facts)}"
+        if self.other_n:
+            empty.append(f"{self.other_n:,} of them with a number or a list in its place")
+        facts = [counted(self.rows_n, "row"), f"text in column {self.text_column!r}", *self.format.notices, *empty]
+        line = f"{self.path}: {', '.join(facts)}"
+        if self.format.has_header:
+            return line
+        names = self.format.delimiter.join("review" if name == self.text_column else name for name in self.columns)
+        hint = f"add a first line with the names of the columns, for example {names}"
+        return f"{line}\nwarning: {self.path} has no header, its first row is read as a review; {hint}"
+
+
+class _Cells:
+    """What the cells of a table hold, column by column."""
+
+    def __init__(self, table_format: TableFormat) -> None:
+        self.lengths = ColumnLengths()
+        self.rows_n = 0
+        self.texts: Counter[str] = Counter()
+        self.others: Counter[str] = Counter()
+        for _, cells in table_format.rows():
+            self.rows_n += 1
+            for column, value in cells.items():
+                self.lengths.add(column, cell_text(value))
+                self.texts[column] += bool(_text_of(value))
+                self.others[column] += bool(cell_text(value).strip()) and not isinstance(value, str)
+        self.columns = tuple(self.lengths.cells)
 
 
 def open_review_table(path: Path, *, text_column: str | None = None) -> ReviewTable:
@@ -60,22 +90,31 @@ def open_review_table(path: Path, *, text_column: str | None = None) -> ReviewTa
         MissingExtraError: the package for this format is not installed.
     """
     table_format = find_format(path)
-    lengths, rows_n, filled = ColumnLengths(), 0, dict[str, int]()
-    for _, cells in table_format.rows():
-        rows_n += 1
-        for column, value in cells.items():
-            cell = cell_text(value)
-            lengths.add(column, cell)
-            filled[column] = filled.get(column, 0) + bool(cell.strip())
-    if not rows_n:
+    cells = _Cells(table_format)
+    if text_column not in cells.columns and _lacks_header(table_format, cells):
+        table_format = replace(table_format, has_header=False)
+        cells = _Cells(table_format)
+    if not cells.rows_n:
         raise DatasetError(f"{path} holds no rows; a header and one review per row are expected", path=path)
-    columns = tuple(lengths.cells)
-    column = choose_text_column(path, columns, lengths, text_column)
-    if not filled[column]:
-        raise DatasetError(f"{path}: no row has a text in column {column!r}; name another one", path=path)
-    return ReviewTable(table_format, columns, column, rows_n, rows_n - filled[column])
+    column = choose_text_column(path, cells.columns, cells.lengths, text_column)
+    texts_n, others_n = cells.texts[column], cells.others[column]
+    if not texts_n:
+        instead = "; its cells hold numbers or lists" if others_n else ""
+        problem = f"no row has a text in column {column!r}{instead}; name another one with --text-column"
+        raise DatasetError(f"{path}: {problem}", path=path)
+    return ReviewTable(table_format, cells.columns, column, cells.rows_n, cells.rows_n - texts_n, others_n)
+
+
+def _lacks_header(table_format: TableFormat, cells: _Cells) -> bool:
+    if table_format.path.suffix.lower() not in _WITH_HEADER:
+        return False
+    try:
+        column = choose_text_column(table_format.path, cells.columns, cells.lengths, None)
+    except ConfigError:
+        return False
+    return is_review(column, cells.columns, cells.lengths)
 
 
 def _text_of(value: object) -> str:
-    text = cell_text(value)
-    return unicodedata.normalize("NFC", text) if text.strip() else ""
+    # In a file with types, a number is no review; a CSV file has only texts.
+    return value if isinstance(value, str) and value.strip() else ""

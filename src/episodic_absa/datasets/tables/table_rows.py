@@ -4,19 +4,23 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
-from episodic_absa.datasets.dataset_file import read_json_lines, row_error
+from episodic_absa.datasets.dataset_file import parse_json, read_json_lines, read_text_file, row_error
 from episodic_absa.datasets.gold_files import tidy
-from episodic_absa.datasets.tables.text_encoding import TextEncoding, find_encoding
+from episodic_absa.datasets.tables.text_encoding import TextEncoding, find_encoding, refuse_binary
 from episodic_absa.datasets.tabular_files import csv_rows
 from episodic_absa.errors import DatasetError, MissingExtraError
+from episodic_absa.language.counted_noun import counted
 
-TABLE_ENDINGS: Final = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
-_DELIMITERS: Final = (",", ";", "\t")
-_NAMES: Final = {";": '";"', "\t": "a tab"}
+TABLE_ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
+TEXT_COLUMN: Final = "text"
+"""The column of reviews that have no name."""
+_DELIMITERS: Final = (",", ";", "\t", "|")
+_NAMES: Final = {";": '";"', "\t": "a tab", "|": '"|"'}
 
 Row = dict[str, Any]
 
@@ -28,6 +32,8 @@ class TableFormat:
     path: Path
     encoding: TextEncoding | None = None
     delimiter: str = ","
+    has_header: bool = True
+    """False: the first row is a review, and the columns are called column_1, column_2, ..."""
 
     @property
     def notices(self) -> Iterator[str]:
@@ -35,7 +41,7 @@ class TableFormat:
         if self.encoding is not None and self.encoding.name not in ("utf-8", "utf-8-sig"):
             yield f"encoded as {self.encoding.name}"
         if self.encoding is not None and self.encoding.damaged_n:
-            yield f"{self.encoding.damaged_n:,} damaged characters"
+            yield counted(self.encoding.damaged_n, "damaged character")
         if self.delimiter in _NAMES and self.path.suffix.lower() != ".tsv":
             yield f"separated by {_NAMES[self.delimiter]}"
 
@@ -49,17 +55,37 @@ class TableFormat:
         ending = self.path.suffix.lower()
         if ending == ".jsonl":
             yield from read_json_lines(self.path)
+        elif ending == ".json":
+            yield from _json_rows(self.path)
         elif ending == ".parquet":
             yield from _parquet_rows(self.path)
         elif ending == ".xlsx":
-            yield from _under_header(self.path, _xlsx_cells(self.path))
+            yield from self._under_header(_xlsx_cells(self.path))
         else:
-            yield from _under_header(self.path, self._csv_cells())
+            yield from self._under_header(self._csv_cells())
 
     def _csv_cells(self) -> Iterator[tuple[int, list[str]]]:
         assert self.encoding is not None  # noqa: S101 - found for every text file
         with self.path.open(encoding=self.encoding.name, errors=self.encoding.errors, newline="") as lines:
             yield from csv_rows(self.path, lines, delimiter=self.delimiter)
+
+    def _under_header(self, cells: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[int, Row]]:
+        first_line, first = next(cells, (1, []))
+        if self.has_header:
+            columns = [tidy(cell_text(name)) or _unnamed(place) for place, name in enumerate(first)]
+            repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
+            if repeated is not None:
+                problem = f"the header names column {repeated!r} twice; rename one of them"
+                raise row_error(self.path, first_line, problem)
+        else:
+            columns = [_unnamed(place) for place in range(len(first))]
+            cells = chain([(first_line, first)], cells)
+        for line, row in cells:
+            if any(cell_text(cell).strip() for cell in row[len(columns) :]):
+                width = f"{counted(len(row), 'cell')} under {counted(len(columns), 'column')}"
+                raise row_error(self.path, line, f"{width}; put text that contains commas into quotes")
+            padded = [*row, *[""] * (len(columns) - len(row))]
+            yield line, dict(zip(columns, padded, strict=False))
 
 
 def find_format(path: Path) -> TableFormat:
@@ -70,7 +96,10 @@ def find_format(path: Path) -> TableFormat:
     """
     ending = path.suffix.lower()
     if ending not in (".csv", ".tsv"):
+        if path.is_dir():
+            raise DatasetError(f"{path} is a directory; give one file of reviews in it", path=path)
         return TableFormat(path)
+    refuse_binary(path)
     encoding = find_encoding(path)
     if ending == ".tsv":
         return TableFormat(path, encoding, "\t")
@@ -94,22 +123,27 @@ def cell_text(value: object) -> str:
     return str(value)
 
 
+def _unnamed(place: int) -> str:
+    return f"column_{place + 1}"
+
+
 def _outside_quotes(line: str) -> str:
     return "".join(line.split('"')[::2])
 
 
-def _under_header(path: Path, cells: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[int, Row]]:
-    header_line, header = next(cells, (1, []))
-    columns = [tidy(cell_text(name)) or f"column_{number}" for number, name in enumerate(header, start=1)]
-    repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
-    if repeated is not None:
-        raise row_error(path, header_line, f"the header names column {repeated!r} twice; rename one of them")
-    for line, row in cells:
-        if any(cell_text(cell).strip() for cell in row[len(columns) :]):
-            problem = f"{len(row)} cells under {len(columns)} columns; put text that contains commas into quotes"
-            raise row_error(path, line, problem)
-        padded = [*row, *[""] * (len(columns) - len(row))]
-        yield line, dict(zip(columns, padded, strict=False))
+def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    try:
+        items = parse_json(read_text_file(path))
+    except ValueError as error:
+        hint = "a file with one JSON object per line must end in .jsonl"
+        raise DatasetError(f"{path} is not valid JSON; {hint}", path=path) from error
+    if not isinstance(items, list):
+        raise DatasetError(f"{path} holds no list; write a list of objects or of strings", path=path)
+    for number, item in enumerate(items, start=1):
+        if not isinstance(item, dict | str):
+            kind = type(item).__name__
+            raise DatasetError(f"{path}, item {number}: an object or a string is expected, got a {kind}", path=path)
+        yield number, {TEXT_COLUMN: item} if isinstance(item, str) else item
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:

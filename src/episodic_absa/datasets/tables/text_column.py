@@ -28,6 +28,8 @@ _NAMES: Final = frozenset(
 )
 _LEAST_CHARACTERS: Final = 10
 """On average: shorter cells are names, dates and numbers."""
+_LEAST_WORDS: Final = 4
+"""In a sentence without a full stop: the names of columns are shorter."""
 _TIMES_LONGER: Final = 1.5
 """Than any other column: a column without a known name must stand out."""
 
@@ -55,8 +57,8 @@ class ColumnLengths:
 def choose_text_column(path: Path, columns: Sequence[str], lengths: ColumnLengths, wanted: str | None) -> str:
     """Return the column of the reviews.
 
-    A column with a known name is chosen, of several the one with the longest texts; without one, the column whose texts
-    are much longer than those of any other.
+    A column with a known name is chosen, of several the one with the longest texts, also if none has a text; without
+    one, the column whose texts are much longer than those of any other.
 
     Raises:
         ConfigError: the wanted column does not exist, or no column stands out; the message lists the columns.
@@ -67,7 +69,7 @@ def choose_text_column(path: Path, columns: Sequence[str], lengths: ColumnLength
             return wanted
         raise ConfigError(f"{path} has no column {wanted!r}; choose one of: {listed}", path=path, key="text_column")
     by_length = sorted((column for column in columns if lengths.cells[column]), key=lengths.mean, reverse=True)
-    named = [column for column in by_length if _plain(column) in _NAMES]
+    named = [column for column in (*by_length, *columns) if _plain(column) in _NAMES]
     if named:
         return named[0]
     if by_length and (len(columns) == 1 or _stands_out(by_length, lengths)):
@@ -77,6 +79,18 @@ def choose_text_column(path: Path, columns: Sequence[str], lengths: ColumnLength
         path=path,
         key="text_column",
     )
+
+
+def is_review(column: str, columns: Sequence[str], lengths: ColumnLengths) -> bool:
+    """Return whether the name of a column is clearly a review, so that the table has no header.
+
+    A survey may have a question as the name of a column. A word above a column of numbers shows that it is a header.
+    """
+    if any(not lengths.cells[other] and any(map(str.isalpha, other)) for other in columns):
+        return False
+    words = column.split()
+    is_sentence = len(words) >= _LEAST_WORDS or (len(words) >= 2 and column.endswith((".", "!")))
+    return is_sentence and len(column) >= _LEAST_CHARACTERS and not column.endswith(("?", ":"))
 
 
 def _stands_out(by_length: Sequence[str], lengths: ColumnLengths) -> bool:

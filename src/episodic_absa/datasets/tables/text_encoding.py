@@ -13,6 +13,9 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _BLOCK: Final = 1 << 20
+_LOOKED_AT: Final = 1 << 16
+_BINARY_STARTS: Final = (b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", b"PAR1", b"\x1f\x8b", b"\x89PNG", b"SQLite ")
+"""Zip (Excel, Word), PDF, old Office, Parquet, gzip, PNG, SQLite."""
 _MOST_DAMAGED_SHARE: Final = 0.05
 """Of the characters that are not ASCII: a file with more than this is not damaged UTF-8 but in another encoding."""
 
@@ -56,6 +59,25 @@ def find_encoding(path: Path) -> TextEncoding:
     if damaged_n <= _MOST_DAMAGED_SHARE * other_n:
         return TextEncoding("utf-8", damaged_n)
     return TextEncoding("latin-1")
+
+
+def refuse_binary(path: Path) -> None:
+    """Refuse a file that is no text, such as a workbook under the name of a CSV file.
+
+    Raises:
+        DatasetError: the file is no text, or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(_LOOKED_AT)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}", path=path) from error
+    # UTF-16 writes ASCII letters with a zero each; other encodings write none, and no text holds two in one place.
+    may_be_utf16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 0 in start[:4]
+    pairs = zip(start[0::2], start[1::2], strict=False)
+    has_stray_zeros = (0, 0) in pairs if may_be_utf16 else 0 in start
+    if has_stray_zeros or start.startswith(_BINARY_STARTS):
+        raise DatasetError(f"{path} is no text file; open it in its program and save it as .csv or .xlsx", path=path)
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -77,6 +77,7 @@ class AgentMemory:
 
     Raises:
         ConfigError: `topk` is not 1, 2 or 3.
+        InputError: `store` is no path.
         MemoryStoreError: the file cannot be read or written safely.
 
     Example:

@@ -5,6 +5,7 @@ This module never rewrites the file: the index hides all but the last `keep_last
 """
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import Any, Final, Self
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from episodic_absa.errors import ConfigError, MemoryStoreError
+from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
 from episodic_absa.memory.store.episode_line import line_of
@@ -42,6 +43,7 @@ class MemoryStore:
         open_file: opens the file for appending; tests put a failing disk here.
 
     Raises:
+        InputError: `path` is no path.
         ConfigError: `keep_last_n` is below 1.
         MemoryStoreError: the file cannot be read or written safely.
 
@@ -64,12 +66,18 @@ class MemoryStore:
     ) -> None:
         if keep_last_n < 1:
             raise ConfigError(f"keep_last_n must be at least 1, got {keep_last_n}", key="episodic_memory.keep_last_n")
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(f"the store must be a path, got {type(path).__name__}", argument="store")
+        if not str(path):
+            raise InputError("the path of the store is empty; name a .jsonl file", argument="store")
         try:
             self.path = Path(path).resolve()
         except (OSError, RuntimeError) as error:
             raise MemoryStoreError(
                 f"cannot resolve the store path {path}: {error}; check the path", path=Path(path)
             ) from error
+        if self.path.is_dir():
+            raise MemoryStoreError(f"{path} is a directory; a store is one .jsonl file, name it", path=self.path)
         # Threads may share a store for single calls. Only one thread at a time may iterate over episodes.
         self._threads = threading.RLock()
         self._catalogue = catalogue

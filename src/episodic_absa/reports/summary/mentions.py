@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.reports.summary.shown_text import on_one_line
@@ -12,7 +12,7 @@ from episodic_absa.vocabulary import POLARITIES, Polarity
 
 Pair = tuple[int, Polarity]
 """A group, by its place, and a polarity."""
-_LONGEST_NAME = 60
+LONGEST_NAME: Final = 60
 
 
 class Mentions(NamedTuple):
@@ -47,7 +47,7 @@ def find_mentions(reviews: Sequence[AnalysedReview]) -> Mentions:
     for number, (review, row) in enumerate(zip(reviews, keys, strict=True), start=1):
         pairs: set[tuple[str, Polarity]] = set()
         for aspect, key in zip(review.aspects, row, strict=True):
-            spellings[joined[key]][on_one_line(aspect.term, _LONGEST_NAME) if key else ""] += 1
+            spellings[joined[key]][on_one_line(aspect.term, LONGEST_NAME) if key else ""] += 1
             pairs.add((joined[key], checked_polarity(aspect.polarity, number)))
         pairs_of_keys.append(pairs)
     counts = Counter(key for pairs in pairs_of_keys for key, _ in pairs)

@@ -145,10 +145,12 @@ class Summary:
     source: str
     """The name of the file, without its folder."""
     reviews_n: int
-    """All reviews, failed ones included."""
+    """All rows with a text, failed ones included."""
     opinion_n: int
     """Reviews with at least one aspect."""
     failed_n: int
+    empty_n: int
+    """Rows without a text; no other number counts them."""
     languages: tuple[tuple[str, int], ...]
     labels: tuple[tuple[str, int], ...]
     """Analysed reviews by label, in a fixed order; `none` counts those without an opinion."""
@@ -164,6 +166,16 @@ class Summary:
     columns: tuple[ColumnSplit, ...]
     columns_left_out: tuple[str, ...]
     searched: tuple[SearchedReview, ...]
+
+    @property
+    def analysed_n(self) -> int:
+        """The reviews that were analysed."""
+        return self.reviews_n - self.failed_n
+
+    @property
+    def rows_n(self) -> int:
+        """All rows of the table."""
+        return self.reviews_n + self.empty_n
 
     @property
     def is_korean(self) -> bool:

@@ -35,7 +35,12 @@ _LABELS: Final = ("positive", "mixed", "neutral", "negative", "none")
 
 
 def summarise(
-    reviews: Iterable[AnalysedReview], *, source: str = "", failed_n: int = 0, date_column: str | None = None
+    reviews: Iterable[AnalysedReview],
+    *,
+    source: str = "",
+    failed_n: int = 0,
+    empty_n: int = 0,
+    date_column: str | None = None,
 ) -> Summary:
     """Return the summary of a table of reviews.
 
@@ -43,6 +48,7 @@ def summarise(
         reviews: the analysed reviews, in the order of the table.
         source: the name of the file, for the head of the page.
         failed_n: the number of reviews whose analysis failed; they are not among `reviews`.
+        empty_n: the number of rows without a text; they are not among `reviews`.
         date_column: the name of the column with dates; None finds it by name and content.
 
     Raises:
@@ -73,6 +79,7 @@ def summarise(
         reviews_n=len(table) + failed_n,
         opinion_n=sum(bool(review.aspects) for review in table),
         failed_n=failed_n,
+        empty_n=empty_n,
         languages=tuple(Counter(review.language for review in table).most_common()),
         labels=_labels(table),
         overall=tally(counts),
@@ -102,8 +109,13 @@ def _named_dates(cells: Mapping[str, Sequence[str]], name: str) -> FoundDates:
     return found
 
 
+def label_of(review: AnalysedReview) -> str:
+    """Return the label that a review counts for; `none` if it holds no opinion about an aspect."""
+    return review.label if review.aspects else "none"
+
+
 def _labels(table: Sequence[AnalysedReview]) -> tuple[tuple[str, int], ...]:
-    counts = Counter(review.label if review.aspects else "none" for review in table)
+    counts = Counter(map(label_of, table))
     return tuple((label, counts[label]) for label in _LABELS)
 
 

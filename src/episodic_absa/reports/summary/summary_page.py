@@ -75,7 +75,7 @@ def render_summary(summary: Summary) -> str:
         .render(
             summary=summary,
             language=language,
-            analysed_n=summary.reviews_n - summary.failed_n,
+            analysed_n=summary.analysed_n,
             headline=headline(summary),
             version=version("episodic-absa"),
             say=lambda key, **values: said(language, key, values),
@@ -96,7 +96,7 @@ def _page_data(summary: Summary, language: PageLanguage) -> dict[str, Any]:
         "words": page_words(),
         "language": language,
         "source": summary.source,
-        "analysed": summary.reviews_n - summary.failed_n,
+        "analysed": summary.analysed_n,
         "cut": LONGEST_SEARCHED,
         "leading": summary.leading_n,
         "overall": _counts(summary.overall),

@@ -55,6 +55,17 @@ def joined_keys(keys: Iterable[str]) -> Mapping[str, str]:
     return {key: next((form for form in _singulars(key) if form in known), key) for key in known}
 
 
+def may_join(first: str, second: str) -> bool:
+    """Return whether two keys can get the same key of a group, depending on which other keys there are.
+
+    Example:
+        >>> from episodic_absa.reports.summary.term_groups import may_join
+        >>> may_join("room", "rooms"), may_join("room", "roof")
+        (True, False)
+    """
+    return not {first, *_singulars(first)}.isdisjoint({second, *_singulars(second)})
+
+
 def group_of(spellings: Counter[str]) -> TermGroup:
     """Return the group of these spellings; the commonest names it, then the shortest, then the first in order.
 
