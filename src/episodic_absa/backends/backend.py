@@ -190,7 +190,8 @@ class RepairingBackend(PassedOnFacts):
         except TimeoutError as error:
             late = BackendUnavailableError(
                 f"{self.name} gave no valid answer to {question_of(ask.role)} "
-                f"within {self._total_timeout_s or 'the given'} s (backbone.total_timeout_s): {_last_words(spent.setbacks)}",
+                f"within {self._total_timeout_s or 'the given'} s (backbone.total_timeout_s): "
+                f"{_last_words(spent.setbacks)}",
                 backend=self.name,
                 kind="timeout",
             )

@@ -13,7 +13,7 @@ ALIKE_N: Final = 10
 """So many samples that all fail alike at the start stop a run."""
 _ERROR_OBJECT: Final = b'"error":{'
 """Only the error of a sample is an object; text cannot fake it, because its quotes are escaped."""
-_RETRIES: Final = re.compile(r" \(after \d+ retries\)")
+_RETRIES: Final = re.compile(r" \(after \d+ retr(?:y|ies)\)")
 
 
 class FailureCause(NamedTuple):

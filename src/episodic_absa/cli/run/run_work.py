@@ -90,6 +90,8 @@ def run_and_show(invocation: Invocation) -> int:
     except TooManyFailuresError as error:
         show_error(str(error))
         _say(f"see {shown_path(error.path)}/traces.jsonl for the reasons; {_kept(progress)}")
+        if (report := config.out_dir / REPORT).is_file():
+            _say(f"the report of what is done: {printable(shown_path(report))}")
         _say(f"resume with: {invocation.command}")
         return _EXIT_TOO_MANY_FAILURES
     failures = failures_of(outcome.results.finished.cells)
