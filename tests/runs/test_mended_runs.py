@@ -38,7 +38,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
     engine = Remembering()
     offline = load_experiment(write_experiment(tmp_path / "offline", experiment=EXPERIMENT))
     asyncio.run(run_cells(offline, backend=RepairingBackend(engine)))
-    with Served(engine.texts) as server:
+    server = Served(engine.texts)
+    with server:
         yield server
 
 

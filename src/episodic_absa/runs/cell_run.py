@@ -18,7 +18,7 @@ from episodic_absa.runs.config.config_differences import differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
-from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes
+from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes, samples
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.verified_files import forget_verification
@@ -66,7 +66,7 @@ def require_few_failures(progress: CellProgress | GridProgress, allowed: int, ce
     if progress.failed > allowed:
         commonest = grouped_causes(progress.causes)[0]
         raise TooManyFailuresError(
-            f"more than {allowed} samples failed (experiment.max_failures), {commonest.sample_n} of them alike: "
+            f"more than {samples(allowed)} failed (experiment.max_failures), {commonest.sample_n} of them alike: "
             f"{commonest.message}. Fix the cause and run again: the run continues from here",
             path=cell,
         )

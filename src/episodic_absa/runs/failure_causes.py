@@ -24,6 +24,16 @@ class FailureCause(NamedTuple):
     sample_n: int
 
 
+def samples(count: int) -> str:
+    """Return a number of samples in words for a message.
+
+    Example:
+        >>> samples(1), samples(1200)
+        ('1 sample', '1,200 samples')
+    """
+    return f"{count:,} sample{'' if count == 1 else 's'}"
+
+
 def cause_of(message: str) -> str:
     """Return the part of a message that is equal for all failures of a kind: what stands before the details.
 
