@@ -287,7 +287,7 @@ def test_a_refused_key_names_the_variable() -> None:
 def test_an_unknown_model_names_model_and_address() -> None:
     with LoopbackModel(failure(404, "model not found")) as server:
         told = str(failed(server))
-    assert "backbone.model (m)" in told
+    assert "backbone.model: m)" in told
     assert server.base_url in told
 
 
