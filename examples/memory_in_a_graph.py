@@ -3,9 +3,12 @@
 import sys
 from typing import TypedDict
 
-from langgraph.graph import END, START, StateGraph
-
 from episodic_absa import Advice, AgentMemory, Situation
+
+try:
+    from langgraph.graph import END, START, StateGraph
+except ImportError:
+    sys.exit("this example needs LangGraph; install it with: pip install langgraph")
 
 TICKETS = [
     ("t1", "Please do not cancel my order, I only asked about the delivery.", "question"),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,11 +12,12 @@ from episodic_absa.analysis.compared_runs import load_sides
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.paired_comparison import compare_sides
 from episodic_absa.backends.backend import Backend
-from episodic_absa.errors import RunDirectoryError
+from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.reports.run_report import REPORT
 from episodic_absa.reports.written_results import WrittenResults, write_results
+from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
@@ -163,7 +165,7 @@ async def run_grid(
     backend: Backend | None = None,
     tell: Tell = tell_nobody,
 ) -> GridOutcome:
-    """Run every cell that is not finished, then write the tables and the reports.
+    """Run every cell that is not finished, then write the tables and the reports, also of a run that failures stop.
 
     Args:
         config: what to run.
@@ -173,9 +175,15 @@ async def run_grid(
         backend: answers instead of the one the config names; it is closed at the end.
         tell: is told every step after the last sample.
     """
-    progress = await run_cells(
-        config, progress=progress, use_cache_file=use_cache_file, keep_failures=keep_failures, backend=backend
-    )
+    try:
+        progress = await run_cells(
+            config, progress=progress, use_cache_file=use_cache_file, keep_failures=keep_failures, backend=backend
+        )
+    except TooManyFailuresError:
+        # The report of what is done says why; that it cannot be written must not hide the cause.
+        with suppress(EpisodicAbsaError):
+            write_results(config.out_dir, tell=tell)
+        raise
     return GridOutcome(progress, write_results(config.out_dir, tell=_unless_cancelled(tell)))
 
 

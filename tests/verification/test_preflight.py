@@ -153,6 +153,35 @@ def test_without_gold_the_check_names_the_column_that_looks_like_it(
     assert message_of(found, "gold").endswith(said)
 
 
+def test_the_n_of_gold_is_that_of_the_run_and_a_term_with_two_polarities_is_told(
+    make_config: MakeConfig, tmp_path: Path
+) -> None:
+    bed = {"polarity": "negative", "aspect_term": "bed"}
+    write_gold(tmp_path, [bed, {**bed, "polarity": "positive"}], [{"polarity": "so-so", "aspect_term": "delivery"}])
+    found = check_experiment(make_config())
+    assert message_of(found, "gold") == (
+        "2 of 2 samples have gold, 1 of them without a valid polarity, which are left out: "
+        "quality is measured over n = 1"
+    )
+    assert message_of(found, "gold_twofold").startswith(
+        "1 sample gives one term two polarities ('valid-0'); both count"
+    )
+    assert found.lines[0].check == "gold", "what the user asks for comes first"
+
+
+def test_a_bad_cell_does_not_hide_the_others_and_a_column_of_pairs_is_offered_whatever_its_name(
+    make_config: MakeConfig, tmp_path: Path
+) -> None:
+    rows = ["uid,text,notiz", "a,The bed creaks.,bed:negative", "b,Quick.,", "c,Fine bed.,bed", "d,Cold soup.,soup"]
+    (tmp_path / "data" / "valid.csv").write_text("\n".join([*rows, "e,,bed:positive"]) + "\n", "utf-8")
+    message = message_of(check_experiment(make_config(eval={"gold_jsonl": None, "gold_column": "notiz"})), "data")
+    assert "valid.csv, lines 4, 5: column 'notiz' holds a pair without a colon; " in message
+    assert "; line 6: " in message
+    (tmp_path / "data" / "valid.csv").write_text("\n".join(rows[:3]) + "\n", "utf-8")
+    found = check_experiment(make_config(eval={"gold_jsonl": None}))
+    assert "set eval.gold_column to 'notiz'" in message_of(found, "gold")
+
+
 def test_odd_polarity_words_come_with_the_spelling_that_is_read(make_config: MakeConfig, tmp_path: Path) -> None:
     cell = "bed:pos; bed:postive; bed:긍정; bed:mixed; bed:great; pillow:"
     content = f"text;gold\nThe bed creaks.;'{cell}'\n".replace("'", '"')

@@ -18,13 +18,17 @@ class RunFailures:
     """The commonest first; a failure without a trace has none."""
     mostly_failed: tuple[str, ...]
     """Cells in which more than half of the samples failed."""
+    is_finished: bool = True
+    """Whether all cells were run to their end."""
 
 
 def failures_of(cells: Iterable[FinishedCell]) -> RunFailures:
     """Return what failed in these cells; traces are read only where something did."""
     sample_n, failed_n, mostly_failed = 0, 0, []
     messages: list[str] = []
+    is_finished = True
     for cell in cells:
+        is_finished = is_finished and cell.manifest.completed
         failed_here = sum(card.status == "error" for card in cell.cards)
         sample_n += len(cell.cards)
         failed_n += failed_here
@@ -32,4 +36,4 @@ def failures_of(cells: Iterable[FinishedCell]) -> RunFailures:
             messages += read_failures(cell.path)
         if 2 * failed_here > len(cell.cards):
             mostly_failed.append(cell.path.resolve().name)
-    return RunFailures(sample_n, failed_n, grouped_causes(messages), tuple(mostly_failed))
+    return RunFailures(sample_n, failed_n, grouped_causes(messages), tuple(mostly_failed), is_finished)

@@ -6,6 +6,7 @@ replay, recording and fault injection wrap a Replier, because each attempt is ca
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply, schema_text
 from episodic_absa.backends.backend_facts import BackendFacts, PassedOnFacts
+from episodic_absa.backends.question_names import question_of
 from episodic_absa.errors import NO_USAGE, BackendError, BackendResponseError, BackendUnavailableError
 from episodic_absa.errors import Usage as Usage
 from episodic_absa.schemas.role_inputs import AteInputs
@@ -152,12 +154,26 @@ class RepairingBackend(PassedOnFacts):
     """The standard Backend: up to three attempts, the later ones with the error and the previous reply."""
 
     def __init__(
-        self, replier: Replier, *, total_timeout_s: float | None = None, max_tokens: int | None = None
+        self,
+        replier: Replier,
+        *,
+        total_timeout_s: float | None = None,
+        max_tokens: int | None = None,
+        drop_answers: Callable[[Sequence[Request]], Awaitable[None]] | None = None,
     ) -> None:
+        """Ask a replier.
+
+        Args:
+            replier: sends the requests.
+            total_timeout_s: limits one ask with all attempts.
+            max_tokens: the limit of one answer, for the advice about an answer that was cut off.
+            drop_answers: called with the requests of an ask whose answers were all unusable, before it fails.
+        """
         super().__init__(replier)
         self._replier = replier
         self._total_timeout_s = total_timeout_s
         self._max_tokens = max_tokens
+        self._drop_answers = drop_answers
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Return the first reply that fits the output model, with tokens and cost summed over all attempts.
@@ -173,8 +189,9 @@ class RepairingBackend(PassedOnFacts):
             raise spent.charged_to(error) from error.__cause__
         except TimeoutError as error:
             late = BackendUnavailableError(
-                f"{self.name} gave no valid answer for {ask.role} within {self._total_timeout_s or 'the given'} s "
-                f"(backbone.total_timeout_s): {_last_words(spent.setbacks)}",
+                f"{self.name} gave no valid answer to {question_of(ask.role)} "
+                f"within {self._total_timeout_s or 'the given'} s (backbone.total_timeout_s): "
+                f"{_last_words(spent.setbacks)}",
                 backend=self.name,
                 kind="timeout",
             )
@@ -186,16 +203,18 @@ class RepairingBackend(PassedOnFacts):
 
     async def _attempt(self, request: Request, spent: "_Spent") -> Answer[Any]:
         ask = request.ask
-        spent.requests_n += 1
+        spent.requests.append(request)
         reply = await self._replier.reply(request)
         spent.replies.append(reply)
         try:
             output = parse_reply(reply.text, ask.output_model)
         except UnusableReplyError as error:
             if request.attempt == MAX_ATTEMPTS:
+                if self._drop_answers is not None:
+                    await self._drop_answers(spent.requests)
                 raise BackendResponseError(
-                    f"{self.name} did not answer {ask.role} in the asked form after {MAX_ATTEMPTS} attempts: "
-                    f"{error}{self._advice(reply)}",
+                    f"{self.name} did not answer {question_of(ask.role)} in the asked form "
+                    f"after {MAX_ATTEMPTS} attempts: {error}{self._advice(reply)}",
                     backend=self.name,
                     raw=reply.text,
                     kind=error.kind,
@@ -219,14 +238,14 @@ class RepairingBackend(PassedOnFacts):
 class _Spent:
     """What one call has taken so far."""
 
-    requests_n: int = 0
+    requests: list[Request] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
     setbacks: Setbacks = field(default_factory=Setbacks)
 
     @property
     def usage(self) -> Usage:
         """The sum over all requests; what a request without a reply costs is unknown."""
-        is_known = len(self.replies) == self.requests_n
+        is_known = len(self.replies) == len(self.requests)
         total = Usage(cost_usd=0.0 if is_known else None)
         for reply in self.replies:
             total = total.plus(reply.usage)
@@ -239,7 +258,7 @@ class _Spent:
 
     def charged_to(self, error: BackendErrorT) -> BackendErrorT:
         """Return the error with what was spent until it came."""
-        error.attempts, error.usage = self.requests_n, self.usage.plus(self.setbacks.usage)
+        error.attempts, error.usage = len(self.requests), self.usage.plus(self.setbacks.usage)
         return error
 
 

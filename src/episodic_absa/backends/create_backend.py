@@ -84,18 +84,22 @@ def create_backend(
 ) -> RepairingBackend:
     """Return the backend for these settings. The caller that opened the cache closes it."""
     replier = _replier(backbone, concurrency)
+    drop_answers = None
     if isinstance(replier, LlmReplier) and cache is not None:
-        replier = _cached(replier, backbone, cache, share)
+        replier = cached = _cached(replier, backbone, cache, share)
+        drop_answers = cached.drop
     if backbone.record is not None:
         # Outermost: a recording is complete even where the cache answered.
         replier = RecordingReplier(replier, backbone.record)
     max_tokens = backbone.max_tokens if backbone.provider not in ("embedded", "replay") else None
-    return RepairingBackend(replier, total_timeout_s=backbone.total_timeout_s, max_tokens=max_tokens)
+    return RepairingBackend(
+        replier, total_timeout_s=backbone.total_timeout_s, max_tokens=max_tokens, drop_answers=drop_answers
+    )
 
 
 def _cached(
     llm: LlmReplier, backbone: BackboneSettings, cache: ResponseCache, share: Literal["all", "condition"]
-) -> Replier:
+) -> CachingReplier:
     return CachingReplier(
         llm,
         cache,

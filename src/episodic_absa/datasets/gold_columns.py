@@ -12,6 +12,8 @@ from episodic_absa.datasets.gold_files import (
     read_gold_tuples,
     tidy,
 )
+from episodic_absa.datasets.row_problems import RowProblems
+from episodic_absa.errors import DatasetError
 
 _NO_OPINION: Final = "-"
 _IMPLICIT_TERMS: Final = ("NULL", "null")
@@ -50,12 +52,18 @@ class GoldRow(NamedTuple):
 
 
 def split_gold(
-    rows: Iterable[tuple[int, dict[str, Any]]], columns: GoldColumns, path: Path, text_column: str
+    rows: Iterable[tuple[int, dict[str, Any]]],
+    columns: GoldColumns,
+    path: Path,
+    text_column: str,
+    problems: RowProblems,
 ) -> Iterator[GoldRow]:
     """Yield the rows without their gold columns, and the gold apart from them.
 
+    A cell that cannot be read as gold is noted in `problems`, and its row has no gold.
+
     Raises:
-        DatasetError: a cell cannot be read as gold, or no row has a column that is required.
+        DatasetError: no row has a column that is required.
     """
     present: dict[str, None] = {}  # in the order of the file
 
@@ -64,7 +72,7 @@ def split_gold(
             present.update(dict.fromkeys(row))
             yield line, row
 
-    yield from (_single if columns.aspect is None else _joined)(noted(), columns, path, text_column)
+    yield from (_single if columns.aspect is None else _joined)(noted(), columns, path, text_column, problems)
     missing = [name for name in columns.names if name not in present]
     if columns.are_required and missing and present:
         listed = ", ".join(map(repr, present))
@@ -72,20 +80,36 @@ def split_gold(
 
 
 def _single(
-    rows: Iterable[tuple[int, dict[str, Any]]], columns: GoldColumns, path: Path, _text_column: str
+    rows: Iterable[tuple[int, dict[str, Any]]],
+    columns: GoldColumns,
+    path: Path,
+    _text_column: str,
+    problems: RowProblems,
 ) -> Iterator[GoldRow]:
     for line, row in rows:
-        cell = _take(row, columns.gold)
-        yield GoldRow(line, row, read_gold_cell(cell, columns.gold or "", path, line))
+        cell, annotation = _take(row, columns.gold), None
+        try:
+            annotation = read_gold_cell(cell, columns.gold or "", path, line)
+        except DatasetError as error:
+            problems.note(error)
+        yield GoldRow(line, row, annotation)
 
 
 def _joined(
-    rows: Iterable[tuple[int, dict[str, Any]]], columns: GoldColumns, path: Path, text_column: str
+    rows: Iterable[tuple[int, dict[str, Any]]],
+    columns: GoldColumns,
+    path: Path,
+    text_column: str,
+    problems: RowProblems,
 ) -> Iterator[GoldRow]:
     """Yield one row per text; files often number their rows, so that the text and not the uid tells what belongs."""
     first: dict[str, GoldRow] = {}
     for line, row in rows:
-        annotation = _read_pair(_take(row, columns.aspect), _take(row, columns.polarity), columns, path, line)
+        aspect, polarity, annotation = _take(row, columns.aspect), _take(row, columns.polarity), None
+        try:
+            annotation = _read_pair(aspect, polarity, columns, path, line)
+        except DatasetError as error:
+            problems.note(error)
         text = row.get(text_column)
         key = tidy(text) if isinstance(text, str) else f"line {line}"
         known = first.get(key)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.datasets.dataset_file import read_json_lines, row_error
+from episodic_absa.datasets.row_problems import RowProblems
 from episodic_absa.errors import DatasetError
 from episodic_absa.language import nearest_occurrence, read_polarity
 from episodic_absa.schemas.absa import Span
@@ -38,21 +39,31 @@ def load_annotations(path: Path) -> Mapping[str, Annotation]:
     """Return what `load_gold` returns, with the polarity words that are odd."""
     gold: dict[str, Annotation] = {}
     lines: dict[str, int] = {}
+    problems = RowProblems(path)
     for line, row in read_json_lines(path):
-        uid = next((read_uid(row[key], key, path, line) for key in UID_KEYS if row.get(key) is not None), "")
-        if not uid:
-            raise row_error(path, line, "no uid; name the sample in one of the keys uid, text_id, id")
-        if uid in gold:
-            raise row_error(path, line, f"uid {uid!r} is already used in line {lines[uid]}; keep one line per sample")
-        if "gold_tuples" not in row:
-            raise row_error(path, line, f"no gold_tuples for {uid!r}; write [] where there is no opinion")
-        gold[uid] = read_gold_tuples(row["gold_tuples"], path, line)
-        lines[uid] = line
+        try:
+            uid, annotation = _read_annotation(row, path, line, lines)
+        except DatasetError as error:
+            problems.note(error)
+        else:
+            gold[uid], lines[uid] = annotation, line
+    problems.raise_any()
     if not gold:
         raise DatasetError(
             f"{path} holds no gold; one JSON object with uid and gold_tuples per line is expected", path=path
         )
     return gold
+
+
+def _read_annotation(row: dict[str, Any], path: Path, line: int, lines: Mapping[str, int]) -> tuple[str, Annotation]:
+    uid = next((read_uid(row[key], key, path, line) for key in UID_KEYS if row.get(key) is not None), "")
+    if not uid:
+        raise row_error(path, line, "no uid; name the sample in one of the keys uid, text_id, id")
+    if uid in lines:
+        raise row_error(path, line, f"uid {uid!r} is already used in line {lines[uid]}; keep one line per sample")
+    if "gold_tuples" not in row:
+        raise row_error(path, line, f"no gold_tuples for {uid!r}; write [] where there is no opinion")
+    return uid, read_gold_tuples(row["gold_tuples"], path, line)
 
 
 def attach_gold(samples: Sequence[LabelledSample], gold: Mapping[str, Annotation]) -> AttachedGold:

@@ -10,6 +10,8 @@ from typing import Any, Final, NamedTuple
 from episodic_absa.datasets.dataset_file import read_json_lines, read_text_file, row_error
 from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns, split_gold
 from episodic_absa.datasets.gold_files import Annotation, ground_tuples, read_gold_tuples, read_uid, tidy
+from episodic_absa.datasets.row_problems import RowProblems
+from episodic_absa.errors import DatasetError
 from episodic_absa.language.counted_noun import counted
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import LabelledSample
@@ -40,12 +42,19 @@ def read_csv(
     path: Path, split: Split, text_column: str, columns: GoldColumns = NO_COLUMNS
 ) -> Iterator[tuple[int, LabelledSample]]:
     """Yield the line and the sample of each row; rows of one text are one sample if each row holds one gold pair."""
-    rows = split_gold(_named_cells(path, text_column), columns, path, text_column)
+    problems = RowProblems(path)
+    rows = split_gold(_named_cells(path, text_column, problems), columns, path, text_column, problems)
     for number, (line, row, gold) in enumerate(rows, start=1):
-        yield line, sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
+        try:
+            labelled = sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
+        except DatasetError as error:
+            problems.note(error)
+        else:
+            yield line, labelled
+    problems.raise_any()
 
 
-def _named_cells(path: Path, text_column: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _named_cells(path: Path, text_column: str, problems: RowProblems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line of each row, and its cells by the names of their columns."""
     content = read_text_file(path)
     # newline="" keeps line ends as they are: inside quotes they belong to the text.
@@ -60,8 +69,8 @@ def _named_cells(path: Path, text_column: str) -> Iterator[tuple[int, dict[str, 
     for line, cells in rows:
         if len(cells) != len(columns):
             width = f"{counted(len(cells), 'cell')} under {counted(len(columns), 'column')}"
-            problem = f"{width}; put text that contains commas into quotes"
-            raise row_error(path, line, problem)
+            problems.note(row_error(path, line, f"{width}; put text that contains commas into quotes"))
+            continue
         yield line, dict(zip(columns, cells, strict=True))
 
 
@@ -69,12 +78,19 @@ def read_jsonl(
     path: Path, split: Split, text_column: str, columns: GoldColumns = NO_COLUMNS
 ) -> Iterator[tuple[int, LabelledSample]]:
     """Yield the number and the sample of each line, with gold if the line has gold_tuples or the key named for it."""
-    rows = split_gold(read_json_lines(path), columns, path, text_column)
+    problems = RowProblems(path)
+    rows = split_gold(read_json_lines(path), columns, path, text_column, problems)
     for number, (line, row, gold) in enumerate(rows, start=1):
-        tuples = row.pop("gold_tuples", None)
-        if gold is None and tuples is not None:
-            gold = read_gold_tuples(tuples, path, line)
-        yield line, sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
+        try:
+            tuples = row.pop("gold_tuples", None)
+            if gold is None and tuples is not None:
+                gold = read_gold_tuples(tuples, path, line)
+            labelled = sample_of_row(row, Place(path, line, number), split, text_column, gold=gold)
+        except DatasetError as error:
+            problems.note(error)
+        else:
+            yield line, labelled
+    problems.raise_any()
 
 
 def separator_of(content: str, text_column: str) -> str:

@@ -54,5 +54,5 @@ def checked_language_code(code: object) -> str | None:
         return code
     # Somebody may have passed the review itself: only something as short as a code is quoted.
     named = f"language_code {code!r}" if len(code) <= _LONGEST_QUOTED and code.isprintable() else "language_code"
-    meant = f"did you mean {_MEANT[word]!r}? " if word in _MEANT else ""
-    raise InputError(f"{named} is no known code; {meant}Use {_ACCEPTED}", argument="language_code")
+    meant = f"did you mean {_MEANT[word]!r}? Use" if word in _MEANT else "use"
+    raise InputError(f"{named} is no known code; {meant} {_ACCEPTED}", argument="language_code")

@@ -14,10 +14,11 @@ from episodic_absa.memory import EpisodicOrchestrator
 from episodic_absa.pipeline import Pipeline
 from episodic_absa.runs.config.cells import cell_named
 from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
+from episodic_absa.runs.config.config_differences import differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
-from episodic_absa.runs.failure_causes import fail_alike, grouped_causes
+from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes, samples
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.verified_files import forget_verification
@@ -36,6 +37,15 @@ class TooManyFailuresError(RunDirectoryError):
     """More samples failed than experiment.max_failures allows, or the first ones all alike. A run can be resumed."""
 
 
+def other_configuration(path: Path, differences: str) -> RunDirectoryError:
+    """Return the error about a directory whose results come from another configuration."""
+    return RunDirectoryError(
+        f"{path} belongs to another configuration: {differences}. Set these back to continue that run; for a new run "
+        "choose another run_id or another folder (`run --out DIR`), or move the directory away",
+        path=path,
+    )
+
+
 def require_few_failures(progress: CellProgress | GridProgress, allowed: int, cell: Path) -> None:
     """Stop a run that fails for good; the next run does the failed samples again.
 
@@ -49,14 +59,14 @@ def require_few_failures(progress: CellProgress | GridProgress, allowed: int, ce
     """
     if fail_alike(progress.causes, progress.run_n):
         raise TooManyFailuresError(
-            f"the first {len(progress.causes)} samples failed alike: {progress.causes[0]}. "
+            f"the first {ALIKE_N} samples failed alike: {progress.causes[0]}. "
             "Fix the cause and run again: the run continues from here",
             path=cell,
         )
     if progress.failed > allowed:
         commonest = grouped_causes(progress.causes)[0]
         raise TooManyFailuresError(
-            f"more than {allowed} samples failed (experiment.max_failures), {commonest.sample_n} of them alike: "
+            f"more than {samples(allowed)} failed (experiment.max_failures), {commonest.sample_n} of them alike: "
             f"{commonest.message}. Fix the cause and run again: the run continues from here",
             path=cell,
         )
@@ -127,6 +137,7 @@ class _CellRun:
             seed_supported=backend.honours_seed,
             answers_shared=_answers_are_shared(spec),
         )
+        self._restarts = False
         self._records = CellRecords(self._cell, run_id=self._manifest.run_id, cfg_hash=self._manifest.cfg_hash)
 
     async def run(self) -> CellProgress:
@@ -148,7 +159,7 @@ class _CellRun:
                 directory.forget_kept_samples()
                 return self._progress
             manifest = self._manifest
-            if known is not None and not known.answers_shared:
+            if known is not None and not known.answers_shared and not self._restarts:
                 # A part of this cell was answered from a cache that is gone.
                 manifest = manifest.model_copy(update={"answers_shared": False})
             forget_verification(cell.path)
@@ -173,12 +184,13 @@ class _CellRun:
                 )
             return
         if known.cfg_hash != self._manifest.cfg_hash and not self._has_other_build(known):
-            raise RunDirectoryError(
-                f"{path} belongs to another configuration (cfg_hash {known.cfg_hash[:12]}, now "
-                f"{self._manifest.cfg_hash[:12]}); choose another run_id, or move the directory away",
-                path=path,
-            )
-        if not directory.is_fresh and known.gold != self._manifest.gold:
+            if not directory.holds_nothing_usable:
+                raise other_configuration(path, differences_text(known, self._manifest))
+            self._restarts = True
+        elif not directory.is_fresh and known.gold != self._manifest.gold:
+            if directory.holds_nothing_usable:
+                self._restarts = True
+                return
             raise RunDirectoryError(
                 f"{path} was scored against another gold file; scorecards hold gold: choose another run_id",
                 path=path,
@@ -191,8 +203,14 @@ class _CellRun:
         as_known = cfg_hash(self._config, self._cell, self._data.hashes, known.start_store_sha256)
         return known.cfg_hash == as_known
 
+    @property
+    def _restart_reason(self) -> str:
+        if self._restarts:
+            return "no sample of it was usable, and its configuration or gold is another one now"
+        return "the store that it starts from was built again"
+
     def _redo(self, known: Manifest | None) -> Redo:
-        if known is not None and known.cfg_hash != self._manifest.cfg_hash:
+        if self._restarts or (known is not None and known.cfg_hash != self._manifest.cfg_hash):
             return Redo.ALL
         if self._spec.keep_failures:
             return Redo.NOTHING
@@ -209,7 +227,7 @@ class _CellRun:
         if lost_n > 0:
             logger.warning("%s: %d sample(s) are run again; a file had lost them", name, lost_n)
         if redo is Redo.ALL:
-            logger.warning("%s is run again: the store that it starts from was built again", name)
+            logger.warning("%s is run again from its first sample: %s", name, self._restart_reason)
         if 0 < first_index < sample_n:
             logger.info("%s continues after %d of %d samples", name, first_index, sample_n)
         if resumed.begins_store:

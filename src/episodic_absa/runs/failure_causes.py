@@ -13,7 +13,7 @@ ALIKE_N: Final = 10
 """So many samples that all fail alike at the start stop a run."""
 _ERROR_OBJECT: Final = b'"error":{'
 """Only the error of a sample is an object; text cannot fake it, because its quotes are escaped."""
-_RETRIES: Final = re.compile(r" \(after \d+ retries\)")
+_RETRIES: Final = re.compile(r" \(after \d+ retr(?:y|ies)\)")
 
 
 class FailureCause(NamedTuple):
@@ -22,6 +22,16 @@ class FailureCause(NamedTuple):
     message: str
     """The message of the first sample that failed for it."""
     sample_n: int
+
+
+def samples(count: int) -> str:
+    """Return a number of samples in words for a message.
+
+    Example:
+        >>> samples(1), samples(1200)
+        ('1 sample', '1,200 samples')
+    """
+    return f"{count:,} sample{'' if count == 1 else 's'}"
 
 
 def cause_of(message: str) -> str:

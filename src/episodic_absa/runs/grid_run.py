@@ -5,12 +5,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from episodic_absa.backends.backend import Backend
-from episodic_absa.runs.cell_run import CellSpec, require_few_failures, run_cell
+from episodic_absa.runs.cell_run import CellSpec, other_configuration, require_few_failures, run_cell
 from episodic_absa.runs.config.cells import Cell, all_cells, build_cells, evaluated_cells, require_stores, start_stores
+from episodic_absa.runs.config.cfg_hash import cell_config
+from episodic_absa.runs.config.config_differences import differing_settings, shown_differences
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.run_backend import open_backend
+from episodic_absa.runs.run_directory import read_manifest, usable_sample_n
 
 
 async def run_cells(
@@ -44,6 +47,7 @@ async def run_cells(
             starts = start_stores(config)
             require_stores(config, starts)
             template = CellSpec(config, "", use_cache_file=use_cache_file, keep_failures=keep_failures)
+            _refuse_other_settings(config)
             grid = _Grid(config, data, opened.backend, progress, starts, template)
             builds = {cell.seed: cell for cell in build_cells(config)}
             async with asyncio.TaskGroup() as seeds:
@@ -88,6 +92,16 @@ class _Grid:
         self.progress.on_change(self.progress)
         allowed = self.config.file.experiment.max_failures
         require_few_failures(self.progress, allowed, self.config.out_dir / cell.name)
+
+
+def _refuse_other_settings(config: ExperimentConfig) -> None:
+    """Refuse results of other settings before any cell is touched: a cell without results would be run again."""
+    for cell in all_cells(config):
+        known = read_manifest(cell.path)
+        if known is None or not usable_sample_n(cell.path):
+            continue
+        if found := differing_settings(known.cfg_canonical, cell_config(config, cell)):
+            raise other_configuration(cell.path, shown_differences(found))
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:

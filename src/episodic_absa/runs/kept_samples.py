@@ -19,6 +19,11 @@ def failed_indices(outputs: Path, committed_n: int) -> list[int]:
     return [index for index, line in enumerate(lines[:committed_n]) if _FAILED_MARK in line and _is_failed(line)]
 
 
+def kept_sample_n(cell: Path) -> int:
+    """Return how many samples of a cell stand aside while others run again."""
+    return len(KeptSamples(cell, ()).load())
+
+
 class KeptSamples:
     """The copy of a cell's kept samples, beside its files.
 
@@ -38,7 +43,7 @@ class KeptSamples:
             entries: the committed samples.
             failed: indices of those that failed, ascending.
         """
-        kept = self._load()
+        kept = self.load()
         if failed:
             kept |= self._samples(entries, failed)
             replace_durably(self._path, json_lines(kept[index] for index in sorted(kept)).encode())
@@ -48,7 +53,8 @@ class KeptSamples:
         """Remove the copy: the cell's files hold all samples, or none of them stands."""
         self._path.unlink(missing_ok=True)
 
-    def _load(self) -> dict[int, CommittedSample]:
+    def load(self) -> dict[int, CommittedSample]:
+        """Return the samples that stand aside, by their index."""
         if not self._path.exists():
             return {}
         lines, _torn = split_lines(self._path.read_bytes())

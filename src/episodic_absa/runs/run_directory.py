@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.kept_samples import KeptSamples, failed_indices
+from episodic_absa.runs.kept_samples import KeptSamples, failed_indices, kept_sample_n
 from episodic_absa.schemas.run_files.journal_line import STORE_KEY, CommittedSample, JournalLine, StoreStart
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.serialization.canonical_json import indented_json
@@ -96,6 +96,11 @@ class RunDirectory:
         """Whether no sample was ever committed here."""
         journal = self.path / JOURNAL
         return not journal.exists() or journal.stat().st_size == 0
+
+    @property
+    def holds_nothing_usable(self) -> bool:
+        """Whether every committed sample failed, or none was ever committed."""
+        return self.is_fresh or usable_sample_n(self.path) == 0
 
     def resume(self, sample_n: int, redo: Redo = Redo.NOTHING) -> Resumed:
         """Cut every file back to the last sample that all of them hold, and open them for appending.
@@ -180,7 +185,7 @@ class RunDirectory:
 
     def read_manifest(self) -> Manifest | None:
         """Return the manifest; None if there is none that can be read."""
-        return _read_model(self.path / MANIFEST, Manifest)
+        return read_manifest(self.path)
 
     def _journal_entries(self) -> tuple[list[JournalLine], list[int]]:
         """Return the commits up to the first line that is torn, unreadable or out of order, and where each ends."""
@@ -257,6 +262,17 @@ class RunDirectory:
         if data:
             self._files[name].append(data, at=self._sizes[name])
             self._sizes[name] += len(data)
+
+
+def read_manifest(cell: Path) -> Manifest | None:
+    """Return the manifest of a cell's directory; None if there is none that can be read."""
+    return _read_model(cell / MANIFEST, Manifest)
+
+
+def usable_sample_n(cell: Path) -> int:
+    """Return how many samples of a cell's directory were committed and did not fail."""
+    committed_n = min(_line_count(cell / JOURNAL), _line_count(cell / OUTPUTS))
+    return committed_n - len(failed_indices(cell / OUTPUTS, committed_n)) + kept_sample_n(cell)
 
 
 def _read_model(path: Path, model: type[ModelT]) -> ModelT | None:

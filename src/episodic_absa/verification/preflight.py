@@ -30,6 +30,8 @@ from episodic_absa.verification.gold_preflight import gold_lines, separator_line
 from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Rules
 
 Level = Literal["ok", "warning", "error"]
+INTERNAL_CHECKS: Final = ("metadata", "wording", "catalogue", "stores")
+"""Checks of what the package ships and derives; a user reads them only if something is wrong."""
 _INPUT_LINE: Final = re.compile(r"^Input:.*$", re.MULTILINE)
 _QUOTED: Final = re.compile(r'["`](\w+)["`]')
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
@@ -76,21 +78,21 @@ _Said = tuple[Level, str, str]
 def _look(config: ExperimentConfig) -> Iterator[_Said]:
     names = ", ".join(condition.name for condition in config.conditions)
     seeds = ", ".join(map(str, config.file.experiment.seeds))
-    yield "ok", "config", f"conditions {names}; seeds {seeds}"
     try:
         data = ExperimentData(config)
     except EpisodicAbsaError as error:
         yield "error", "data", str(error)
         data = None
     if data is not None:
+        yield from gold_lines(config, data)
         yield from _data_lines(config, data)
         yield from separator_lines(config, data)
-        yield from gold_lines(config, data)
+    yield "ok", "config", f"conditions {names}; seeds {seeds}"
+    yield from _key_lines(config.file.backbone)
     yield from _prompt_lines(data, {condition.rules for condition in config.conditions})
     yield from _wording_lines()
     yield from _catalogue_lines()
     yield from _store_lines(config, data)
-    yield from _key_lines(config.file.backbone)
     if config.file.run_purpose == "paper":
         yield from _paper_lines(config, data)
 

@@ -5,6 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from pydantic import Field
+
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.config.recorded_experiment import recorded_problem
 from episodic_absa.runs.reading.cell_files import CellFiles
@@ -35,11 +37,20 @@ _CELL_CHECKS: Final = {
 }
 
 
+class Unfinished(FrozenModel):
+    """How far a cell is that is not finished."""
+
+    done_n: int
+    sample_n: int
+
+
 class Verified(FrozenModel):
     """The results of every cell's checks, and those of the grid as a whole."""
 
     cells: dict[str, tuple[CheckResult, ...]]
     grid: tuple[CheckResult, ...] = ()
+    unfinished: dict[str, Unfinished] = Field(default_factory=dict)
+    """The cells that are not finished, by their name; of the others nothing is missing."""
 
     @property
     def failures(self) -> tuple[tuple[str, CheckResult], ...]:
@@ -52,7 +63,8 @@ def verify(path: Path) -> Verified:
     """Verify a cell's directory, or every cell of a grid's directory and the grid; write integrity.json into each."""
     require_directory(path)
     if _is_cell(path):
-        return Verified(cells={path.resolve().name: _verify_cell(CellFiles(path))})
+        alone = CellFiles(path)
+        return Verified(cells={path.resolve().name: _verify_cell(alone)}, unfinished=_unfinished([alone]))
     cells = [CellFiles(folder) for folder in sorted(path.iterdir()) if _is_cell(folder) or CELL_MARK in folder.name]
     if not cells:
         raise RunDirectoryError(
@@ -64,7 +76,7 @@ def verify(path: Path) -> Verified:
     readable = [cell for cell in cells if not _manifest_problem(cell)]
     grid = (*(_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items()), seen)
     write_results(path, grid)
-    return Verified(cells=verified, grid=grid)
+    return Verified(cells=verified, grid=grid, unfinished=_unfinished(readable))
 
 
 def check_never_shown_agree(cells: Sequence[CellFiles]) -> Findings:
@@ -129,6 +141,16 @@ def _never_shown_groups(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]]
             asked = (manifest.seed, manifest.condition.rules, manifest.condition.pipeline)
             groups.setdefault(asked, []).append(cell)
     return (group for group in groups.values() if len(group) > 1)
+
+
+def _unfinished(cells: Iterable[CellFiles]) -> dict[str, Unfinished]:
+    return {
+        cell.path.resolve().name: Unfinished(
+            done_n=len(cell.journal.raw), sample_n=cell.manifest.dataset.processing_count
+        )
+        for cell in cells
+        if cell.manifest is not None and not cell.manifest.completed
+    }
 
 
 def _manifest_problem(cell: CellFiles) -> str:

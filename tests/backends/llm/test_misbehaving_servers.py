@@ -87,14 +87,32 @@ def packed(body: bytes) -> Behaviour:
     ids=["page", "empty", "no choices", "error", "deep", "deep 503", "endless", "packed", "odd", "digits", "bytes"],
 )
 def test_what_no_model_sent_is_retried_and_is_never_an_attempt_nor_part_of_a_prompt(odd: Behaviour, event: str) -> None:
-    with LoopbackModel(odd, odd, answer(SCREEN)) as server:
+    with LoopbackModel(odd, answer(SCREEN)) as server:
         got = asked(server)
-    assert (got.attempts, server.count, got.usage.tokens_in) == (1, 3, 10)
-    assert server.bodies[0] == server.bodies[1] == server.bodies[2]
+    assert (got.attempts, server.count, got.usage.tokens_in) == (1, 2, 10)
+    assert server.bodies[0] == server.bodies[1]
     error, server = failed(odd, max_retries=1)
     assert isinstance(error, BackendUnavailableError)
     assert (error.kind, error.attempts, server.count) == ("provider_error", 1, 2)
     assert str(error).startswith(f"openai:m {event}")
+
+
+def test_a_wrong_address_is_told_after_one_retry_and_a_server_that_has_answered_gets_the_usual_ones() -> None:
+    error, server = failed(LOGIN)
+    assert (server.count, str(error).partition("(after ")[2]) == (
+        2,
+        "1 retry); check the address of the server (--base-url, backbone.base_url)",
+    )
+    with pytest.raises(BackendUnavailableError, match=r"host name nobody\.invalid does not resolve \(after 1 retry\)"):
+        run(lambda replier: RepairingBackend(replier).answer(make_ask()), "http://nobody.invalid/v1")
+
+    async def twice(replier: LlmReplier) -> int:
+        await replier.reply(Request(make_ask()))
+        return (await RepairingBackend(replier).answer(make_ask())).attempts
+
+    with LoopbackModel(answer(SCREEN), LOGIN, LOGIN, LOGIN, answer(SCREEN)) as server:
+        assert run(twice, server.base_url) == 1
+    assert server.count == 5
 
 
 # CHECKLIST 265

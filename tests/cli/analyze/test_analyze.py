@@ -205,7 +205,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("good", "--condition", "C9", "--record", "never.jsonl"), "unknown condition 'C9' in "),
     (("good", "--conditions", "nowhere.yaml"), "cannot read the conditions file nowhere.yaml"),
     (("good", "--backend", "parrot"), "unknown backend 'parrot'; choose embedded, openai:MODEL, "),
-    (("good", "--backend", "openai:gpt"), "no key for the provider; set the environment variable OPENAI_API_KEY"),
+    (("good", "--backend", "openai:gpt"), "no key for OpenAI; set the environment variable OPENAI_API_KEY"),
     (("good", "--backend", "replay:missing"), "cannot read the recording missing"),
     (("good", "--base-url", "http://localhost:1"), "--base-url is for backends with a server"),
     (("good", "bad", "--uid", "u"), "--uid names one review, and there are 2"),

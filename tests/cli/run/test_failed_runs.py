@@ -61,3 +61,28 @@ def test_a_run_of_failures_names_its_cause_and_the_next_run_makes_it_good(cli: C
     assert "C1__seed1: resumed, 0 of 3 samples were done; 3 that failed are run again\n" in mended.stderr
     assert "failed:" not in mended.stderr
     assert (cell / "outputs.jsonl").read_bytes() == (offline.out_dir / "C1__seed1" / "outputs.jsonl").read_bytes()
+
+
+def test_a_stopped_run_leaves_a_report_with_the_cause_and_verify_says_first_how_far_it_came(
+    cli: Cli, tmp_path: Path
+) -> None:
+    with LoopbackModel(failure(400, "no such model")) as server:
+        backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
+        config = write_experiment(tmp_path, backbone=backbone, experiment={**EXPERIMENT, "max_failures": 1})
+        stopped = cli("run", config)
+    out = tmp_path / "results" / "toy"
+    page = (out / "report.html").read_text("utf-8")
+    verified = cli("verify", out)
+    cause = "openai:m answered with status 400: no such model"
+    assert stopped.returncode == 1
+    assert f"error: more than 1 sample failed (experiment.max_failures), 2 of them alike: {cause}" in stopped.stderr
+    assert "the report of what is done: " in stopped.stderr
+    assert "The run is not finished. 2 of 2 samples failed, more than half of those of C1__seed1." in page
+    assert f"The commonest cause (2 samples): {cause}" in page
+    assert "실행이 끝나지 않았습니다. 샘플 2개 중 2개가 실패했습니다." in page
+    assert f"가장 흔한 원인(2개): {cause}" in page
+    assert verified.returncode == 1
+    first, *rest = verified.stdout.splitlines()
+    assert first == "this run is not finished: 2 of 3 samples of C1__seed1"
+    assert ", 0 failed," in rest[0], verified.stdout
+    assert "no check of what is there failed; finish the run, then verify it again" in rest

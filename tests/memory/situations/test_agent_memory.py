@@ -46,10 +46,28 @@ def test_what_helped_before_is_recalled_in_plain_words(memory: AgentMemory) -> N
     assert advice.as_prompt() == f"- {message}"
 
 
+@pytest.mark.parametrize(
+    ("action", "outcome", "suggested"),
+    [("changed", "better", "change"), ("kept", "better", "hold"), ("kept", "worse", "change")],
+)
+def test_what_is_suggested_follows_the_outcome_of_the_similar_case(
+    memory: AgentMemory, action: Action, outcome: Outcome, suggested: str
+) -> None:
+    situation = Situation(language="en", risks={"other"})
+    memory.remember(situation, action, outcome)
+    assert memory.recall(situation).suggests == suggested
+    assert not memory.recall(Situation(language="ko", risks={"other"})), "advice does not cross languages"
+
+
+def test_a_situation_of_no_text_says_what_to_write_instead() -> None:
+    with pytest.raises(InputError, match=r"got NoneType; without a text write Situation\(language=\.\.\.\)"):
+        Situation.of_text(None)  # type: ignore[arg-type]
+
+
 def test_what_harmed_before_is_withheld_and_warned_of(memory: AgentMemory) -> None:
     memory.remember(NEGATED, "changed", "worse")
     advice = memory.recall(NEGATED)
-    assert (advice.messages, advice.suggests) == ((), None)
+    assert (advice.messages, advice.suggests) == ((), "hold")
     assert len(advice.warnings) == 1
     assert advice
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -28,6 +28,7 @@ _KEEP: Final = (
     "INSERT INTO answers (key, text, tokens_in, tokens_out, cost_usd, model) VALUES (?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (key) DO NOTHING"
 )
+_REMOVE: Final = "DELETE FROM answers WHERE key = ?"
 
 
 class AnswerFile:
@@ -65,6 +66,15 @@ class AnswerFile:
         except sqlite3.Error as error:
             raise self._unusable(error) from error
         return earlier
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Remove answers; they are gone from the disk when it returns."""
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+            with self._writer:
+                self._writer.executemany(_REMOVE, [(key,) for key in keys])
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
 
     def close(self) -> None:
         """Close both connections; the last one of all processes folds the write-ahead log into the file."""

@@ -1,6 +1,6 @@
 """A replier whose answers are kept in a response cache."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import JsonValue
@@ -45,6 +45,10 @@ class CachingReplier(PassedOnFacts):
     async def reply(self, request: Request) -> Reply:
         """Answer from the cache, or send and keep; `cached` says that this call did not have to send."""
         return await self._cache.answer(self.key(request), lambda: self._replier.reply(request))
+
+    async def drop(self, requests: Sequence[Request]) -> None:
+        """Keep the answers to these requests no longer than the cache is open: their ask failed."""
+        await self._cache.drop([self.key(request) for request in requests])
 
     async def close(self) -> None:
         """Close the replier; the cache is closed by whoever opened it."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +36,8 @@ class ResponseCache:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache")
         # With a file these are the recent answers, without one all of them.
         self._known: OrderedDict[str, Reply] = OrderedDict()
+        # Answers of asks that failed: equal asks share them until this cache is closed, and no later run sees them.
+        self._dropped: dict[str, Reply] = {}
         self._hits = self._misses = self._joined = 0
         self._traffic: _Traffic | None = None
         self._closed = False
@@ -89,7 +91,20 @@ class ResponseCache:
             return found
         return await self._send(key, send, traffic)
 
+    async def drop(self, keys: Sequence[str]) -> None:
+        """Remove the answers of an ask that failed from the file, so that a later run sends them again.
+
+        Until this cache is closed equal asks still get these answers: cells of one run share them.
+        """
+        for key in keys:
+            if (found := self._find(key)) is not None:
+                self._dropped[key] = found
+        if self._file is not None and keys:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._file.remove, keys)
+
     def _find(self, key: str) -> Reply | None:
+        if (dropped := self._dropped.get(key)) is not None:
+            return dropped
         found = self._known.get(key)
         if found is not None:
             self._known.move_to_end(key)

@@ -30,6 +30,13 @@ _KEY_VARIABLES: Final[dict[Host, tuple[str, ...]]] = {
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "other": ("OPENAI_API_KEY",),
 }
+_TITLES: Final[dict[Host, str]] = {
+    "openai": "OpenAI",
+    "azure": "Azure OpenAI",
+    "anthropic": "Anthropic",
+    "google": "Google",
+    "other": "this server",
+}
 _OWN_ADDRESSES: Final[dict[str, str]] = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
@@ -148,7 +155,9 @@ def _key(host: Host, *, needed: bool) -> tuple[str, str]:
             return key, variable
     if needed:
         raise ConfigError(
-            f"no key for the provider; set the environment variable {' or '.join(variables)}", key="backbone.provider"
+            f"no key for {_TITLES[host]}; set the environment variable {' or '.join(variables)}. A server of your own "
+            "needs no key: name its address with --base-url or backbone.base_url, such as ollama",
+            key="backbone.provider",
         )
     return _NO_KEY, variables[0]
 

@@ -11,7 +11,8 @@ from collections import Counter
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
@@ -28,8 +29,10 @@ from episodic_absa.backends.llm.transport_retries import (
     closed_port,
     failure_of,
     is_refused,
+    is_unresolved,
     no_api_response,
     timed_out,
+    unknown_host,
     wait_before_retry,
 )
 from episodic_absa.errors import NO_USAGE, BackendUnavailableError, ConfigError
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["LlmReplier", "LlmSettings"]
 
 logger = logging.getLogger("episodic_absa.backends")
+_RETRIES_OF_A_LASTING_FAILURE: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ class LlmReplier(RemoteFacts):
 
     def _wait_or_give_up(self, failure: Failure, retries: int, deadline: float | None, wasted: Usage) -> float:
         """Return how long to wait before the next retry; raise BackendUnavailableError if there is none."""
-        if not failure.transient or retries == self.settings.max_retries:
+        if not failure.transient or retries >= self._most_retries(failure):
             raise self._unavailable(failure, retries, wasted)
         wait_s = wait_before_retry(failure, retries, self.settings.retry_base_s, is_limited=deadline is not None)
         if deadline is not None and wait_s >= (left_s := deadline - asyncio.get_running_loop().time()):
@@ -124,6 +128,12 @@ class LlmReplier(RemoteFacts):
             late = f"{wish} {wait_s:.3g} s, and {max(left_s, 0):.3g} s of backbone.total_timeout_s are left"
             raise self._unavailable(failure, retries, wasted, late=late)
         return wait_s
+
+    def _most_retries(self, failure: Failure) -> int:
+        # A server that has answered before may come back: it is worth the usual retries.
+        if failure.is_lasting and not self._has_answered:
+            return min(self.settings.max_retries, _RETRIES_OF_A_LASTING_FAILURE)
+        return self.settings.max_retries
 
     def _tell_retry(self, failure: Failure, retries: int, wait_s: float) -> None:
         """Log the first retry after each kind of failure; without it a missing server would cost a silent minute."""
@@ -134,7 +144,7 @@ class LlmReplier(RemoteFacts):
             self.name,
             failure.event,
             retries,
-            self.settings.max_retries,
+            self._most_retries(failure),
             wait_s,
         )
 
@@ -179,6 +189,8 @@ class LlmReplier(RemoteFacts):
                 return no_api_response(no_response, secret=connection.key)
             if self._is_closed_port(error):
                 return closed_port(connection.shown_url, connection.start_command)
+            if is_unresolved(error):
+                return unknown_host(urlsplit(connection.shown_url).hostname or "")
             if isinstance(error, ModelHTTPError | ModelConnectionError):
                 return failure_of(error, secret=connection.key)
             return Failure("sent an API response that cannot be read", transient=True, detail=type(error).__name__)
@@ -285,7 +297,7 @@ class LlmReplier(RemoteFacts):
         if details := "; ".join(filter(None, (failure.detail, late))):
             message += f": {details}"
         if retries:
-            message += f" (after {retries} retries)"
+            message += f" (after {retries} {'retry' if retries == 1 else 'retries'})"
         if advice := self._advice(failure):
             message += f"; {advice}"
         error = BackendUnavailableError(message, backend=self.name, kind=failure.kind)
@@ -299,7 +311,10 @@ class LlmReplier(RemoteFacts):
         if failure.status in (401, 403):
             return f"check the key in {connection.key_variable}"
         if failure.status == 404:
-            return f"check backbone.model ({self.settings.model}) and backbone.base_url ({connection.shown_url})"
+            return (
+                f"check the model (--backend, backbone.model: {self.settings.model}) and the address "
+                f"(--base-url, backbone.base_url: {connection.shown_url})"
+            )
         if failure.kind == "timeout":
             return "raise backbone.timeout_s if answers take longer"
         if failure.status is None and failure.transient:

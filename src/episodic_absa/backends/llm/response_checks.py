@@ -23,7 +23,14 @@ class NoApiResponseError(Exception):
     """A response that no model sent: a login page, an endless body, half an object, a redirect to another host."""
 
     def __init__(
-        self, event: str, *, status: int, detail: object = "", usage: Usage = NO_USAGE, is_redirect: bool = False
+        self,
+        event: str,
+        *,
+        status: int,
+        detail: object = "",
+        usage: Usage = NO_USAGE,
+        is_redirect: bool = False,
+        is_page: bool = False,
     ) -> None:
         super().__init__(event)
         self.event = event
@@ -33,6 +40,7 @@ class NoApiResponseError(Exception):
         """Text or a JSON value of the server."""
         self.usage = usage
         self.is_redirect = is_redirect
+        self.is_page = is_page
 
     @classmethod
     def behind(cls, error: BaseException) -> "NoApiResponseError | None":
@@ -128,7 +136,9 @@ def _no_json(body: bytes, status: int) -> NoApiResponseError:
     if text.startswith("<"):
         title = _TITLE.search(text)
         detail = f"a page titled {' '.join(title[1].split())!r}" if title else ""
-        return NoApiResponseError(f"sent a web page, no API response (status {status})", status=status, detail=detail)
+        return NoApiResponseError(
+            f"sent a web page, no API response (status {status})", status=status, detail=detail, is_page=True
+        )
     return NoApiResponseError(f"sent a body that is not a JSON object (status {status})", status=status)
 
 

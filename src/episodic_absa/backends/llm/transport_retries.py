@@ -1,6 +1,7 @@
 """Which failures of a request are worth a retry, and after how long. Retries are not attempts (SPEC 3)."""
 
 import re
+import socket
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from http import HTTPStatus
@@ -24,6 +25,8 @@ _UNSUPPORTED = re.compile(
 _ABOUT_SCHEMA = re.compile(r"schema|response[ _-]?format|structured|grammar|guided", re.IGNORECASE)
 _ABOUT_SEED = re.compile(r"\bseed\b", re.IGNORECASE)
 _ABOUT_OTHERS = re.compile(r"\b(seed|temperature|max_tokens|max_completion_tokens|model)\b", re.IGNORECASE)
+_ADDRESS_ADVICE: Final = "check the address of the server (--base-url, backbone.base_url)"
+_REDIRECT_ADVICE: Final = "set --base-url or backbone.base_url to the address that answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class Failure:
     detail: str = ""
     """The text of the server, shortened and without the key."""
     asked_wait_s: float | None = None
+    is_lasting: bool = False
+    """Whether waiting mends it hardly ever where no request was answered yet: it gets one retry."""
     advice: str = ""
     """What to do about it; empty where the status tells."""
     usage: Usage = NO_USAGE
@@ -90,12 +95,14 @@ def timed_out(limit_s: float) -> Failure:
 
 def no_api_response(error: NoApiResponseError, *, secret: str) -> Failure:
     """Return the failure of a request that got something else than an API response."""
+    is_page = error.is_page and _is_success(error.status)
     return Failure(
         error.event,
         transient=not error.is_redirect and (_is_success(error.status) or _is_transient(error.status)),
         status=error.status,
         detail=_shortened(_server_text(error.detail), secret),
-        advice="set backbone.base_url to the address that answers" if error.is_redirect else "",
+        is_lasting=is_page,
+        advice=_ADDRESS_ADVICE if is_page else _REDIRECT_ADVICE if error.is_redirect else "",
         usage=error.usage,
     )
 
@@ -108,6 +115,25 @@ def closed_port(address: str, start_command: str) -> Failure:
         detail=f"nothing listens on {address}",
         advice=f"start a server, for example `{start_command}`",
     )
+
+
+def unknown_host(host: str) -> Failure:
+    """Return the failure of a request to a host name that stands for no address."""
+    return Failure(
+        "could not be reached",
+        transient=True,
+        detail=f"the host name {host} does not resolve",
+        is_lasting=True,
+        advice=_ADDRESS_ADVICE,
+    )
+
+
+def is_unresolved(error: BaseException) -> bool:
+    """Return whether a host name stands for no address, by what lies below an error."""
+    below: BaseException | None = error
+    while below is not None and not isinstance(below, socket.gaierror):
+        below = below.__cause__ or below.__context__
+    return below is not None
 
 
 def is_refused(error: BaseException) -> bool:

@@ -11,17 +11,25 @@ from rich.text import Text
 from episodic_absa.cli.output import printable, shown_path
 from episodic_absa.reports.written_results import RefreshedPages
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.verification.preflight import Preflight
+from episodic_absa.verification.preflight import INTERNAL_CHECKS, Preflight
 from episodic_absa.verification.verify import Verified
 
+_CELLS_SHOWN: Final = 4
 _LEVEL_STYLES: Final = {"ok": "green", "warning": "yellow", "error": "bold red"}
 
 
 def preflight_view(preflight: Preflight) -> ConsoleRenderable:
-    """Lay out every check, and whether the experiment can be run."""
+    """Lay out the checks, those of internals that passed in one line, and whether the experiment can be run."""
     table = Table.grid(padding=(0, 2))
+    internals = [line for line in preflight.lines if line.check in INTERNAL_CHECKS]
+    are_sound = all(line.level == "ok" for line in internals)
     for line in preflight.lines:
+        if are_sound and line in internals:
+            continue
         table.add_row(Text(line.level, _LEVEL_STYLES[line.level]), line.check, Text(printable(line.message)))
+    if are_sound and internals:
+        names = ", ".join(dict.fromkeys(line.check for line in internals))
+        table.add_row(Text("ok", _LEVEL_STYLES["ok"]), "internals", Text(f"{names}: nothing to do"))
     levels = Counter(line.level for line in preflight.lines)
     experiment = f"{preflight.run_id} ({preflight.run_purpose})"
     verdict = (
@@ -36,18 +44,32 @@ def verified_view(verified: Verified, refreshed: RefreshedPages) -> ConsoleRende
     """Lay out a line per cell, a line per failed check, the verdict, and whether the report shows it."""
     table = Table.grid(padding=(0, 2))
     places = [*verified.cells.items(), *([("grid", verified.grid)] if verified.grid else [])]
-    for name, results in places:
+    failed_n = 0
+    for name, found in places:
+        # That a cell is not finished is said first; it is no mistake in its files.
+        results = [check for check in found if name not in verified.unfinished or check.check != "completed"]
         failed = [check for check in results if check.result == "fail"]
+        failed_n += len(failed)
         table.add_row(Text("fail", "bold red") if failed else Text("ok", "green"), name, _summary(results))
         for failure in failed:
             table.add_row("", Text(failure.check, "red"), Text(printable(failure.detail)))
-    failures = verified.failures
-    verdict = (
-        Text(f"{_count(len(failures), 'check')} failed; integrity.json in each directory lists every check", "red")
-        if failures
-        else Text("no check failed; integrity.json in each directory lists all of them", "green")
-    )
-    return Group(table, verdict, *_report_line(refreshed))
+    return Group(*_unfinished_line(verified), table, _verdict(verified, failed_n), *_report_line(refreshed))
+
+
+def _unfinished_line(verified: Verified) -> Iterator[Text]:
+    cells = verified.unfinished
+    if cells:
+        done_n, sample_n = (sum(cell.done_n for cell in cells.values()), sum(cell.sample_n for cell in cells.values()))
+        names = ", ".join(list(cells)[:_CELLS_SHOWN]) + (", …" if len(cells) > _CELLS_SHOWN else "")
+        yield Text(f"this run is not finished: {done_n:,} of {_count(sample_n, 'sample')} of {names}", "yellow")
+
+
+def _verdict(verified: Verified, failed_n: int) -> Text:
+    if failed_n:
+        return Text(f"{_count(failed_n, 'check')} failed; integrity.json in each directory lists every check", "red")
+    if verified.unfinished:
+        return Text("no check of what is there failed; finish the run, then verify it again", "yellow")
+    return Text("no check failed; integrity.json in each directory lists all of them", "green")
 
 
 def _report_line(refreshed: RefreshedPages) -> Iterator[Text]:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.cli.output import printable
+from episodic_absa.runs.failure_causes import samples
 
 _CAUSES_SHOWN: Final = 5
 _CELLS_SHOWN: Final = 4
@@ -16,11 +17,11 @@ def failure_error(failures: RunFailures) -> str:
         return ""
     names, more_n = failures.mostly_failed[:_CELLS_SHOWN], len(failures.mostly_failed) - _CELLS_SHOWN
     cells = ", ".join(names) + (f" and {more_n} more" if more_n > 0 else "")
-    told = f"{failures.failed_n:,} of {failures.sample_n:,} samples failed, more than half of those of {cells}"
+    told = f"{failures.failed_n:,} of {samples(failures.sample_n)} failed, more than half of those of {cells}"
     if not failures.causes:
         return told
     commonest = failures.causes[0]
-    return f"{told}; the commonest cause, {commonest.sample_n:,} samples: {commonest.message}"
+    return f"{told}; the commonest cause, {samples(commonest.sample_n)}: {commonest.message}"
 
 
 def failure_lines(failures: RunFailures, command: str) -> Iterator[str]:
@@ -33,7 +34,7 @@ def failure_lines(failures: RunFailures, command: str) -> Iterator[str]:
     if not failures.failed_n:
         return
     if not failures.mostly_failed:
-        yield f"{failures.failed_n:,} of {failures.sample_n:,} samples failed"
+        yield f"{failures.failed_n:,} of {samples(failures.sample_n)} failed"
     told_n = 1 if failures.mostly_failed else 0
     for cause in failures.causes[told_n:_CAUSES_SHOWN]:
         yield f"{cause.sample_n:,} failed: {printable(cause.message)}"

@@ -26,6 +26,7 @@ from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.estimate.dry_run import estimate_run
+from episodic_absa.runs.failure_causes import samples
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.finished_cells import Tell
 
@@ -90,6 +91,8 @@ def run_and_show(invocation: Invocation) -> int:
     except TooManyFailuresError as error:
         show_error(str(error))
         _say(f"see {shown_path(error.path)}/traces.jsonl for the reasons; {_kept(progress)}")
+        if (report := config.out_dir / REPORT).is_file():
+            _say(f"the report of what is done: {printable(shown_path(report))}")
         _say(f"resume with: {invocation.command}")
         return _EXIT_TOO_MANY_FAILURES
     failures = failures_of(outcome.results.finished.cells)
@@ -182,7 +185,7 @@ def _kept(progress: GridProgress) -> str:
         return "nothing had begun"
     # Of failed samples the next run keeps nothing.
     failed = f", {progress.failed:,} failed and are run again" if progress.failed else ""
-    return f"{done_n - progress.failed:,} of {total:,} samples are done and kept{failed}"
+    return f"{done_n - progress.failed:,} of {samples(total)} are done and kept{failed}"
 
 
 def _say(line: str) -> None:

@@ -1,6 +1,7 @@
 """The memory's small API: `recall` before a decision, `remember` after it. It needs no type of this package's task."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +21,7 @@ from episodic_absa.memory.situations.situation_episode import (
     situation_episode,
 )
 from episodic_absa.memory.store.memory_store import MemoryStore
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EpisodicMemoryEntryV1_1
 from episodic_absa.vocabulary import EpisodeType, Expects, Language
 
 _CASE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")
@@ -53,7 +54,8 @@ class Advice:
     warnings: tuple[str, ...] = ()
     """What to avoid: advice of cases that turned out worse is withheld, and this stands in its place."""
     suggests: Literal["change", "hold"] | None = None
-    """Whether the first message asks for a second look (`change`) or for restraint (`hold`)."""
+    """What the outcome of the most similar case with a clear one speaks for; without one, what the first message asks
+    for: a second look (`change`) or restraint (`hold`)."""
     episode_ids: tuple[str, ...] = ()
     """The episodes that were found, the most similar first; `episodic-absa memory show` prints one."""
 
@@ -122,7 +124,7 @@ class AgentMemory:
         return Advice(
             messages=tuple(dict.fromkeys(messages)),
             warnings=tuple(dict.fromkeys(screened.warnings)),
-            suggests=self._expects(screened.advisories[0].evidence.principle_id) if screened.advisories else None,
+            suggests=_proven(episodes) or self._expected(screened.advisories),
             episode_ids=tuple(by_id),
         )
 
@@ -160,9 +162,22 @@ class AgentMemory:
     ) -> None:
         self.close()
 
-    def _expects(self, principle_id: str) -> Expects | None:
-        principle = self._catalogue.get(principle_id)
+    def _expected(self, advisories: Sequence[AdvisoryV1_1]) -> Expects | None:
+        """Return what the principle of the first message asks for."""
+        principle = self._catalogue.get(advisories[0].evidence.principle_id) if advisories else None
         return principle.expects if principle is not None else None
+
+
+def _proven(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Literal["change", "hold"] | None:
+    """Return what the most similar case with a clear outcome speaks for."""
+    for episode in episodes:
+        if episode.episode_type in ("success", "harm"):
+            return "change" if _is_changed(episode) == (episode.episode_type == "success") else "hold"
+    return None
+
+
+def _is_changed(episode: EpisodicMemoryEntryV1_1) -> bool:
+    return episode.action_taken in ("polarity_flip", "neutral_fallback")
 
 
 def _message(message: str, episode: EpisodicMemoryEntryV1_1, language: Language) -> str:
@@ -170,7 +185,7 @@ def _message(message: str, episode: EpisodicMemoryEntryV1_1, language: Language)
     principle, _, _ = message.partition(OUTCOME_MARK)
     spoken = "ko" if language == "ko" else "en"
     past_case, (changed, kept) = _PAST_CASE[spoken]
-    action = changed if episode.action_taken in ("polarity_flip", "neutral_fallback") else kept
+    action = changed if _is_changed(episode) else kept
     return principle + past_case.format(action=action, outcome=_OUTCOMES[spoken][episode.episode_type])
 
 

@@ -98,6 +98,12 @@ class Situation:
             >>> Situation.of_text("The screen is not dark.")
             Situation(en, short, negation)
         """
+        if not isinstance(text, str):
+            raise InputError(
+                f"Situation.of_text reads the text of a case, a str, got {type(text).__name__}; without a text write "
+                "Situation(language=...)",
+                argument="text",
+            )
         signature = SignatureBuilder().build(checked_review(text), checked_language_code(language), targets)
         return cls(
             language=signature.language,

@@ -6,6 +6,7 @@ from typing import Final
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
 from episodic_absa.reports.data.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
+from episodic_absa.runs.failure_causes import samples
 from episodic_absa.schemas.run_files.majority import Majority
 
 FINISHED_THEN_CHANGED: Final = Bilingual(en="finished, then changed", ko="완료 후 변경됨")
@@ -76,20 +77,25 @@ def notes_of(
 
 
 def failure_of(failures: RunFailures, *, with_text: bool) -> Bilingual | None:
-    """Return what is wrong if more than half of the samples of a cell failed, with the commonest cause.
+    """Return what is wrong if more than half of a cell's samples or some of a stopped run failed, with the cause.
 
     Args:
         failures: of the run.
         with_text: False leaves out the message of the cause, in which a server may have its say.
     """
-    if not failures.mostly_failed:
+    if not failures.mostly_failed and (failures.is_finished or not failures.failed_n):
         return None
     failed_n, total, names = failures.failed_n, failures.sample_n, _listed(failures.mostly_failed)
-    en = f"{failed_n:,} of {total:,} samples failed, more than half of those of {names}."
-    ko = f"샘플 {total:,}개 중 {failed_n:,}개가 실패했습니다. {names}에서는 절반이 넘게 실패했습니다."
+    en = f"{failed_n:,} of {samples(total)} failed" + (f", more than half of those of {names}." if names else ".")
+    ko = f"샘플 {total:,}개 중 {failed_n:,}개가 실패했습니다."
+    if names:
+        ko += f" {names}에서는 절반이 넘게 실패했습니다."
+    if not failures.is_finished:
+        en = f"The run is not finished. {en}"
+        ko = f"실행이 끝나지 않았습니다. {ko}"
     if with_text and failures.causes:
         cause = failures.causes[0]
-        en += f" The commonest cause ({cause.sample_n:,} samples): {cause.message}"
+        en += f" The commonest cause ({samples(cause.sample_n)}): {cause.message}"
         ko += f" 가장 흔한 원인({cause.sample_n:,}개): {cause.message}"
     return Bilingual(en=en, ko=ko)
 
@@ -162,7 +168,7 @@ def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -
     if failed:
         total = sum(cell.done for cell in cells)
         yield Bilingual(
-            en=f"{failed:,} of {total:,} samples failed; they are left out of every rate and listed below.",
+            en=f"{failed:,} of {samples(total)} failed; they are left out of every rate and listed below.",
             ko=f"샘플 {total:,}개 중 {failed:,}개가 실패했으며, 모든 비율에서 제외하고 아래에 나열합니다.",
         )
     if facts.reviews and not facts.with_gold:

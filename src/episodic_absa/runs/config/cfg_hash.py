@@ -44,12 +44,7 @@ def cfg_hash(
     config: ExperimentConfig, cell: Cell, data_sha256: Mapping[ProcessSplit, str], start_store_sha256: str | None
 ) -> str:
     """Return the hash over everything that may change a result of the cell."""
-    resolved = cell_config(config, cell)
-    hashed = {key: value for key, value in resolved.items() if key not in _NOT_HASHED}
-    hashed["experiment"] = {
-        key: value for key, value in resolved["experiment"].items() if key not in _EXPERIMENT_NOT_HASHED
-    }
-    hashed["cache"] = {"share": resolved["cache"]["share"]}
+    hashed = hashed_settings(cell_config(config, cell))
     if config.file.eval.aspect_column is not None:
         # They decide which rows are one sample. Other gold changes no result.
         hashed["pair_columns"] = [config.file.eval.aspect_column, config.file.eval.polarity_column]
@@ -61,6 +56,23 @@ def cfg_hash(
         "package_version": version("episodic-absa"),
     }
     return hashlib.sha256(canonical_json(hashed).encode()).hexdigest()
+
+
+def hashed_settings(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a cell's configuration that decides its results."""
+    hashed = {key: value for key, value in resolved.items() if key not in _NOT_HASHED}
+    for block, kept in (("experiment", _without_pace), ("cache", _share_only)):
+        if block in resolved:
+            hashed[block] = kept(resolved[block])
+    return hashed
+
+
+def _without_pace(experiment: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in experiment.items() if key not in _EXPERIMENT_NOT_HASHED}
+
+
+def _share_only(cache: Mapping[str, Any]) -> dict[str, Any]:
+    return {"share": cache["share"]}
 
 
 def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str, Any]:

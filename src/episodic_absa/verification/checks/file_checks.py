@@ -17,11 +17,14 @@ def check_completed(cell: CellFiles) -> Findings:
 
 
 def check_line_counts(cell: CellFiles) -> Findings:
-    """Every file has a line per sample."""
-    expected = cell.known_manifest.dataset.processing_count
+    """Every file has a line per sample; of a cell that is not finished, per committed sample."""
+    manifest = cell.known_manifest
+    expected, source = manifest.dataset.processing_count, "processing_count is"
+    if not manifest.completed:
+        expected, source = len(cell.journal.raw), f"{JOURNAL} commits"
     for name, lines in _sample_files(cell).items():
         line_n = len(lines.raw)
-        yield None if line_n == expected else f"{name} has {line_n} lines; processing_count is {expected}"
+        yield None if line_n == expected else f"{name} has {line_n} lines; {source} {expected}"
 
 
 def check_schemas(cell: CellFiles) -> Findings:
