@@ -167,7 +167,7 @@ def test_too_many_failures_end_the_run_resumably_and_a_dry_run_sends_nothing(cli
     dry = cli("run", config, "--dry-run", "--json", env={"OPENAI_API_KEY": "dummy"})
     assert (dry.returncode, dry.stderr) == (0, "")
     estimate = json.loads(dry.stdout)
-    assert (estimate["upper"]["sent"], estimate["upper"]["cost_usd"]) == (30, None)
+    assert (estimate["upper"]["sent"], estimate["upper"]["cost_usd"]) == (27, None)  # nine calls, if all adopt a change
     assert "no listed price for nobody" in estimate["no_price"]
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -187,8 +187,9 @@ def test_a_dry_run_is_a_small_table(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", write_experiment(tmp_path), "--dry-run", env={"COLUMNS": "80"})
     assert (done.returncode, done.stderr) == (0, "")
     rows = {line[:12].strip(): line[12:].split() for line in done.stdout.splitlines()}
-    assert rows["calls sent"][0] == "60"
-    assert rows["calls sent"][-1] == "120"
+    # Six samples in two conditions: eight calls, nine if a change is adopted.
+    assert rows["calls sent"][0] == "48"
+    assert rows["calls sent"][-1] == "108"
     assert rows["cost"] == ["$0", "$0", "$0"]
     assert max(map(len, done.stdout.splitlines())) <= 80
 
