@@ -94,6 +94,7 @@ def analyze(
     """
     from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer
+    from episodic_absa.backends.provider_facts import facts_of
     from episodic_absa.cli.analyze.analysed_rows import BatchOptions
     from episodic_absa.cli.analyze.analyze_options import (
         choose_backend,
@@ -147,7 +148,7 @@ def analyze(
                 out=out,
                 one_per_aspect=long,
                 summary=summary,
-                is_embedded=chosen.backbone.provider == "embedded",
+                is_embedded=facts_of(chosen.backbone).shipped_fingerprint is not None,
             )
         else:
             output = (
