@@ -11,7 +11,7 @@ from episodic_absa.final_tuples import (
     representatives,
 )
 from episodic_absa.language import norm_key
-from episodic_absa.memory.advice.principles import PrincipleCatalogue, risk_key
+from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, risk_key
 from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET, stored_term
 from episodic_absa.schemas.absa import (
     ModeratorSummary,
@@ -124,16 +124,7 @@ class EpisodeBuilder:
                 rationale_summary=_rationale(stage1, action, moderator_summary),
             ),
             stage_snapshot=snapshot,
-            correction=CorrectionV1_1(
-                corrective_principle=principle.text_en,
-                applicable_conditions=(
-                    f"language={signature.language}",
-                    f"structure={_listed(signature.detected_structure)}",
-                    f"risk={about}",
-                ),
-                principle_id=principle.principle_id,
-                anti_pattern=principle.anti_pattern_en,
-            ),
+            correction=correction_of(principle, signature, about),
             evaluation=evaluation,
             outcome_delta=OutcomeDeltaV1_1(
                 conflict_resolved=not conflicting_aspects(extract_tuples(final)) if had_conflict else None,
@@ -141,6 +132,20 @@ class EpisodeBuilder:
             ),
             provenance=provenance,
         )
+
+
+def correction_of(principle: Principle, signature: InputSignatureV1_1, about: str) -> CorrectionV1_1:
+    """Return the principle of an episode with the conditions under which it applies."""
+    return CorrectionV1_1(
+        corrective_principle=principle.text_en,
+        applicable_conditions=(
+            f"language={signature.language}",
+            f"structure={_listed(signature.detected_structure)}",
+            f"risk={about}",
+        ),
+        principle_id=principle.principle_id,
+        anti_pattern=principle.anti_pattern_en,
+    )
 
 
 def risk_vector(risks: Iterable[StructuralRisk]) -> RiskVectorV1_1:

@@ -3,13 +3,18 @@
 from typing import Final, Literal
 
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, risk_key
-from episodic_absa.memory.episodes.episode_builder import error_categories, risk_type_of, risk_vector, symptom_of
+from episodic_absa.memory.episodes.episode_builder import (
+    correction_of,
+    error_categories,
+    risk_type_of,
+    risk_vector,
+    symptom_of,
+)
 from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET
 from episodic_absa.memory.situations.situation import Situation
 from episodic_absa.schemas.absa import StructuralRisk
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
-    CorrectionV1_1,
     EpisodeDraftV1_1,
     EvaluationV1_1,
     InputSignatureV1_1,
@@ -85,16 +90,7 @@ def situation_episode(
             f"adopt={'debate_action' if action == 'changed' else 'low_signal'}",
         ),
         stage_snapshot=StageSnapshotV1_1(stage1=_NOTHING_JUDGED, final=_NOTHING_JUDGED),
-        correction=CorrectionV1_1(
-            corrective_principle=principle.text_en,
-            applicable_conditions=(
-                f"language={signature.language}",
-                f"structure={','.join(sorted(signature.detected_structure))}",
-                f"risk={about}",
-            ),
-            principle_id=principle.principle_id,
-            anti_pattern=principle.anti_pattern_en,
-        ),
+        correction=correction_of(principle, signature, about),
         evaluation=evaluation,
         outcome_delta=OutcomeDeltaV1_1(
             conflict_resolved=outcome == "better" if situation.conflict else None,
