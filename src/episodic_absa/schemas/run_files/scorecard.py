@@ -133,6 +133,8 @@ class Scorecard(FrozenModel):
     condition: str
     memory_mode: MemoryMode
     seed: int
+    order: int = 0
+    """Which order of the samples the cell used; 0 is the order of the file."""
     language_code: Language
     split: Split
     domain_id: str
