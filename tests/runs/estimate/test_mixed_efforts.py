@@ -96,7 +96,7 @@ def test_every_condition_is_measured_with_its_own_rules_and_effort(grid: _Grid) 
     assert ranges == {
         "C1": (8, 9),
         "C2": (8, 9),
-        "adaptive": (2, 9),
+        "adaptive": (2, 8),
         "stage1_only": (2, 2),
         "one_call": (1, 1),
         "one_call_votes": (VOTE_N, VOTE_N),
@@ -108,7 +108,7 @@ def test_every_condition_is_measured_with_its_own_rules_and_effort(grid: _Grid) 
 def test_only_votes_add_to_what_the_full_analysis_asks(grid: _Grid) -> None:
     # All other efforts ask a part of C1's questions. Votes are numbered, so the seeds of the experiment share them.
     assert grid.estimate.lower.sent == SEED_N * 8 * (SAMPLE_N + BUILD_N) + VOTE_N * SAMPLE_N
-    most = 9 + 9 + 9 + 2 + 1 + VOTE_N
+    most = 9 + 9 + 8 + 2 + 1 + VOTE_N
     assert grid.estimate.upper.sent == SEED_N * (most * SAMPLE_N + 9 * BUILD_N)
 
 

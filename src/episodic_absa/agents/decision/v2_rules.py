@@ -79,7 +79,8 @@ class V2Rules:
         )
         is_adopted = any(change.adopted for change in changes)
         validator2 = unchecked_risks(stage1)
-        if is_adopted and self._settings.enable_stage2:
+        # Its risks decide nothing: an effort that asks only what is at stake does not ask for them.
+        if is_adopted and self._settings.enable_stage2 and self._settings.effort == "full":
             shown = (aspects, tuple(_without_readers_own(sentiments, changes)))
             validator2 = await self._stage2.validate(
                 sample, language, stage1, built.context, verdicts, shown, slot, asking

@@ -46,6 +46,8 @@ __all__ = ["LlmReplier", "LlmSettings"]
 
 logger = logging.getLogger("episodic_absa.backends")
 _RETRIES_OF_A_LASTING_FAILURE: Final = 1
+_NEXT_EXAMPLE: Final = '\n{"text"'
+"""Where an answer ends: after it a small model may go on with a further example of the prompt's form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,11 @@ class _Extras:
 
     schema: bool
     seed: bool
+    stop: bool
 
 
 class LlmReplier(RemoteFacts):
-    """Asks one model. What its server refuses (a JSON Schema, a seed) is left out from then on, with one notice.
+    """Asks one model. What its server refuses (a JSON Schema, a seed, stop words) is left out from then on, with one notice.
 
     Args:
         settings: the model and its address.
@@ -70,7 +73,12 @@ class LlmReplier(RemoteFacts):
         self.name = f"{settings.provider}:{settings.model}"
         self._connection = open_connection(settings)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._extras = _Extras(schema=self._starts_with_schema(), seed=settings.provider != "anthropic")
+        self._extras = _Extras(
+            schema=self._starts_with_schema(),
+            seed=settings.provider != "anthropic",
+            # Large models end their answers, and some of them refuse stop words.
+            stop=settings.provider == "openai" and self._connection.host not in ("openai", "azure"),
+        )
         self.honours_seed = self._extras.seed
         self.needs_key = needs_key(settings)
         self._parameters: dict[tuple[type[BaseModel], bool], ModelRequestParameters] = {}
@@ -86,13 +94,13 @@ class LlmReplier(RemoteFacts):
 
     async def reply(self, request: Request) -> Reply:
         """Return the model's text; raise BackendUnavailableError when there is none after all retries."""
-        retries, wasted = 0, NO_USAGE
+        retries, server_errors, wasted = 0, 0, NO_USAGE
         start = time.perf_counter()
         while True:
             extras = self._extras_for(request)
             async with self._places:
                 waited_s, started = time.perf_counter() - start, time.monotonic()
-                outcome = await self._send(request, extras)
+                outcome = await self._send(request, extras, self.settings.max_tokens + server_errors)
             if isinstance(outcome, Reply):
                 self._has_answered = True
                 return replace(outcome, wasted=wasted, waited_s=waited_s)
@@ -107,6 +115,8 @@ class LlmReplier(RemoteFacts):
             )
             wait_s = self._wait_or_give_up(outcome, retries, request.deadline, wasted)
             retries += 1
+            # A server may fail where the limit cuts an answer within a character: each retry has another limit.
+            server_errors += outcome.status == HTTPStatus.INTERNAL_SERVER_ERROR
             self._tell_retry(outcome, retries, wait_s)
             await asyncio.sleep(wait_s)
 
@@ -148,7 +158,7 @@ class LlmReplier(RemoteFacts):
             wait_s,
         )
 
-    async def _send(self, request: Request, extras: _Extras) -> Reply | Failure:
+    async def _send(self, request: Request, extras: _Extras, max_tokens: int) -> Reply | Failure:
         import httpx2
         from pydantic_ai.direct import model_request
         from pydantic_ai.exceptions import (
@@ -166,9 +176,11 @@ class LlmReplier(RemoteFacts):
         system = _with_schema(ask.prompt.system, ask.output_model) if needs_schema_text else ask.prompt.system
         messages = [ModelRequest(parts=[SystemPromptPart(system), UserPromptPart(request.user_text)])]
         parameters = self._parameters_for(ask.output_model, schema=extras.schema)
-        settings: ModelSettings = self._model_settings
+        settings: ModelSettings = {**self._model_settings, "max_tokens": max_tokens}
         if extras.seed:
             settings = {**settings, "seed": ask.seed}
+        if extras.stop and ask.prompt.states_form:
+            settings = {**settings, "stop_sequences": [_NEXT_EXAMPLE]}
         if ask.temperature is not None and connection.takes_temperature:
             settings = {**settings, "temperature": ask.temperature}
         try:
@@ -263,7 +275,7 @@ class LlmReplier(RemoteFacts):
         return ModelRequestParameters(output_mode="native", output_object=definition)
 
     def _build_model_settings(self) -> "ModelSettings":
-        settings: ModelSettings = {"max_tokens": self.settings.max_tokens}
+        settings: ModelSettings = {}
         if self.settings.temperature is None:
             return settings
         if self._connection.takes_temperature:
@@ -279,6 +291,11 @@ class LlmReplier(RemoteFacts):
                 self._extras = replace(self._extras, seed=False)
                 self.honours_seed = False
                 logger.warning("%s refuses a sampling seed (%s); asking without", self.name, failure.event)
+            return True
+        if sent.stop and failure.refuses_stop:
+            if self._extras.stop:
+                self._extras = replace(self._extras, stop=False)
+                logger.info("%s refuses stop words (%s); asking without", self.name, failure.event)
             return True
         if sent.schema and failure.refuses_schema and self.settings.output == "auto":
             if self._extras.schema:

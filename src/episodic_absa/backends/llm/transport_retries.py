@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LONGEST_WAIT_S: Final = 60.0
 _DETAIL_CHARS: Final = 300
 _QUOTE_CHARS: Final = 16
+_SHORTEST_KEY_CHARS: Final = 4
+"""A shorter key is a placeholder for a local server; its characters occur in any message."""
 _SHORTEST_QUOTE_CHARS: Final = 8
 _REFUSING: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 _UNSUPPORTED = re.compile(
@@ -24,7 +26,8 @@ _UNSUPPORTED = re.compile(
 )
 _ABOUT_SCHEMA = re.compile(r"schema|response[ _-]?format|structured|grammar|guided", re.IGNORECASE)
 _ABOUT_SEED = re.compile(r"\bseed\b", re.IGNORECASE)
-_ABOUT_OTHERS = re.compile(r"\b(seed|temperature|max_tokens|max_completion_tokens|model)\b", re.IGNORECASE)
+_ABOUT_STOP = re.compile(r"\bstop\b", re.IGNORECASE)
+_ABOUT_OTHERS = re.compile(r"\b(seed|stop|temperature|max_tokens|max_completion_tokens|model)\b", re.IGNORECASE)
 _ADDRESS_ADVICE: Final = "check the address of the server (--base-url, backbone.base_url)"
 _REDIRECT_ADVICE: Final = "set --base-url or backbone.base_url to the address that answers"
 
@@ -67,10 +70,16 @@ class Failure:
     @property
     def refuses_seed(self) -> bool:
         """Whether the server refuses the sampling seed."""
+        return self._refuses(_ABOUT_SEED)
+
+    @property
+    def refuses_stop(self) -> bool:
+        """Whether the server refuses stop words."""
+        return self._refuses(_ABOUT_STOP)
+
+    def _refuses(self, parameter: re.Pattern[str]) -> bool:
         return (
-            self.status in _REFUSING
-            and bool(_ABOUT_SEED.search(self.detail))
-            and bool(_UNSUPPORTED.search(self.detail))
+            self.status in _REFUSING and bool(parameter.search(self.detail)) and bool(_UNSUPPORTED.search(self.detail))
         )
 
 
@@ -206,5 +215,5 @@ def _innermost(error: BaseException) -> str:
 
 
 def _shortened(text: str, secret: str) -> str:
-    shown = " ".join(text.replace(secret, "[key]").split())
+    shown = " ".join((text.replace(secret, "[key]") if len(secret) >= _SHORTEST_KEY_CHARS else text).split())
     return shown if len(shown) <= _DETAIL_CHARS else f"{shown[:_DETAIL_CHARS]}…"

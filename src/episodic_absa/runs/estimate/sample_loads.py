@@ -105,7 +105,7 @@ class _Analysis(NamedTuple):
     def possible(self, whole_look: Sequence[MeasuredRequest]) -> Iterator[MeasuredRequest]:
         """Yield what may be sent at most, given the requests of a look at the whole sample."""
         yield from whole_look
-        asks_after_change = self.rules == "v2" and self.settings.enable_stage2
+        asks_after_change = self.rules == "v2" and self.settings.enable_stage2 and self.settings.effort == "full"
         if asks_after_change and all(request.role != "stage2_validator" for request in whole_look):
             # The second validator reads what the first one reads, the pairs after the change.
             first = [request for request in whole_look if request.role == "validator"]

@@ -1,0 +1,46 @@
+"""Where an answer ends: at the form of a further example, or at the token limit, which a server may not survive."""
+
+from typing import Any
+
+import pytest
+from tests.backends.llm.loopback_model import LoopbackModel, answer, failure
+from tests.backends.llm.test_llm_replier import REVIEW, SCREEN, run
+
+from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend
+from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.role_inputs import AteInputs
+
+NEXT_EXAMPLE = ['\n{"text"']
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-ours")
+
+
+def ask(server: LoopbackModel, *, states_form: bool = True) -> list[dict[str, Any]]:
+    prompt = Prompt("v2/joint.en", "Name the pairs.", REVIEW, states_form=states_form)
+    question = Ask("ate", AteInputs(text=REVIEW, language="en"), prompt, AteAnswer, 7)
+    run(lambda replier: RepairingBackend(replier).answer(question), server)
+    return server.bodies
+
+
+def test_a_prompt_with_examples_ends_the_answer_where_a_further_example_begins() -> None:
+    with LoopbackModel(answer(SCREEN)) as server:
+        assert ask(server)[0]["stop"] == NEXT_EXAMPLE
+    with LoopbackModel(answer(SCREEN)) as server:
+        assert "stop" not in ask(server, states_form=False)[0]
+
+
+def test_a_server_that_refuses_stop_words_is_asked_without_them() -> None:
+    with LoopbackModel(failure(400, "Unsupported parameter: 'stop'"), answer(SCREEN)) as server:
+        bodies = ask(server)
+    assert [body.get("stop") for body in bodies] == [NEXT_EXAMPLE, None]
+
+
+def test_each_retry_after_a_server_error_has_another_token_limit() -> None:
+    trouble = failure(500, "The model produced output that does not match the expected format")
+    with LoopbackModel(trouble, trouble, answer(SCREEN)) as server:
+        bodies = ask(server)
+    limits = [body.get("max_tokens") or body["max_completion_tokens"] for body in bodies]
+    assert limits == [1024, 1025, 1026]
