@@ -60,7 +60,9 @@ class _Extras:
 
 
 class LlmReplier(RemoteFacts):
-    """Asks one model. What its server refuses (a JSON Schema, a seed, stop words) is left out from then on, with one notice.
+    """Asks one model.
+
+    What its server refuses (a JSON Schema, a seed, stop words) is left out from then on, with one notice.
 
     Args:
         settings: the model and its address.
