@@ -35,8 +35,12 @@ RiskType = Literal["L3", "conflict", "implicit"]
 ActionTaken = Literal["polarity_flip", "abstain", "defer", "confidence_reduce", "neutral_fallback"]
 ErrorCategory = Literal["negation", "contrast", "irony", "aspect_conflict", "implicit_opinion", "format_error", "none"]
 Expects = Literal["change", "hold"]
-DebateGateReason = Literal["conflict", "validator", "alignment", "explicit_grounding_failure"]
-Stage2GateReason = Literal["validator", "conflict", "explicit_grounding_failure", "alignment", "neutral_only"]
+V2GateReason = Literal["structure", "reader_disagrees", "unsure"]
+"""Reasons of both gates that only rules v2 know."""
+DebateGateReason = Literal["conflict", "validator", "alignment", "explicit_grounding_failure", V2GateReason]
+Stage2GateReason = Literal[
+    "validator", "conflict", "explicit_grounding_failure", "alignment", "neutral_only", V2GateReason
+]
 InjectionSkip = Literal["", "not_exposed", "gate_closed", "empty_bundle", "char_cap"]
 OverrideSkip = Literal[
     "max_one_override_per_sample",
@@ -62,7 +66,12 @@ Look = Literal["none", "targets", "whole"]
 """What is asked again after Stage1: nothing; only which terms are targets; everything, with debate and Stage2."""
 Stake = Literal[DebateGateReason, Stage2GateReason, "doubted_polarity", "doubted_target", "missed_target"]
 """Why a sample is looked at again under `effort: adaptive`."""
-StorageTag = Literal["failure_asset", "utility", "novelty", "gate_disabled"]
+StorageTag = Literal[
+    "failure_asset", "utility", "novelty", "change_adopted", "change_proposed", "gate_signal", "gate_disabled"
+]
+"""Why an episode is stored: the first three under seed rules, the next three under rules v2."""
+StoreSkip = Literal["", "store_write_disabled", "no_gate_passed", "plain_sample"]
+"""Why no episode is stored; `no_gate_passed` belongs to seed rules, `plain_sample` to rules v2."""
 Rules = Literal["seed", "v2"]
 """Which set of rules decides: the original requirement, or the second version."""
 Effort = Literal["one_call", "stage1", "adaptive", "full"]

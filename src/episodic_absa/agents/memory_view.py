@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
+from episodic_absa.memory.episodes.selective_storage import Teaching
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, StoreDecision
 
@@ -29,7 +30,12 @@ class MemoryView(Protocol):
         ...
 
     async def write(
-        self, sample: Sample, stage1: Stage1Result, outcome: ReviewOutcome, summary: ModeratorSummary
+        self,
+        sample: Sample,
+        stage1: Stage1Result,
+        outcome: ReviewOutcome,
+        summary: ModeratorSummary,
+        teaching: Teaching | None = None,
     ) -> StoreDecision:
         """Store the episode of a sample if the condition allows. Called once, after the moderator."""
         ...
@@ -67,7 +73,12 @@ class DirectMemory:
         )
 
     async def write(
-        self, sample: Sample, stage1: Stage1Result, outcome: ReviewOutcome, summary: ModeratorSummary
+        self,
+        sample: Sample,
+        stage1: Stage1Result,
+        outcome: ReviewOutcome,
+        summary: ModeratorSummary,
+        teaching: Teaching | None = None,
     ) -> StoreDecision:
         """Store the episode of a sample if the condition allows. Called once, after the moderator."""
         return self._orchestrator.append_episode_if_needed(
@@ -81,4 +92,5 @@ class DirectMemory:
             sample_index=self._sample_index,
             seed=self._seed,
             used_in_eval=self._used_in_eval,
+            teaching=teaching,
         )

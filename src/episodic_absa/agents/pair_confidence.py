@@ -18,9 +18,15 @@ def with_confidence(item: SentimentItem, text: str, language: Language, reader: 
     """
     if item.is_backfilled or item.polarity is None:
         return item
+    known = calibrated_confidence(item, text, language, reader)
+    return item.model_copy(update={"confidence": UNKNOWN if known is None else known})
+
+
+def calibrated_confidence(item: SentimentItem, text: str, language: Language, reader: Reader | None) -> float | None:
+    """Return how likely the reader holds a pair to be right; None if it cannot say anything."""
     view = reader.view(text, language, item.aspect_term) if reader and item.aspect_term else None
     if view is None:
-        return item.model_copy(update={"confidence": UNKNOWN})
+        return None
     others_n = len(POLARITIES) - 1
     p_polarity = view.p_polarity if view.polarity == item.polarity else (1.0 - view.p_polarity) / others_n
-    return item.model_copy(update={"confidence": round(view.p_target * p_polarity, 4)})
+    return round(view.p_target * p_polarity, 4)

@@ -12,6 +12,7 @@ from episodic_absa.agents.decision.changes import Reader
 from episodic_absa.agents.decision.seed_rules import SeedRules
 from episodic_absa.agents.decision.settled import Settled
 from episodic_absa.agents.decision.v2_rules import V2Rules
+from episodic_absa.agents.gate_reading import GateReading, SeedGateReading, V2GateReading, load_gate_rules
 from episodic_absa.agents.second_look import AdaptiveLook, LookRule, WholeLook
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage1.slim_stage1 import SlimStage1
@@ -87,6 +88,7 @@ class Stages(NamedTuple):
     """The stages of one pipeline."""
 
     stage1: FirstStage
+    gate_reading: GateReading
     look_rule: LookRule
     asked_again: Mapping[Look, AskedAgain]
     """For every look but `none`."""
@@ -98,6 +100,7 @@ def seed_stages(settings: PipelineSettings, debate_slot_name: str, allowlist: fr
     stage2 = Stage2(settings, STAGE2_SLOT.name)
     return Stages(
         Stage1(settings, allowlist),
+        SeedGateReading(),
         WholeLook(),
         {"whole": AskedAgain(Debate(settings, debate_slot_name), stage2)},
         SeedRules(settings, stage2),
@@ -117,6 +120,7 @@ def v2_stages(
     )
     return Stages(
         SlimStage1(settings, allowlist, reader),
+        V2GateReading(load_gate_rules(), reader),
         AdaptiveLook(reader, rules.reader) if settings.effort == "adaptive" else WholeLook(),
         {"whole": whole, "targets": targets},
         V2Rules(settings, stage2, rules, reader),

@@ -1,6 +1,6 @@
 """Analyses one sample from text to tuples. `SupervisorAgent.run` is the function to read first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -24,19 +24,22 @@ from episodic_absa.memory import (
     DEBATE_SLOT,
     STAGE2_SLOT,
     GateDecision,
+    GateSignals,
     Injection,
     PrincipleCatalogue,
     SlotAnswer,
     SlotTarget,
-    gate_signals,
     injection_for,
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
+from episodic_absa.memory.episodes.selective_storage import Teaching
+from episodic_absa.memory.injection.advisory_injection_gate import decide_by, opens_a_gate
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Look, Rules
 
 
@@ -97,7 +100,7 @@ class SupervisorAgent:
         asking = asking or self.new_asking(memory.condition, seed)
         first = await self._stages.stage1.run(sample, language, asking)  # ATE -> ATSA -> Validator
         stage1 = first.result
-        signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
+        signals = self._stages.gate_reading.signals(sample.text, language, stage1)
         second_look = self._stages.look_rule.decide(sample.text, language, stage1, signals)
         asked_again = self._stages.asked_again.get(second_look.look)
         debate = asked_again.debate if asked_again and self.settings.enable_debate else None
@@ -123,7 +126,8 @@ class SupervisorAgent:
         )
         if not _asked_stage2(asking.calls):
             to_stage2 = _unasked(to_stage2, to_debate.meta)
-        store = await memory.write(sample, stage1, decision.outcome, decision.summary)  # the only write
+        teaching = _teaching(signals, changes) if self._rules == "v2" else None
+        store = await memory.write(sample, stage1, decision.outcome, decision.summary, teaching)  # the only write
         return SampleResult(
             sample=sample,
             language=language,
@@ -151,9 +155,10 @@ class SupervisorAgent:
             calls=tuple(asking.calls),
         )
 
-    def may_show_memory(self, condition: Condition, stage1: Stage1Result) -> bool:
+    def may_show_memory(self, condition: Condition, sample: Sample, stage1: Stage1Result) -> bool:
         """Return whether a prompt of this sample may show memory: the condition exposes it and a gate is open."""
-        signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
+        language = effective_language(sample.language_code, sample.text)
+        signals = self._stages.gate_reading.signals(sample.text, language, stage1)
         to_debate = condition.exposed_to_debate and self._has_reader(self._debate_slot)
         to_stage2 = condition.exposed_to_stage2 and self._has_reader(STAGE2_SLOT)
         return (to_debate and should_inject_advisory_with_reason(signals).allowed) or (
@@ -162,12 +167,9 @@ class SupervisorAgent:
 
     def with_memory(self, result: SampleResult, answer: SlotAnswer, catalogue: PrincipleCatalogue) -> SampleResult:
         """Return the result with the memory record of a later read that shows the same in every prompt."""
-        stage1 = result.stage1
-        signals = gate_signals(stage1.ate, stage1.atsa, stage1.validator)
-        gate, gate2 = (
-            should_inject_advisory_with_reason(signals),
-            should_inject_memory_for_stage2_with_reason(signals),
-        )
+        # Gates do not depend on memory: the result's own record says why they opened.
+        gate = decide_by(result.memory.injection_trigger_reasons)
+        gate2 = decide_by(result.memory.stage2_memory_gate_reasons)
         look = "whole" if result.second_look is None else result.second_look.look
         to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue, look)
         to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue, look)
@@ -216,6 +218,10 @@ class SupervisorAgent:
         if look == "targets":
             asked &= {TARGETS_SPEAKER}
         return self.settings.enable_debate and not asked.isdisjoint(debate.memory_visible_to)
+
+
+def _teaching(signals: GateSignals, changes: Sequence[ChangeRecord]) -> Teaching:
+    return Teaching(len(changes), sum(change.adopted for change in changes), opens_a_gate(signals))
 
 
 def _asked_stage2(calls: Iterable[CallRecord]) -> bool:

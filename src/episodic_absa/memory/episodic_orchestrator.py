@@ -12,7 +12,7 @@ from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
-from episodic_absa.memory.episodes.selective_storage import storage_tags
+from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
 from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
 from episodic_absa.memory.retrieval.retriever import Retriever
@@ -29,7 +29,15 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, ProvenanceV1_1
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
-from episodic_absa.vocabulary import DEBATE_CALLS, DangerousAdvice, DebateCall, FirewallMode, MemoryMode, Split
+from episodic_absa.vocabulary import (
+    DEBATE_CALLS,
+    DangerousAdvice,
+    DebateCall,
+    FirewallMode,
+    MemoryMode,
+    Split,
+    StoreSkip,
+)
 
 _KEYS_OF_THE_PIPELINE: Final = {
     "memory_prompt_injection_chars_cap": "PipelineSettings(memory_prompt_injection_chars_cap=...)",
@@ -62,7 +70,7 @@ class EpisodicMemorySettings(FrozenModel):
     """None: as the conditions file says."""
     firewall: FirewallMode = "drop"
     selective_storage: Flag = True
-    """Whether only episodes that pass a storage gate are kept."""
+    """Whether only episodes that there is a reason to keep are stored; False stores every sample."""
 
     @model_validator(mode="before")
     @classmethod
@@ -208,8 +216,9 @@ class EpisodicOrchestrator:
         sample_index: int = 0,
         seed: int = 0,
         used_in_eval: bool = False,
+        teaching: Teaching | None = None,
     ) -> StoreDecision:
-        """Build the episode of a sample and store it if the condition writes and a storage gate passes.
+        """Build the episode of a sample and store it if the condition writes and there is a reason to keep it.
 
         Args:
             text: the review; it is only compared with the episode, so that no part of it is stored.
@@ -222,6 +231,7 @@ class EpisodicOrchestrator:
             sample_index: the position of the sample in the run.
             seed: the seed of the run.
             used_in_eval: whether the split of the sample is the one being evaluated.
+            teaching: what rules v2 decide by; None leaves the decision to the storage gates of seed rules.
 
         Returns:
             Whether the episode was stored, under which id, and the reason.
@@ -243,9 +253,13 @@ class EpisodicOrchestrator:
         draft = self._episodes.build(text, signature, stage1, outcome, moderator_summary, provenance)
         refuse_text_runs(draft, text, signature.language)
         if self.settings.selective_storage:
-            tags = storage_tags(draft, self.store.load().episode_index)
+            skip: StoreSkip
+            if teaching is None:
+                tags, skip = storage_tags(draft, self.store.load().episode_index), "no_gate_passed"
+            else:
+                tags, skip = teaching_tags(teaching), "plain_sample"
             if not tags:
-                return StoreDecision(store_decision="skipped", store_skip_reason="no_gate_passed")
+                return StoreDecision(store_decision="skipped", store_skip_reason=skip)
         else:
             tags = ("gate_disabled",)
         entry = self.store.append(draft)

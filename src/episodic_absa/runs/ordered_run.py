@@ -26,6 +26,7 @@ from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
+from episodic_absa.memory.episodes.selective_storage import Teaching
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, StoreDecision
 from episodic_absa.schemas.run_files.call_record import CallRecord
@@ -174,9 +175,9 @@ class OrderedRun:
         """Return the memory as it is now."""
         return DirectMemory(self._orchestrator, sample_index=index, seed=self._seed, used_in_eval=self._used_in_eval)
 
-    def can_reach_a_prompt(self, stage1: Stage1Result) -> bool:
+    def can_reach_a_prompt(self, sample: Sample, stage1: Stage1Result) -> bool:
         """Whether what memory holds could show in this sample's prompts."""
-        return self._supervisor.may_show_memory(self._orchestrator.condition, stage1)
+        return self._supervisor.may_show_memory(self._orchestrator.condition, sample, stage1)
 
 
 class _MemoryAtItsTurn:
@@ -208,7 +209,7 @@ class _MemoryAtItsTurn:
     async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
         if not (self.condition.retrieval_execute and self.condition.store_write):
             return await self._direct.read(sample, stage1)
-        if not self._run.can_reach_a_prompt(stage1):
+        if not self._run.can_reach_a_prompt(sample, stage1):
             self._deferring = True
             return self._direct.without_debate()
         self.speculated = not await self._run.wait_for_turn(self._index, ahead=self._speculate_ahead)
@@ -218,7 +219,12 @@ class _MemoryAtItsTurn:
         return answer
 
     async def write(
-        self, sample: Sample, stage1: Stage1Result, outcome: ReviewOutcome, summary: ModeratorSummary
+        self,
+        sample: Sample,
+        stage1: Stage1Result,
+        outcome: ReviewOutcome,
+        summary: ModeratorSummary,
+        teaching: Teaching | None = None,
     ) -> StoreDecision:
         await self._run.wait_for_turn(self._index)
         if self._deferring:
@@ -229,4 +235,4 @@ class _MemoryAtItsTurn:
                 raise _WrongGuess
             # The prompts are those of the turn; the record is, too.
             self.deferred = now
-        return await self._direct.write(sample, stage1, outcome, summary)
+        return await self._direct.write(sample, stage1, outcome, summary, teaching)

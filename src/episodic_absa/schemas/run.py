@@ -17,6 +17,7 @@ from episodic_absa.vocabulary import (
     Rules,
     Stage2GateReason,
     StorageTag,
+    StoreSkip,
 )
 
 
@@ -90,6 +91,6 @@ class StoreDecision(FrozenModel):
     """Whether a sample became an episode, and why."""
 
     store_decision: Literal["stored", "skipped"]
-    store_skip_reason: Literal["", "store_write_disabled", "no_gate_passed"] = ""
+    store_skip_reason: StoreSkip = ""
     store_reason_tags: tuple[StorageTag, ...] = ()
     episode_id: EpisodeId | None = None

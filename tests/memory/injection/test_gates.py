@@ -221,3 +221,16 @@ def test_both_gates_are_the_or_of_their_reasons_in_their_own_order(has_conflict:
         assert tuple(should_inject_memory_for_stage2_with_reason(signals).reasons) == tuple(
             r for r, hit in stage2.items() if hit
         )
+
+
+# CHECKLIST 242
+def test_the_reasons_of_rules_v2_come_last_in_both_gates_and_each_opens_them_alone() -> None:
+    closed = gate_signals(Stage1Ate(), Stage1Atsa(), ValidatorOutput())
+    fields = {"structure": "has_structure", "reader_disagrees": "reader_disagrees", "unsure": "is_unsure"}
+    for reason, field in fields.items():
+        for gate in (should_inject_advisory_with_reason, should_inject_memory_for_stage2_with_reason):
+            assert gate(closed._replace(**{field: True})) == (True, reason, (reason,))
+    all_open = GateSignals(True, 1, 2, True, True, True, True, True)
+    for gate in (should_inject_advisory_with_reason, should_inject_memory_for_stage2_with_reason):
+        assert gate(all_open).reasons[-3:] == tuple(fields)
+        assert gate(all_open).reason not in fields

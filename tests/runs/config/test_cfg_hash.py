@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel
 from tests.runs.small_grid import write_experiment
 
+from episodic_absa.agents import gate_reading
 from episodic_absa.agents.decision import change_rules
-from episodic_absa.agents.decision.change_rules import SHIPPED_RULES
 from episodic_absa.backends.embedded import embedded_engine
 from episodic_absa.backends.embedded.reader_calibration import CALIBRATION_FILE
 from episodic_absa.runs.config import cfg_hash as hashing
@@ -187,21 +187,27 @@ def test_everything_shipped_that_results_depend_on_changes_the_hash(
 
 
 V2 = {"episodic_memory.conditions_path": "v2_0"}
+TABLES = (
+    (change_rules, "SHIPPED_RULES", change_rules.SHIPPED_RULES),
+    (gate_reading, "SHIPPED_GATES", gate_reading.SHIPPED_GATES),
+)
 
 
-@pytest.mark.parametrize("edited", ["adoption_rules.yaml", "reader_calibration.json"])
-def test_the_table_and_the_reader_change_the_hash_under_rules_v2_alone(
+@pytest.mark.parametrize("edited", ["adoption_rules.yaml", "gate_rules.yaml", "reader_calibration.json"])
+def test_the_tables_and_the_reader_change_the_hash_under_rules_v2_alone(
     edited: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = {"backbone.provider": "openai", "backbone.model": "m"}
     seed = {**model, "episodic_memory.conditions_path": "v1_3"}
     cells = ({**V2, **model}, {**V2, **model, "pipeline.reader": False}, seed)
     before = [_hash(tmp_path, changes) for changes in cells]
-    is_table = edited == SHIPPED_RULES.name
+    tables = {path.name: (module, name, path) for module, name, path in TABLES}
+    is_table = edited in tables
     if is_table:
+        module, name, path = tables[edited]
         table = tmp_path / edited
-        table.write_bytes(SHIPPED_RULES.read_bytes().replace(b"drop_for_below: 0.3", b"drop_for_below: 0.2"))
-        monkeypatch.setattr(change_rules, "SHIPPED_RULES", table)
+        table.write_bytes(path.read_bytes() + b"# another threshold\n")
+        monkeypatch.setattr(module, name, table)
     else:
         copied = tmp_path / "embedded"
         shutil.copytree(CALIBRATION_FILE.parent, copied)

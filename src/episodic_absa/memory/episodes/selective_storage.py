@@ -1,6 +1,9 @@
-"""Decides which episodes are stored: failures, outcomes of overrides, and kinds of cases not seen recently."""
+"""Decides which episodes are stored.
 
-from typing import Final
+Seed rules store failures, outcomes of overrides, and kinds of cases not seen recently. Rules v2 store what can teach.
+"""
+
+from typing import Final, NamedTuple
 
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
@@ -9,8 +12,32 @@ from episodic_absa.vocabulary import StorageTag
 _SEVERE: Final = 3
 
 
+class Teaching(NamedTuple):
+    """What later samples can learn from a sample, under rules v2."""
+
+    changes_proposed_n: int
+    changes_adopted_n: int
+    opens_a_gate: bool
+    """Whether the sample has a reason to show memory to the debate or to Stage2."""
+
+
+def teaching_tags(teaching: Teaching) -> tuple[StorageTag, ...]:
+    """Return every reason of rules v2 to store an episode; an empty tuple means that the sample is plain.
+
+    Example:
+        >>> teaching_tags(Teaching(changes_proposed_n=2, changes_adopted_n=0, opens_a_gate=True))
+        ('change_proposed', 'gate_signal')
+    """
+    tests: list[tuple[StorageTag, bool]] = [
+        ("change_adopted", teaching.changes_adopted_n > 0),
+        ("change_proposed", teaching.changes_proposed_n > 0),
+        ("gate_signal", teaching.opens_a_gate),
+    ]
+    return tuple(tag for tag, holds in tests if holds)
+
+
 def storage_tags(draft: EpisodeDraftV1_1, index: EpisodeIndex) -> tuple[StorageTag, ...]:
-    """Return every reason to store an episode; an empty tuple means that it is skipped."""
+    """Return every reason of seed rules to store an episode; an empty tuple means that it is skipped."""
     evaluation = draft.evaluation
     tests: list[tuple[StorageTag, bool]] = [
         (

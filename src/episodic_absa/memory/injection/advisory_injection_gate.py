@@ -1,17 +1,17 @@
-"""The gates of the debate and of Stage2: is there a reason to show memory? Pure functions of Stage1."""
+"""The gates of the debate and of Stage2: is there a reason to show memory? Pure functions of the first analysis."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples
 from episodic_absa.schemas.absa import Stage1Ate, Stage1Atsa, ValidatorOutput
-from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason
+from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason, V2GateReason
 
 ReasonT = TypeVar("ReasonT", bound=str)
 
 
 class GateSignals(NamedTuple):
-    """The findings of Stage1 that open a gate."""
+    """The findings that open a gate. The last three hold under rules v2 alone."""
 
     has_conflict: bool
     """Whether an aspect has two polarities. Backfills and missing polarities do not count."""
@@ -21,6 +21,12 @@ class GateSignals(NamedTuple):
     """Whether ATE named an explicit term, dropped at least one, and dropped all as alignment failures."""
     neutral_only: bool
     """Whether there are sentiments and none is positive or negative."""
+    has_structure: bool = False
+    """Whether a cue of negation, contrast or irony stands in a clause that holds an aspect."""
+    reader_disagrees: bool = False
+    """Whether the reader gives an aspect another polarity than Stage1."""
+    is_unsure: bool = False
+    """Whether the calibrated confidence of a pair is low."""
 
 
 class GateDecision(NamedTuple, Generic[ReasonT]):
@@ -34,7 +40,7 @@ class GateDecision(NamedTuple, Generic[ReasonT]):
 
 
 def gate_signals(ate: Stage1Ate, atsa: Stage1Atsa, validator: ValidatorOutput) -> GateSignals:
-    """Return the signals of a first analysis."""
+    """Return the signals that Stage1 alone gives. A caller that knows more sets the other fields with `_replace`."""
     drop_reasons = [drop.drop_reason for drop in ate.drops]
     had_explicit_term = any(item.aspect_term for item in ate.aspects) or any(drop.aspect_term for drop in ate.drops)
     judged = [item.polarity for item in atsa.sentiments if item.polarity and not item.is_backfilled]
@@ -63,6 +69,7 @@ def should_inject_advisory_with_reason(signals: GateSignals) -> GateDecision[Deb
         ("validator", signals.structural_risk_n >= 1),
         ("alignment", signals.alignment_failure_n >= 2),
         ("explicit_grounding_failure", signals.explicit_grounding_failure),
+        *_v2_tests(signals),
     ]
     return _decide(tests)
 
@@ -81,10 +88,29 @@ def should_inject_memory_for_stage2_with_reason(signals: GateSignals) -> GateDec
         ("explicit_grounding_failure", signals.explicit_grounding_failure),
         ("alignment", signals.alignment_failure_n >= 1),
         ("neutral_only", signals.neutral_only),
+        *_v2_tests(signals),
     ]
     return _decide(tests)
 
 
+def opens_a_gate(signals: GateSignals) -> bool:
+    """Return whether the debate or Stage2 may see memory."""
+    debate, stage2 = should_inject_advisory_with_reason(signals), should_inject_memory_for_stage2_with_reason(signals)
+    return debate.allowed or stage2.allowed
+
+
+def _v2_tests(signals: GateSignals) -> list[tuple[V2GateReason, bool]]:
+    return [
+        ("structure", signals.has_structure),
+        ("reader_disagrees", signals.reader_disagrees),
+        ("unsure", signals.is_unsure),
+    ]
+
+
+def decide_by(reasons: Sequence[ReasonT]) -> GateDecision[ReasonT]:
+    """Return the decision of a gate for which these reasons hold, in its order."""
+    return GateDecision(bool(reasons), reasons[0] if reasons else None, tuple(reasons))
+
+
 def _decide(tests: Iterable[tuple[ReasonT, bool]]) -> GateDecision[ReasonT]:
-    reasons = tuple(reason for reason, holds in tests if holds)
-    return GateDecision(bool(reasons), reasons[0] if reasons else None, reasons)
+    return decide_by([reason for reason, holds in tests if holds])

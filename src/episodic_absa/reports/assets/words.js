@@ -50,6 +50,9 @@ const WORDS = {
     alignment: ["Stage1 named terms that the text does not hold", "Stage1이 본문에 없는 용어를 제시했습니다"],
     explicit_grounding_failure: ["every term that Stage1 dropped is missing in the text", "Stage1이 버린 용어가 모두 본문에 없습니다"],
     neutral_only: ["no sentiment is positive or negative", "긍정이나 부정인 감성이 없습니다"],
+    structure: ["a clause with an aspect has a cue of negation, contrast or irony", "속성이 있는 절에 부정, 대조, 반어 표지가 있습니다"],
+    reader_disagrees: ["the reader gives an aspect another polarity", "판독기가 속성의 극성을 다르게 봅니다"],
+    unsure: ["the confidence of a pair is low", "확신도가 낮은 쌍이 있습니다"],
   },
   override: {
     max_one_override_per_sample: ["the sample already has an override", "이 샘플에는 이미 오버라이드가 있습니다"],
@@ -66,6 +69,7 @@ const WORDS = {
   store: {
     store_write_disabled: ["the condition writes nothing", "이 조건은 기록하지 않습니다"],
     no_gate_passed: ["the episode is neither risky nor useful nor new", "위험하지도 유용하지도 새롭지도 않은 에피소드입니다"],
+    plain_sample: ["nobody proposed a change and no gate is open", "제안된 변경도 열린 게이트도 없습니다"],
   },
   stored: { stored: ["stored", "저장됨"], skipped: ["skipped", "저장하지 않음"] },
   rule: {

@@ -33,6 +33,9 @@ _GATE_WORDS: Final[Mapping[str, Bilingual]] = {
     "alignment": Bilingual(en="alignment", ko="정렬 실패"),
     "explicit_grounding_failure": Bilingual(en="explicit grounding failure", ko="명시 근거 실패"),
     "neutral_only": Bilingual(en="neutral only", ko="중립뿐"),
+    "structure": Bilingual(en="structure", ko="부정·대조·반어 표지"),
+    "reader_disagrees": Bilingual(en="reader disagrees", ko="판독기의 이견"),
+    "unsure": Bilingual(en="unsure", ko="낮은 확신도"),
 }
 """The reasons of both gates."""
 _GROWTH: Final[tuple[tuple[str, Bilingual, bool], ...]] = (

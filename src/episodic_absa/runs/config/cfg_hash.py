@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.agents.decision.change_rules import adoption_sha256
+from episodic_absa.agents.gate_reading import gate_rules_sha256
 from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.provider_facts import reader_fingerprint, shipped_fingerprint
@@ -91,9 +92,9 @@ def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str,
 
 
 def decision_hashes(pipeline: PipelineSettings, condition: Condition) -> dict[str, str]:
-    """Return the hashes of what decides changes under rules v2: the table and, if it is heard, the reader.
+    """Return the hashes of what decides under rules v2: table, thresholds of the gates and, if it is heard, the reader.
 
-    The keys are those of the manifest. Seed rules depend on neither.
+    The keys are those of the manifest. Seed rules depend on none of them.
 
     Raises:
         ConfigError: the settings and the condition contradict each other.
@@ -101,7 +102,7 @@ def decision_hashes(pipeline: PipelineSettings, condition: Condition) -> dict[st
     if condition.rules == "seed":
         return {}
     reader = {"reader_sha256": reader_fingerprint()} if pipeline.under(condition).reader else {}
-    return {"adoption_sha256": adoption_sha256(), **reader}
+    return {"adoption_sha256": adoption_sha256(), "gates_sha256": gate_rules_sha256(), **reader}
 
 
 def sha256_of(path: Path) -> str:

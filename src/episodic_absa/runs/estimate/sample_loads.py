@@ -116,6 +116,7 @@ class _Measured(NamedTuple):
     """The requests of one sample, and what the gates of the memory decide by."""
 
     requests: tuple[MeasuredRequest, ...]
+    sample: Sample
     stage1: Stage1Result
 
 
@@ -140,13 +141,13 @@ class _Measuring:
 
     def _load(self, condition: Condition, measured: Mapping[_Analysis, _Measured]) -> ConditionLoad:
         analysis = self._analysis(condition)
-        requests, stage1 = measured[analysis]
+        requests, sample, stage1 = measured[analysis]
         whole_look = measured[self._analysis(self._looking_at_all(condition))].requests
         return ConditionLoad(
             requests,
             certain=tuple(analysis.certain(requests)),
             possible=tuple(analysis.possible(whole_look)),
-            gate_opens=self._pipelines[analysis].supervisor.may_show_memory(condition, stage1),
+            gate_opens=self._pipelines[analysis].supervisor.may_show_memory(condition, sample, stage1),
             slot=self._slot,
         )
 
@@ -154,7 +155,7 @@ class _Measuring:
         noting = _NotingReplier(self._engine)
         supervisor = pipeline.supervisor.asking(RepairingBackend(noting))
         result = await supervisor.run(sample, DirectMemory(pipeline.memory), seed=_MEASURED_SEED)
-        return _Measured(tuple(noting.requests), result.stage1)
+        return _Measured(tuple(noting.requests), sample, result.stage1)
 
     def _looking_at_all(self, condition: Condition) -> Condition:
         """Return the condition with a second look at every sample, if it looks only where something is at stake."""

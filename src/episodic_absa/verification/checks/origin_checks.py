@@ -152,8 +152,12 @@ def check_samples(cell: CellFiles) -> Findings:
         yield f"{sample.uid}: not as in the data: {', '.join(names)}" if names else None
 
 
-_DECIDING: Final = {"adoption_sha256": "table of adoption", "reader_sha256": "reader"}
-"""What decides changes under rules v2, by its key in the manifest."""
+_DECIDING: Final = {
+    "adoption_sha256": "table of adoption",
+    "gates_sha256": "file of gate thresholds",
+    "reader_sha256": "reader",
+}
+"""What decides under rules v2, by its key in the manifest."""
 
 ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
     "manifest_agrees": check_manifest_agrees,

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from episodic_absa.schemas.run_files.change_record import ChangeReason
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
-from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip
+from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip, StoreSkip
 
 INJECTION_SKIP_WORDS: Final[dict[InjectionSkip, str]] = {
     "": "",
@@ -32,10 +32,11 @@ CHANGE_WORDS: Final[dict[ChangeReason, str]] = {
     "score_too_low": "these witnesses do not suffice",
     "outweighed": "another change of the same pair is stronger",
 }
-STORE_SKIP_WORDS: Final[dict[Literal["", "store_write_disabled", "no_gate_passed"], str]] = {
+STORE_SKIP_WORDS: Final[dict[StoreSkip, str]] = {
     "": "",
     "store_write_disabled": "the condition stores nothing",
     "no_gate_passed": "neither risky, nor useful, nor new",
+    "plain_sample": "nobody proposed a change and no gate is open",
 }
 MODERATOR_RULE_WORDS: Final[dict[ModeratorRule, str]] = {
     "Z": "nothing judged",
