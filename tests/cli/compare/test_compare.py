@@ -175,7 +175,7 @@ def test_changed_samples_are_listed_with_the_pairs_of_each_side(compare: Compare
     assert told["changed_samples"] == str(path)
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["uid", "seed", "status", "pairs_a", "pairs_b", "pairs_gold", "f1_a", "f1_b"]
+    assert list(rows[0]) == ["uid", "order", "seed", "status", "pairs_a", "pairs_b", "pairs_gold", "f1_a", "f1_b"]
     assert {row["status"] for row in rows} <= {"better", "worse", "different"}
     assert {status: sum(row["status"] == status for row in rows) for status in told["changed"]} == told["changed"]
     assert [(row["uid"], row["seed"]) for row in rows] == sorted((row["uid"], row["seed"]) for row in rows)
@@ -259,7 +259,10 @@ def test_the_table_fits_a_terminal_and_shows_both_values_with_their_n(
         (("{grid}", "C2", "C9"), "holds no condition 'C9'; choose from C1, C2, C2_silent"),
         (("{grid}", "{grid}/C1"), "holds several conditions (C1, C2, C2_silent); name two: episodic-absa compare"),
         (("{grid}/nowhere/C1", "{grid}/C1"), "is not a directory; name that of a run, or GRID/CONDITION"),
-        (("{grid}/C1__seed1", "{grid}/C2__seed2"), "paired by uid and seed; name runs that share a seed"),
+        (
+            ("{grid}/C1__seed1", "{grid}/C2__seed2"),
+            "paired by uid, order and seed; name runs that share an",
+        ),
         (("{grid}/..", "{grid}/C1"), "holds no cell of a run; name a directory that a run wrote"),
     ],
 )

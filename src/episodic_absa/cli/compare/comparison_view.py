@@ -140,7 +140,7 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
     yield (
         f"A = {comparison.a}, B = {comparison.b}. CI: percentile bootstrap over reviews. p: paired permutation test. "
         "Holm p: corrected for all outcome tests of this pair. dz: mean over standard deviation of the differences. "
-        "n: reviews, their seeds averaged."
+        "n: reviews, their orders and seeds averaged."
     )
     outcomes = [metric for metric in comparison.metrics if metric.kind == "outcome"]
     if any(excludes_zero(metric) and claim_strength(metric) == "none" for metric in outcomes):
