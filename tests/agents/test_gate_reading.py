@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from tests.agents import builders
 
-from episodic_absa.agents.gate_reading import V2GateReading, load_gate_rules
+from episodic_absa.agents.gate_reading import SHIPPED_GATES, V2GateReading, load_gate_rules
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.errors import ConfigError
+from episodic_absa.schemas.absa import StructuralRisk, ValidatorOutput
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
-from episodic_absa.vocabulary import Language
+from episodic_absa.vocabulary import Language, RiskId
 
 b: Any = builders
 
@@ -22,7 +23,9 @@ SURE = {"food": ReaderView(0.8, "positive", 0.95), "service": ReaderView(0.8, "n
 """Agrees with the pairs of SLIM_ANSWERS: their confidence is 0.76."""
 DOUBTING = {**SURE, "food": ReaderView(0.6, "positive", 0.95)}
 """Agrees, with a confidence of 0.57."""
-OTHER = {**SURE, "food": ReaderView(0.9, "negative", 0.55)}
+OTHER = {**SURE, "food": ReaderView(0.9, "negative", 0.95)}
+LEANING = {**SURE, "food": ReaderView(0.9, "negative", 0.55)}
+"""Would give another polarity, and is not sure of it: the confidence of the pair is 0.2."""
 
 
 class TableReader:
@@ -60,8 +63,8 @@ def reasons(result: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
         (CUED, TableReader(SURE), ("structure",)),
         (b.TEXT, TableReader(SURE, OTHER), ("reader_disagrees",)),
         (b.TEXT, TableReader(DOUBTING), ("unsure",)),
-        # A polarity that the reader does not choose gets half of what is left: a model's pair is then unsure, too.
-        (b.TEXT, TableReader(OTHER), ("reader_disagrees", "unsure")),
+        (b.TEXT, TableReader(OTHER), ("reader_disagrees",)),
+        (b.TEXT, TableReader(LEANING), ()),
         (b.TEXT, TableReader({}), ()),
         (CUED, None, ("structure",)),
     ],
@@ -112,12 +115,33 @@ def test_a_cue_counts_in_the_clause_of_an_aspect(text: str, language: Language, 
 
 
 def test_on_the_embedded_backend_the_half_that_did_not_make_a_pair_disagrees() -> None:
-    reading = V2GateReading(load_gate_rules(), OtherHalfReader(EmbeddedEngine()))
+    always = load_gate_rules().model_copy(update={"reader_disagrees_from": 0.0})
+    reading = V2GateReading(always, OtherHalfReader(EmbeddedEngine()))
     text = "The noodles were fresh, but the sauce was basically water."
     # The rules find no word against the sauce; rules and weights agree on the noodles.
     for term, polarity, disagrees in (("noodles", "positive", False), ("sauce", "negative", True)):
         stage1 = b.stage1_of([b.aspect(term, text)], [b.sentiment(term, polarity, text=text)])
         assert reading.signals(text, "en", stage1).reader_disagrees is disagrees
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "risk", "risk_n"),
+    [
+        (b.TEXT, "en", "CONTRAST_SCOPE", 0),
+        ("The food was great, but the service was slow.", "en", "CONTRAST_SCOPE", 1),
+        ("The food was great, but the service was slow.", "en", "NEGATION_SCOPE", 0),
+        (CUED, "en", "NEGATION_SCOPE", 1),
+        (b.TEXT, "en", "EVIDENCE_GAP", 1),
+        (b.TEXT, "other", "CONTRAST_SCOPE", 1),
+    ],
+)
+def test_a_risk_about_a_scope_counts_where_the_text_holds_its_cue(
+    text: str, language: Language, risk: RiskId, risk_n: int
+) -> None:
+    stage1 = b.stage1_of([b.aspect("food", text)], [b.sentiment("food", "positive", text=text)])
+    named = StructuralRisk(id="r1", type=risk)
+    stage1 = stage1.model_copy(update={"validator": ValidatorOutput(structural_risks=(named,))})
+    assert V2GateReading(load_gate_rules(), None).signals(text, language, stage1).structural_risk_n == risk_n
 
 
 @pytest.mark.parametrize(
@@ -150,7 +174,7 @@ def test_open_gates_change_no_prompt_of_a_condition_that_hides_memory(tmp_path: 
 
 def test_a_file_of_thresholds_with_a_mistake_names_its_key(tmp_path: Path) -> None:
     path = tmp_path / "gates.yaml"
-    path.write_text("structure: [negation]\nreader_disagrees_from: 0.0\nunsure_below: 7\n", encoding="utf-8")
+    path.write_text(SHIPPED_GATES.read_text(encoding="utf-8").replace("0.6", "7"), encoding="utf-8")
     with pytest.raises(ConfigError, match="unsure_below"):
         load_gate_rules(path)
 

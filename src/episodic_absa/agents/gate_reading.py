@@ -1,6 +1,7 @@
 """Reads from a first analysis what the memory's gates decide by. The memory gets values and never sees the reader."""
 
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, Protocol
@@ -14,13 +15,18 @@ from episodic_absa.agents.pair_confidence import calibrated_confidence
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import CueKind, find_contrasts, find_ironies, find_negations
 from episodic_absa.memory import GateSignals, gate_signals
-from episodic_absa.schemas.absa import SentimentItem, Stage1Result
-from episodic_absa.schemas.frozen_model import FrozenModel, Score
+from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
+from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
 from episodic_absa.serialization.yaml_file import read_yaml_file
-from episodic_absa.vocabulary import POLARITIES, Language
+from episodic_absa.vocabulary import POLARITIES, Language, RiskId
 
 SHIPPED_GATES: Final = Path(__file__).parent / "decision" / "gate_rules.yaml"
 _FINDERS: Final = {"negation": find_negations, "contrast": find_contrasts, "irony": find_ironies}
+_CUE_OF_RISK: Final[Mapping[RiskId, CueKind]] = {
+    "NEGATION_SCOPE": "negation",
+    "CONTRAST_SCOPE": "contrast",
+    "IRONY": "irony",
+}
 
 
 class GateRules(FrozenModel):
@@ -28,8 +34,12 @@ class GateRules(FrozenModel):
 
     structure: Annotated[tuple[CueKind, ...], Field(min_length=1)]
     """The kinds of cues that count."""
+    scope_risks_need_cues: Flag
+    """Whether a risk about a scope opens a gate only where the text holds a cue of its kind."""
     reader_disagrees_from: Score
     """How likely the reader must hold its own polarity to be."""
+    unsure_from: Score
+    """A pair with a lower calibrated confidence is almost surely wrong, which is no doubt."""
     unsure_below: Score
     """A pair with a lower calibrated confidence is unsure."""
 
@@ -90,10 +100,18 @@ class V2GateReading:
         """Return the signals of one sample."""
         pairs = [item for item in stage1.atsa.sentiments if is_pair(item) and item.aspect_term]
         return gate_signals(stage1.ate, stage1.atsa, stage1.validator)._replace(
+            structural_risk_n=sum(self._counts(risk, text, language) for risk in stage1.validator.structural_risks),
             has_structure=self._has_structure(text, language, stage1),
             reader_disagrees=any(self._reader_disagrees(item, text, language) for item in pairs),
             is_unsure=any(self._is_unsure(item, text, language) for item in pairs),
         )
+
+    def _counts(self, risk: StructuralRisk, text: str, language: Language) -> bool:
+        cue = _CUE_OF_RISK.get(risk.type)
+        # Without a lexicon of the language nothing speaks against the risk.
+        if cue is None or language == "other" or not self._rules.scope_risks_need_cues:
+            return True
+        return bool(_FINDERS[cue](text, language))
 
     def _has_structure(self, text: str, language: Language, stage1: Stage1Result) -> bool:
         cues = [cue for kind in self._rules.structure for cue in _FINDERS[kind](text, language)]
@@ -119,4 +137,4 @@ class V2GateReading:
 
     def _is_unsure(self, item: SentimentItem, text: str, language: Language) -> bool:
         confidence = calibrated_confidence(item, text, language, self._reader)
-        return confidence is not None and confidence < self._rules.unsure_below
+        return confidence is not None and self._rules.unsure_from <= confidence < self._rules.unsure_below
