@@ -9,7 +9,7 @@ def coin_value(uid: str, principle_id: str) -> float:
 
     Example:
         >>> round(coin_value("review-1", "P-NEG-01"), 6)
-        0.0
+        0.641458
     """
     return _whole_number(uid, principle_id) / 2**64
 

@@ -1,6 +1,6 @@
 """The cells of an experiment: one per condition and seed, and one per seed that builds a store."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -107,7 +107,7 @@ def require_stores(config: ExperimentConfig, starts: Mapping[str, Path | None]) 
             or its `advice` names a store, a file or a principle that does not exist.
     """
     cells = list(evaluated_cells(config))
-    _require_advice(config, cells)
+    _require_advice(config)
     written = {cell.store: cell for cell in cells if cell.condition.store_write}
     for cell in cells:
         writer = written.get(cell.store, cell)
@@ -135,8 +135,9 @@ def require_stores(config: ExperimentConfig, starts: Mapping[str, Path | None]) 
             )
 
 
-def _require_advice(config: ExperimentConfig, cells: Sequence[Cell]) -> None:
-    stores = {cell.store.resolve() for cell in all_cells(config) if cell.store is not None}
+def _require_advice(config: ExperimentConfig) -> None:
+    cells = all_cells(config)
+    stores = {cell.store.resolve() for cell in cells if cell.store is not None}
     for cell in cells:
         overlay = cell.condition.advice
         require_advice(overlay, config.root, load_catalogue())
