@@ -72,7 +72,7 @@ def compose_placebo(language: Language, chars: int, key: str, terms: Sequence[st
         chosen.append(text)
         left -= len(text) + 1
     # Two texts at the end give almost every length.
-    endings = [(text,) for text in texts] + list(combinations(texts, 2))
+    endings: list[tuple[str, ...]] = [*((text,) for text in texts), *combinations(texts, 2)]
     chosen += min(endings, key=lambda ending: abs(sum(map(len, ending)) + len(ending) - 1 - left))
     return " ".join(chosen)
 
