@@ -73,8 +73,8 @@ def compose_placebo(language: Language, chars: int, key: str, terms: Sequence[st
         left -= len(text) + 1
     # Two texts at the end give almost every length.
     endings: list[tuple[str, ...]] = [*((text,) for text in texts), *combinations(texts, 2)]
-    chosen += min(endings, key=lambda ending: abs(sum(map(len, ending)) + len(ending) - 1 - left))
-    return " ".join(chosen)
+    ending: tuple[str, ...] = min(endings, key=lambda ending: abs(sum(map(len, ending)) + len(ending) - 1 - left))
+    return " ".join((*chosen, *ending))
 
 
 def placebo_texts(language: Language) -> tuple[str, ...]:
