@@ -18,7 +18,7 @@ def test_json_holds_every_flag_of_every_condition(cli: Cli, source: str) -> None
     loaded = load_conditions(source)
     assert told["conditions"] == {
         name: {flag: getattr(condition, flag) for flag in (*FLAG_NAMES, "rules")}
-        | {"pipeline": condition.pipeline.model_dump()}
+        | {"advice": condition.advice.model_dump(), "pipeline": condition.pipeline.model_dump()}
         for name, condition in loaded.conditions.items()
     }
     assert told["aliases"] == loaded.aliases
@@ -45,6 +45,9 @@ def test_the_table_is_readable_without_colour_in_80_columns(cli: Cli) -> None:
     assert [row for name, row in rows.items() if not name.startswith("C")] == [rows["C1"]] * 4
     assert [line.split(maxsplit=1)[1] for line in settings.splitlines()] == [
         "conditions  rules v2",
+        "advice from random",
+        "advice from placebo",
+        "advice withhold 0.5",
         "pipeline effort adaptive",
         "pipeline effort stage1",
         "pipeline effort one_call",

@@ -28,12 +28,19 @@ EFFORTS: dict[str, dict[str, Any]] = {
     "one_call_votes": {"effort": "one_call", "votes": 5},
 }
 """The conditions of v2_0 that have the flags of C1 and ask less."""
+ARMS: dict[str, dict[str, Any]] = {
+    "C2_random": {"from": "random"},
+    "C2_placebo": {"from": "placebo"},
+    "C2_trial": {"withhold": 0.5},
+}
+"""The conditions of v2_0 that have the flags of C2 and other advice."""
 FILES: dict[str, tuple[str, ...]] = {
     "v1_1": ("C1", "C2", "C2_silent"),
     "v1_2": ("C1", "C2", "C2_silent", "C2_eval_only"),
     "v1_3": ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
     "v2_0": (
         *("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"),
+        *ARMS,
         *EFFORTS,
     ),
 }
@@ -63,14 +70,18 @@ def write(folder: Path, document: Document) -> Path:
 def test_each_shipped_file_gives_each_condition_the_flags_of_the_table(version: str, name: str) -> None:
     condition = load_condition(name, version)
     assert condition.name == name
-    assert tuple(getattr(condition, flag) for flag in FLAGS) == TABLE["C1" if name in EFFORTS else name]
+    assert (
+        tuple(getattr(condition, flag) for flag in FLAGS)
+        == TABLE["C1" if name in EFFORTS else "C2" if name in ARMS else name]
+    )
     assert condition.rules == ("v2" if version == "v2_0" else "seed")
     assert condition.pipeline.model_dump() == EFFORTS.get(name, {})
+    assert condition.advice.model_dump() == ARMS.get(name, {})
 
 
 # CHECKLIST 22
 def test_no_code_compares_a_condition_with_a_name() -> None:
-    names = {*FILES["v1_3"], "C3", "C2_eval", "stage1_only", "one_call_votes"}  # the others of v2_0 are efforts
+    names = {*FILES["v1_3"], "C3", "C2_eval", "stage1_only", "one_call_votes", *ARMS}  # the others of v2_0 are efforts
     comparing = []
     for module in Path(episodic_absa.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(module.read_text("utf-8"))):

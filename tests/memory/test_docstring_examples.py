@@ -10,6 +10,8 @@ MODULES = (
     "episodic_absa.agents.settings",
     "episodic_absa.conditions.conditions_file",
     "episodic_absa.memory.advice.advisory_builder",
+    "episodic_absa.memory.advice.chance",
+    "episodic_absa.memory.advice.placebo",
     "episodic_absa.memory.advice.principles",
     "episodic_absa.memory.episodic_orchestrator",
     "episodic_absa.memory.injection.advisory_injection_gate",
@@ -17,6 +19,7 @@ MODULES = (
     "episodic_absa.memory.retrieval.retriever",
     "episodic_absa.memory.signature_builder",
     "episodic_absa.memory.store.memory_store",
+    "episodic_absa.schemas.advice_overlay",
 )
 
 

@@ -245,9 +245,9 @@ SLOW = (
     ),
     mutant(
         "memory: a sample is retrieved for once",
-        "episodes = self._retriever.retrieve(self.store.load(), signature, query, sample_id=sample_id)",
+        "episodes = self._retriever.retrieve(stored, signature, query, sample_id=sample_id)",
         "for _ in (1, 2):\n"
-        "            episodes = self._retriever.retrieve(self.store.load(), signature, query, sample_id=sample_id)",
+        "            episodes = self._retriever.retrieve(stored, signature, query, sample_id=sample_id)",
         "agents/test_calls.py::test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1",
     ),
     mutant(

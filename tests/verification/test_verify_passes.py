@@ -36,7 +36,8 @@ def test_every_check_looked_at_something_in_some_cell(grid: Path) -> None:
     passed = {result.check for results in verified.cells.values() for result in results if result.result == "pass"}
     known = {result.check for results in verified.cells.values() for result in results}
     # Labels agree with their pairs under rules v2 only, override decisions are made under seed rules only.
-    assert known - passed == set()
+    # No condition of this grid has an advice overlay; tests/runs/test_arms_grid.py has some.
+    assert known - passed == {"arm_promises"}
 
 
 def test_integrity_json_stands_in_every_cell_and_in_the_grid(grid: Path) -> None:

@@ -17,6 +17,7 @@ from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.check_result import CheckResult
+from episodic_absa.verification.checks.arm_checks import ARM_CHECKS
 from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
@@ -34,6 +35,7 @@ _CELL_CHECKS: Final = {
     **DECISION_CHECKS,
     **METRIC_CHECKS,
     **MEMORY_CHECKS,
+    **ARM_CHECKS,
     **ORIGIN_CHECKS,
 }
 

@@ -12,6 +12,7 @@ from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
+from episodic_absa.memory.advice.placebo import placebo_sha256
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import cfg_hash, decision_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
@@ -37,7 +38,7 @@ def check_cfg_hash(cell: CellFiles) -> Findings:
 
 
 def check_data_hashes(cell: CellFiles) -> Findings:
-    """The data, gold and recording files are those of the run."""
+    """The data, gold, recording and advice files are those of the run."""
     manifest = cell.known_manifest
     hashes = manifest.dataset.sha256
     named = [(f"{split} file", path, hashes.get(split)) for split, path in manifest.dataset.paths.items()]
@@ -46,6 +47,11 @@ def check_data_hashes(cell: CellFiles) -> Findings:
     recording = recorded_experiment(manifest).backbone.recording
     if recording is not None:
         named.append(("recording", recording, manifest.recording_sha256))
+    advice, memory = manifest.condition.advice, manifest.episodic_memory
+    if advice.store is not None:
+        named.append(("donor's store", advice.store, memory.donor_store_sha256))
+    if advice.catalogue is not None:
+        named.append(("catalogue overlay", advice.catalogue, memory.catalogue_overlay_sha256))
     reached = [(name, place, sha256) for name, path, sha256 in named if (place := cell.resolve(path)) is not None]
     if not reached:
         raise NotApplicableError("the config file is not reachable from here, nor are the files it names")
@@ -70,6 +76,9 @@ def check_package_hashes(cell: CellFiles) -> Findings:
     if manifest.weights_sha256 is not None:
         shipped = shipped_fingerprint(recorded_experiment(manifest).backbone)
         yield None if shipped == manifest.weights_sha256 else "the embedded rules are not those of the run"
+    placebo = manifest.episodic_memory.placebo_sha256
+    if placebo is not None:
+        yield None if placebo_sha256() == placebo else "the placebo texts are not those of the run"
     yield from _decision_findings(manifest)
 
 
@@ -106,7 +115,7 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
         "backbone.temperature": (manifest.backbone.temperature, backbone.temperature),
         "backbone.seed": (manifest.backbone.seed, manifest.seed),
         "conditions.condition": (manifest.conditions.condition, block.condition),
-        "episodic_memory.topk": (manifest.episodic_memory.topk, block.topk),
+        "episodic_memory.topk": (manifest.episodic_memory.topk, manifest.condition.advice.topk or block.topk),
         "override_effective.profile": (manifest.override_effective.profile, pipeline.override_profile),
         "override_effective.thresholds": (manifest.override_effective.thresholds, pipeline.thresholds),
     }
