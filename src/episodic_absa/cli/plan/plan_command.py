@@ -28,9 +28,7 @@ def plan(
     ] = None,
     order_sd: Annotated[
         float | None,
-        typer.Option(
-            "--order-sd", metavar="T", help="The SD between orders of samples; takes precedence over --pilot."
-        ),
+        typer.Option("--order-sd", metavar="T", help="The SD between orders of samples; it replaces that of a pilot."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,6 +1,6 @@
 """The output of `plan`: what the configured grid can show, and which design shows the effect."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from math import sqrt
 from typing import Any, Final
@@ -11,7 +11,7 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.analysis.power_plan import FEWEST_ORDERS, MOST_ORDERS
+from episodic_absa.analysis.planning.power_plan import FEWEST_ORDERS, MOST_ORDERS
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.cli.plan.planned_run import PlannedDesign, PlannedRun, false_claims
@@ -85,7 +85,7 @@ def _table(planned: PlannedRun) -> Table:
     designs = [planned.configured, planned.needed]
     for title in ("configured", "needed"):
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "needed" else "")
-    rows = {
+    rows: dict[str, Callable[[PlannedDesign], str]] = {
         "reviews with gold": lambda design: f"{design.design.reviews:,}",
         "orders": lambda design: f"{design.design.orders}",
         f"power for {planned.effect:g}": lambda design: f"{100 * design.power:.0f} %",

@@ -8,8 +8,8 @@ from statistics import NormalDist
 from typing import Final
 
 from episodic_absa.analysis.compared_runs import load_side
-from episodic_absa.analysis.pilot_variance import pilot_variance
-from episodic_absa.analysis.power_plan import (
+from episodic_absa.analysis.planning.pilot_variance import pilot_variance
+from episodic_absa.analysis.planning.power_plan import (
     FEWEST_ORDERS,
     MOST_ORDERS,
     Design,

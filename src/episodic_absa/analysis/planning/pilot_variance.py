@@ -1,17 +1,16 @@
 """The variances of the paired differences of a pilot run, taken apart into reviews, orders and the rest."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from statistics import fmean
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from episodic_absa.analysis.compared_runs import Side
-from episodic_absa.analysis.power_plan import Variances
+from episodic_absa.analysis.planning.power_plan import Variances
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
-Differences = Mapping[tuple[str, int], float]
-"""By uid and order; the seeds are averaged."""
+_FEWEST: Final = 2
 
 
 class PilotVariance(NamedTuple):
@@ -39,13 +38,12 @@ def pilot_variance(a: Side, b: Side, metric: str) -> PilotVariance:
         by_place.setdefault((uid, order), []).append(values_a[uid, order, seed] - values_b[uid, order, seed])
     differences = {place: fmean(values) for place, values in by_place.items()}
     orders = sorted({order for _, order in differences})
-    uids = sorted(
-        uid for uid in {uid for uid, _ in differences} if all((uid, order) in differences for order in orders)
-    )
-    if len(uids) < 2:
+    all_uids = sorted({uid for uid, _ in differences})
+    uids = [uid for uid in all_uids if all((uid, order) in differences for order in orders)]
+    if len(uids) < _FEWEST:
         raise RunDirectoryError(
-            f"{a.grid} has {len(uids)} review(s) with {metric} under both {a.name} and {b.name} in every order; a pilot "
-            "needs at least 2",
+            f"{a.grid} has {len(uids)} review(s) with {metric} under both {a.name} and {b.name} in every order; "
+            f"a pilot needs at least {_FEWEST}",
             path=a.grid,
         )
     return split_variance([[differences[uid, order] for order in orders] for uid in uids])
