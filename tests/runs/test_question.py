@@ -64,8 +64,8 @@ class Grown:
         self.verified: Verified = verify(self.grid)
 
     def config(self, **experiment: Any) -> Path:
-        blocks = {"data": {"limit": 6}, "episodic_memory": {"build": None}}
-        return write_experiment(self._folder, experiment={**EXPERIMENT, **experiment}, **blocks)
+        settings = {**EXPERIMENT, **experiment}
+        return write_experiment(self._folder, experiment=settings, data={"limit": 6}, episodic_memory={"build": None})
 
     def _run(self, engine: _Watching | None, **experiment: Any) -> None:
         config = load_experiment(self.config(**experiment))
@@ -86,11 +86,11 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def marks_of(grid: Path) -> list[tuple[str, str, str, str, str]]:
+def marks_of(grid: Path) -> list[tuple[str, ...]]:
     """Return every comparison of a table with its mark, in the table's order."""
     rows = rows_of(grid / "comparisons.csv")
     keys = ("a", "b", "exploratory", "exploratory_because", "seeds")
-    return list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))  # type: ignore[arg-type, misc]
+    return list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))
 
 
 def question_of(grid: Path) -> Question:
@@ -240,7 +240,7 @@ def test_what_was_asked_is_told_from_what_was_added() -> None:
     assert question.pairs == (("C2", "C1"), ("C2", "C3"))
     assert question.adding(asked) is question
     for known in ({"pair": ("C1", "C2")}, {"metric": "tuple_f1_explicit"}, {"stratum": "language"}, {"order": 2}, {}):
-        assert not is_exploratory(question, **known)  # type: ignore[arg-type]
-        assert is_exploratory(None, **known)  # type: ignore[arg-type]
+        assert not is_exploratory(question, **known)
+        assert is_exploratory(None, **known)
     for new in ({"pair": ("C2", "C3")}, {"metric": "exact_match"}, {"stratum": "risk"}, {"order": 3}, {"seed": 7}):
-        assert is_exploratory(question, **new)  # type: ignore[arg-type]
+        assert is_exploratory(question, **new)
