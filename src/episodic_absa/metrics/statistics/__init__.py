@@ -5,7 +5,6 @@ from episodic_absa.metrics.statistics.claim_words import UnsupportedClaim, find_
 from episodic_absa.metrics.statistics.claims import (
     NO_VARIATION,
     PROCESS_LABEL,
-    Claim,
     ClaimLanguage,
     claim_label,
     claim_sentence,
@@ -16,7 +15,7 @@ from episodic_absa.metrics.statistics.claims import (
 from episodic_absa.metrics.statistics.comparison import PRIMARY, Comparison, compare
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar
-from episodic_absa.metrics.statistics.paired.difference import PairedDifference
+from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
 from episodic_absa.metrics.statistics.power import detectable_difference, required_n
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
