@@ -96,7 +96,7 @@ def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Sc
     """
     indexed: dict[SampleKey, Scorecard] = {}
     for card in cards:
-        key = (card.uid, card.order, card.seed)
+        key = card.pair_key
         if key in indexed:
             raise ContractError(
                 f"{name} has sample {card.uid} in order {card.order} with seed {card.seed} twice; "
