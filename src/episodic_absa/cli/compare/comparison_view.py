@@ -158,10 +158,13 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
     made = "; ".join(_METHODS[method] for method in methods) or "none without variation"
     yield (
         f"A = {comparison.a}, B = {comparison.b}. CI: {made}. p: paired permutation test over reviews. "
-        f"Holm p: {primary.metric} is tested first, the distinct tests of the other outcomes after it. "
-        "dz: mean over standard deviation of the differences. n: reviews, their orders and seeds averaged. "
-        "tuple_micro metrics are ratios of sums; all others are means over reviews."
+        "dz: mean over standard deviation of the differences. n: reviews, their orders and seeds averaged."
     )
+    if compared.has_gold:
+        yield (
+            f"Holm p: {primary.metric} is tested first, the distinct tests of the other outcomes after it. "
+            "tuple_micro metrics are ratios of sums; all others are means over reviews."
+        )
     yield from _order_note(comparison)
     outcomes = [metric for metric in comparison.metrics if metric.kind == "outcome"]
     if any(excludes_zero(metric) and claim_strength(metric) == "none" for metric in outcomes):
