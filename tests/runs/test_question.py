@@ -24,7 +24,12 @@ from episodic_absa.runs.question import is_exploratory, load_question
 from episodic_absa.schemas.run_files.question import AskedQuestion, Question
 from episodic_absa.verification.verify import Verified, verify
 
-EXPERIMENT = {"conditions": ["C1", "C2", "C2_silent"], "seeds": [1], "comparisons": [["C2", "C1"]]}
+EXPERIMENT = {
+    "conditions": ["C1", "C2", "C2_silent"],
+    "seeds": [1],
+    "comparisons": [["C2", "C1"]],
+    "primary_metric": "exact_match",
+}
 
 
 class _Watching(PassedOnFacts):
@@ -55,7 +60,7 @@ class Grown:
         self.seen = engine.seen
         self.first = self._kept("first")
         # On a finished grid: nothing is run, `report` alone makes it take effect.
-        self.config(comparisons=[["C2_silent", "C1"]], smallest_effect=0.02)
+        self.config(comparisons=[["C2_silent", "C1"]], smallest_effect=0.02, primary_metric="tuple_f1_explicit")
         refresh_question(self.grid)
         write_results(self.grid)
         self.edited = self._kept("edited")
@@ -104,7 +109,7 @@ def test_the_question_is_on_disk_before_the_model_is_asked(grown: Grown) -> None
     assert grown.seen
     assert all(grown.seen)
     asked = question_of(grown.first).asked
-    assert (asked.pairs, asked.primary_metric, asked.smallest_effect) == ((("C2", "C1"),), "tuple_f1_explicit", 0.01)
+    assert (asked.pairs, asked.primary_metric, asked.smallest_effect) == ((("C2", "C1"),), "exact_match", 0.01)
     assert (asked.conditions, asked.seeds, asked.orders) == (("C1", "C2", "C2_silent"), (1,), (0,))
     assert (asked.sample_n, len(asked.uids_sha256), asked.strata) == (6, 64, ())
     manifest = json.loads((grown.first / "C2__seed1" / "manifest.json").read_bytes())
@@ -121,6 +126,10 @@ def test_a_comparison_that_is_edited_later_takes_effect_at_once_and_is_marked(gr
     assert question.asked == question_of(grown.first).asked
     [addition] = question.added
     assert (addition.pairs, addition.smallest_effects, addition.seeds) == ((("C2_silent", "C1"),), (0.02,), ())
+    assert addition.primary_metrics == ("tuple_f1_explicit",)
+    # The asked metric and effect decide, whatever the config says by now.
+    decided = [row for row in rows_of(grown.edited / "comparisons.csv") if row["is_primary"] == "true"]
+    assert {(row["metric"], row["smallest_effect"]) for row in decided} == {("exact_match", "0.01")}
 
 
 # CHECKLIST 254

@@ -128,7 +128,7 @@ def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str
 
 def comparison_view(comparison: Comparison, exploratory: Bilingual | None = None) -> ComparisonView:
     """Return a comparison as sentences and rows, with its mark if it is exploratory."""
-    primary = comparison.of(PRIMARY)
+    primary = comparison.primary
     return ComparisonView(
         a=comparison.a,
         b=comparison.b,
