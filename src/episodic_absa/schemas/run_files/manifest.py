@@ -130,6 +130,8 @@ class Manifest(_Recorded):
     """The order of the samples; None in a run of version 0.1. `order_id` is known for every run."""
     shuffle: Flag
     """Whether the seed sets the order."""
+    question_sha256: str | None = None
+    """The question that was asked before the first sample, `AskedQuestion.sha256`; None if none was fixed."""
     completed: Flag
 
     @cached_property
