@@ -64,9 +64,7 @@ def _margin(first: Sequence[float], second: Sequence[float]) -> float:
 
     groups = (first, second)
     shares = [variance(values) / len(values) for values in groups]
-    freedom = sum(shares) ** 2 / sum(
-        share**2 / (len(values) - 1) for share, values in zip(shares, groups, strict=True)
-    )
+    freedom = sum(shares) ** 2 / sum(share**2 / (len(values) - 1) for share, values in zip(shares, groups, strict=True))
     return float(t.ppf(_UPPER, freedom)) * sqrt(sum(shares))
 
 

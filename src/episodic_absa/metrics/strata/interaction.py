@@ -1,10 +1,10 @@
-"""The test of an interaction: is the mean difference the same in every group of reviews?
+"""The test of an interaction: whether the mean difference is the same in every group of reviews.
 
 If it is, a review deviates from the common mean by chance, as likely upwards as downwards, whatever its groups are. The
 test flips the signs of these deviations (a wild bootstrap with clusters). A review is flipped as a whole, with all its
 orders and seeds, and stays in its groups. The test therefore holds for groups that overlap, for reviews that are
-measured several times, and for groups whose differences vary more than those of others. Dealing the groups out anew
-would not do: reviews whose gate is closed never differ, and among them even chance looks like an effect.
+measured several times, and for groups whose differences vary more than those of others. A permutation of the groups
+needs equal variation: where reviews of one group never differ, it calls chance an interaction in half of the cases.
 """
 
 from __future__ import annotations
