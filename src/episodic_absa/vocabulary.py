@@ -77,6 +77,8 @@ ErrorType = Literal[
     "provider_error", "timeout", "json_parse_error", "schema_validation_error", "contract_error", "leakage_error"
 ]
 DangerousAdvice = Literal["block", "demote"]
+AdviceFrom = Literal["retrieved", "random", "donor", "constant", "placebo"]
+"""Where the advice of a condition comes from."""
 FirewallMode = Literal["drop", "strict"]
 PrincipleRisk = RiskId | Literal["conflict", "implicit", "none", "any"]
 """The situation that a principle of the catalogue answers: a risk, a conflict, an implicit opinion, none, or any."""
