@@ -14,7 +14,7 @@ from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import read_manifest, usable_sample_n
-from episodic_absa.schemas.run_files.repetition import Repetition
+from episodic_absa.schemas.repetition import Repetition
 
 
 async def run_cells(
