@@ -1,20 +1,17 @@
 """Everything a report page shows, as frozen values. Builders read files; renderers do not."""
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
+from episodic_absa.reports.data.arm_views import ArmsView
+from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.quality_views import QualityViews
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Effort, Rules
 
+_COUNT_NAME: Final = re.compile(r"_(n|count)(_s1)?$")
 MetricKind = Literal["outcome", "process", "efficiency"]
 TableName = Literal["quality", "rq1", "rq2", "rq3", "memory", "impact", "efficiency"]
-
-
-class Bilingual(FrozenModel):
-    """The same sentence for readers of English and of Korean."""
-
-    en: str
-    ko: str
 
 
 class RunFacts(FrozenModel):
@@ -113,6 +110,11 @@ class MetricRow(FrozenModel):
     values: tuple[ConditionValue, ...]
     baseline: ConditionValue | None = None
     """The majority baseline, for quality metrics."""
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the values are counts or amounts, not rates."""
+        return self.kind == "efficiency" or self.metric.startswith("n_") or bool(_COUNT_NAME.search(self.metric))
 
 
 class MetricTable(FrozenModel):
@@ -376,7 +378,11 @@ class ReportData(FrozenModel):
     headline: Bilingual
     failure: Bilingual | None = None
     """Stands before everything else if more than half of the samples of a cell failed."""
+    evidence: Bilingual | None = None
+    """The numbers behind the headline, in one sentence."""
     power: Bilingual | None
+    arms: ArmsView | None = None
+    """None on the page of a cell, without gold, and with a single condition."""
     notes: tuple[Bilingual, ...]
     """What a reader must know before the figures: unfinished cells, failures, no gold, ignored seeds."""
     cells: tuple[CellState, ...]

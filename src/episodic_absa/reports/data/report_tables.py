@@ -21,8 +21,8 @@ from episodic_absa.metrics.statistics import (
     power_sentence,
 )
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
+from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import (
-    Bilingual,
     ComparisonView,
     ConditionValue,
     Definition,

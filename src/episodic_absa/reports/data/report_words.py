@@ -5,7 +5,8 @@ from typing import Final
 
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
-from episodic_absa.reports.data.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
+from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.report_data import CellState, ComparisonView, ConditionCard, RunFacts
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.schemas.run_files.majority import Majority
 
