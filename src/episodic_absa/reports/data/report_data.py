@@ -193,12 +193,19 @@ class ComparisonView(FrozenModel):
 
     a: str
     b: str
+    exploratory: Bilingual | None = None
+    """Why the comparison is exploratory; None if it was asked before the first sample."""
     sentence: Bilingual
     power: Bilingual
     unpaired_a: int
     unpaired_b: int
     rows: tuple[DifferenceRow, ...]
     mcnemar: McNemarView | None
+
+    @property
+    def name(self) -> str:
+        """A name that no other comparison of the page has: a pair is compared again where something was added."""
+        return f"comparison_{self.a}_minus_{self.b}{'_exploratory' if self.exploratory else ''}"
 
 
 class GrowthLine(FrozenModel):
@@ -375,6 +382,8 @@ class ReportData(FrozenModel):
     scope: Literal["grid", "cell"]
     title: str
     facts: RunFacts
+    mark: Bilingual | None = None
+    """Why the headline is exploratory; None if its comparison was asked before the first sample."""
     headline: Bilingual
     failure: Bilingual | None = None
     """Stands before everything else if more than half of the samples of a cell failed."""

@@ -231,7 +231,7 @@ def _comparison(comparison: ComparisonView) -> ExportTable:
         en=f"Paired differences, {comparison.a} minus {comparison.b}",
         ko=f"짝지은 차이, {comparison.a} − {comparison.b}",
     )
-    return ExportTable(file_stem("comparison", comparison.a, "minus", comparison.b), title, columns, rows)
+    return ExportTable(file_stem(comparison.name), title, columns, rows)
 
 
 def _checks(integrity: Integrity) -> ExportTable:

@@ -115,6 +115,8 @@ class Manifest(_Recorded):
     override_effective: ManifestOverride
     seed: int
     shuffle: Flag
+    question_sha256: str | None = None
+    """The question that was asked before the first sample, `AskedQuestion.sha256`; None if none was fixed."""
     completed: Flag
 
     @cached_property
