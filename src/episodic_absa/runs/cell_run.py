@@ -169,7 +169,7 @@ class _CellRun:
             directory.write_json(MANIFEST, manifest.model_copy(update={"completed": True}))
             directory.forget_kept_samples()
         finally:
-            pipeline.store.close()
+            pipeline.memory.close()
             directory.close()
         return self._progress
 

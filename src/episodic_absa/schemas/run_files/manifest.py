@@ -72,6 +72,14 @@ class ManifestMemory(_Recorded):
     dangerous_advice: DangerousAdvice
     use_lexical: Flag
     topk: Count
+    donor_store_sha256: str | None = None
+    """The store that advice came from; None unless the condition's advice comes from a donor."""
+    catalogue_overlay_sha256: str | None = None
+    """The file that retires principles; None if the condition names none."""
+    retired_principles: tuple[str, ...] = ()
+    """What that file retires."""
+    placebo_sha256: str | None = None
+    """The texts of a placebo; None for other conditions."""
 
 
 class ManifestOverride(_Recorded):

@@ -1,0 +1,15 @@
+"""Two conditions compared within strata of the reviews: by language, domain, structure, risk, principle or quarter."""
+
+from episodic_absa.analysis.strata.grid_strata import STRATA_TABLE, grid_stratum_rows, strata_text
+from episodic_absa.analysis.strata.review_structures import read_structures
+from episodic_absa.analysis.strata.stratum_table import SMALLEST_STRATUM, StratumRow, stratum_rows
+
+__all__ = [
+    "SMALLEST_STRATUM",
+    "STRATA_TABLE",
+    "StratumRow",
+    "grid_stratum_rows",
+    "read_structures",
+    "strata_text",
+    "stratum_rows",
+]
