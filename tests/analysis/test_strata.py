@@ -58,7 +58,10 @@ def test_each_stratum_has_the_comparison_of_its_own_pairs() -> None:
     assert rows["ko"].difference == alone.difference
     assert (rows["ko"].ci_low, rows["ko"].ci_high, rows["ko"].p_value) == (alone.ci_low, alone.ci_high, alone.p_value)
     p_values = sorted(row.p_value for row in rows.values() if row.p_value is not None)
-    assert sorted(row.p_holm or 0 for row in rows.values()) == [min(1, 2 * p_values[0]), max(*p_values, 2 * p_values[0])]
+    assert sorted(row.p_holm or 0 for row in rows.values()) == [
+        min(1, 2 * p_values[0]),
+        max(*p_values, 2 * p_values[0]),
+    ]
     assert not rows["ko"].overlapping
 
 

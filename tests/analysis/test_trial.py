@@ -85,7 +85,9 @@ def test_without_a_shadow_the_metric_itself_is_compared(shipped: Path) -> None:
     [effect] = [effect for effect in trial_effects([cell(shipped, "C2", made)]) if effect.principle_id == "P-NEG-01"]
     shown = [not card.memory.coins[1].withheld for card in made if card.memory]
     is_right = [card.final_tuples[0].polarity == "positive" for card in made]
-    plain = [fmean([right for right, seen in zip(is_right, shown, strict=True) if seen is side]) for side in (True, False)]
+    plain = [
+        fmean([right for right, seen in zip(is_right, shown, strict=True) if seen is side]) for side in (True, False)
+    ]
     assert effect.shadow is None
     assert effect.effect == pytest.approx(plain[0] - plain[1])
     # The difference to a shadow varies less.

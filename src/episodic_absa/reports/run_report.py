@@ -34,6 +34,7 @@ from episodic_absa.reports.data.report_memory import (
     principle_uses,
 )
 from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
+from episodic_absa.reports.data.report_strata import effect_tables, stratum_tables
 from episodic_absa.reports.data.report_tables import (
     PRIMARY,
     Groups,
@@ -155,6 +156,8 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         tables=tables,
         definitions=definitions_of([*shown, *compared]),
         comparisons=comparisons,
+        strata=stratum_tables(run.strata),
+        effects=effect_tables(run.principle_effects) if run.is_grid else (),
         growth=growth_panels(groups, cards),
         flows=memory_flows(groups, cards),
         principles=principle_uses(by_condition, cards),

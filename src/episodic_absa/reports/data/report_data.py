@@ -6,6 +6,7 @@ from typing import Final, Literal
 from episodic_absa.reports.data.arm_views import ArmsView
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.quality_views import QualityViews
+from episodic_absa.reports.data.stratum_views import EffectTable, StratumTable
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Effort, Rules
 
@@ -401,6 +402,9 @@ class ReportData(FrozenModel):
     tables: tuple[MetricTable, ...]
     definitions: tuple[Definition, ...]
     comparisons: tuple[ComparisonView, ...]
+    strata: tuple[StratumTable, ...] = ()
+    effects: tuple[EffectTable, ...] = ()
+    """The effect of each principle, where a condition withholds advice at random."""
     growth: tuple[GrowthPanel, ...]
     flows: tuple[MemoryFlow, ...]
     principles: tuple[PrincipleUse, ...]

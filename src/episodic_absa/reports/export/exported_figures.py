@@ -14,9 +14,10 @@ from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import MemoryFlow, ReportData
 from episodic_absa.reports.export.export_table import file_stem
 from episodic_absa.reports.export.latex_table import Language
-from episodic_absa.reports.plots.arms_plot import WIDE, arms_plot
 from episodic_absa.reports.plots.cost_plot import cost_plot
 from episodic_absa.reports.plots.count_bars import count_bars
+from episodic_absa.reports.plots.forest_plot import WIDE, forest_plot
+from episodic_absa.reports.plots.forests import arms_forest, effects_forest, strata_forest
 from episodic_absa.reports.plots.growth_plot import growth_plot
 from episodic_absa.reports.plots.interval_plot import interval_plot
 from episodic_absa.reports.plots.latency_plot import latency_plot
@@ -79,12 +80,16 @@ def _plot_style() -> str:
 
 def _figures(data: ReportData) -> Iterator[Figure]:
     if data.arms:
-        yield Figure("difference_by_arm", arms_plot(data.arms, WIDE))
+        yield Figure("difference_by_arm", forest_plot(arms_forest(data.arms), WIDE))
     for panel in data.panels:
         yield Figure(file_stem("quality", panel.metric), interval_plot(panel))
     if data.views.cost:
         yield Figure("quality_over_cost_micro", cost_plot(data.views.cost, "micro"))
         yield Figure("quality_over_cost_macro", cost_plot(data.views.cost, "macro"))
+    for strata in data.strata:
+        yield Figure(file_stem(strata.name), forest_plot(strata_forest(strata)))
+    for effects in data.effects:
+        yield Figure(file_stem(effects.name), forest_plot(effects_forest(effects), WIDE))
     for flow in data.flows:
         yield from _flow_figures(flow)
     for growth in data.growth:

@@ -15,6 +15,7 @@ from episodic_absa.reports.data.report_data import (
     MetricTable,
     ReportData,
 )
+from episodic_absa.reports.data.stratum_views import EffectTable, StratumTable
 from episodic_absa.reports.export.export_table import (
     ExportTable,
     Interval,
@@ -64,6 +65,8 @@ def _tables(data: ReportData) -> Iterator[ExportTable]:
         yield _errors(data.views.errors)
     for comparison in data.comparisons:
         yield _comparison(comparison)
+    yield from map(_strata, data.strata)
+    yield from map(_effects, data.effects)
     yield from memory_tables(data)
     if data.integrity.verified:
         yield _checks(data.integrity)
@@ -232,6 +235,66 @@ def _comparison(comparison: ComparisonView) -> ExportTable:
         ko=f"짝지은 차이, {comparison.a} − {comparison.b}",
     )
     return ExportTable(file_stem(comparison.name), title, columns, rows)
+
+
+def _strata(table: StratumTable) -> ExportTable:
+    columns = (
+        column("stratum", "stratum", "층", "name"),
+        _REVIEWS,
+        named(table.a, "number", prefix="mean_"),
+        named(table.b, "number", prefix="mean_"),
+        _DIFFERENCE,
+        _INTERVAL,
+        named("p", "p"),
+        column("p_holm", "Holm p", "Holm p", "p"),
+    )
+    rows = tuple(
+        (
+            row.stratum,
+            row.n_uids,
+            row.mean_a,
+            row.mean_b,
+            row.difference,
+            Interval(row.ci_low, row.ci_high),
+            row.p_value,
+            row.p_holm,
+        )
+        for row in table.rows
+    )
+    pair = f"{table.a} − {table.b}"
+    title = Bilingual(en=f"{pair} in {table.metric}. {table.title.en}", ko=f"{table.metric}의 {pair}. {table.title.ko}")
+    return ExportTable(file_stem(table.name), title, columns, rows, note=table.sentence)
+
+
+def _effects(table: EffectTable) -> ExportTable:
+    columns = (
+        column("principle", "principle", "원칙", "name"),
+        column("n_shown", "shown", "제시", "count"),
+        column("n_withheld", "withheld", "보류", "count"),
+        column("effect", "effect", "효과", "signed"),
+        _INTERVAL,
+        named("p", "p"),
+        column("p_holm", "Holm p", "Holm p", "p"),
+        column("verdict", "verdict", "판정", "name"),
+    )
+    rows = tuple(
+        (
+            row.principle_id,
+            row.n_shown,
+            row.n_withheld,
+            row.effect,
+            Interval(row.ci_low, row.ci_high),
+            row.p_value,
+            row.p_holm,
+            row.verdict,
+        )
+        for row in table.rows
+    )
+    title = Bilingual(
+        en=f"Effect of each principle on {table.metric} in {table.condition}",
+        ko=f"{table.condition}에서 각 원칙이 {table.metric}에 준 효과",
+    )
+    return ExportTable(file_stem(table.name), title, columns, rows, note=table.sentence)
 
 
 def _checks(integrity: Integrity) -> ExportTable:

@@ -19,8 +19,9 @@ from episodic_absa.reports.export.export_table import file_stem
 from episodic_absa.reports.export.exported_figures import figures_of
 from episodic_absa.reports.page.embedded_data import packed
 from episodic_absa.reports.page.explorer_blocks import build_blocks
-from episodic_absa.reports.plots.arms_plot import NARROW, arms_plot, leaves_axis
 from episodic_absa.reports.plots.difference_plot import difference_plot, reach_of
+from episodic_absa.reports.plots.forest_plot import forest_plot, leaves_axis
+from episodic_absa.reports.plots.forests import arms_forest
 from episodic_absa.serialization.canonical_json import canonical_json
 
 if TYPE_CHECKING:
@@ -157,8 +158,8 @@ def _environment() -> "Environment":
         shown=lambda value, is_count: number_format.metric(value, is_count=is_count),
         stem=file_stem,
         difference_plot=difference_plot,
-        narrow_arms_plot=lambda view: arms_plot(view, NARROW),
-        leaves_axis=leaves_axis,
+        narrow_arms_plot=lambda view: forest_plot(arms_forest(view)),
+        leaves_axis=lambda view: leaves_axis(arms_forest(view)),
         reach=_reach,
     )
     environment.filters["unbroken"] = _unbroken
