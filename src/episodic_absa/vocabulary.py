@@ -84,15 +84,12 @@ AdviceFrom = Literal["retrieved", "random", "donor", "constant", "placebo"]
 FirewallMode = Literal["drop", "strict"]
 PrincipleRisk = RiskId | Literal["conflict", "implicit", "none", "any"]
 """The situation that a principle of the catalogue answers: a risk, a conflict, an implicit opinion, none, or any."""
-Stratum = Literal["language", "domain", "structure", "risk", "principle", "quarter"]
-"""By what `compare --by` divides the reviews."""
 
 POLARITIES: Final[tuple[Polarity, ...]] = get_args(Polarity)
 RISK_IDS: Final[tuple[RiskId, ...]] = get_args(RiskId)
 SPEAKERS: Final[tuple[Speaker, ...]] = get_args(Speaker)
 DEBATE_CALLS: Final[tuple[DebateCall, ...]] = get_args(DebateCall)
 STRUCTURES: Final[tuple[Structure, ...]] = get_args(Structure)
-STRATA: Final[tuple[Stratum, ...]] = get_args(Stratum)
 L3_RISKS: Final[frozenset[RiskId]] = frozenset({"NEGATION_SCOPE", "CONTRAST_SCOPE", "IRONY", "POLARITY_MISMATCH"})
 """Risks that may reverse a polarity."""
 

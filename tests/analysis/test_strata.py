@@ -7,9 +7,9 @@ import pytest
 from tests.metrics.hand_made_cards import make_card, make_memory
 
 from episodic_absa.analysis.strata import StratumRow, stratum_rows
-from episodic_absa.metrics.statistics import compare
+from episodic_absa.metrics.statistics import compare, holm
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
-from episodic_absa.vocabulary import Stratum
+from episodic_absa.vocabulary import StratumName
 
 GOLD = [("food", "positive")]
 RIGHT, WRONG = GOLD, [("food", "negative")]
@@ -44,7 +44,7 @@ def sides() -> tuple[list[Scorecard], list[Scorecard]]:
     return a, [card(place, is_right=place % 2 == 0, condition="C1") for place in range(N)]
 
 
-def table(by: Stratum, a: Sequence[Scorecard], b: Sequence[Scorecard], **more: Any) -> dict[str, StratumRow]:
+def table(by: StratumName, a: Sequence[Scorecard], b: Sequence[Scorecard], **more: Any) -> dict[str, StratumRow]:
     return {row.stratum: row for row in stratum_rows("C2", a, "C1", b, by=by, **more)}
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final, Literal
 
+from episodic_absa.analysis.asked_cells import asked_groups
+from episodic_absa.analysis.strata import value_metric
 from episodic_absa.analysis.strata.membership import PairKey, key_of
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import sample_value
@@ -17,6 +19,7 @@ from episodic_absa.metrics.strata import randomised_contrast
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.schemas.run import Condition, MemoryMeta
+from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.csv_text import csv_text
 
@@ -56,6 +59,18 @@ class PrincipleEffect(FrozenModel):
     verdict: PrincipleVerdict = "not shown"
 
 
+def has_trial(cells: Sequence[FinishedCell]) -> bool:
+    """Return whether some condition tossed a coin for a principle."""
+    return any(_tossed_coins(group) for group in evaluated(cells).values())
+
+
+def grid_effects(cells: Sequence[FinishedCell], question: Question | None) -> tuple[PrincipleEffect, ...]:
+    """Return the effects over the asked orders and seeds of a grid, in the primary metric of its question."""
+    asked = [cell for group in asked_groups(cells, question).values() for cell in group]
+    primary = PRIMARY if question is None else value_metric(question.asked.primary_metric, all_cards(cells))
+    return trial_effects(asked, metric=primary)
+
+
 def trial_effects(
     cells: Sequence[FinishedCell], *, metric: str = PRIMARY, seed: int = SEED
 ) -> tuple[PrincipleEffect, ...]:
@@ -73,7 +88,7 @@ def trial_effects(
     by_condition = evaluated(cells)
     effects: list[PrincipleEffect] = []
     for name, group in by_condition.items():
-        if not any(card.memory and card.memory.coins for card in all_cards(group)):
+        if not _tossed_coins(group):
             continue
         shadow = _shadow_of(group[0].manifest.condition, by_condition)
         values = _values(group, metric)
@@ -92,14 +107,17 @@ def principles_text(effects: Sequence[PrincipleEffect]) -> str:
     return csv_text(tuple(PrincipleEffect.model_fields), (tuple(dict(effect).values()) for effect in effects))
 
 
+def _tossed_coins(cells: Sequence[FinishedCell]) -> bool:
+    return any(card.memory is not None and card.memory.coins for card in all_cards(cells))
+
+
 def _shadow_of(trial: Condition, by_condition: Mapping[str, Sequence[FinishedCell]]) -> str | None:
     """Return the condition that differs from the trial in the memory alone and never shows it; silent ones first."""
     conditions = [cells[0].manifest.condition for cells in by_condition.values()]
     shadows = [
         condition
         for condition in conditions
-        if not (condition.exposed_to_debate or condition.exposed_to_stage2)
-        and (condition.rules, condition.pipeline) == (trial.rules, trial.pipeline)
+        if not condition.is_exposed and (condition.rules, condition.pipeline) == (trial.rules, trial.pipeline)
     ]
     return min(shadows, key=lambda condition: condition.memory_mode != "silent").name if shadows else None
 

@@ -1,8 +1,8 @@
 """Two conditions compared within strata of the reviews: by language, domain, structure, risk, principle or quarter."""
 
-from episodic_absa.analysis.strata.grid_strata import STRATA_TABLE, grid_stratum_rows, strata_text
+from episodic_absa.analysis.strata.grid_strata import STRATA_TABLE, grid_stratum_rows, strata_of, strata_text
 from episodic_absa.analysis.strata.review_structures import read_structures
-from episodic_absa.analysis.strata.stratum_table import SMALLEST_STRATUM, StratumRow, stratum_rows
+from episodic_absa.analysis.strata.stratum_table import SMALLEST_STRATUM, StratumRow, stratum_rows, value_metric
 
 __all__ = [
     "SMALLEST_STRATUM",
@@ -10,6 +10,8 @@ __all__ = [
     "StratumRow",
     "grid_stratum_rows",
     "read_structures",
+    "strata_of",
     "strata_text",
     "stratum_rows",
+    "value_metric",
 ]

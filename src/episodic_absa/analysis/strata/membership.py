@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.vocabulary import RISK_IDS, STRUCTURES, Stratum
+from episodic_absa.vocabulary import RISK_IDS, STRUCTURES, StratumName
 
 PairKey = tuple[str, int, int]
 """uid, order and seed."""
@@ -29,7 +29,7 @@ def key_of(card: Scorecard) -> PairKey:
 
 
 def strata_by_key(
-    by: Stratum, cards_a: Sequence[Scorecard], cards_b: Sequence[Scorecard], structures: Structures
+    by: StratumName, cards_a: Sequence[Scorecard], cards_b: Sequence[Scorecard], structures: Structures
 ) -> dict[PairKey, tuple[str, ...]]:
     """Return the strata of every sample of side B; for principles those of the side that was offered any.
 

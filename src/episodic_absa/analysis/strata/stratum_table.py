@@ -9,7 +9,7 @@ from episodic_absa.metrics.statistics import SEED, PairedDifference, compare, ho
 from episodic_absa.metrics.strata import GroupedDifference, interaction_p_value
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.vocabulary import Stratum
+from episodic_absa.vocabulary import StratumName
 
 SMALLEST_STRATUM: Final = 10
 """A stratum of fewer reviews is shown without interval and test."""
@@ -21,7 +21,7 @@ class StratumRow(FrozenModel):
 
     a: str
     b: str
-    by: Stratum
+    by: StratumName
     metric: str
     stratum: str
     n_uids: Count
@@ -41,6 +41,8 @@ class StratumRow(FrozenModel):
     """p of the hypothesis that the difference is the same in every stratum that is not small."""
     overlapping: Flag
     """Whether a review may be in several strata of the table: then the rows are not independent."""
+    exploratory: Flag = False
+    """Whether the table was not asked for before the first sample."""
 
 
 def stratum_rows(
@@ -49,7 +51,7 @@ def stratum_rows(
     name_b: str,
     cards_b: Sequence[Scorecard],
     *,
-    by: Stratum,
+    by: StratumName,
     structures: Structures | None = None,
     metric: str = PRIMARY,
     count_backfilled: bool = False,
@@ -87,7 +89,17 @@ def stratum_rows(
     )
 
 
-def _row(name_a: str, name_b: str, by: Stratum, stratum: str, paired: PairedDifference) -> StratumRow:
+def value_metric(metric: str, cards: Sequence[Scorecard]) -> str:
+    """Return the metric if it has a value per sample; for a ratio of sums, which has none, explicit F1 instead."""
+    try:
+        for card in cards[:1]:
+            sample_value(metric, card)
+    except KeyError:
+        return PRIMARY
+    return metric
+
+
+def _row(name_a: str, name_b: str, by: StratumName, stratum: str, paired: PairedDifference) -> StratumRow:
     is_small = paired.n_uids < SMALLEST_STRATUM
     return StratumRow(
         a=name_a,

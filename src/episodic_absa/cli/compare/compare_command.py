@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from episodic_absa.cli.shared_options import AsJson
-from episodic_absa.vocabulary import Stratum
+from episodic_absa.vocabulary import StratumName
 
 _USAGE = "name two runs (A B), or a grid and two of its conditions (GRID CONDITION CONDITION)"
 _SMALLEST, _LARGEST = 1e-6, 1.0
@@ -24,7 +24,7 @@ def compare(
     ],
     *,
     by: Annotated[
-        Stratum | None,
+        StratumName | None,
         typer.Option(help="Compare within strata of the reviews instead, and test whether the difference varies."),
     ] = None,
     detect: Annotated[

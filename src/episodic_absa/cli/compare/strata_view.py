@@ -16,7 +16,7 @@ from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
 from episodic_absa.metrics.statistics import NO_VARIATION
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, plain, signed
 from episodic_absa.metrics.statistics.power import ALPHA
-from episodic_absa.vocabulary import Stratum
+from episodic_absa.vocabulary import StratumName
 
 _LAYOUTS: Final = (
     ("n", "a", "b", "difference", "interval", "p", "holm"),
@@ -36,7 +36,7 @@ _TITLES: Final = {
     "holm": "Holm p",
 }
 _NOTHING: Final = "-"
-_SOURCES: Final[dict[Stratum, str]] = {
+_SOURCES: Final[dict[StratumName, str]] = {
     "language": "language: of the review",
     "domain": "domain: domain_id of the review",
     "structure": "structure: cues in the text of the review",
@@ -52,8 +52,10 @@ class ComparedStrata:
 
     a: str
     b: str
-    by: Stratum
+    by: StratumName
     rows: Sequence[StratumRow]
+    exploratory: tuple[str, ...]
+    """Why the table is exploratory; empty if it was asked for before the first sample."""
     warnings: tuple[str, ...]
 
     @property
@@ -75,6 +77,8 @@ class ComparedStrata:
 def strata_view(compared: ComparedStrata) -> ConsoleRenderable:
     """Lay out the test over the strata, warnings, the table, and how to read it."""
     head = [Text(printable(_interaction_sentence(compared)), style="bold")]
+    if compared.exploratory:
+        head.append(Text(printable(f"exploratory: {'; '.join(compared.exploratory)}"), style="yellow"))
     head += [
         Text.assemble(("warning: ", "bold yellow"), (printable(warning), "yellow")) for warning in compared.warnings
     ]
@@ -130,8 +134,8 @@ def _cells(row: StratumRow) -> dict[str, Text]:
 def _notes(compared: ComparedStrata) -> Iterator[str]:
     yield (
         f"A = {compared.a}, B = {compared.b}. {_SOURCES[compared.by]}. n: reviews. Holm p: corrected for the strata of "
-        "this table. Interaction: is the difference the same in every stratum? Random signs for the reviews' deviations "
-        "from the common difference."
+        "this table. Interaction: is the difference the same in every stratum? It flips the signs of the reviews' "
+        "deviations from the common difference."
     )
     if compared.is_overlapping:
         yield "A review may be in several strata: the rows are not independent, and their n add up to more than all."

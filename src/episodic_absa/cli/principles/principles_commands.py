@@ -23,17 +23,16 @@ def effects(directory: RunDir, *, as_json: AsJson = False) -> None:
     The run needs a condition that withholds advice at random, such as C2_trial. The name of this command may be left
     out: principles RUN_DIR.
     """
-    from episodic_absa.analysis.trial import trial_effects
+    from episodic_absa.analysis.finished_run import load_run
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.cli.principles.effects_view import effects_json, effects_view, require_effects
-    from episodic_absa.runs.reading.finished_cells import load_cells
 
-    found = trial_effects(load_cells(directory))
-    require_effects(found, directory)
+    principle_effects = load_run(directory).principle_effects
+    require_effects(principle_effects, directory)
     if as_json:
-        print_json(effects_json(found))
+        print_json(effects_json(principle_effects))
     else:
-        show(effects_view(found))
+        show(effects_view(principle_effects))
 
 
 @principles_app.command("retire")
