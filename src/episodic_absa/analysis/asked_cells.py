@@ -47,7 +47,7 @@ class GridComparison(NamedTuple):
 
 def order_of(cell: FinishedCell) -> int:
     """Return the order of samples in which a cell was run."""
-    return cell.cards[0].order if cell.cards else 0
+    return cell.manifest.order_id
 
 
 def is_asked(cell: FinishedCell, question: Question | None) -> bool:

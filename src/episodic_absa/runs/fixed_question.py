@@ -83,7 +83,7 @@ def asked_question(config: ExperimentConfig, data: ExperimentData) -> AskedQuest
         sample_n=len(uids),
         uids_sha256=uids_sha256(uids),
         conditions=tuple(condition.name for condition in config.conditions),
-        orders=(0,),
+        orders=tuple(dict.fromkeys(cell.order for cell in cells)),
         seeds=settings.seeds,
         strata=settings.strata,
     )

@@ -1,4 +1,4 @@
-"""Pairs the samples of two conditions by uid and seed."""
+"""Pairs the samples of two conditions by uid, order and seed."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -7,13 +7,13 @@ from episodic_absa.errors import ContractError
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_values
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
-SampleKey = tuple[str, int]
-"""uid and seed."""
+SampleKey = tuple[str, int, int]
+"""uid, order and seed."""
 Values = Mapping[SampleKey, float]
 
 
 class PairedValues(NamedTuple):
-    """The values of one metric under two conditions: by uid in ascending order, one value per shared seed."""
+    """The values of one metric under two conditions: by uid in ascending order, one value per shared order and seed."""
 
     a: dict[str, tuple[float, ...]]
     b: dict[str, tuple[float, ...]]
@@ -24,14 +24,14 @@ class PairedValues(NamedTuple):
 
 
 def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Scorecard]:
-    """Return the scorecards by uid and seed.
+    """Return the scorecards by uid, order and seed.
 
     Raises:
-        ContractError: two scorecards have the same uid and seed.
+        ContractError: two scorecards have the same uid, order and seed.
     """
     indexed: dict[SampleKey, Scorecard] = {}
     for card in cards:
-        key = (card.uid, card.seed)
+        key = card.pair_key
         if key in indexed:
             raise ContractError(
                 f"{name} has sample {card.uid} with seed {card.seed} twice; give each side one run per seed",
@@ -59,7 +59,8 @@ def pair_values(values_a: Values, values_b: Values) -> PairedValues:
     shared = sorted(values_a.keys() & values_b.keys())
     a: dict[str, tuple[float, ...]] = {}
     b: dict[str, tuple[float, ...]] = {}
-    for uid, seed in shared:
-        a[uid] = (*a.get(uid, ()), values_a[uid, seed])
-        b[uid] = (*b.get(uid, ()), values_b[uid, seed])
+    for key in shared:
+        uid = key[0]
+        a[uid] = (*a.get(uid, ()), values_a[key])
+        b[uid] = (*b.get(uid, ()), values_b[key])
     return PairedValues(a, b, len(shared), len(values_a) - len(shared), len(values_b) - len(shared))

@@ -77,6 +77,7 @@ def build_manifest(
         episodic_memory=_memory(config, cell, start_sha256, hashes),
         override_effective=_override(config),
         seed=cell.seed,
+        order=cell.order,
         shuffle=config.file.experiment.shuffle,
         question_sha256=_question_sha256(config),
         completed=False,

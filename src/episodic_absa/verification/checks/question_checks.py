@@ -42,7 +42,7 @@ def _unknown_parts(cell: CellFiles, question: Question) -> Iterator[str]:
         yield f"the condition {manifest.condition.name}"
     if manifest.seed not in (*asked.seeds, *added.seeds):
         yield f"seed {manifest.seed}"
-    order = _order_of(cell)
+    order = manifest.order_id
     if order not in (*asked.orders, *added.orders):
         yield f"order {order}"
 
@@ -55,15 +55,11 @@ def _samples(cells: Sequence[CellFiles], question: Question) -> Findings:
         for cell in cells
         if cell.known_manifest.condition.name in asked.conditions
         and cell.known_manifest.seed in asked.seeds
-        and _order_of(cell) in asked.orders
+        and cell.known_manifest.order_id in asked.orders
     ]
-    known = {(cell.known_manifest.seed, _order_of(cell)) for cell in due}
+    known = {(cell.known_manifest.seed, cell.known_manifest.order_id) for cell in due}
     if {seed for seed, _ in known} < set(asked.seeds) or not all(cell.known_manifest.completed for cell in due):
         return
     uids = sorted({card.uid for cell in due for card in cell.scorecards.valid()})
     is_same = (len(uids), uids_sha256(uids)) == (asked.sample_n, asked.uids_sha256)
     yield None if is_same else f"the asked cells hold {len(uids)} reviews; {QUESTION} asks for other {asked.sample_n}"
-
-
-def _order_of(cell: CellFiles) -> int:
-    return next((card.order for card in cell.scorecards.valid()), 0)
