@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.analysis.asked_cells import GridComparison, asked_groups, compared_cells, is_asked
+from episodic_absa.analysis.asked_cells import GridComparison, asked_groups, compared_cells, is_asked, primary_question
 from episodic_absa.analysis.cell_tables import cell_metrics
 from episodic_absa.analysis.spread import Spread, spread_of
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
@@ -125,6 +125,7 @@ def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
 
 def compare_conditions(cells: Sequence[FinishedCell], question: Question | None) -> tuple[GridComparison, ...]:
     """Compare the conditions of a grid in the pairs of its question; what was asked beforehand comes first."""
+    asked = primary_question(question)
     return tuple(
         GridComparison(
             compare(
@@ -133,6 +134,8 @@ def compare_conditions(cells: Sequence[FinishedCell], question: Question | None)
                 compared.pair[1],
                 all_cards(compared.b),
                 count_backfilled=compared.a[0].count_backfilled,
+                primary=asked.metric,
+                smallest_effect=asked.smallest_effect,
             ),
             compared.parts,
             compared.orders,

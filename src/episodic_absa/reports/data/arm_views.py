@@ -1,5 +1,7 @@
 """The answer of a run: every arm against the baseline in the primary metric."""
 
+from typing import Literal
+
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.schemas.frozen_model import FrozenModel
 
@@ -21,9 +23,11 @@ class ArmRow(FrozenModel):
     ci_low: float | None
     ci_high: float | None
     p_value: float | None
-    p_holm: float | None
+    p_orders: float | None
+    """t over the orders; None below three orders, and where the order changes nothing."""
     variation: bool
     """False if no review differs, or all differ alike; then there is no interval."""
+    verdict: Literal["raised", "lowered", "no_larger_effect", "undecided"]
     words: Bilingual
     """What the interval says about the difference."""
 

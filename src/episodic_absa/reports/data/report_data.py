@@ -170,10 +170,16 @@ class DifferenceRow(FrozenModel):
     ci_high: float | None
     p_value: float | None
     p_holm: float | None
+    p_orders: float | None
+    """t over orders; None below three orders, and where the order changes nothing."""
+    p_exact: bool
     dz: float | None
     variation: bool
     detectable: float | None
     needed_n: int | None
+    is_micro: bool
+    """Whether the value is a ratio of sums; else it is a mean per review."""
+    is_primary: bool
     words: Bilingual
     """The claim that the interval supports."""
 
@@ -196,8 +202,14 @@ class ComparisonView(FrozenModel):
     b: str
     exploratory: Bilingual | None = None
     """Why the comparison is exploratory; None if it was asked before the first sample."""
+    answer: Bilingual
+    """What the comparison says about the primary metric, in one plain sentence."""
     sentence: Bilingual
+    """The same with its tests."""
     power: Bilingual
+    orders_n: int
+    method: Literal["percentile", "studentised", "crossed"]
+    """How the interval of the primary metric was made."""
     unpaired_a: int
     unpaired_b: int
     rows: tuple[DifferenceRow, ...]
@@ -388,8 +400,6 @@ class ReportData(FrozenModel):
     headline: Bilingual
     failure: Bilingual | None = None
     """Stands before everything else if more than half of the samples of a cell failed."""
-    evidence: Bilingual | None = None
-    """The numbers behind the headline, in one sentence."""
     power: Bilingual | None
     arms: ArmsView | None = None
     """None on the page of a cell, without gold, and with a single condition."""

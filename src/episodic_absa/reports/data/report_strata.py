@@ -59,10 +59,8 @@ def _interaction(rows: Sequence[StratumRow]) -> Bilingual:
         )
     if p_value is None:
         return Bilingual(en="The difference does not vary between reviews.", ko="리뷰 간 차이에 변동이 없습니다.")
-    test_en, test_ko = (
-        f"interaction {p_equals(p_value)} over {tested} strata",
-        f"층 {tested}개의 상호작용 {p_equals(p_value)}",
-    )
+    test_en = f"interaction {p_equals(p_value)} over {tested} strata"
+    test_ko = f"층 {tested}개의 상호작용 {p_equals(p_value)}"
     if p_value < ALPHA:
         return Bilingual(
             en=f"The difference is not the same in every stratum ({test_en}).",

@@ -48,7 +48,7 @@ def headline_of(
     """Return the result of the run in one sentence, and one about the power of its sample size."""
     if facts.with_gold and comparisons:
         first = comparisons[0]
-        return first.sentence, first.power if first.power.en else None
+        return first.answer, first.power if first.power.en else None
     if not facts.reviews:
         return Bilingual(en="No sample has been analysed yet.", ko="아직 분석된 샘플이 없습니다."), None
     if not facts.with_gold:

@@ -50,6 +50,19 @@ _VERIFIED_BEFORE: Final = Bilingual(
     en="verified before the files changed; run episodic-absa verify again",
     ko="파일이 변경되기 전에 검증했습니다. episodic-absa verify를 다시 실행하십시오.",
 )
+_METHODS: Final = {
+    "percentile": Bilingual(
+        en="Interval: percentile bootstrap over reviews.", ko="구간: 리뷰를 재표집한 백분위 부트스트랩입니다."
+    ),
+    "studentised": Bilingual(
+        en="Interval: studentised bootstrap over reviews, because they are few or their differences are skewed.",
+        ko="구간: 리뷰가 적거나 차이의 분포가 치우쳐 스튜던트화 부트스트랩을 사용했습니다.",
+    ),
+    "crossed": Bilingual(
+        en="Interval: bootstrap over reviews and orders, because the order changes results.",
+        ko="구간: 순서가 결과를 바꾸므로 리뷰와 순서를 함께 재표집한 부트스트랩입니다.",
+    ),
+}
 _ERROR_WORDS: Final[Mapping[PairError, Bilingual]] = {
     "missed": Bilingual(en="missed", ko="누락"),
     "spurious": Bilingual(en="spurious", ko="과잉"),
@@ -96,6 +109,7 @@ def render_report(data: ReportData) -> str:
             questions=_QUESTIONS,
             error_words=_ERROR_WORDS,
             verified_before=_VERIFIED_BEFORE,
+            methods=_METHODS,
             text_mark="" if data.with_text else Markup(WITHOUT_TEXT),  # noqa: S704 - a constant
             figures=figures_of(data),
             files=packed(canonical_json(export_texts(data))),
