@@ -40,6 +40,11 @@ class StratumTable(FrozenModel):
     rows: tuple[StratumView, ...]
 
     @property
+    def pair(self) -> str:
+        """The compared conditions."""
+        return f"{self.a} − {self.b}"
+
+    @property
     def name(self) -> str:
         """The name of the table and of its figure."""
         return f"strata_{self.by}_{self.a}_minus_{self.b}"

@@ -99,15 +99,15 @@ def forest_plot(forest: Forest, layout: Layout = NARROW) -> Markup:
 
 def zoomed(forest: Forest) -> tuple[float, float]:
     """Return the ends of the axis: 0, the band, and the intervals of all rows that are not far away."""
-    reaches = [max(map(abs, row.ends), default=0.0) for row in forest.rows]
-    first = [reach for row, reach in zip(forest.rows, reaches, strict=True) if row.is_first]
+    # A value without an interval may lie anywhere: it stretches the axis only if there is nothing else to show.
+    rows = [row for row in forest.rows if row.low is not None] or forest.rows
+    reaches = [max(map(abs, row.ends), default=0.0) for row in rows]
+    first = [reach for row, reach in zip(rows, reaches, strict=True) if row.is_first]
     usual = max(forest.band, median(reaches or [0.0]), *first, 0.0)
-    shown = [
-        end for row, reach in zip(forest.rows, reaches, strict=True) if reach <= _FARTHEST * usual for end in row.ends
-    ]
-    low, high = min(-forest.band, *shown, 0.0), max(forest.band, *shown, 0.0)
-    margin = _MARGIN * (high - low) or 1.0
-    return low - margin, high + margin
+    near = [row for row, reach in zip(rows, reaches, strict=True) if reach <= _FARTHEST * usual]
+    shown = [0.0, forest.band, -forest.band, *(end for row in near for end in row.ends)]
+    margin = _MARGIN * (max(shown) - min(shown)) or 1.0
+    return min(shown) - margin, max(shown) + margin
 
 
 def leaves_axis(forest: Forest) -> bool:
