@@ -14,6 +14,7 @@ from episodic_absa.analysis.strata.membership import PairKey, key_of
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.metrics.statistics import SEED, holm
+from episodic_absa.metrics.statistics.comparison import PRIMARY
 from episodic_absa.metrics.statistics.power import ALPHA
 from episodic_absa.metrics.strata import randomised_contrast
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
@@ -26,7 +27,6 @@ from episodic_absa.serialization.csv_text import csv_text
 PRINCIPLES: Final = "principles.csv"
 SMALLEST_GROUP: Final = 10
 """With fewer reviews that saw the principle, or fewer that did not, there is no interval, test or verdict."""
-PRIMARY: Final = "tuple_f1_explicit"
 
 PrincipleVerdict = Literal["helps", "harms", "not shown"]
 _Outcomes = Mapping[PairKey, float]
@@ -67,7 +67,7 @@ def has_trial(cells: Sequence[FinishedCell]) -> bool:
 def grid_effects(cells: Sequence[FinishedCell], question: Question | None) -> tuple[PrincipleEffect, ...]:
     """Return the effects over the asked orders and seeds of a grid, in the primary metric of its question."""
     asked = [cell for group in asked_groups(cells, question).values() for cell in group]
-    primary = PRIMARY if question is None else value_metric(question.asked.primary_metric, all_cards(cells))
+    primary = PRIMARY if question is None else value_metric(question.asked.primary_metric)
     return trial_effects(asked, metric=primary)
 
 
@@ -82,7 +82,7 @@ def trial_effects(
 
     Args:
         cells: the cells of a grid, or one cell.
-        metric: a metric of PAIRED_METRICS.
+        metric: an outcome metric with a value per sample.
         seed: seed of the random draws.
     """
     by_condition = evaluated(cells)

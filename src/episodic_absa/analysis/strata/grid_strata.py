@@ -45,7 +45,7 @@ def grid_stratum_rows(cells: Sequence[FinishedCell], question: Question | None) 
             all_cards(compared.b),
             by=by,
             structures=structures,
-            metric=value_metric(question.asked.primary_metric, all_cards(compared.a)),
+            metric=value_metric(question.asked.primary_metric),
             count_backfilled=compared.a[0].count_backfilled,
         )
     )

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from episodic_absa.analysis.strata.membership import PairKey, Structures, in_table_order, key_of, strata_by_key
-from episodic_absa.metrics.per_sample.sample_values import sample_value
+from episodic_absa.metrics.per_sample.sample_values import MICRO_METRICS, sample_value
 from episodic_absa.metrics.statistics import SEED, PairedDifference, compare, holm
+from episodic_absa.metrics.statistics.comparison import PRIMARY
 from episodic_absa.metrics.strata import GroupedDifference, interaction_p_value
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -13,7 +14,8 @@ from episodic_absa.vocabulary import StratumName
 
 SMALLEST_STRATUM: Final = 10
 """A stratum of fewer reviews is shown without interval and test."""
-PRIMARY: Final = "tuple_f1_explicit"
+FEWEST_CLAIMED: Final = 50
+"""With a smaller tested stratum the interaction carries no claim: its error exceeds 6 % if differences are skewed."""
 
 
 class StratumRow(FrozenModel):
@@ -34,6 +36,7 @@ class StratumRow(FrozenModel):
     """None for fewer than SMALLEST_STRATUM reviews or for differences without variation; so are the tests."""
     ci_high: float | None
     p_value: float | None
+    """The larger of the p over reviews and the p over orders."""
     p_holm: float | None = None
     """p after Holm's correction over the strata of this table."""
     is_small: Flag
@@ -66,7 +69,7 @@ def stratum_rows(
         cards_b: the scorecards of condition B.
         by: what divides the reviews.
         structures: the structures of each review by uid, from `read_structures`; needed for `by="structure"`.
-        metric: a metric of PAIRED_METRICS.
+        metric: an outcome metric with a value per sample (`value_metric`).
         count_backfilled: whether a backfilled tuple counts as a prediction.
         seed: seed of the random draws.
     """
@@ -76,8 +79,9 @@ def stratum_rows(
         inside = [
             [card for card in cards if stratum in membership.get(key_of(card), ())] for cards in (cards_a, cards_b)
         ]
-        compared = compare(name_a, inside[0], name_b, inside[1], count_backfilled=count_backfilled, seed=seed)
-        paired = compared.of(metric)
+        paired = compare(
+            name_a, inside[0], name_b, inside[1], count_backfilled=count_backfilled, seed=seed, primary=metric
+        ).primary
         if paired.n_uids:
             rows.append(_row(name_a, name_b, by, stratum, paired))
     tested = {row.stratum for row in rows if not row.is_small}
@@ -89,14 +93,9 @@ def stratum_rows(
     )
 
 
-def value_metric(metric: str, cards: Sequence[Scorecard]) -> str:
+def value_metric(metric: str) -> str:
     """Return the metric if it has a value per sample; for a ratio of sums, which has none, explicit F1 instead."""
-    try:
-        for card in cards[:1]:
-            sample_value(metric, card)
-    except KeyError:
-        return PRIMARY
-    return metric
+    return PRIMARY if metric in MICRO_METRICS else metric
 
 
 def _row(name_a: str, name_b: str, by: StratumName, stratum: str, paired: PairedDifference) -> StratumRow:
@@ -114,7 +113,7 @@ def _row(name_a: str, name_b: str, by: StratumName, stratum: str, paired: Paired
         difference=paired.difference,
         ci_low=None if is_small else paired.ci_low,
         ci_high=None if is_small else paired.ci_high,
-        p_value=None if is_small else paired.p_value,
+        p_value=None if is_small or paired.p_value is None else max(paired.p_value, paired.p_orders or 0.0),
         is_small=is_small,
         overlapping=False,
     )

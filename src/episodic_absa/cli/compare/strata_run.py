@@ -7,10 +7,10 @@ from episodic_absa.analysis.comparability import incomparabilities, require_pair
 from episodic_absa.analysis.compared_runs import load_sides
 from episodic_absa.analysis.paired_comparison import count_backfilled_on_both, exploratory_of
 from episodic_absa.analysis.strata import StratumRow, read_structures, stratum_rows, value_metric
-from episodic_absa.analysis.strata.stratum_table import PRIMARY
 from episodic_absa.cli.compare.strata_view import ComparedStrata, strata_view
 from episodic_absa.cli.output import print_json, show
 from episodic_absa.metrics.statistics import RESAMPLES, SEED
+from episodic_absa.metrics.statistics.comparison import PRIMARY
 from episodic_absa.runs.question import is_exploratory, load_question
 from episodic_absa.vocabulary import StratumName
 
@@ -33,7 +33,7 @@ def compare_strata(places: Sequence[Path], *, by: StratumName, seed: int | None,
         b.cards,
         by=by,
         structures=read_structures((*b.cells, *a.cells), {card.uid for card in b.cards}) if by == "structure" else None,
-        metric=value_metric(question.asked.primary_metric if question else PRIMARY, a.cards),
+        metric=value_metric(question.asked.primary_metric if question else PRIMARY),
         count_backfilled=count_backfilled_on_both(a, b),
         seed=SEED if seed is None else seed,
     )

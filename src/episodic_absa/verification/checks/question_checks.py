@@ -26,14 +26,14 @@ def check_question_kept(cells: Sequence[CellFiles]) -> Findings:
             raise NotApplicableError(f"{NO_QUESTION}: the grid has no {QUESTION}")
         yield f"{QUESTION} is missing, though the cells name a question; restore it"
         return
+    evaluated = [cell for cell in used if not cell.known_manifest.is_build]
+    yield from _samples(evaluated, question)
     for cell in used:
         is_same = cell.known_manifest.question_sha256 == question.asked.sha256
         yield None if is_same else f"{cell.path.name} was run under another question than {QUESTION} holds"
-    evaluated = [cell for cell in used if not cell.known_manifest.is_build]
     for cell in evaluated:
         unknown = ", ".join(_unknown_parts(cell, question))
         yield f"{cell.path.name}: {unknown} is neither asked nor added in {QUESTION}" if unknown else None
-    yield from _samples(evaluated, question)
 
 
 def _unknown_parts(cell: CellFiles, question: Question) -> Iterator[str]:
