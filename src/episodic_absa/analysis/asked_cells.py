@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from episodic_absa.conditions import DEFAULT_COMPARISONS
-from episodic_absa.metrics.statistics import PRIMARY, SMALLEST_EFFECT, Comparison
+from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.runs.question import ExploratoryPart, exploratory_parts, is_exploratory
 from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated
 from episodic_absa.schemas.run_files.question import Pair, Question
@@ -43,20 +43,6 @@ class GridComparison(NamedTuple):
     def is_exploratory(self) -> bool:
         """Whether it was not asked for before the first sample."""
         return bool(self.parts)
-
-
-class PrimaryQuestion(NamedTuple):
-    """The metric that answers the question of a grid, and the smallest difference in it that matters."""
-
-    metric: str
-    smallest_effect: float
-
-
-def primary_question(question: Question | None) -> PrimaryQuestion:
-    """Return what was asked before the first sample; the defaults without a question."""
-    if question is None:
-        return PrimaryQuestion(PRIMARY, SMALLEST_EFFECT)
-    return PrimaryQuestion(question.asked.primary_metric, question.asked.smallest_effect)
 
 
 def order_of(cell: FinishedCell) -> int:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from episodic_absa.analysis.asked_cells import PrimaryQuestion, headlines, primary_question
+from episodic_absa.analysis.asked_cells import headlines
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.metrics.statistics import Comparison, compare
 from episodic_absa.reports.data.arm_views import ArmRow, ArmsView
 from episodic_absa.reports.data.report_data import ConditionCard
 from episodic_absa.reports.data.verdict_words import verdict_words
+from episodic_absa.runs.question import Criterion, criterion_of
 from episodic_absa.runs.reading.finished_cells import all_cards
 
 
@@ -18,7 +19,7 @@ def arms_view(run: FinishedRun, cards: Sequence[ConditionCard]) -> ArmsView | No
         return None
     known = {(compared.comparison.a, compared.comparison.b): compared for compared in headlines(run.grid_comparisons)}
     first = next(iter(known), None)
-    asked = primary_question(run.question)
+    asked = criterion_of(run.question)
     rows = []
     for card in cards:
         pair = (card.name, baseline)
@@ -30,7 +31,7 @@ def arms_view(run: FinishedRun, cards: Sequence[ConditionCard]) -> ArmsView | No
     if all(row.difference is None for row in rows):
         return None
     rows.sort(key=lambda row: not row.is_asked)
-    return ArmsView(baseline=baseline, metric=asked.metric, smallest_effect=asked.smallest_effect, rows=tuple(rows))
+    return ArmsView(baseline=baseline, metric=asked.primary, smallest_effect=asked.smallest_effect, rows=tuple(rows))
 
 
 def _baseline(run: FinishedRun, cards: Sequence[ConditionCard]) -> str | None:
@@ -42,7 +43,7 @@ def _baseline(run: FinishedRun, cards: Sequence[ConditionCard]) -> str | None:
     return next((card.name for card in cards if not card.shows), cards[0].name)
 
 
-def _compared(run: FinishedRun, pair: tuple[str, str], asked: PrimaryQuestion) -> Comparison:
+def _compared(run: FinishedRun, pair: tuple[str, str], asked: Criterion) -> Comparison:
     arm, baseline = (run.asked_groups[name] for name in pair)
     return compare(
         pair[0],
@@ -50,7 +51,7 @@ def _compared(run: FinishedRun, pair: tuple[str, str], asked: PrimaryQuestion) -
         pair[1],
         all_cards(baseline),
         count_backfilled=arm[0].count_backfilled,
-        primary=asked.metric,
+        primary=asked.primary,
         smallest_effect=asked.smallest_effect,
     )
 
