@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 from tests.runs.small_grid import run_here, write_experiment
 
+from episodic_absa.analysis.comparability import incomparabilities
 from episodic_absa.analysis.compared_runs import load_sides
+from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.analysis.paired_comparison import compare_sides
 from episodic_absa.analysis.summary import load_summary
@@ -20,8 +22,8 @@ from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import Run
 from episodic_absa.reports.data.report_samples import SampleReader
+from episodic_absa.reports.page.html_report import render_report
 from episodic_absa.reports.run_report import build_report
-from episodic_absa.reports.written_results import write_results
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST
@@ -70,7 +72,9 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> _Grid:
         progress = asyncio.run(run_cells(config, backend=RepairingBackend(EmbeddedReplier())))
         states.append(_files(config.out_dir))
         ran.append({cell.name: cell.run_n for cell in progress.cells.values() if cell.run_n})
-    return _Grid(Run(write_results(config.out_dir).finished), tuple(states), tuple(ran))
+    finished = load_run(config.out_dir)
+    derive_tables(finished)
+    return _Grid(Run(finished), tuple(states), tuple(ran))
 
 
 # CHECKLIST 253
@@ -140,6 +144,10 @@ def test_tables_keep_the_spread_of_orders_apart_from_that_of_seeds(grid: _Grid) 
 def test_samples_are_compared_within_their_order(grid: _Grid) -> None:
     compared = compare_sides(*load_sides([grid.path, Path("C2"), Path("C1")])).of("tuple_f1_explicit")
     assert compared.n_pairs == 4 * compared.n_uids
+    sides = load_sides([grid.path / "C2", grid.path / "C1__order1__seed42"])
+    assert incomparabilities(*sides) == (
+        "left out: order 0, seed 7; order 0, seed 42; order 1, seed 7, with which only C2 was run",
+    )
     with pytest.raises(RunDirectoryError, match="run with order 1 and seed 42, C1__seed42 with order 0 and seed 42"):
         compare_sides(*load_sides([grid.path / "C2__order1__seed42", grid.path / "C1__seed42"]))
 
@@ -151,7 +159,7 @@ def test_the_report_lets_a_reader_choose_the_order(grid: _Grid) -> None:
     assert (data.facts.orders, data.facts.seeds) == ((0, 1), (7, 42))
     assert {(cell.order, cell.seed) for cell in data.explorer.cells} == {(0, 7), (0, 42), (1, 7), (1, 42)}
     assert {(card.orders, card.seeds) for card in data.conditions} == {((0, 1), (7, 42))}
-    page = (grid.path / "report.html").read_text("utf-8")
+    page = render_report(data)
     assert 'id="pick-order"' in page
     assert re.search(r"2 orders × .*2 seeds", page)
 

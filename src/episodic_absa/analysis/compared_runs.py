@@ -8,8 +8,8 @@ from pathlib import Path
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, is_cell, load_cards, notice_old_files
+from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 

@@ -212,7 +212,7 @@ def _by_condition(config: ExperimentConfig, cells: Mapping[str, CellProgress]) -
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
     table.add_column("", style="bold", no_wrap=True, overflow="ellipsis")
     table.add_column("", width=_BAR_WIDTH)
-    title = "all seeds" if config.file.experiment.orders is None else "all orders and seeds"
+    title = "all seeds" if config.file.experiment.orders is None else "all cells"
     table.add_column(title, justify="right", no_wrap=True)
     for name, of_condition in _conditions(config, cells).items():
         done_n, total, _ = _sums(of_condition)

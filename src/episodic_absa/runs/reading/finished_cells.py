@@ -13,8 +13,8 @@ from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics,
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
 from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
+from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.jsonl import read_lines, split_lines
 
