@@ -27,7 +27,7 @@ class Pipeline:
 
     @property
     def store(self) -> MemoryStore:
-        """The store of the memory. Close it alone if other pipelines use the same backend."""
+        """The store of the memory. Close `memory` alone if other pipelines use the same backend."""
         return self.memory.store
 
     async def close(self) -> None:
@@ -35,7 +35,7 @@ class Pipeline:
         try:
             await self.backend.close()
         finally:
-            self.store.close()
+            self.memory.close()
 
 
 def build_pipeline(
@@ -59,11 +59,11 @@ def build_pipeline(
         memory: the settings of the memory.
         debate_slot_name: the key under which debate prompts show the memory.
         keep_last_n: how many of the newest episodes stay in use.
-        root: the folder that relative paths in the settings start from; by default the working directory.
+        root: the folder that relative paths in settings and condition start from; by default the working directory.
 
     Raises:
-        ConfigError: the allowlist cannot be read, a prompt already uses the name of the slot, or the settings and the
-            condition contradict each other.
+        ConfigError: the allowlist or a file of the condition's `advice` cannot be read, a prompt already uses the name
+            of the slot, or the settings and the condition contradict each other.
     """
     settings = (settings or PipelineSettings()).under(condition)
     supervisor = SupervisorAgent(
@@ -80,6 +80,8 @@ def build_pipeline(
         settings=memory,
         chars_cap=settings.memory_prompt_injection_chars_cap,
         visible_to=settings.debate.memory_visible_to,
+        root=root,
+        keep_last_n=keep_last_n,
     )
     return Pipeline(supervisor, backend, orchestrator)
 

@@ -76,7 +76,11 @@ ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E", "P", "T"]
 ErrorType = Literal[
     "provider_error", "timeout", "json_parse_error", "schema_validation_error", "contract_error", "leakage_error"
 ]
+StratumName = Literal["language", "domain", "structure", "risk", "principle", "quarter"]
+"""What paired differences are broken down by."""
 DangerousAdvice = Literal["block", "demote"]
+AdviceFrom = Literal["retrieved", "random", "donor", "constant", "placebo"]
+"""Where the advice of a condition comes from."""
 FirewallMode = Literal["drop", "strict"]
 PrincipleRisk = RiskId | Literal["conflict", "implicit", "none", "any"]
 """The situation that a principle of the catalogue answers: a risk, a conflict, an implicit opinion, none, or any."""

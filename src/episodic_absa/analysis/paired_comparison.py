@@ -4,6 +4,7 @@ from episodic_absa.analysis.comparability import require_pairs
 from episodic_absa.analysis.compared_runs import Side
 from episodic_absa.metrics.statistics import SEED, Comparison
 from episodic_absa.metrics.statistics import compare as compare_cards
+from episodic_absa.runs.question import criterion_of, exploratory_parts, left_out_parts, load_question
 
 
 def count_backfilled_on_both(a: Side, b: Side) -> bool:
@@ -11,8 +12,25 @@ def count_backfilled_on_both(a: Side, b: Side) -> bool:
     return a.count_backfilled and b.count_backfilled
 
 
+def exploratory_of(a: Side, b: Side) -> tuple[str, ...]:
+    """Return why the comparison of two sides is exploratory; nothing if it was asked before the first sample.
+
+    Raises:
+        RunDirectoryError: question.json cannot be read.
+    """
+    if a.grid != b.grid:
+        return ("no question covers two grids",)
+    question = load_question(a.grid)
+    conditions = [{manifest.condition.name for manifest in side.manifests} for side in (a, b)]
+    pair = (min(conditions[0]), min(conditions[1]))
+    cards = (*a.cards, *b.cards)
+    covered = {"orders": {card.order for card in cards}, "seeds": {card.seed for card in cards}}
+    parts = (*exploratory_parts(question, pair, **covered), *left_out_parts(question, **covered))
+    return tuple(part.text for part in parts)
+
+
 def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:
-    """Return the paired differences A minus B.
+    """Return the paired differences A minus B, decided by the asked metric and smallest effect of their grid.
 
     Args:
         a: one side.
@@ -23,6 +41,7 @@ def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:
         RunDirectoryError: the sides have no sample in common.
     """
     require_pairs(a, b)
+    criterion = criterion_of(load_question(a.grid) if a.grid == b.grid else None)
     return compare_cards(
         a.name,
         a.cards,
@@ -30,4 +49,6 @@ def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:
         b.cards,
         count_backfilled=count_backfilled_on_both(a, b),
         seed=SEED if seed is None else seed,
+        primary=criterion.primary,
+        smallest_effect=criterion.smallest_effect,
     )

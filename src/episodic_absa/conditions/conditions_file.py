@@ -10,6 +10,8 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
+from episodic_absa.schemas.advice_overlay import AdviceOverlay, advice_problem
+from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.pipeline_overlay import PipelineOverlay, effort_problem
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.yaml_file import parse_yaml
@@ -20,11 +22,12 @@ DEFAULT_VERSION: Final[ConditionsVersion] = "v2_0"
 
 _FILE_KEYS: Final = ("version", "dangerous_advice", "use_lexical", "conditions", "aliases")
 _MODE: Final = "memory_mode"
-_OVERLAYS: Final = ("rules", "pipeline")
+_OVERLAYS: Final = ("rules", "advice", "pipeline")
+_OVERLAY_MODELS: Final[Mapping[str, type[FrozenModel]]] = {"advice": AdviceOverlay, "pipeline": PipelineOverlay}
 _GIVEN_ELSEWHERE: Final = ("name", "dangerous_advice", "use_lexical", *_OVERLAYS)
 FLAG_NAMES: Final = tuple(field for field in Condition.model_fields if field not in _GIVEN_ELSEWHERE)
 """What an entry under `conditions` may set: a new flag is a field of `Condition` and nothing else."""
-DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"))
+DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"), ("C2", "C2_random"), ("C2", "C2_placebo"))
 """The pairs that an experiment compares unless it names others, as far as it runs both conditions."""
 
 _MEMORY_BLOCK: Final[Mapping[str, str]] = {"advisory": "C2", "silent": "C2_silent"}
@@ -259,21 +262,22 @@ class _Reader:
                 f"{key}.memory_mode must be one of {', '.join(get_args(MemoryMode))}, got {mode!r}",
                 f"{key}.memory_mode",
             )
-        if "pipeline" in flags:
-            flags = {**flags, "pipeline": self._pipeline(flags["pipeline"], f"{key}.pipeline")}
+        for overlay, model in _OVERLAY_MODELS.items():
+            if overlay in flags:
+                flags = {**flags, overlay: self._overlay(model, flags[overlay], f"{key}.{overlay}")}
         condition = Condition(name=name, dangerous_advice=advice, use_lexical=lexical, **flags)
         if complaint := _contradiction(condition):
             raise self._error(f"{key}: {complaint}", key)
         return condition
 
-    def _pipeline(self, overlay: Any, key: str) -> PipelineOverlay:
+    def _overlay(self, model: type[FrozenModel], overlay: Any, key: str) -> FrozenModel:
         try:
-            return PipelineOverlay.model_validate(self._mapping(overlay, key))
+            return model.model_validate(self._mapping(overlay, key), by_name=False)
         except ValidationError as error:
             problem = error.errors(include_url=False, include_input=False)[0]
             place = ".".join((key, *map(str, problem["loc"])))
             if problem["type"] == "extra_forbidden":
-                choices = ", ".join(PipelineOverlay.model_fields)
+                choices = ", ".join(field.alias or name for name, field in model.model_fields.items())
                 raise self._error(f"unknown key {place}; a condition may set {choices}", place) from error
             raise self._error(f"{place}: {problem['msg']}", place) from error
 
@@ -326,4 +330,6 @@ def _contradiction(condition: Condition) -> str | None:
         return f'memory_mode "{condition.memory_mode}" {meaning}; these flags say otherwise'
     asked = condition.pipeline
     problem = effort_problem(condition.rules, effort=asked.effort, votes=asked.votes, joint=asked.stage1.joint)
-    return None if problem is None else f"pipeline.{problem}"
+    if problem is not None:
+        return f"pipeline.{problem}"
+    return advice_problem(condition.advice, is_exposed=condition.is_exposed, effort=asked.effort)

@@ -1,15 +1,17 @@
 """The entry point of the memory: one read before the debate, one write after the moderator."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field, model_validator
 
 from episodic_absa.language import norm_key
-from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
 from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
+from episodic_absa.memory.advice.opened_advice import OpenedAdvice
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
+from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
 from episodic_absa.memory.episodes.selective_storage import storage_tags
@@ -17,7 +19,7 @@ from episodic_absa.memory.injection.injection_controller import InjectionControl
 from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
-from episodic_absa.memory.store.memory_store import MemoryStore
+from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, MemoryStore
 from episodic_absa.schemas.absa import (
     ModeratorSummary,
     ReviewOutcome,
@@ -95,6 +97,11 @@ class EpisodicOrchestrator:
         catalogue: the principles that advice is made of; by default the shipped ones.
         chars_cap: the most characters that a slot may have in a prompt; None for no limit.
         visible_to: the debate calls that may see the slot. They are recorded with every sample.
+        root: the folder that relative paths of the condition's `advice` start from; by default the working directory.
+        keep_last_n: how many of the newest episodes of a donor's store are in use.
+
+    Raises:
+        ConfigError: the condition's `advice` names a store, a file or a principle that does not exist.
 
     Example:
         >>> from episodic_absa import EpisodicOrchestrator, MemoryStore, load_condition
@@ -116,6 +123,8 @@ class EpisodicOrchestrator:
         catalogue: PrincipleCatalogue | None = None,
         chars_cap: int | None = None,
         visible_to: Sequence[DebateCall] = DEBATE_CALLS,
+        root: Path | None = None,
+        keep_last_n: int = DEFAULT_KEEP_LAST_N,
     ) -> None:
         settings = settings or EpisodicMemorySettings()
         self.condition = condition
@@ -123,17 +132,25 @@ class EpisodicOrchestrator:
         self.store = store
         self.catalogue = catalogue or load_catalogue()
         use_lexical = condition.use_lexical if settings.use_lexical is None else settings.use_lexical
-        self._prohibit_dangerous = (settings.dangerous_advice or condition.dangerous_advice) == "block"
+        topk = condition.advice.topk or settings.topk
         self._signatures = SignatureBuilder()
         self._retriever = Retriever(
-            topk=settings.topk,
+            topk=topk,
             require_same_language=settings.require_same_language,
             require_structure_overlap=settings.require_structure_overlap,
             use_lexical=use_lexical,
         )
-        self._advisories = AdvisoryBuilder(self.catalogue)
-        self._firewall = LabelFirewall(settings.firewall)
-        self._injection = InjectionController(topk=settings.topk, chars_cap=chars_cap)
+        self._injection = InjectionController(topk=topk, chars_cap=chars_cap)
+        self._advice = OpenedAdvice(
+            condition,
+            self.catalogue,
+            self._retriever,
+            LabelFirewall(settings.firewall),
+            self._injection,
+            prohibit_dangerous=(settings.dangerous_advice or condition.dangerous_advice) == "block",
+            root=root,
+            keep_last_n=keep_last_n,
+        )
         self._episodes = EpisodeBuilder(self.catalogue)
         self._visible_to = tuple(visible_to)
 
@@ -166,30 +183,36 @@ class EpisodicOrchestrator:
         signature = self._signatures.build(text, language_code, len(stage1_ate.aspects))
         query: list[str] = [risk.type for risk in stage1_validator.structural_risks]
         query += [proposal.proposal_type for proposal in stage1_validator.correction_proposals]
-        episodes = self._retriever.retrieve(self.store.load(), signature, query, sample_id=sample_id)
+        stored = self.store.load()
+        episodes = self._retriever.retrieve(stored, signature, query, sample_id=sample_id)
         terms = [item.aspect_term for item in stage1_ate.aspects]
         terms += [item.aspect_term for item in stage1_atsa.sentiments]
         dangerous_now = _dangerous_now(episodes, terms, text)
         if self.condition.injection_mask:
             slot = self._injection.build_slot_payload(self.condition)
             return self._answer(slot, episodes, memory_dangerous_current_n=dangerous_now)
-        build = self._advisories.build_from_episodes(
-            episodes,
-            signature,
-            query_tokens=self._retriever.lexical_tokens(query),
-            prohibit_dangerous=self._prohibit_dangerous,
+        # The only place where the arms of an experiment differ.
+        offer = self._advice.source.offer(
+            AdviceMoment(sample_id or "", signature, tuple(query), tuple(terms), episodes, stored)
         )
-        screened = self._firewall.screen(build, terms)
         return self._answer(
-            self._injection.build_slot_payload(self.condition, screened.advisories, screened.warnings),
+            self._injection.build_slot_payload(self.condition, offer.advisories, offer.warnings),
             episodes,
-            memory_blocked_episode_n=build.blocked_episode_n,
-            memory_blocked_advisory_n=build.blocked_advisory_n,
-            memory_demoted_advisory_n=build.demoted_advisory_n,
-            memory_block_reason="opposite_polarity_failed" if build.blocked_advisory_n else "",
+            memory_blocked_episode_n=offer.build.blocked_episode_n,
+            memory_blocked_advisory_n=offer.build.blocked_advisory_n,
+            memory_demoted_advisory_n=offer.build.demoted_advisory_n,
+            memory_block_reason="opposite_polarity_failed" if offer.build.blocked_advisory_n else "",
             memory_dangerous_current_n=dangerous_now,
-            firewall_dropped_n=screened.dropped_n,
+            firewall_dropped_n=offer.firewall_dropped_n,
+            advised_ids=tuple(episode.episode_id for episode in offer.episodes),
+            coins=offer.coins,
+            matched_chars=offer.matched_chars,
         )
+
+    def close(self) -> None:
+        """Close the store and what the condition's `advice` reads."""
+        self._advice.close()
+        self.store.close()
 
     def empty_slot_without_debate(self) -> SlotAnswer:
         """Return the empty slot of a pipeline without debate. Nothing is retrieved."""
@@ -268,6 +291,12 @@ class EpisodicOrchestrator:
             exposed_to_debate=condition.exposed_to_debate,
             exposed_to_stage2=condition.exposed_to_stage2,
             memory_access_policy={"debate": self._visible_to},
+            advice_from=condition.advice.source,
+            offered_principles=tuple(
+                dict.fromkeys(advisory["evidence"]["principle_id"] for advisory in slot["retrieved"])
+            ),
+            offered_chars=sum(len(advisory["message"]) for advisory in slot["retrieved"])
+            + sum(map(len, slot["warnings"])),
             **counts,
         )
         return SlotAnswer(slot, condition.memory_mode, meta)

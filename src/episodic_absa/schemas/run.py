@@ -4,10 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from episodic_absa.schemas.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodeId
 from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
 from episodic_absa.vocabulary import (
+    AdviceFrom,
     DangerousAdvice,
     DebateCall,
     DebateGateReason,
@@ -42,8 +44,22 @@ class Condition(FrozenModel):
     use_lexical: Flag
     rules: Rules = "seed"
     """Which rules decide; they are no flag of the memory."""
+    advice: AdviceOverlay = AdviceOverlay()
+    """Where advice comes from, and what of it is left out."""
     pipeline: PipelineOverlay = PipelineOverlay()
     """What the condition changes of the experiment's pipeline."""
+
+    @property
+    def is_exposed(self) -> bool:
+        """Whether a prompt may show memory."""
+        return self.exposed_to_debate or self.exposed_to_stage2
+
+
+class Coin(FrozenModel):
+    """Whether the advice of one principle was left out for a sample, under `advice.withhold`."""
+
+    principle_id: str
+    withheld: Flag
 
 
 class MemoryMeta(FrozenModel):
@@ -79,6 +95,18 @@ class MemoryMeta(FrozenModel):
     stage2_memory_gate_reasons: tuple[Stage2GateReason, ...] = ()
     stage2_memory_prompt_injection_chars: Count = 0
     stage2_injection_skip_reason: InjectionSkip = ""
+    advice_from: AdviceFrom = "retrieved"
+    """Where the condition takes advice from."""
+    advised_ids: tuple[EpisodeId, ...] = ()
+    """The episodes that advice was made of, blocked and withheld advice included; of a donor's store for a donor."""
+    coins: tuple[Coin, ...] = ()
+    """One per principle that was to be offered, if the condition withholds advice."""
+    offered_principles: tuple[str, ...] = ()
+    """The principles of the advisories in the slot, in rank order."""
+    offered_chars: Count = 0
+    """Characters of the messages and warnings in the slot."""
+    matched_chars: Count = 0
+    """For a placebo: characters of the messages and warnings that retrieved advice would have had."""
 
     @property
     def is_exposed(self) -> bool:

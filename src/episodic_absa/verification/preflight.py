@@ -19,6 +19,7 @@ from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
+from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.memory.store.store_maintenance import check_store
 from episodic_absa.runs.config.cells import build_cells, evaluated_cells, require_stores
@@ -27,7 +28,7 @@ from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.schemas import absa, answers, role_inputs
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.verification.gold_preflight import gold_lines, separator_lines
-from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, PrincipleRisk, Rules
+from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, Language, PrincipleRisk, Rules
 
 Level = Literal["ok", "warning", "error"]
 INTERNAL_CHECKS: Final = ("metadata", "wording", "catalogue", "stores")
@@ -172,6 +173,8 @@ def _wording_lines() -> Iterator[_Said]:
         for text in (principle.text_en, principle.text_ko, principle.anti_pattern_en, principle.anti_pattern_ko)
     ]
     texts += [("warning", text) for text in fixed_texts()]
+    languages: tuple[Language, ...] = ("en", "ko")
+    texts += [("placebo", text) for language in languages for text in placebo_texts(language)]
     yield from _judge_wording(texts)
 
 
@@ -213,24 +216,30 @@ def _store_lines(config: ExperimentConfig, data: ExperimentData | None) -> Itera
         used = sum(cell.needs_store for cell in evaluated_cells(config))
         yield "ok", "stores", f"{used} cells use a store of their own"
     if initial is not None:
-        yield from _initial_store_lines(config, initial, data)
+        yield from _given_store_lines(config, "initial_store", initial, data)
+    donors = {condition.advice.store for condition in config.conditions if condition.advice.store is not None}
+    for donor in sorted(donors):
+        yield from _given_store_lines(config, "donor_store", config.resolve(donor), data)
 
 
-def _initial_store_lines(config: ExperimentConfig, initial: Path, data: ExperimentData | None) -> Iterator[_Said]:
-    if not initial.is_file():
-        yield "error", "initial_store", f"{initial} does not exist"
+def _given_store_lines(
+    config: ExperimentConfig, check: str, given: Path, data: ExperimentData | None
+) -> Iterator[_Said]:
+    """Check a store that another run wrote: it is sound, and nothing in it comes from an evaluated sample."""
+    if not given.is_file():
+        yield "error", check, f"{given} does not exist"
         return
-    report = check_store(initial)
+    report = check_store(given)
     if not report.is_sound:
-        yield "error", "initial_store", f"{initial} is not sound; `episodic-absa memory check` names the bad lines"
+        yield "error", check, f"{given} is not sound; `episodic-absa memory check` names the bad lines"
         return
-    with MemoryStore(initial) as store:
+    with MemoryStore(given) as store:
         sources = [entry.provenance.source_id for entry in store.load()]
     evaluated = {labelled.sample.uid for labelled in data.splits[config.file.data.process_split]} if data else set()
     known_n = sum(source in evaluated for source in sources)
     yield _counted(
         config,
-        "initial_store",
+        check,
         known_n,
         f"{known_n} of {len(sources)} episodes come from samples that are evaluated",
         f"{len(sources)} episodes, none from a sample that is evaluated",

@@ -137,7 +137,9 @@ def test_what_is_printed_claims_no_more_than_it_shows(compare: Compare, grid: Pa
 def test_equal_runs_print_no_variation_and_never_nan(compare: Compare, grid: Path) -> None:
     # CHECKLIST 200
     done = compare(grid, "C2_silent", "C1")
-    assert done.stdout.startswith("Whether C2_silent changes mean F1 (tuple_f1_explicit) by 0.01 or more compared with C1")
+    assert done.stdout.startswith(
+        "Whether C2_silent changes mean F1 (tuple_f1_explicit) by 0.01 or more compared with C1"
+    )
     assert "the difference is 0 in all of them; about 300" in " ".join(done.stdout.split())
     assert "The 2 orders give the same result for every review, so that they count as one." in done.stdout
     assert "nan" not in done.stdout.lower().split()

@@ -46,6 +46,8 @@ class AdvisoryBuild(NamedTuple):
     """Advisories that carry the note on a past failure."""
     dangerous: frozenset[Pair] = frozenset()
     """The (aspect, polarity) pairs of failed episodes."""
+    warning_principles: tuple[str, ...] = ()
+    """The principle that each warning comes from."""
 
 
 class AdvisoryBuilder:
@@ -83,13 +85,14 @@ class AdvisoryBuilder:
         pairs = dangerous_pairs(episodes)
         retrieved = _Retrieved(episodes)
         advisories: list[AdvisoryV1_1] = []
-        warnings: list[str] = []
+        warnings: list[tuple[str, str]] = []
         demoted = 0
         for episode in episodes:
             dangerous = is_dangerous(episode, pairs)
             principle = self._principle_of(episode)
             if dangerous and prohibit_dangerous:
-                warnings.append(principle.anti_pattern(language) or _in(language, _WITHHELD))
+                wording = principle.anti_pattern(language) or _in(language, _WITHHELD)
+                warnings.append((wording, principle.principle_id))
                 continue
             demoted += dangerous
             advisories.append(
@@ -104,11 +107,12 @@ class AdvisoryBuilder:
             )
         return AdvisoryBuild(
             advisories=tuple(advisories),
-            warnings=tuple(warnings),
+            warnings=tuple(wording for wording, _ in warnings),
             blocked_episode_n=sum(map(failed, episodes)) if prohibit_dangerous else 0,
             blocked_advisory_n=len(warnings),
             demoted_advisory_n=demoted,
             dangerous=pairs,
+            warning_principles=tuple(principle_id for _, principle_id in warnings),
         )
 
     def _principle_of(self, episode: EpisodicMemoryEntryV1_1) -> Principle:

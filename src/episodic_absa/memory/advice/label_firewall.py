@@ -1,6 +1,7 @@
 """Checks every message and warning before it may be shown: no label word and no aspect term of the sample."""
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from episodic_absa.errors import LeakageError
@@ -16,6 +17,8 @@ class Screened(NamedTuple):
     advisories: tuple[AdvisoryV1_1, ...]
     warnings: tuple[str, ...]
     dropped_n: int
+    warning_principles: tuple[str, ...] = ()
+    """The principle that each warning comes from."""
 
 
 class LabelFirewall:
@@ -31,9 +34,10 @@ class LabelFirewall:
             LeakageError: an item leaks and the mode is `strict`.
         """
         advisories = tuple(advisory for advisory in build.advisories if self._passes(advisory.message, aspect_terms))
-        warnings = tuple(warning for warning in build.warnings if self._passes(warning, aspect_terms))
+        passes = [self._passes(warning, aspect_terms) for warning in build.warnings]
+        warnings = tuple(compress(build.warnings, passes))
         dropped = len(build.advisories) + len(build.warnings) - len(advisories) - len(warnings)
-        return Screened(advisories, warnings, dropped)
+        return Screened(advisories, warnings, dropped, tuple(compress(build.warning_principles, passes)))
 
     def _passes(self, wording: str, aspect_terms: Sequence[str]) -> bool:
         leak = find_polarity_word(wording) or find_aspect_term(wording, aspect_terms)

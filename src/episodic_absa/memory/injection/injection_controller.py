@@ -68,8 +68,30 @@ class InjectionController:
             warnings: label-free texts for withheld advice.
             debate_enabled: False records that nothing was retrieved.
         """
+        bundle = self._bundle(condition, advisories, warnings, debate_enabled=debate_enabled)
+        if self._chars_cap is not None:
+            bundle = shrink_to_cap(bundle, self._chars_cap) or bundle
+        return bundle.model_dump(mode="json")
+
+    def shown_bundle(
+        self, condition: Condition, advisories: Sequence[AdvisoryV1_1], warnings: Sequence[str]
+    ) -> AdvisoryBundleV1_1 | None:
+        """Return the bundle that a prompt would show if a gate opens, None if it would show nothing."""
+        bundle = self._bundle(condition, advisories, warnings)
+        if self._chars_cap is not None:
+            return shrink_to_cap(bundle, self._chars_cap)
+        return bundle if bundle.retrieved or bundle.warnings else None
+
+    def _bundle(
+        self,
+        condition: Condition,
+        advisories: Sequence[AdvisoryV1_1],
+        warnings: Sequence[str],
+        *,
+        debate_enabled: bool = True,
+    ) -> AdvisoryBundleV1_1:
         masked = condition.injection_mask
-        bundle = AdvisoryBundleV1_1(
+        return AdvisoryBundleV1_1(
             memory_on=condition.memory_mode == "on" and not masked,
             retrieved=() if masked else tuple(advisories),
             warnings=() if masked else tuple(warnings),
@@ -80,9 +102,6 @@ class InjectionController:
                 retrieval_executed=condition.retrieval_execute and debate_enabled,
             ),
         )
-        if self._chars_cap is not None:
-            bundle = shrink_to_cap(bundle, self._chars_cap) or bundle
-        return bundle.model_dump(mode="json")
 
 
 class Injection(NamedTuple):

@@ -7,8 +7,10 @@ group can ever be chosen; the index keeps those and drops the rest, however larg
 
 import re
 from abc import ABC, abstractmethod
+from array import array
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -116,6 +118,7 @@ class EpisodeIndex:
         self._token_bit: dict[str, int] = {}
         self._bits_of_summary: dict[tuple[str, str], int] = {}
         self._levels_memo: dict[tuple[SignatureKey, bool, bool], list[list[_Group]]] = {}
+        self._by_language: dict[str, array[int]] = {}
         self._recent: deque[NoveltyKey] = deque(maxlen=min(NOVELTY_WINDOW, keep_last_n))
 
     @property
@@ -147,11 +150,19 @@ class EpisodeIndex:
                 held_by_kind[kind] = [newest]
             else:
                 _push(held, newest)
+        self._by_language.setdefault(signature.language, array("Q")).append(self.count)
         self._recent.append(novelty_key(entry))
         self.count += 1
         # One sweep per window limits the groups to those of two windows.
         if self.count % self.keep_last_n == 0:
             self._sweep()
+
+    def live_in(self, language: str) -> Sequence[int]:
+        """Return the ordinals of the live episodes in a language, oldest first."""
+        ordinals = self._by_language.get(language, array("Q"))
+        if ordinals and ordinals[0] < self.first_live:
+            del ordinals[: bisect_left(ordinals, self.first_live)]
+        return ordinals
 
     def search(self, query: Query) -> list[int]:
         """Return the ordinals of the best episodes, best first. A full scan gives the same."""

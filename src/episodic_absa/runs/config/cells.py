@@ -1,17 +1,23 @@
 """The cells of an experiment: one per condition, order and seed, and one per order and seed that builds a store."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from episodic_absa.errors import ConfigError
+from episodic_absa.memory import load_catalogue
+from episodic_absa.memory.advice.opened_advice import require_advice
 from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, store_placeholders
 from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.runs.run_directory import STORE
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
-from episodic_absa.vocabulary import ProcessSplit
+from episodic_absa.vocabulary import AdviceFrom, ProcessSplit
+
+_NEEDS_NO_STORE: Final[tuple[AdviceFrom, ...]] = ("donor", "constant")
+"""Advice from these does not depend on what the cell's own store holds."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +110,14 @@ def start_stores(config: ExperimentConfig) -> dict[str, Path | None]:
 
 
 def require_stores(config: ExperimentConfig, starts: Mapping[str, Path | None]) -> None:
-    """Refuse a condition that only reads a store that is empty at the start, and one that reads another's store."""
+    """Refuse conditions whose stores are not fit to be read.
+
+    Raises:
+        ConfigError: a condition only reads a store that is empty at the start, reads a store that another cell writes,
+            or its `advice` names a store, a file or a principle that does not exist.
+    """
     cells = list(evaluated_cells(config))
+    _require_advice(config, cells)
     written = {cell.store: cell for cell in cells if cell.condition.store_write}
     for cell in cells:
         writer = written.get(cell.store, cell)
@@ -121,6 +133,7 @@ def require_stores(config: ExperimentConfig, starts: Mapping[str, Path | None]) 
     is_built = config.file.episodic_memory.build is not None
     for cell in cells:
         reads_only = cell.condition.retrieval_execute and not cell.condition.store_write
+        reads_only = reads_only and cell.condition.advice.source not in _NEEDS_NO_STORE
         start = starts.get(cell.name)
         has_store = is_built or any(store is not None and _is_filled(store) for store in (start, cell.store))
         if reads_only and not has_store:
@@ -129,6 +142,19 @@ def require_stores(config: ExperimentConfig, starts: Mapping[str, Path | None]) 
                 "give episodic_memory.build or initial_store, or set allow_empty_store: true",
                 path=config.path,
                 key="episodic_memory.allow_empty_store",
+            )
+
+
+def _require_advice(config: ExperimentConfig, cells: Sequence[Cell]) -> None:
+    stores = {cell.store.resolve() for cell in all_cells(config) if cell.store is not None}
+    for cell in cells:
+        overlay = cell.condition.advice
+        require_advice(overlay, config.root, load_catalogue())
+        if overlay.store is not None and config.resolve(overlay.store).resolve() in stores:
+            raise ConfigError(
+                f"{cell.condition.name}: advice.store is a store of this run; name a store that no cell writes",
+                path=config.path,
+                key="advice.store",
             )
 
 

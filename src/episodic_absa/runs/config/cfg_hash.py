@@ -13,6 +13,7 @@ from episodic_absa.backends.provider_facts import reader_fingerprint, shipped_fi
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import lexicon_sha256
 from episodic_absa.memory import load_catalogue
+from episodic_absa.memory.advice.placebo import placebo_sha256
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.schemas.run import Condition
@@ -25,6 +26,9 @@ _EXPERIMENT_NOT_HASHED: Final = (
     "orders",
     "seeds",
     "comparisons",
+    "primary_metric",
+    "smallest_effect",
+    "strata",
     "concurrency",
     "speculate",
     "speculate_ahead",
@@ -93,6 +97,7 @@ def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str,
         "recording_sha256": sha256_of(config.resolve(recording)) if recording else None,
         "weights_sha256": shipped_fingerprint(config.file.backbone),
         **decision_hashes(config.file.pipeline, condition),
+        **advice_hashes(config, condition),
     }
 
 
@@ -108,6 +113,18 @@ def decision_hashes(pipeline: PipelineSettings, condition: Condition) -> dict[st
         return {}
     reader = {"reader_sha256": reader_fingerprint()} if pipeline.under(condition).reader else {}
     return {"adoption_sha256": adoption_sha256(), **reader}
+
+
+def advice_hashes(config: ExperimentConfig, condition: Condition) -> dict[str, str]:
+    """Return the hashes of the files that the condition's `advice` reads; the keys are those of the manifest.
+
+    Raises:
+        ConfigError: a file cannot be read.
+    """
+    overlay = condition.advice
+    files = {"donor_store_sha256": overlay.store, "catalogue_overlay_sha256": overlay.catalogue}
+    hashes = {key: sha256_of(config.resolve(path)) for key, path in files.items() if path is not None}
+    return hashes | ({"placebo_sha256": placebo_sha256()} if overlay.source == "placebo" else {})
 
 
 def sha256_of(path: Path) -> str:

@@ -51,6 +51,12 @@ def _differing_files(known: Manifest, now: Manifest) -> list[str]:
         "the allowlist": (known.allowlist_sha256, now.allowlist_sha256),
         "the recording": (known.recording_sha256, now.recording_sha256),
         "the weights of the engine": (known.weights_sha256, now.weights_sha256),
+        "the donor's store": (known.episodic_memory.donor_store_sha256, now.episodic_memory.donor_store_sha256),
+        "the retired principles": (
+            known.episodic_memory.catalogue_overlay_sha256,
+            now.episodic_memory.catalogue_overlay_sha256,
+        ),
+        "the placebo texts": (known.episodic_memory.placebo_sha256, now.episodic_memory.placebo_sha256),
         "the store that the cell starts from": (known.start_store_sha256, now.start_store_sha256),
     }
     return [name for name, (before, after) in pairs.items() if before != after]

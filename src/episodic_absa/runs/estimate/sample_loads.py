@@ -19,6 +19,7 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.estimate.request_load import LATIN_CHARS_PER_TOKEN, Load, guess_load
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.schemas.absa import Sample, Stage1Result
+from episodic_absa.schemas.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run import Condition
 from episodic_absa.vocabulary import Role, Rules
 
@@ -32,6 +33,7 @@ _MEMORY_OFF: Final = {
     "store_write": False,
     "exposed_to_debate": False,
     "exposed_to_stage2": False,
+    "advice": AdviceOverlay(),
 }
 
 
@@ -131,7 +133,7 @@ class _Measuring:
             for variant in (condition, self._looking_at_all(condition)):
                 if self._analysis(variant) not in self._pipelines:
                     self._pipelines[self._analysis(variant)] = self._pipeline(variant)
-        self._slot = Load(tokens_in=_slot_tokens(config))
+        self._slots = {condition.name: Load(tokens_in=_slot_tokens(config, condition)) for condition in conditions}
 
     async def measure(self, sample: Sample) -> SampleLoad:
         """Return the load of one sample under every condition."""
@@ -146,8 +148,10 @@ class _Measuring:
             requests,
             certain=tuple(analysis.certain(requests)),
             possible=tuple(analysis.possible(whole_look)),
-            gate_opens=self._pipelines[analysis].supervisor.may_show_memory(condition, stage1),
-            slot=self._slot,
+            # With withhold: 1 every slot is empty, and the prompts are those of a condition without memory.
+            gate_opens=condition.advice.withhold < 1
+            and self._pipelines[analysis].supervisor.may_show_memory(condition, stage1),
+            slot=self._slots[condition.name],
         )
 
     async def _run(self, pipeline: Pipeline, sample: Sample) -> _Measured:
@@ -175,8 +179,11 @@ class _Measuring:
         )
 
 
-def _slot_tokens(config: ExperimentConfig) -> float:
-    chars = config.file.episodic_memory.topk * _ASSUMED_CHARS_PER_ADVISORY
+def _slot_tokens(config: ExperimentConfig, condition: Condition) -> float:
+    """Return the mean tokens of a slot; a constant is one advisory, and coins leave out the share `withhold`."""
+    advice = condition.advice
+    advisory_n = 1 if advice.source == "constant" else advice.topk or config.file.episodic_memory.topk
+    chars = advisory_n * _ASSUMED_CHARS_PER_ADVISORY * (1 - advice.withhold)
     cap = config.file.pipeline.memory_prompt_injection_chars_cap
     return (chars if cap is None else min(chars, cap)) / LATIN_CHARS_PER_TOKEN
 

@@ -1,14 +1,18 @@
 """Builds the manifest of a cell: its configuration, and the hashes of everything its results depend on."""
 
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from episodic_absa.agents.prompt_files import prompt_versions
+from episodic_absa.memory.advice.opened_advice import retired_principles
 from episodic_absa.runs.config.cells import Cell, shown_store_path
 from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.config.source_commit import source_commit
+from episodic_absa.runs.question import load_question
 from episodic_absa.schemas.run_files.manifest import (
     MANIFEST_VERSION,
     Manifest,
@@ -70,13 +74,19 @@ def build_manifest(
         dataset=_dataset(config, cell, data),
         gold=_gold(config, data),
         majority=data.majority,
-        episodic_memory=_memory(config, cell, start_sha256),
+        episodic_memory=_memory(config, cell, start_sha256, hashes),
         override_effective=_override(config),
         seed=cell.seed,
         order=cell.order,
         shuffle=config.file.experiment.shuffle,
+        question_sha256=_question_sha256(config),
         completed=False,
     )
+
+
+def _question_sha256(config: ExperimentConfig) -> str | None:
+    question = load_question(config.out_dir)
+    return question.asked.sha256 if question else None
 
 
 def _backbone(config: ExperimentConfig, cell: Cell, *, seed_supported: bool) -> ManifestBackbone:
@@ -112,15 +122,21 @@ def _gold(config: ExperimentConfig, data: ExperimentData) -> ManifestGold | None
     return None
 
 
-def _memory(config: ExperimentConfig, cell: Cell, start_sha256: str | None) -> ManifestMemory:
-    block = config.file.episodic_memory
+def _memory(
+    config: ExperimentConfig, cell: Cell, start_sha256: str | None, hashes: Mapping[str, Any]
+) -> ManifestMemory:
+    block, advice = config.file.episodic_memory, cell.condition.advice
     return ManifestMemory(
         store_path=shown_store_path(config, cell),
         initial_store_sha256=start_sha256 if block.initial_store and not cell.is_build else None,
         build_store_sha256=start_sha256 if block.build and not cell.is_build else None,
         dangerous_advice=block.dangerous_advice or cell.condition.dangerous_advice,
         use_lexical=cell.condition.use_lexical if block.use_lexical is None else block.use_lexical,
-        topk=block.topk,
+        topk=advice.topk or block.topk,
+        donor_store_sha256=hashes.get("donor_store_sha256"),
+        catalogue_overlay_sha256=hashes.get("catalogue_overlay_sha256"),
+        retired_principles=tuple(sorted(retired_principles(advice, config.root))),
+        placebo_sha256=hashes.get("placebo_sha256"),
     )
 
 

@@ -137,7 +137,8 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
     """The bundle's metadata follow from the condition's flags."""
     manifest = cell.known_manifest
     condition = manifest.condition
-    topk = recorded_experiment(manifest).episodic_memory.topk if condition.retrieval_execute else 0
+    topk = condition.advice.topk or recorded_experiment(manifest).episodic_memory.topk
+    topk = topk if condition.retrieval_execute else 0
     meant = (condition.memory_mode == "on" and not condition.injection_mask, condition.memory_mode, topk)
     for trace in cell.traces.valid():
         bundle = trace.case_trace.memory_bundle
@@ -145,7 +146,9 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
         holds = recorded == meant and bundle.meta.masked_injection == condition.injection_mask
         holds = holds and not (condition.injection_mask and (bundle.retrieved or bundle.warnings))
         sources = {episode_id for advisory in bundle.retrieved for episode_id in advisory.evidence.source_episode_ids}
-        holds = holds and sources <= set(trace.memory.retrieved_ids)
+        # A placebo names the episodes that it stands in for.
+        own = trace.memory.advice_from in ("retrieved", "placebo")
+        holds = holds and sources <= set(trace.memory.retrieved_ids if own else trace.memory.advised_ids)
         yield None if holds else f"{_uid(trace)}: the bundle contradicts the condition's flags or what was retrieved"
 
 
