@@ -13,12 +13,14 @@ from typing import Any, Final, NamedTuple
 
 from episodic_absa.analysis.failures import RunFailures, failures_of
 from episodic_absa.analysis.summary import load_summary
+from episodic_absa.analysis.watched_pair import WatchedPair
 from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.report.derived_view import derived_line
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
 from episodic_absa.cli.run.failure_lines import failure_error, failure_lines, failures_json
 from episodic_absa.cli.run.run_progress import TellStopping, show_progress
 from episodic_absa.cli.run.run_summary import summary_json, summary_view
+from episodic_absa.cli.run.watch_line import WatchLine
 from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.experiment import GridOutcome, run_grid
 from episodic_absa.reports.run_report import REPORT
@@ -44,6 +46,7 @@ class Invocation:
     out: Path | None = None
     keep_failures: bool = False
     as_json: bool = False
+    watch: bool = False
 
     @property
     def command(self) -> str:
@@ -52,6 +55,7 @@ class Invocation:
         words += ["--limit", str(self.limit)] if self.limit is not None else []
         words += ["--no-cache"] if self.no_cache else []
         words += ["--out", str(self.out)] if self.out is not None else []
+        words += ["--watch"] if self.watch else []
         return shlex.join(words)
 
     def load(self) -> ExperimentConfig:
@@ -74,8 +78,9 @@ def run_and_show(invocation: Invocation) -> int:
     """Run what is left, print the summary, and return the exit code."""
     config = invocation.load()
     progress = GridProgress()
+    watch = WatchLine(WatchedPair(config, progress)) if invocation.watch else None
     try:
-        with _show_run(config, progress) as display:
+        with _show_run(config, progress, watch) as display:
             grid = run_grid(
                 config,
                 progress=progress,
@@ -145,10 +150,10 @@ class _Display(NamedTuple):
 
 
 @contextmanager
-def _show_run(config: ExperimentConfig, progress: GridProgress) -> Iterator[_Display]:
+def _show_run(config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None) -> Iterator[_Display]:
     """Show the samples while cells run; from the first step on, show the steps of tables and report instead."""
     with ExitStack() as shown:
-        tell_stopping = shown.enter_context(show_progress(config, progress))
+        tell_stopping = shown.enter_context(show_progress(config, progress, watch))
         step_views: list[Tell] = []
 
         def tell_step(step: str) -> None:
