@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 from tests.cli.run.test_run import write_experiment
 
-from episodic_absa.analysis.watched_pair import WatchedPair
 from episodic_absa.cli.run.run_progress import Pace, progress_view
 from episodic_absa.cli.run.run_work import Invocation
 from episodic_absa.cli.run.watch_line import WatchLine
@@ -20,6 +19,7 @@ from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.finished_cells import load_scorecards
+from episodic_absa.runs.watched_pair import WatchedPair
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 SAMPLES = 9
@@ -69,7 +69,8 @@ def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(
             assert of_b is not None
             first.setdefault(uid, of_a - of_b)
     look = WatchedPair(config, progress_of(config)).look()
-    assert (look.n, look.mean) == (SAMPLES, pytest.approx(sum(first.values()) / SAMPLES))
+    assert look.n == SAMPLES
+    assert look.mean == pytest.approx(sum(first.values()) / SAMPLES)
 
     # What is not journalled is not read, and a later look adds what was committed since.
     journal = (grid / "C1__seed2" / "journal.jsonl").read_bytes()

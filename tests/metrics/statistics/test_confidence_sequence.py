@@ -75,4 +75,4 @@ def test_a_difference_out_of_range_is_refused(differences: list[float]) -> None:
 def test_an_argument_out_of_range_is_refused() -> None:
     for arguments in ({"largest": 0.0}, {"planned": 0}, {"alpha": 1.0}):
         with pytest.raises(ValueError, match="give numbers above 0"):
-            look_at([0.0], **arguments)  # type: ignore[arg-type]
+            look_at([0.0], **arguments)

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from episodic_absa.analysis.failures import RunFailures, failures_of
 from episodic_absa.analysis.summary import load_summary
-from episodic_absa.analysis.watched_pair import WatchedPair
 from episodic_absa.cli.output import print_json, printable, show, show_error, shown_path
 from episodic_absa.cli.report.derived_view import derived_line
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
@@ -31,6 +30,7 @@ from episodic_absa.runs.estimate.dry_run import estimate_run
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.finished_cells import Tell
+from episodic_absa.runs.watched_pair import WatchedPair
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
 _EXIT_INTERRUPTED: Final = 130

@@ -3,9 +3,9 @@
 import time
 from typing import Final
 
-from episodic_absa.analysis.watched_pair import WatchedPair
 from episodic_absa.cli.output import printable
 from episodic_absa.metrics.statistics.number_text import interval_text, signed
+from episodic_absa.runs.watched_pair import WatchedPair
 
 _SECONDS_BETWEEN_LOOKS: Final = 1.0
 

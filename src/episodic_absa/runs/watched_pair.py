@@ -139,8 +139,11 @@ class _CommittedValues:
         content = _bytes_from(self._path / SCORECARDS, self._cards_size)[: committed - self._cards_size]
         for line in read_lines(split_lines(content).lines, Scorecard):
             card = line.value
-            value = card and sample_value(self._metric, card, count_backfilled=self._count_backfilled)
-            self.by_sample.append(_SampleValue(card.uid if card else "", value))
+            if card is None:
+                self.by_sample.append(_SampleValue("", None))
+            else:
+                value = sample_value(self._metric, card, count_backfilled=self._count_backfilled)
+                self.by_sample.append(_SampleValue(card.uid, value))
         self._journal_size += sum(len(line) + 1 for line in journal)
         self._cards_size = committed
 
