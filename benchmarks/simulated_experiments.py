@@ -101,3 +101,9 @@ UNPROTECTED: Final = (
     Situation("order shocks, SD .03, 1 order", 800, 1, order_shocks(0.03)),
     Situation("order shocks, SD .03, 3 orders", 800, 3, order_shocks(0.03)),
 )
+"""Known limits: one order says nothing about others, and fewer than five support no significant claim."""
+LOOKED_AT: Final = (
+    Situation("looks after every 100 reviews, no effect", 800, 1, no_effect, effect=0.05),
+    Situation("looks after every 100 reviews, skewed", 800, 1, rare_losses, effect=0.05),
+    Situation("looks after every 100 reviews, order shocks, SD .03", 800, 5, order_shocks(0.03), effect=0.05),
+)

@@ -36,7 +36,8 @@ class WatchedPair:
     """The first pair of conditions that a grid compares, review by review as samples are committed.
 
     A review counts once: in the order in which it comes first, as the mean over the seeds. So the reviews are
-    independent of each other, and a later look only adds reviews to those of an earlier look.
+    independent of each other, and a later look only adds reviews to those of an earlier look. Several orders of the
+    samples widen the interval by how much their means differ.
     """
 
     def __init__(self, config: ExperimentConfig, progress: GridProgress, *, metric: str = _DEFAULT_METRIC) -> None:
@@ -70,13 +71,18 @@ class WatchedPair:
         self._position = 0
         self._uids: set[str] = set()
         self._differences: list[float] = []
+        self._by_order: dict[int, list[float]] = {order: [] for order in self._cells}
 
     def look(self) -> SequenceLook:
         """Return the confidence sequence after the samples that are committed now."""
         self._read()
         planned = max((self._progress.cells[cell.name].total for cell in self._begun()), default=1)
-        largest = _LARGEST_DIFFERENCES[self.metric]
-        return look_at(self._differences, largest=largest, planned=max(planned, 1))
+        return look_at(
+            self._differences,
+            order_means=[fmean(differences) for differences in self._by_order.values() if differences],
+            largest=_LARGEST_DIFFERENCES[self.metric],
+            planned=max(planned, 1),
+        )
 
     def _begun(self) -> Iterator["_CommittedValues"]:
         """Yield the cells whose files hold only what this run keeps."""
@@ -93,18 +99,19 @@ class WatchedPair:
         ready = min(len(values.by_sample) for values in every)
         for position in range(self._position, ready):
             for order in sorted(self._cells):
-                self._add(self._cells[order], position)
+                self._add(order, position)
         self._position = max(self._position, ready)
 
-    def _add(self, pairs: list["_CellPair"], position: int) -> None:
-        uid = pairs[0].a.by_sample[position].uid
-        if uid in self._uids:
-            return
-        self._uids.add(uid)
+    def _add(self, order: int, position: int) -> None:
+        pairs = self._cells[order]
         sides = ((pair.a.by_sample[position].value, pair.b.by_sample[position].value) for pair in pairs)
         differences = [a - b for a, b in sides if a is not None and b is not None]
+        uid = pairs[0].a.by_sample[position].uid
         if differences:
-            self._differences.append(fmean(differences))
+            self._by_order[order].append(fmean(differences))
+            if uid not in self._uids:
+                self._differences.append(fmean(differences))
+        self._uids.add(uid)
 
 
 class _SampleValue(NamedTuple):

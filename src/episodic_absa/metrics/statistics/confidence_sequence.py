@@ -8,7 +8,8 @@ the expected differences so far, so an effect may drift while a memory grows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, log1p
+from math import hypot, log, log1p, sqrt
+from statistics import stdev
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from episodic_absa.metrics.statistics.power import ALPHA
@@ -23,6 +24,7 @@ _LARGEST_GUESS: Final = 0.1
 """No error of a guess is larger than 1 + this share of the largest difference, instead of twice that difference."""
 _PLANNED: Final = 500
 _HALVINGS: Final = 50
+_FEWEST_ORDERS: Final = 2
 
 
 class SequenceLook(NamedTuple):
@@ -41,12 +43,18 @@ class SequenceLook(NamedTuple):
 
 
 def look_at(
-    differences: Sequence[float], *, largest: float = 1.0, planned: int = _PLANNED, alpha: float = ALPHA
+    differences: Sequence[float],
+    *,
+    order_means: Sequence[float] = (),
+    largest: float = 1.0,
+    planned: int = _PLANNED,
+    alpha: float = ALPHA,
 ) -> SequenceLook:
     """Return the confidence sequence after the last of the differences.
 
     Args:
         differences: A minus B per review, in the order in which the reviews arrived.
+        order_means: the mean difference of each order of the samples; two or more widen the interval.
         largest: the largest absolute difference that is possible.
         planned: the number of reviews for which the sequence is narrowest. It must not depend on the differences.
         alpha: the probability that the sequence ever leaves the mean out.
@@ -65,7 +73,22 @@ def look_at(
     if not n:
         return SequenceLook(0, None, -largest, largest)
     low, high = confidence_sequence(differences, largest=largest, planned=planned, alpha=alpha, looks=(n,))
-    return SequenceLook(n, sum(differences) / n, float(low[0]), float(high[0]))
+    mean, added = sum(differences) / n, order_width(order_means, alpha=alpha)
+    lower, upper = mean - hypot(mean - float(low[0]), added), mean + hypot(float(high[0]) - mean, added)
+    return SequenceLook(n, mean, max(lower, -largest), min(upper, largest))
+
+
+def order_width(order_means: Sequence[float], *, alpha: float = ALPHA) -> float:
+    """Return the half width of the t interval over the means of orders; 0 for fewer than two orders.
+
+    The reviews of one order share a memory, so that more reviews do not tell how another order would have ended. The
+    squares of this width and of the sequence's are added.
+    """
+    if len(order_means) < _FEWEST_ORDERS:
+        return 0.0
+    from scipy.special import stdtrit
+
+    return float(stdtrit(len(order_means) - 1, 1 - alpha / 2)) * stdev(order_means) / sqrt(len(order_means))
 
 
 def confidence_sequence(
