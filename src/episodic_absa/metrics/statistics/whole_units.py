@@ -17,7 +17,7 @@ _LARGEST_SUM: Final = 2**52
 """A float represents whole numbers up to twice this value exactly."""
 
 
-def to_units(values: Sequence[float]) -> tuple[NDArray[np.float64], float]:
+def to_units(values: Sequence[float] | NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     """Return the values as whole units (in floats), and the units per 1: 10**9, or fewer if a sum would not fit."""
     import numpy as np
 
@@ -30,7 +30,7 @@ def to_units(values: Sequence[float]) -> tuple[NDArray[np.float64], float]:
     return np.rint(array * per_one), per_one
 
 
-def has_spread(values: Sequence[float]) -> bool:
+def has_spread(values: Sequence[float] | NDArray[np.float64]) -> bool:
     """Return whether the values differ by more than floating-point noise."""
     units, _ = to_units(values)
     return len(units) > 1 and float(units.max() - units.min()) > 1.0

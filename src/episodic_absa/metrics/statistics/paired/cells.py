@@ -1,0 +1,147 @@
+"""One metric of two conditions as a table: a row per review, a column per order. Every difference is A minus B."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
+from typing import TYPE_CHECKING, Final
+
+from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS, has_spread
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_SIGNS: Final = (1.0, -1.0)
+_NOISE: Final = 1e-12
+"""A smaller difference is a rounding error and counts as 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedCells:
+    """The numerators and denominators of a metric, with the axes (review, order, side).
+
+    A mean has one side: the differences over the number of cells. A ratio of sums, such as a micro F1, has two: A
+    and B. A missing cell is 0 in both.
+    """
+
+    numerators: NDArray[np.float64]
+    denominators: NDArray[np.float64]
+
+    @classmethod
+    def of_differences(cls, differences: NDArray[np.float64], present: NDArray[np.bool_] | None = None) -> PairedCells:
+        """Return the cells of a mean of differences.
+
+        Args:
+            differences: A minus B by review and order; seeds are averaged first.
+            present: which cells have a value on both sides; None for all.
+        """
+        import numpy as np
+
+        known = np.ones_like(differences, dtype=np.float64) if present is None else present.astype(np.float64)
+        return cls(np.where(known > 0, differences, 0.0)[:, :, None], known[:, :, None])
+
+    @property
+    def n(self) -> int:
+        """The number of reviews."""
+        return int(self.numerators.shape[0])
+
+    @property
+    def orders_n(self) -> int:
+        """The number of orders."""
+        return int(self.numerators.shape[1])
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the metric is a mean over cells, not a ratio of sums."""
+        return int(self.numerators.shape[2]) == 1
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether no cell of a mean is missing, so that its denominator is the same in every resample."""
+        return self.is_mean and bool((self.denominators == 1.0).all())
+
+    @cached_property
+    def difference(self) -> float:
+        """The difference over all reviews and orders."""
+        value = self._difference(self.numerators, self.denominators)
+        return 0.0 if abs(value) < _NOISE else value
+
+    @cached_property
+    def of_orders(self) -> tuple[float, ...]:
+        """The difference of each order."""
+        return tuple(
+            self._difference(self.numerators[:, [place]], self.denominators[:, [place]])
+            for place in range(self.orders_n)
+            if self.denominators[:, place].any()
+        )
+
+    @cached_property
+    def influence(self) -> NDArray[np.float64]:
+        """The share of each cell in the deviation from the difference: their mean over all cells is 0.
+
+        For a mean without missing cells this is the cell's difference minus the mean; for a ratio it is the linear
+        approximation.
+        """
+        import numpy as np
+
+        values = np.zeros(self.numerators.shape[:2])
+        for side, sign in zip(range(self.numerators.shape[2]), _SIGNS, strict=False):
+            above, below = self.numerators[:, :, side], self.denominators[:, :, side]
+            total = fsum(below.ravel().tolist())
+            if total:
+                ratio = fsum(above.ravel().tolist()) / total
+                values += sign * (above - ratio * below) * (below.size / total)
+        return values
+
+    @cached_property
+    def of_reviews(self) -> NDArray[np.float64]:
+        """The difference of each review: the overall difference plus the mean influence of its cells."""
+        values: NDArray[np.float64] = self.difference + self.influence.mean(axis=1)
+        return values
+
+    @cached_property
+    def has_variation(self) -> bool:
+        """Whether the reviews differ in their difference; without that there is no interval and no test."""
+        return has_spread(self.of_reviews)
+
+    @cached_property
+    def varies_by_order(self) -> bool:
+        """Whether the difference of some review changes with the order."""
+        if self.orders_n < 2:
+            return False
+        import numpy as np
+
+        known = np.asarray((self.denominators > 0).all(axis=2))
+        values = self.numerators.round(FINEST_DIGITS), self.denominators
+        return any(
+            bool((known & (side != _first_known(side, known)[:, None])).any())
+            for table in values
+            for side in np.moveaxis(table, 2, 0)
+        )
+
+    def over_orders(self) -> PairedCells:
+        """Return the same metric with the orders of a review added up: orders are not random then."""
+        if self.orders_n == 1:
+            return self
+        numerators, denominators = (table.sum(axis=1, keepdims=True) for table in (self.numerators, self.denominators))
+        if self.is_complete:
+            return PairedCells(numerators / self.orders_n, denominators / self.orders_n)
+        return PairedCells(numerators, denominators)
+
+    @staticmethod
+    def _difference(numerators: NDArray[np.float64], denominators: NDArray[np.float64]) -> float:
+        value = 0.0
+        for side, sign in zip(range(numerators.shape[2]), _SIGNS, strict=False):
+            total = fsum(denominators[:, :, side].ravel().tolist())
+            value += sign * fsum(numerators[:, :, side].ravel().tolist()) / total if total else 0.0
+        return value
+
+
+def _first_known(table: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return each row's value in its first known column."""
+    import numpy as np
+
+    values: NDArray[np.float64] = table[np.arange(len(table)), known.argmax(axis=1)]
+    return values
