@@ -33,9 +33,11 @@ class GridOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of one condition with one seed."""
+    """The result of one condition with one order and one seed."""
 
     condition: str
+    order: int
+    """0 is the order of the file; with `shuffle` the seed names the order."""
     seed: int
     samples: int
     """Failed ones included."""
@@ -57,7 +59,7 @@ class Run:
         >>> run.path.name, run.report().name
         ('quickstart', 'report.html')
         >>> run.cells[0]
-        CellResult(condition='C1', seed=42, samples=..., failed=0)
+        CellResult(condition='C1', order=42, seed=42, samples=..., failed=0)
         >>> "tuple_f1_explicit" in run.cells[0].metrics
         True
         >>> comparison = run.compare("C2", "C1")
@@ -77,11 +79,11 @@ class Run:
 
     @cached_property
     def cells(self) -> tuple[CellResult, ...]:
-        """The results of every condition with every seed, in the order of the experiment."""
+        """The results of every condition with every order and seed, as the experiment lists them."""
         return tuple(_cell_result(cell) for cells in self.finished.by_condition.values() for cell in cells)
 
     def compare(self, a: str, b: str, *, seed: int | None = None) -> Comparison:
-        """Return the paired comparison A minus B over all seeds, as `episodic-absa compare` computes it.
+        """Return the paired comparison A minus B over all orders and seeds, as `episodic-absa compare` computes it.
 
         Args:
             a: the name of a condition of this run.
@@ -105,8 +107,10 @@ class Run:
         return path if path.is_file() else write_results(self.path).report
 
     def __repr__(self) -> str:
-        seed_n = len({cell.seed for cell in self.cells})
-        seeds = f"{seed_n} seed{'' if seed_n == 1 else 's'}"
+        manifests = [cell.manifest for cells in self.finished.by_condition.values() for cell in cells]
+        seeds = _counted(len({manifest.seed for manifest in manifests}), "seed")
+        if any(manifest.names_order for manifest in manifests):
+            seeds = f"{_counted(len({manifest.order_id for manifest in manifests}), 'order')} x {seeds}"
         return f"Run({self.path.name}: {', '.join(self.finished.by_condition)}; {seeds})"
 
 
@@ -199,9 +203,14 @@ def _unless_cancelled(tell: Tell) -> Tell:
     return tell_or_stop
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _cell_result(cell: FinishedCell) -> CellResult:
     return CellResult(
         condition=cell.condition,
+        order=cell.manifest.order_id,
         seed=cell.manifest.seed,
         samples=len(cell.cards),
         failed=sum(card.status == "error" for card in cell.cards),

@@ -145,7 +145,7 @@ def make_card(
 
 def failed(card: Scorecard) -> Scorecard:
     """Return the scorecard of the same sample with status error."""
-    kept = {name: getattr(card, name) for name in (*list(Scorecard.model_fields)[:13], "gold_tuples", "usage")}
+    kept = {name: getattr(card, name) for name in (*list(Scorecard.model_fields)[:14], "gold_tuples", "usage")}
     return Scorecard.model_validate(kept | {"status": "error", "error_type": "timeout"})
 
 

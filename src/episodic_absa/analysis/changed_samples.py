@@ -21,6 +21,7 @@ class ChangedSample(FrozenModel):
     """One sample whose final pairs differ between A and B: a row of the file, whose columns are these fields."""
 
     uid: str
+    order: int
     seed: int
     status: Status
     """Of A against B, by the two F1 (by exact match where the gold holds no opinion); different: equal, or no gold."""
@@ -36,11 +37,11 @@ class ChangedSample(FrozenModel):
 def find_changed_samples(
     cards_a: Iterable[Scorecard], cards_b: Iterable[Scorecard], *, count_backfilled: bool = False
 ) -> tuple[ChangedSample, ...]:
-    """Return the changed samples among those that succeeded on both sides, by uid and seed."""
-    others = {(card.uid, card.seed): card for card in cards_b if card.status == "ok"}
+    """Return the changed samples among those that succeeded on both sides, by uid, order and seed."""
+    others = {card.pair_key: card for card in cards_b if card.status == "ok"}
     samples = []
-    for card in sorted(cards_a, key=lambda card: (card.uid, card.seed)):
-        other = others.get((card.uid, card.seed))
+    for card in sorted(cards_a, key=lambda card: card.pair_key):
+        other = others.get(card.pair_key)
         if other is None or card.status != "ok":
             continue
         under_a, under_b = (pairs(predictions(side, count_backfilled=count_backfilled)) for side in (card, other))
@@ -50,6 +51,7 @@ def find_changed_samples(
         samples.append(
             ChangedSample(
                 uid=card.uid,
+                order=card.order,
                 seed=card.seed,
                 status=_status(card, other, count_backfilled=count_backfilled),
                 pairs_a=pairs_text(under_a),

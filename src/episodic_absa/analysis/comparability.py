@@ -1,11 +1,12 @@
 """The differences between two sides of a comparison other than the condition, from manifests and scorecards."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final
 
 from episodic_absa.analysis.compared_runs import Side
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.serialization.canonical_json import canonical_json
 
 _BACKBONE_KEYS: Final = ("provider", "model", "base_url", "temperature", "max_tokens", "output")
@@ -18,10 +19,11 @@ def require_pairs(a: Side, b: Side) -> None:
             raise RunDirectoryError(f"{side.name} was not run yet: it holds no sample", path=side.place)
     if a.keys & b.keys:
         return
-    if a.seeds.isdisjoint(b.seeds):
+    if a.repetitions.isdisjoint(b.repetitions):
         raise RunDirectoryError(
-            f"nothing pairs up: {a.name} was run with seed {_listed(a.seeds)}, {b.name} with {_listed(b.seeds)}, and "
-            "samples are paired by uid and seed; name runs that share a seed",
+            f"nothing pairs up: {a.name} was run with {_repetition_words(a, b, a.repetitions)}, "
+            f"{b.name} with {_repetition_words(a, b, b.repetitions)}, and samples are paired by uid, order "
+            "and seed; name runs that share an order and a seed",
             path=b.place,
         )
     raise RunDirectoryError(
@@ -50,11 +52,9 @@ def _differing_settings(a: Side, b: Side) -> Iterator[str]:
             both = f" ({a.name}: {_listed(found_a)}; {b.name}: {_listed(found_b)})"
             # The values of hashes and whole settings would not help a reader.
             yield f"not the same {label}{'' if label in _NOT_SHOWN else both}"
-    starts = {manifest.seed: manifest.start_store_sha256 for manifest in a.manifests if manifest.needs_store}
-    if any(
-        manifest.needs_store and starts.get(manifest.seed, manifest.start_store_sha256) != manifest.start_store_sha256
-        for manifest in b.manifests
-    ):
+    starts = {manifest.repetition: manifest.start_store_sha256 for manifest in a.manifests if manifest.needs_store}
+    begun = [manifest for manifest in b.manifests if manifest.needs_store and manifest.repetition in starts]
+    if any(starts[manifest.repetition] != manifest.start_store_sha256 for manifest in begun):
         yield "not the same memory to begin with"
     for side in (a, b):
         if not all(manifest.completed for manifest in side.manifests):
@@ -67,14 +67,14 @@ def _unequal_samples(a: Side, b: Side) -> Iterator[str]:
         if failed:
             yield f"left out: {_samples(failed)} of {side.name} that failed"
     for side, other in ((a, b), (b, a)):
-        only = side.seeds - other.seeds
+        only = side.repetitions - other.repetitions
         if only:
-            yield f"left out: seed {_listed(only)}, with which only {side.name} was run"
-        alone = sum(seed in other.seeds for _, seed in side.keys - other.keys)
+            yield f"left out: {_repetition_words(a, b, only)}, with which only {side.name} was run"
+        alone = sum(key[1:] in other.repetitions for key in side.keys - other.keys)
         if alone:
             yield f"left out: {_samples(alone)} of {side.name} that {other.name} lacks"
-    gold = {(card.uid, card.seed): card.gold_tuples for card in a.cards}
-    regraded = sum(gold[card.uid, card.seed] != card.gold_tuples for card in b.cards if (card.uid, card.seed) in gold)
+    gold = {card.pair_key: card.gold_tuples for card in a.cards}
+    regraded = sum(gold[card.pair_key] != card.gold_tuples for card in b.cards if card.pair_key in gold)
     if regraded:
         yield f"{_samples(regraded)} scored against different gold"
 
@@ -90,6 +90,7 @@ def _reviews(manifest: Manifest) -> tuple[str, str | None]:
 
 _SETTINGS: Final[dict[str, Callable[[Manifest], Any]]] = {
     "reviews": _reviews,
+    "way to order reviews": lambda manifest: manifest.shuffle,
     "gold": lambda manifest: manifest.gold.sha256 if manifest.gold else None,
     **{f"backbone.{key}": _of_backbone(key) for key in _BACKBONE_KEYS},
     "prompts": lambda manifest: manifest.prompt_versions,
@@ -105,6 +106,16 @@ _SETTINGS: Final[dict[str, Callable[[Manifest], Any]]] = {
 _NOT_SHOWN: Final = (
     frozenset(_SETTINGS) - {"package version", "count_backfilled"} - {f"backbone.{key}" for key in _BACKBONE_KEYS}
 )
+
+
+def _repetition_words(a: Side, b: Side, repetitions: Collection[Repetition]) -> str:
+    """Return orders and seeds in words; seeds alone where both sides have the order of the file or shuffle by seed."""
+    orders, seeds = ({getattr(repetition, name) for repetition in repetitions} for name in ("order", "seed"))
+    if not (a.has_orders or b.has_orders) and len({manifest.shuffle for manifest in (*a.manifests, *b.manifests)}) == 1:
+        return f"seed {_listed(seeds)}"
+    if len(orders) * len(seeds) == len(repetitions):
+        return f"order {_listed(orders)} and seed {_listed(seeds)}"
+    return "; ".join(repetition.words(with_order=True) for repetition in sorted(repetitions))
 
 
 def _shown(value: Any) -> str:

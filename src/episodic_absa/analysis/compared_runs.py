@@ -7,15 +7,15 @@ from pathlib import Path
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.reading.finished_cells import FinishedCell, is_cell, load_scorecards
-from episodic_absa.runs.run_directory import SCORECARDS
+from episodic_absa.runs.reading.finished_cells import FinishedCell, is_cell, load_cards
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 
 @dataclass(frozen=True)
 class Side:
-    """One cell, or all seeds of one condition of a grid."""
+    """One cell, or all orders and seeds of one condition of a grid."""
 
     name: str
     place: Path
@@ -31,9 +31,14 @@ class Side:
         return self.cells[0].parent
 
     @cached_property
-    def seeds(self) -> frozenset[int]:
-        """The seeds it was run with."""
-        return frozenset(manifest.seed for manifest in self.manifests)
+    def repetitions(self) -> frozenset[Repetition]:
+        """The orders and seeds it was run with."""
+        return frozenset(manifest.repetition for manifest in self.manifests)
+
+    @property
+    def has_orders(self) -> bool:
+        """Whether it was run in orders that `experiment.orders` names."""
+        return any(manifest.names_order for manifest in self.manifests)
 
     @property
     def count_backfilled(self) -> bool:
@@ -41,9 +46,9 @@ class Side:
         return any(manifest.config.eval.count_backfilled for manifest in self.manifests)
 
     @cached_property
-    def keys(self) -> frozenset[tuple[str, int]]:
-        """The uid and seed of every sample."""
-        return frozenset((card.uid, card.seed) for card in self.cards)
+    def keys(self) -> frozenset[tuple[str, int, int]]:
+        """The uid, order and seed of every sample."""
+        return frozenset(card.pair_key for card in self.cards)
 
 
 def load_sides(places: Sequence[Path]) -> tuple[Side, Side]:
@@ -80,11 +85,7 @@ def load_side(place: Path) -> Side:
 
 def _side(name: str, place: Path, cells: Sequence[Path]) -> Side:
     manifests = tuple(_load_manifest(path) for path in cells)
-    cards = [
-        card
-        for path, manifest in zip(cells, manifests, strict=True)
-        for card in load_scorecards(path / SCORECARDS, may_be_torn=not manifest.completed)
-    ]
+    cards = [card for path, manifest in zip(cells, manifests, strict=True) for card in load_cards(path, manifest)]
     return Side(name, place, tuple(path.resolve() for path in cells), manifests, tuple(cards))
 
 
@@ -99,7 +100,7 @@ def _conditions_of(grid: Path) -> dict[str, list[Path]]:
     """Return the cells of every evaluated condition, by the name in their manifests."""
     by_condition: dict[str, list[Path]] = {}
     for path in sorted(folder for folder in grid.iterdir() if is_cell(folder)):
-        # A cell that cannot be read is an error: leaving it out would silently drop a seed.
+        # A cell that cannot be read is an error: leaving it out would silently drop an order or a seed.
         manifest = _load_manifest(path)
         if not manifest.is_build:
             by_condition.setdefault(manifest.condition.name, []).append(path)

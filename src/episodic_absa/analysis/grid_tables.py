@@ -1,26 +1,26 @@
-"""The tables of a grid as text: every condition's metrics over its seeds, and the comparisons it was made for."""
+"""The tables of a grid as text: every condition's metrics over orders and seeds, and the grid's comparisons."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.analysis.cell_tables import cell_metrics
+from episodic_absa.analysis.spread import Spread, spread_of
 from episodic_absa.conditions import DEFAULT_COMPARISONS
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim_strength, compare
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.csv_text import csv_text, number_text
 
 GRID_METRICS: Final = "grid_metrics.csv"
 COMPARISONS: Final = "comparisons.csv"
 _COMPARED_FIELDS: Final = tuple(name for name in PairedDifference.model_fields if name not in ("metric", "kind"))
-_NEVER_SHOWN: Final = "the seeds are one trial: the backend ignores them and memory is never shown"
-_SAME_ORDER: Final = "the seeds are one trial: the backend ignores them and the order is not shuffled"
 
 
 class SeedRow(NamedTuple):
-    """One metric of one condition over its seeds."""
+    """One metric of one condition over its orders and seeds."""
 
     condition: str
     metric: str
@@ -28,14 +28,20 @@ class SeedRow(NamedTuple):
     kind: str
     mean: float | None
     sd: float | None
-    """Standard deviation of the sample; None for a single seed, and where the seeds are one trial."""
+    """Sample standard deviation over seeds, pooled over orders; None for a single seed, and where the seeds are one
+    trial. With `shuffle` it holds the variation of the orders, which the seeds set."""
     n_seeds: int
     """Seeds with a value."""
     seed_values: tuple[float | None, ...]
-    """In seed order."""
+    """By order, then by seed."""
     numerator: float | None
     denominator: float | None
     note: str
+    n_orders: int = 1
+    """Orders with a value; 1 with `shuffle`."""
+    sd_orders: float | None = None
+    """Sample standard deviation over the means of orders; None for a single order, with `shuffle`, and where the
+    orders are one trial."""
 
 
 def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
@@ -44,27 +50,31 @@ def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
     metrics = {cell.path: cell_metrics(cell) for group in by_condition.values() for cell in group}
     for condition, group in by_condition.items():
         stability = stability_of(group)
-        one_trial = _one_trial_note(group, stability)
+        spread = spread_of(group, stability)
         per_metric = list(zip(*(metrics[cell.path] for cell in group), strict=True))
         shown = [values for values in per_metric if values[0].group != "baseline"]
         first = next(place for place, values in enumerate(shown) if values[0].group == "rq2")
-        yield from (_row(condition, values, one_trial) for values in shown[:first])
-        yield from (_stability_row(condition, metric, stability) for metric in stability.metrics)
-        yield from (_row(condition, values, one_trial) for values in shown[first:])
+        yield from (_row(condition, values, spread) for values in shown[:first])
+        yield from (_stability_row(condition, metric, stability, spread) for metric in stability.metrics)
+        yield from (_row(condition, values, spread) for values in shown[first:])
     for group in list(by_condition.values())[:1]:
         # Stage1 never sees memory, so that the baseline of one condition is that of all.
         for values in zip(*(metrics[cell.path] for cell in group), strict=True):
             if values[0].group == "baseline" and values[0].metric != BASELINE:
-                row = _row(BASELINE, values, _one_trial_note(group, stability_of(group)))
+                row = _row(BASELINE, values, spread_of(group, stability_of(group)))
                 yield row._replace(metric=row.metric.removeprefix(f"{BASELINE}_"))
 
 
 def stability_of(group: Sequence[FinishedCell]) -> Stability:
-    """Compare the seeds of one condition."""
+    """Compare the seeds of one condition, within each order."""
+    by_seed: dict[int, list[Scorecard]] = {}
+    for cell in group:
+        by_seed.setdefault(cell.manifest.seed, []).extend(cell.cards)
     return compute_stability(
-        {cell.manifest.seed: cell.cards for cell in group},
+        by_seed,
         seed_supported=all(cell.manifest.backbone.seed_supported for cell in group),
-        order_varies=any(cell.manifest.config.experiment.shuffle for cell in group),
+        order_varies=any(cell.manifest.shuffle for cell in group),
+        orders_apart=any(cell.manifest.names_order for cell in group),
         count_backfilled=group[0].count_backfilled,
     )
 
@@ -136,34 +146,30 @@ def _comparison_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
         yield (comparison.a, comparison.b, "exact_match_mcnemar", "outcome", *values, None, *counts)
 
 
-def _one_trial_note(group: Sequence[FinishedCell], stability: Stability) -> str:
-    """Return why several seeds count as one trial; an empty text if they do not, or if there is one seed."""
-    if stability.trials >= len(group):
-        return ""
-    return _NEVER_SHOWN if any(cell.manifest.config.experiment.shuffle for cell in group) else _SAME_ORDER
-
-
-def _row(condition: str, values: Sequence[MetricValue], one_trial: str) -> SeedRow:
-    known = [metric.value for metric in values if metric.value is not None]
-    notes = [values[0].note, one_trial]
+def _row(condition: str, values: Sequence[MetricValue], spread: Spread) -> SeedRow:
+    of_cells = [metric.value for metric in values]
+    known = [value for value in of_cells if value is not None]
+    notes = [values[0].note, spread.same_seeds, spread.same_orders]
     return SeedRow(
         condition=condition,
         metric=values[0].metric,
         group=values[0].group,
         kind=values[0].kind,
         mean=fmean(known) if known else None,
-        sd=stdev(known) if len(known) > 1 and not one_trial else None,
-        n_seeds=len(known),
-        seed_values=tuple(metric.value for metric in values),
+        sd=spread.sd_of_seeds(of_cells),
+        n_seeds=spread.known_n(of_cells, "seed"),
+        seed_values=tuple(of_cells),
         numerator=_sum([metric.numerator for metric in values]),
         denominator=_sum([metric.denominator for metric in values]),
         note="; ".join(filter(None, notes)),
+        n_orders=spread.known_n(of_cells, "order"),
+        sd_orders=spread.sd_of_orders(of_cells),
     )
 
 
-def _stability_row(condition: str, metric: MetricValue, stability: Stability) -> SeedRow:
+def _stability_row(condition: str, metric: MetricValue, stability: Stability, spread: Spread) -> SeedRow:
     values = (condition, metric.metric, metric.group, metric.kind, metric.value, None, stability.trials, ())
-    return SeedRow(*values, metric.numerator, metric.denominator, metric.note)
+    return SeedRow(*values, metric.numerator, metric.denominator, metric.note, n_orders=spread.order_n)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:

@@ -25,6 +25,8 @@ class CellSummary(FrozenModel):
 
     condition: str
     """`build` for the building of a store."""
+    order: int
+    """0 is the order of the file; with `shuffle` the seed names the order."""
     seed: int
     samples: int
     """Failed ones included."""
@@ -46,9 +48,10 @@ class CellSummary(FrozenModel):
 
 
 class ConditionSummary(FrozenModel):
-    """Means over the seeds of one condition."""
+    """Means over the orders and seeds of one condition."""
 
     condition: str
+    orders: tuple[int, ...]
     seeds: tuple[int, ...]
     samples: float
     failed: float
@@ -104,6 +107,7 @@ def load_summary(root: Path, names: Iterable[str], known: Iterable[FinishedCell]
             BUILD if cell.manifest.is_build else cell.condition,
             cell.manifest.seed,
             cell.cards,
+            order=cell.manifest.order_id,
             count_backfilled=cell.count_backfilled,
         )
         for cell in loaded
@@ -127,13 +131,14 @@ def _baseline(cells: Sequence[FinishedCell]) -> BaselineSummary | None:
 
 
 def summarise_cell(
-    condition: str, seed: int, cards: Sequence[Scorecard], *, count_backfilled: bool = False
+    condition: str, seed: int, cards: Sequence[Scorecard], *, order: int = 0, count_backfilled: bool = False
 ) -> CellSummary:
     """Return the counts over the samples of one cell."""
     costs = [card.usage.cost_usd for card in cards]
     scores = [sample_value("tuple_f1_explicit", card, count_backfilled=count_backfilled) for card in cards]
     return CellSummary(
         condition=condition,
+        order=order,
         seed=seed,
         samples=len(cards),
         failed=sum(card.status == "error" for card in cards),
@@ -155,7 +160,8 @@ def mean_over_seeds(cells: Sequence[CellSummary]) -> ConditionSummary:
     scores = [cell.tuple_f1_explicit for cell in cells]
     return ConditionSummary(
         condition=cells[0].condition,
-        seeds=tuple(cell.seed for cell in cells),
+        orders=tuple(dict.fromkeys(cell.order for cell in cells)),
+        seeds=tuple(dict.fromkeys(cell.seed for cell in cells)),
         samples=fmean(cell.samples for cell in cells),
         failed=fmean(cell.failed for cell in cells),
         memory_shown=fmean(cell.memory_shown for cell in cells),

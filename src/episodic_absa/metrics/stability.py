@@ -1,4 +1,4 @@
-"""RQ2: whether the seeds of one condition agree. A sample with a single trial does not count."""
+"""RQ2: whether the seeds of one condition agree, within an order. A sample with a single trial does not count."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -14,6 +14,7 @@ from episodic_absa.schemas.run_files.scorecard import Scorecard
 STABILITY_METRICS = ("tuple_agreement_rate", "self_consistency", "risk_set_consistency", "variance", "flip_flop_rate")
 _NEVER_SHOWN = "eligible=false: the backend ignores the seed and memory is never shown, so all seeds are one trial"
 _SAME_ORDER = "eligible=false: the backend ignores the seed and the order is not shuffled, so all seeds are one trial"
+_SAME_ORDERS = "eligible=false: the backend ignores the seed, and orders are not compared, so all seeds are one trial"
 _NO_REPETITION = "eligible=false: no sample has two trials"
 
 
@@ -23,7 +24,7 @@ class Stability(FrozenModel):
     eligible: Flag
     """Whether any sample has two trials; if not, every value is None."""
     eligible_uids: Count
-    """Samples with two or more trials."""
+    """Samples with two or more trials in some order."""
     trials: Count
     """Trials of the condition; seeds that change neither order nor answers count as one."""
     metrics: tuple[MetricValue, ...]
@@ -34,25 +35,29 @@ def compute_stability(
     *,
     seed_supported: bool,
     order_varies: bool = True,
+    orders_apart: bool = False,
     count_backfilled: bool = False,
 ) -> Stability:
     """Return how far the seeds of one condition agree, sample by sample.
 
     Args:
-        cards_by_seed: the scorecards of each seed.
+        cards_by_seed: the scorecards of each seed, of all its orders.
         seed_supported: whether the backend uses the seed; if not, seeds differ only through memory.
         order_varies: whether the seed sets the order of samples; if not, memory is the same under every seed.
+        orders_apart: whether orders are an axis of their own: the seeds of a sample are then compared within each
+            order, and each order of a sample counts.
         count_backfilled: whether a backfilled tuple counts as a prediction.
     """
+    order_varies = order_varies and not orders_apart
     if not seed_supported and not (order_varies and _is_exposed(cards_by_seed)):
-        note = _NEVER_SHOWN if order_varies else _SAME_ORDER
+        note = _SAME_ORDERS if orders_apart else _NEVER_SHOWN if order_varies else _SAME_ORDER
         return _ineligible(trials=min(1, len(cards_by_seed)), note=note)
-    by_uid: dict[str, list[Scorecard]] = {}
+    by_sample: dict[tuple[str, int], list[Scorecard]] = {}
     for _, cards in sorted(cards_by_seed.items()):
         for card in cards:
             if card.status == "ok":
-                by_uid.setdefault(card.uid, []).append(card)
-    trials = [by_uid[uid] for uid in sorted(by_uid) if len(by_uid[uid]) > 1]
+                by_sample.setdefault((card.uid, card.order if orders_apart else 0), []).append(card)
+    trials = [by_sample[key] for key in sorted(by_sample) if len(by_sample[key]) > 1]
     if not trials:
         return _ineligible(trials=len(cards_by_seed), note=_NO_REPETITION)
 
@@ -63,7 +68,7 @@ def compute_stability(
     adjacent = [pair for sample_labels in labels for pair in pairwise(sample_labels)]
     return Stability(
         eligible=True,
-        eligible_uids=len(trials),
+        eligible_uids=len({cards[0].uid for cards in trials}),
         trials=len(cards_by_seed),
         metrics=(
             rate("tuple_agreement_rate", _equal_n(trials, final_pairs), len(trials)),

@@ -1,4 +1,4 @@
-"""Runs a grid of conditions and seeds: builds the stores of a seed first, then runs its cells side by side."""
+"""Runs a grid: for every order and seed it builds the store first, then runs the cells side by side."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -14,6 +14,7 @@ from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import read_manifest, usable_sample_n
+from episodic_absa.schemas.run_files.repetition import Repetition
 
 
 async def run_cells(
@@ -48,11 +49,12 @@ async def run_cells(
             require_stores(config, starts)
             template = CellSpec(config, "", use_cache_file=use_cache_file, keep_failures=keep_failures)
             _refuse_other_settings(config)
+            _refuse_other_orders(config)
             grid = _Grid(config, data, opened.backend, progress, starts, template)
-            builds = {cell.seed: cell for cell in build_cells(config)}
-            async with asyncio.TaskGroup() as seeds:
-                for seed in config.file.experiment.seeds:
-                    seeds.create_task(grid.run_seed(seed, builds.get(seed)))
+            builds = {cell.repetition: cell for cell in build_cells(config)}
+            async with asyncio.TaskGroup() as repetitions:
+                for repetition in config.file.experiment.repetitions:
+                    repetitions.create_task(grid.run_repetition(repetition, builds.get(repetition)))
     except* Exception as group:
         raise _first(group) from group
     return progress
@@ -70,13 +72,13 @@ class _Grid:
     template: CellSpec
     """What the specs of all cells have in common."""
 
-    async def run_seed(self, seed: int, build: Cell | None) -> None:
-        """Build the seed's store, then run its cells side by side."""
+    async def run_repetition(self, repetition: Repetition, build: Cell | None) -> None:
+        """Build the store of an order and seed, then run its cells side by side."""
         if build is not None:
             await self._run(build, None)
         async with asyncio.TaskGroup() as cells:
             for cell in evaluated_cells(self.config):
-                if cell.seed == seed:
+                if cell.repetition == repetition:
                     start = self.starts[cell.name] if cell.needs_store else None
                     if build is not None and start is not None and not start.exists():
                         start = None  # the build stored nothing
@@ -102,6 +104,17 @@ def _refuse_other_settings(config: ExperimentConfig) -> None:
             continue
         if found := differing_settings(known.cfg_canonical, cell_config(config, cell)):
             raise other_configuration(cell.path, shown_differences(found))
+
+
+def _refuse_other_orders(config: ExperimentConfig) -> None:
+    """Refuse a grid in which seeds set some orders and `orders` the others: one number would name two orders."""
+    experiment, out_dir = config.file.experiment, config.out_dir
+    for path in sorted(out_dir.iterdir()) if out_dir.is_dir() else ():
+        known = read_manifest(path) if path.is_dir() else None
+        if known is None or known.shuffle == experiment.shuffle or not usable_sample_n(path):
+            continue
+        if experiment.orders is not None or known.names_order:
+            raise other_configuration(path, f"experiment.shuffle (was {known.shuffle}, now {experiment.shuffle})")
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:

@@ -67,7 +67,7 @@ class WatchedPair:
         self._cells: dict[int, list[_CellPair]] = {}
         for cell_a, cell_b in _paired_cells(config, self.a, self.b):
             values = (_CommittedValues(cell, self.metric, count_backfilled=backfilled) for cell in (cell_a, cell_b))
-            self._cells.setdefault(_order_of(config, cell_a), []).append(_CellPair(*values))
+            self._cells.setdefault(cell_a.order, []).append(_CellPair(*values))
         self._position = 0
         self._uids: set[str] = set()
         self._differences: list[float] = []
@@ -163,14 +163,10 @@ class _CellPair(NamedTuple):
 
 
 def _paired_cells(config: ExperimentConfig, a: str, b: str) -> Iterator[tuple[Cell, Cell]]:
-    cells = {cell.name: cell for cell in evaluated_cells(config)}
-    for cell in cells.values():
-        if cell.condition.name == a:
-            yield cell, cells[b + cell.name.removeprefix(a)]
-
-
-def _order_of(config: ExperimentConfig, cell: Cell) -> int:
-    return cell.seed if config.file.experiment.shuffle else 0
+    cells = {(cell.condition.name, cell.repetition): cell for cell in evaluated_cells(config)}
+    for (condition, repetition), cell in cells.items():
+        if condition == a:
+            yield cell, cells[b, repetition]
 
 
 def _bytes_from(path: Path, start: int) -> bytes:

@@ -78,6 +78,7 @@ _Said = tuple[Level, str, str]
 def _look(config: ExperimentConfig) -> Iterator[_Said]:
     names = ", ".join(condition.name for condition in config.conditions)
     seeds = ", ".join(map(str, config.file.experiment.seeds))
+    orders = ", ".join(map(str, config.file.experiment.orders or ()))
     try:
         data = ExperimentData(config)
     except EpisodicAbsaError as error:
@@ -87,7 +88,7 @@ def _look(config: ExperimentConfig) -> Iterator[_Said]:
         yield from gold_lines(config, data)
         yield from _data_lines(config, data)
         yield from separator_lines(config, data)
-    yield "ok", "config", f"conditions {names}; seeds {seeds}"
+    yield "ok", "config", f"conditions {names}; {f'orders {orders}; ' if orders else ''}seeds {seeds}"
     yield from _key_lines(config.file.backbone)
     yield from _prompt_lines(data, {condition.rules for condition in config.conditions})
     yield from _wording_lines()
@@ -202,8 +203,8 @@ def _catalogue_lines() -> Iterator[_Said]:
 def _store_lines(config: ExperimentConfig, data: ExperimentData | None) -> Iterator[_Said]:
     block = config.file.episodic_memory
     initial = config.resolve(block.initial_store) if block.initial_store else None
-    builds = {cell.seed: cell.store for cell in build_cells(config)}
-    starts = {cell.name: builds.get(cell.seed, initial) for cell in evaluated_cells(config)}
+    builds = {cell.repetition: cell.store for cell in build_cells(config)}
+    starts = {cell.name: builds.get(cell.repetition, initial) for cell in evaluated_cells(config)}
     try:
         require_stores(config, starts)
     except EpisodicAbsaError as error:

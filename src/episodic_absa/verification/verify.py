@@ -16,6 +16,7 @@ from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.run_files.check_result import CheckResult
+from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
@@ -80,11 +81,14 @@ def verify(path: Path) -> Verified:
 
 
 def check_never_shown_agree(cells: Sequence[CellFiles]) -> Findings:
-    """Conditions that never show memory agree: same seed and rules, same final tuples over the uids ok in all."""
+    """Cells that never show memory agree: same seed and rules, same final tuples over the uids ok in all.
+
+    Without memory nothing passes from a sample to a later one, so the cells of all orders of a seed agree as well.
+    """
     # CHECKLIST 202: C1, C2_silent and C2_eval_only; flags decide, names do not.
     compared = list(_never_shown_groups(cells))
     if not compared:
-        raise NotApplicableError("no seed has two conditions of the same rules that never show memory")
+        raise NotApplicableError("no seed has two cells of the same rules that never show memory")
     shared = [group for group in compared if all(cell.known_manifest.answers_shared for cell in group)]
     if not shared:
         raise NotApplicableError("the cells of a seed did not share their answers")
@@ -97,22 +101,23 @@ def check_never_shown_agree(cells: Sequence[CellFiles]) -> Findings:
 
 
 def check_seeds_complete(cells: Sequence[CellFiles]) -> Findings:
-    """Every seed was run in every condition."""
-    by_seed: dict[int, set[str]] = {}
-    for cell in cells:
-        if not cell.known_manifest.is_build:
-            by_seed.setdefault(cell.known_manifest.seed, set()).add(cell.known_manifest.condition.name)
-    known = set().union(*by_seed.values())
-    for seed, names in sorted(by_seed.items()):
+    """Every order and seed was run in every condition."""
+    manifests = [cell.known_manifest for cell in cells if not cell.known_manifest.is_build]
+    by_repetition: dict[Repetition, set[str]] = {}
+    for manifest in manifests:
+        by_repetition.setdefault(manifest.repetition, set()).add(manifest.condition.name)
+    known = set().union(*by_repetition.values())
+    has_orders = any(manifest.names_order for manifest in manifests)
+    for repetition, names in sorted(by_repetition.items()):
         missing = sorted(known - names)
-        yield f"seed {seed} lacks {', '.join(missing)}" if missing else None
+        yield f"{repetition.words(with_order=has_orders)} lacks {', '.join(missing)}" if missing else None
 
 
 def check_build_stores(cells: Sequence[CellFiles]) -> Findings:
-    """Every store that began as a copy of its seed's build began as exactly that."""
-    builds = {cell.known_manifest.seed: cell for cell in cells if cell.known_manifest.is_build}
+    """Every store that began as a copy of the build of its order and seed began as exactly that."""
+    builds = {cell.known_manifest.repetition: cell for cell in cells if cell.known_manifest.is_build}
     for cell in cells:
-        build = builds.get(cell.known_manifest.seed)
+        build = builds.get(cell.known_manifest.repetition)
         if build is None or cell.known_manifest.episodic_memory.build_store_sha256 is None:
             continue
         same = cell.store.raw[: cell.start_lines] == build.store.raw

@@ -51,14 +51,16 @@ def dry_run_view(config: ExperimentConfig, estimate: RunEstimate) -> ConsoleRend
 
 
 def _grid(config: ExperimentConfig, estimate: RunEstimate) -> Table:
-    seeds = len(config.file.experiment.seeds)
+    orders, seeds = config.file.experiment.orders, len(config.file.experiment.seeds)
+    times = f"{len(orders)} orders x {seeds} seeds" if orders else f"{seeds} seeds"
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
-    conditions = f"{len(config.conditions)} conditions x {seeds} seeds, {estimate.samples_per_cell:,} samples each"
+    conditions = f"{len(config.conditions)} conditions x {times}, {estimate.samples_per_cell:,} samples each"
     table.add_row("cells", f"{estimate.evaluated_n} ({conditions})")
     if estimate.build_n:
-        table.add_row("builds", f"{estimate.build_n} (one per seed, {estimate.samples_per_build:,} samples each)")
+        per = "order and seed" if orders else "seed"
+        table.add_row("builds", f"{estimate.build_n} (one per {per}, {estimate.samples_per_build:,} samples each)")
     calls = _calls_of_all(estimate)
     if calls is not None:
         table.add_row("calls per sample", _calls_line(calls))

@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -18,6 +18,7 @@ from rich.text import Text
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import FirstThatFits, printable
 from episodic_absa.cli.run.watch_line import WatchLine
+from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.progress import CellProgress, GridProgress
 
@@ -187,18 +188,17 @@ def progress_view(
     *,
     is_stopping: bool = False,
 ) -> ConsoleRenderable:
-    """Lay the grid out: a row per condition, a column per seed where there is room."""
+    """Lay the grid out: a row per condition, a column per order and seed where there is room."""
     cells = dict(progress.cells)
     head = Text.assemble(
         (printable(config.file.run_id), "bold"), f"  {config.file.backbone.provider}:{config.file.backbone.model}"
     )
     if not cells:
         return Group(head, Text("reading the data ...", style="dim"))
-    seeds = config.file.experiment.seeds
     return Group(
         head,
         Text(),
-        FirstThatFits(lambda: _by_seed(cells, seeds), lambda: _by_condition(cells)),
+        FirstThatFits(lambda: _by_repetition(config, cells), lambda: _by_condition(config, cells)),
         Text(),
         _total(progress, pace),
         *([Text(watch.recent())] if watch is not None else []),
@@ -206,28 +206,29 @@ def progress_view(
     )
 
 
-def _by_seed(cells: dict[str, CellProgress], seeds: Iterable[int]) -> Table:
+def _by_repetition(config: ExperimentConfig, cells: Mapping[str, CellProgress]) -> Table:
+    experiment = config.file.experiment
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
     table.add_column("", style="bold", no_wrap=True)
-    for seed in seeds:
+    for repetition in experiment.repetitions:
         table.add_column("", width=_BAR_WIDTH)
-        table.add_column(f"seed {seed}", justify="right", no_wrap=True, min_width=9)
-    for name in _conditions(cells):
+        title = repetition.words(with_order=experiment.orders is not None).replace(", ", "\n")
+        table.add_column(title, justify="right", min_width=9)
+    for name, of_condition in _conditions(config, cells).items():
         row: list[ConsoleRenderable | str] = [printable(name)]
-        for seed in seeds:
-            cell = cells[f"{name}__seed{seed}"]
+        for cell in of_condition:
             row += [_bar(cell.done, cell.total), _count(cell.done, cell.total, cell.failed)]
         table.add_row(*row)
     return table
 
 
-def _by_condition(cells: dict[str, CellProgress]) -> Table:
+def _by_condition(config: ExperimentConfig, cells: Mapping[str, CellProgress]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="cyan")
     table.add_column("", style="bold", no_wrap=True, overflow="ellipsis")
     table.add_column("", width=_BAR_WIDTH)
-    table.add_column("all seeds", justify="right", no_wrap=True)
-    for name in _conditions(cells):
-        of_condition = [cell for key, cell in cells.items() if key.rpartition("__")[0] == name]
+    title = "all seeds" if config.file.experiment.orders is None else "all orders and seeds"
+    table.add_column(title, justify="right", no_wrap=True)
+    for name, of_condition in _conditions(config, cells).items():
         done_n, total, _ = _sums(of_condition)
         failed_n = sum(cell.failed for cell in of_condition)
         table.add_row(printable(name), _bar(done_n, total), _count(done_n, total, failed_n))
@@ -261,8 +262,13 @@ def _write_stopping() -> None:
     os.write(sys.stderr.fileno(), b"stopping ...\n")
 
 
-def _conditions(cells: dict[str, CellProgress]) -> list[str]:
-    return list(dict.fromkeys(name.rpartition("__")[0] for name in cells))
+def _conditions(config: ExperimentConfig, cells: Mapping[str, CellProgress]) -> dict[str, list[CellProgress]]:
+    """Return the cells of every condition, those that build stores first, by order and seed."""
+    by_condition: dict[str, list[CellProgress]] = {}
+    for cell in all_cells(config):
+        if cell.name in cells:
+            by_condition.setdefault("build" if cell.is_build else cell.condition.name, []).append(cells[cell.name])
+    return by_condition
 
 
 def _bar(done_n: int, total: int) -> ProgressBar:

@@ -1,4 +1,4 @@
-"""Shows the summary at the end of `run`: a row per condition, means over seeds."""
+"""Shows the summary at the end of `run`: a row per condition, means over orders and seeds."""
 
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from episodic_absa.analysis.summary import BUILD, ConditionSummary, GridSummary
 from episodic_absa.cli.amounts import mean_text, money_text, short_number
 from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
 from episodic_absa.metrics.definitions import BASELINE
-from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, ExperimentSettings
 from episodic_absa.runs.request_counts import RequestCounts
 
 _SCORE_TITLE: Final = "tuple_f1\nexplicit"
@@ -44,10 +44,9 @@ def summary_view(
     config: ExperimentConfig, summary: GridSummary, requests: RequestCounts, *, has_comparisons: bool = True
 ) -> ConsoleRenderable:
     """Lay the summary out: what was run, the table, and how to read it."""
-    backbone, seeds = config.file.backbone, config.file.experiment.seeds
-    shown_seeds = f"mean of {len(seeds)} seeds" if len(seeds) > 1 else f"seed {seeds[0]}"
+    backbone, repeated = config.file.backbone, _repetition_words(config.file.experiment)
     head = Text.assemble(
-        (printable(config.file.run_id), "bold"), f"  {backbone.provider}:{backbone.model}  ", (shown_seeds, "dim")
+        (printable(config.file.run_id), "bold"), f"  {backbone.provider}:{backbone.model}  ", (repeated, "dim")
     )
     table = FirstThatFits(
         lambda: _table(summary, padding=1),
@@ -56,6 +55,14 @@ def summary_view(
     )
     notes = Constrain(Group(*_notes(summary, requests, has_comparisons=has_comparisons)), PAGE_WIDTH)
     return Group(head, Text(), table, Text(), notes)
+
+
+def _repetition_words(experiment: ExperimentSettings) -> str:
+    orders, seeds = experiment.orders or (), experiment.seeds
+    if len(experiment.repetitions) == 1:
+        return experiment.repetitions[0].words(with_order=bool(orders))
+    counts = [(len(orders), "order"), (len(seeds), "seed")][not orders :]
+    return f"mean of {' x '.join(f'{number} {noun}' + 's' * (number > 1) for number, noun in counts)}"
 
 
 def _table(summary: GridSummary, *, padding: int, baseline: str = BASELINE) -> Table:

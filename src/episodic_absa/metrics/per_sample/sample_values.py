@@ -1,10 +1,11 @@
-"""Metrics with a value per sample, on which two conditions can be compared sample by sample."""
+"""What one sample adds to the metrics on which two conditions are compared: a value, or counts for a ratio of sums."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
+from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, predictions, valid_gold
-from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES, score_explicit
+from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES, explicit, score_explicit
 from episodic_absa.metrics.per_sample.structural_errors import (
     bucket_of,
     count_polarity_errors,
@@ -24,11 +25,19 @@ _PAIRED_SCORES: Final = (
 )
 
 
+class ExplicitCounts(NamedTuple):
+    """The explicit pairs of one sample."""
+
+    hits: int
+    predicted: int
+    gold: int
+
+
 def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False) -> float | None:
     """Return the value of a paired metric for one sample.
 
     Args:
-        metric: one of PAIRED_METRICS.
+        metric: one of PAIRED_METRICS, but none of MICRO_METRICS.
         card: the scorecard of the sample.
         count_backfilled: whether a backfilled tuple counts as a prediction.
 
@@ -50,14 +59,24 @@ def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False
 
 
 def sample_values(card: Scorecard, *, count_backfilled: bool = False) -> dict[str, float | None]:
-    """Return the value of every paired metric for one sample, as `sample_value` does; the gold is read once."""
+    """Return every value of one sample, as `sample_value` does; the gold is read once."""
     if card.status == "error":
-        return dict.fromkeys(PAIRED_METRICS)
+        return dict.fromkeys(VALUE_METRICS)
     gold = valid_gold(card)
     scores = {
         metric: None if gold is None else score(card, gold, count_backfilled) for metric, score in _WITH_GOLD.items()
     }
     return {**scores, **{metric: value_of(card, count_backfilled) for metric, value_of in _WITHOUT_GOLD.items()}}
+
+
+def explicit_counts(card: Scorecard, *, count_backfilled: bool = False) -> ExplicitCounts | None:
+    """Return what one sample adds to the micro metrics; None if it failed or has no explicit gold."""
+    gold = valid_gold(card) if card.status == "ok" else None
+    expected = explicit(gold) if gold else None
+    if not expected:
+        return None
+    predicted = explicit(pairs(predictions(card, count_backfilled=count_backfilled)))
+    return ExplicitCounts(len(predicted & expected), len(predicted), len(expected))
 
 
 def delta_f1(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float | None:  # noqa: FBT001 - one signature for all
@@ -108,5 +127,10 @@ _WITHOUT_GOLD: Final[Mapping[str, _WithoutGold]] = {
     "calls": lambda card, _: float(card.usage.calls),
 }
 
-PAIRED_METRICS: Final[tuple[str, ...]] = (*_WITH_GOLD, *_WITHOUT_GOLD)
+VALUE_METRICS: Final[tuple[str, ...]] = (*_WITH_GOLD, *_WITHOUT_GOLD)
+"""The paired metrics with a value per sample: a condition's figure is the mean of these values."""
+RECALL: Final = "tuple_micro_recall_explicit"
+MICRO_METRICS: Final[tuple[str, ...]] = ("tuple_micro_f1_explicit", "tuple_micro_precision_explicit", RECALL)
+"""The paired metrics that are ratios of sums over all samples."""
+PAIRED_METRICS: Final[tuple[str, ...]] = (VALUE_METRICS[0], *MICRO_METRICS, *VALUE_METRICS[1:])
 """Outcome metrics first, then process, then efficiency; `definition_of` gives the kind."""

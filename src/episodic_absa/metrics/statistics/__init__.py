@@ -1,11 +1,10 @@
-"""Paired comparison of two conditions, review by review, and the claims that the numbers support."""
+"""Paired comparison of two conditions by review and order, and the claims that the numbers support."""
 
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, mean_interval
 from episodic_absa.metrics.statistics.claim_words import UnsupportedClaim, find_unsupported_claims
 from episodic_absa.metrics.statistics.claims import (
     NO_VARIATION,
     PROCESS_LABEL,
-    Claim,
     ClaimLanguage,
     claim_label,
     claim_sentence,
@@ -13,22 +12,28 @@ from episodic_absa.metrics.statistics.claims import (
     excludes_zero,
     power_sentence,
 )
-from episodic_absa.metrics.statistics.comparison import Comparison, PairedDifference, compare
+from episodic_absa.metrics.statistics.comparison import PRIMARY, Comparison, compare
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar
+from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
+from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
 from episodic_absa.metrics.statistics.power import detectable_difference, required_n
+from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
 
 __all__ = [
     "NO_VARIATION",
+    "PRIMARY",
     "PROCESS_LABEL",
     "RESAMPLES",
     "SEED",
+    "SMALLEST_EFFECT",
     "Claim",
     "ClaimLanguage",
     "Comparison",
     "McNemar",
     "PairedDifference",
     "UnsupportedClaim",
+    "Verdict",
     "claim_label",
     "claim_sentence",
     "claim_strength",
@@ -40,4 +45,5 @@ __all__ = [
     "mean_interval",
     "power_sentence",
     "required_n",
+    "verdict_sentence",
 ]

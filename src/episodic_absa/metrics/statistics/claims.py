@@ -2,17 +2,17 @@
 
 A claim needs an interval that excludes 0 and a permutation test with p below .05. The interval alone is not enough:
 if four of two hundred reviews differ, all in the same direction, the percentile interval excludes 0 although the
-exact test gives p = 0.125.
+exact test gives p = 0.125. Where the order of the samples changes results, the t test over orders must reject too.
 """
 
 from typing import Final, Literal
 
-from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.statistics.comparison import PairedDifference
+from episodic_absa.metrics.per_sample.sample_values import RECALL
+from episodic_absa.metrics.statistics.comparison import Comparison
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, signed
-from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
+from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
 
-Claim = Literal["none", "direction", "significant"]
 ClaimLanguage = Literal["en", "ko"]
 
 PROCESS_LABEL: Final = {"en": "process, not outcome", "ko": "결과 지표가 아닌 과정 지표"}
@@ -32,21 +32,25 @@ _LABELS: Final = {
 
 def excludes_zero(difference: PairedDifference) -> bool:
     """Return whether the difference has an interval and 0 lies outside it."""
-    low, high = difference.ci_low, difference.ci_high
-    return low is not None and high is not None and (low > 0 or high < 0)
+    return difference.excludes_zero
 
 
-def claim_strength(difference: PairedDifference) -> Claim:
+def claim_strength(difference: PairedDifference, comparison: Comparison | None = None) -> Claim:
     """Return the strongest claim that a difference supports.
 
-    "none": not an outcome metric, an interval that includes 0, or p of .05 or more. "direction": A is better or worse.
-    "significant": Holm p is below .05 as well.
+    "none": not an outcome metric, an interval that includes 0, p of .05 or more over reviews or over orders, or A
+    better beside worse recall. "direction": A is better or worse. "significant": the corrected p is below .05 as well,
+    and there are at least five orders where order changes results.
+
+    Args:
+        difference: the difference of one metric, from `compare`.
+        comparison: its comparison; only a difference that was not made by `compare` needs it, for the recall rule.
     """
-    if difference.kind != "outcome" or not definition_of(difference.metric).better or not excludes_zero(difference):
-        return "none"
-    if difference.p_value is None or difference.p_value >= ALPHA:
-        return "none"
-    return "significant" if difference.p_holm is not None and difference.p_holm < ALPHA else "direction"
+    if comparison is not None and not difference.recall_worse:
+        recall = comparison.of(RECALL)
+        is_worse = recall.claim != "none" and not recall.favours_a
+        return difference.model_copy(update={"recall_worse": is_worse}).claim
+    return difference.claim
 
 
 def claim_sentence(a: str, b: str, difference: PairedDifference, language: ClaimLanguage = "en") -> str:
@@ -68,7 +72,7 @@ def claim_label(difference: PairedDifference, language: ClaimLanguage = "en") ->
     if not difference.variation:
         return NO_VARIATION[language] if difference.n_uids > 1 else ""
     strength = claim_strength(difference)
-    return "" if strength == "none" else _LABELS[language][strength][_favours_a(difference)]
+    return "" if strength == "none" else _LABELS[language][strength][difference.favours_a]
 
 
 def power_sentence(difference: PairedDifference, language: ClaimLanguage = "en") -> str:
@@ -95,14 +99,16 @@ def _english(a: str, b: str, paired: PairedDifference) -> str:
         why = NO_VARIATION["en"] if paired.n_uids > 1 else "too few for an interval"
         return f"{start}: {signed(paired.difference)} over {_reviews(paired.n_uids)}, {why}."
     interval = interval_text(paired.ci_low, paired.ci_high)
-    numbers = f"{signed(paired.difference)}, 95 % CI {interval}, {_reviews(paired.n_uids)}, {_tests(paired)}"
+    numbers = f"{signed(paired.difference)}, 95 % CI {interval}, {_data(paired)}, {_tests(paired)}"
     strength = claim_strength(paired)
     if strength == "none":
         return f"{start}: {numbers}{_no_claim_en(paired)}."
-    comparative = "better" if _favours_a(paired) else "worse"
+    comparative = "better" if paired.favours_a else "worse"
     if strength == "significant":
         return f"{a} is significantly {comparative} than {b} in {paired.metric}: {numbers}."
     limit = "the Holm correction over the outcome tests of this pair does not confirm it"
+    if paired.has_few_orders:
+        limit = f"fewer than {FEWEST_CLAIMED} orders cannot confirm it"
     return f"{a} is {comparative} than {b} in {paired.metric}: {numbers}; {limit}."
 
 
@@ -111,8 +117,12 @@ def _no_claim_en(paired: PairedDifference) -> str:
         return f"; {PROCESS_LABEL['en']}"
     if paired.kind == "efficiency":
         return "; cost, not quality"
-    if excludes_zero(paired):
+    if paired.no_claim == "test":
         return "; the interval excludes 0 but the permutation test does not reject, so no claim is made"
+    if paired.no_claim == "orders":
+        return "; the test over orders does not reject, so no claim is made"
+    if paired.no_claim == "recall":
+        return "; recall fell, so no claim is made"
     return "; the interval includes 0, so the data are consistent with no difference"
 
 
@@ -124,13 +134,18 @@ def _korean(a: str, b: str, paired: PairedDifference) -> str:
         why = "차이에 변동이 없습니다" if paired.n_uids > 1 else "리뷰가 너무 적어 신뢰구간을 구할 수 없습니다"
         return f"{start} 리뷰 {paired.n_uids:,}건에서 {signed(paired.difference)}입니다. {why}."
     interval = interval_text(paired.ci_low, paired.ci_high)
-    details = f"95 % 신뢰구간 {interval}, 리뷰 {paired.n_uids:,}건, {_tests(paired)}"
+    orders = f"(순서 {paired.orders_n}개)" if paired.orders_n > 1 else ""
+    details = f"95 % 신뢰구간 {interval}, 리뷰 {paired.n_uids:,}건{orders}, {_tests(paired)}"
     strength = claim_strength(paired)
     if strength == "none":
         return f"{start} {signed(paired.difference)}입니다({details}). {_no_claim_ko(paired)}."
     adverb = "유의하게 " if strength == "significant" else ""
-    predicate = "우수합니다" if _favours_a(paired) else "나쁩니다"
-    limit = "" if strength == "significant" else " 이 쌍의 결과 지표 검정에 Holm 보정을 하면 확인되지 않습니다."
+    predicate = "우수합니다" if paired.favours_a else "나쁩니다"
+    limit = " 이 쌍의 결과 지표 검정에 Holm 보정을 하면 확인되지 않습니다."
+    if paired.has_few_orders:
+        limit = f" 순서가 {FEWEST_CLAIMED}개보다 적어 확인할 수 없습니다."
+    if strength == "significant":
+        limit = ""
     # "쪽이" fits any name; the particle after a bare name would depend on how the name is read aloud.
     claim = f"{a} 쪽이 {b}보다 {paired.metric} 기준으로 {adverb}{predicate}"
     return f"{claim}({signed(paired.difference)}, {details}).{limit}"
@@ -141,20 +156,25 @@ def _no_claim_ko(paired: PairedDifference) -> str:
         return f"{PROCESS_LABEL['ko']}입니다"
     if paired.kind == "efficiency":
         return "품질이 아닌 비용 지표입니다"
-    if excludes_zero(paired):
+    if paired.no_claim == "orders":
+        return "순서에 대한 검정에서 기각되지 않아 차이를 주장하지 않습니다"
+    if paired.no_claim == "recall":
+        return "재현율이 떨어졌으므로 차이를 주장하지 않습니다"
+    if paired.no_claim == "test":
         return "신뢰구간은 0을 포함하지 않지만 순열 검정에서 기각되지 않아 차이를 주장하지 않습니다"
     return "신뢰구간이 0을 포함하므로 차이가 없다는 가설과 모순되지 않습니다"
 
 
-def _favours_a(paired: PairedDifference) -> bool:
-    rises = paired.difference is not None and paired.difference > 0
-    return rises == (definition_of(paired.metric).better == "higher")
-
-
 def _tests(paired: PairedDifference) -> str:
     p_values = [p_equals(paired.p_value)] if paired.p_value is not None else []
+    p_values += [f"{p_equals(paired.p_orders)} over orders"] if paired.p_orders is not None else []
     p_values += [f"Holm {p_equals(paired.p_holm)}"] if paired.p_holm is not None else []
     return ", ".join(p_values)
+
+
+def _data(paired: PairedDifference) -> str:
+    reviews = _reviews(paired.n_uids)
+    return f"{reviews} in {paired.orders_n} orders" if paired.orders_n > 1 else reviews
 
 
 def _reviews(n: int) -> str:

@@ -1,64 +1,29 @@
-"""The paired comparison of two conditions, review by review. Every difference is A minus B."""
+"""The paired comparison of two conditions by review and order. Every difference is A minus B."""
 
 from collections.abc import Sequence
-from math import fsum, sqrt
-from statistics import fmean
+from math import ceil, sqrt
+from statistics import NormalDist
 from typing import Final
 
 from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.metric_value import MetricKind
-from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
-from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, bootstrap_intervals
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, RECALL
+from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar, mcnemar
-from episodic_absa.metrics.statistics.pairing import PairedValues, by_uid_and_seed, pair_values, values_of
-from episodic_absa.metrics.statistics.permutation import sign_flip_p_values
-from episodic_absa.metrics.statistics.power import detectable_difference, required_n
-from episodic_absa.metrics.statistics.whole_units import has_spread
-from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
+from episodic_absa.metrics.statistics.paired.assessment import Assessment, assess
+from episodic_absa.metrics.statistics.paired.difference import PairedDifference
+from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT, equivalence_of
+from episodic_absa.metrics.statistics.pairing import PairedMetric, PairedSamples, by_uid_and_seed, pair_samples
+from episodic_absa.metrics.statistics.power import POWER, detectable_difference, required_n
+from episodic_absa.metrics.statistics.verdict import Verdict, verdict_of
+from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS
+from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
+PRIMARY: Final = "tuple_f1_explicit"
 _MATCHES: Final = "exact_match"
 _MCNEMAR: Final = "mcnemar"
-_NOISE: Final = 1e-12
-"""A smaller mean difference is a rounding error and counts as 0."""
-
-
-class PairedDifference(FrozenModel):
-    """The mean difference A minus B of one metric, with its interval and tests.
-
-    Means, interval and tests are over the reviews with a value on both sides.
-    """
-
-    metric: str
-    kind: MetricKind
-    n_uids: Count
-    """Reviews with a value on both sides; the seeds of a review are averaged first."""
-    n_pairs: Count
-    """Pairs of samples; each seed of a review is a pair."""
-    unpaired_a: Count
-    """Samples with a value under A and none under B."""
-    unpaired_b: Count
-    """Samples with a value under B and none under A."""
-    mean_a: float | None
-    """None if no review has a value on both sides."""
-    mean_b: float | None
-    difference: float | None
-    ci_low: float | None
-    ci_high: float | None
-    p_value: float | None
-    p_holm: float | None = None
-    """p after Holm's correction over the outcome tests of this pair; None for other kinds of metrics."""
-    dz: float | None
-    """Cohen's dz: the mean difference over the standard deviation of the differences."""
-    variation: Flag
-    """False if the differences are all equal or there are fewer than two; then there is no interval and no test."""
-    sd: float | None = None
-    """Standard deviation of the differences between reviews."""
-    detectable: float | None = None
-    """The smallest absolute difference that this many reviews show with 80 % power."""
-    needed_n: int | None = None
-    """Reviews needed to show the observed difference with 80 % power."""
+_FEWEST: Final = 2
 
 
 class Comparison(FrozenModel):
@@ -67,14 +32,26 @@ class Comparison(FrozenModel):
     a: str
     b: str
     metrics: tuple[PairedDifference, ...]
+    """The primary metric first."""
     mcnemar: McNemar | None
+    deciding_n: int | None = None
+    """Reviews that would show the smallest effect of interest in the primary metric with 80 % power."""
 
     def of(self, metric: str) -> PairedDifference:
         """Return the difference of one metric of PAIRED_METRICS."""
         return next(paired for paired in self.metrics if paired.metric == metric)
 
+    @property
+    def primary(self) -> PairedDifference:
+        """The difference of the primary metric."""
+        return self.metrics[0]
+
+    def verdict(self) -> Verdict:
+        """Return what the comparison says about its primary metric."""
+        return verdict_of(self.primary, deciding_n=self.deciding_n)
+
     def __repr__(self) -> str:
-        primary = self.metrics[0]
+        primary = self.primary
         difference = "has no pairs" if primary.difference is None else f"{primary.difference:+.4f}"
         return f"Comparison({self.a} minus {self.b}: {primary.metric} {difference})"
 
@@ -88,92 +65,179 @@ def compare(
     count_backfilled: bool = False,
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    primary: str = PRIMARY,
+    smallest_effect: float = SMALLEST_EFFECT,
 ) -> Comparison:
-    """Compare two conditions on the samples that they share, by uid and seed.
+    """Compare two conditions on the samples that they share, by uid, order and seed.
 
     Args:
         name_a: the name of condition A, for messages and sentences.
-        cards_a: the scorecards of condition A, all seeds together.
+        cards_a: the scorecards of condition A, all orders and seeds together.
         name_b: the name of condition B.
         cards_b: the scorecards of condition B.
         count_backfilled: whether a backfilled tuple counts as a prediction.
-        resamples: bootstrap resamples, and sign flips of the permutation test.
+        resamples: bootstrap resamples, and drawn sign flips where the exact test is not feasible.
         seed: seed of the random draws; equal seeds give equal numbers on every machine.
+        primary: the metric that answers the question, an outcome metric of PAIRED_METRICS.
+        smallest_effect: the smallest absolute difference in an outcome metric that would matter.
 
     Returns:
         One `PairedDifference` per metric of PAIRED_METRICS, and McNemar's test on exact matches.
 
     Raises:
-        ContractError: one side has the same uid and seed twice.
+        ContractError: one side has the same uid, order and seed twice.
+        ValueError: `primary` is no paired outcome metric, or `smallest_effect` does not lie between 0 and 1.
     """
-    values_a, values_b = (
-        values_of(by_uid_and_seed(cards, name), count_backfilled=count_backfilled)
-        for cards, name in ((cards_a, name_a), (cards_b, name_b))
+    _require_question(primary, smallest_effect)
+    samples = pair_samples(
+        by_uid_and_seed(cards_a, name_a), by_uid_and_seed(cards_b, name_b), count_backfilled=count_backfilled
     )
-    paired = {metric: pair_values(values_a[metric], values_b[metric]) for metric in PAIRED_METRICS}
-    differences = {metric: _differences(values) for metric, values in paired.items()}
-    intervals = bootstrap_intervals(list(differences.values()), resamples=resamples, seed=seed)
-    p_values = sign_flip_p_values(list(differences.values()), flips=resamples, seed=seed)
-    metrics = [
-        _describe(metric, paired[metric], differences[metric], interval, p_value)
-        for metric, interval, p_value in zip(PAIRED_METRICS, intervals, p_values, strict=True)
+    paired = {metric: samples.of(metric) for metric in sorted(PAIRED_METRICS, key=lambda metric: metric != primary)}
+    assessed = _assess(paired, resamples, seed)
+    described = [
+        _describe(metric, paired[metric], assessed.get(metric), smallest_effect, is_primary=metric == primary)
+        for metric in paired
     ]
-    tested, matched = _corrected(metrics, mcnemar(paired[_MATCHES].a, paired[_MATCHES].b))
-    return Comparison(a=name_a, b=name_b, metrics=tested, mcnemar=matched)
+    metrics, matched = _corrected(described, paired, _mcnemar(samples))
+    fell = next(row for row in metrics if row.metric == RECALL)
+    if fell.claim != "none" and not fell.favours_a:
+        metrics = tuple(row.model_copy(update={"recall_worse": True}) for row in metrics)
+    deciding_n = _deciding_n(assessed.get(primary), smallest_effect)
+    return Comparison(a=name_a, b=name_b, metrics=metrics, mcnemar=matched, deciding_n=deciding_n)
 
 
-def _differences(paired: PairedValues) -> list[float]:
-    """Return A minus B per review; the seeds of a review are averaged first."""
-    return [fmean(paired.a[uid]) - fmean(paired.b[uid]) for uid in paired.a]
+def _require_question(primary: str, smallest_effect: float) -> None:
+    outcomes = [metric for metric in PAIRED_METRICS if definition_of(metric).kind == "outcome"]
+    if primary not in outcomes:
+        raise ValueError(f"{primary!r} is no outcome metric with pairs; choose one of {', '.join(outcomes)}")
+    if not 0 < smallest_effect < 1:
+        raise ValueError(f"the smallest effect lies between 0 and 1, got {smallest_effect}")
+
+
+def _assess(paired: dict[str, PairedMetric], resamples: int, seed: int) -> dict[str, Assessment]:
+    """Return what the statistics say about every metric with a pair."""
+    tables = {metric: found.cells for metric, found in paired.items() if found.cells is not None}
+    # If any value changes with the order, memory saw something else: then order is random for all metrics.
+    is_random = any(cells.varies_by_order for cells in tables.values())
+    assessed = assess(list(tables.values()), orders_are_random=is_random, resamples=resamples, seed=seed)
+    return dict(zip(tables, assessed, strict=True))
 
 
 def _describe(
-    metric: str,
-    paired: PairedValues,
-    differences: Sequence[float],
-    interval: tuple[float, float] | None,
-    p_value: float | None,
+    metric: str, paired: PairedMetric, assessed: Assessment | None, smallest_effect: float, *, is_primary: bool
 ) -> PairedDifference:
-    n = len(differences)
-    mean = fmean(differences) if n else None
-    if mean is not None and abs(mean) < _NOISE:
-        mean = 0.0
-    sd = _sample_sd(differences) if has_spread(differences) else None
-    return PairedDifference(
-        metric=metric,
-        kind=definition_of(metric).kind,
-        n_uids=n,
-        n_pairs=paired.n_pairs,
-        unpaired_a=paired.unpaired_a,
-        unpaired_b=paired.unpaired_b,
-        mean_a=fmean([fmean(values) for values in paired.a.values()]) if n else None,
-        mean_b=fmean([fmean(values) for values in paired.b.values()]) if n else None,
-        difference=mean,
-        ci_low=interval[0] if interval else None,
-        ci_high=interval[1] if interval else None,
-        p_value=p_value,
-        dz=mean / sd if sd and mean is not None else None,
-        variation=sd is not None,
-        sd=sd,
-        detectable=detectable_difference(n, sd) if sd else None,
-        needed_n=required_n(mean, sd) if sd and mean else None,
+    kind = definition_of(metric).kind
+    counts = {
+        "metric": metric,
+        "kind": kind,
+        "n_pairs": paired.n_pairs,
+        "unpaired_a": paired.unpaired_a,
+        "unpaired_b": paired.unpaired_b,
+        "mean_a": paired.mean_a,
+        "mean_b": paired.mean_b,
+        "smallest_effect": smallest_effect,
+        "is_primary": is_primary,
+    }
+    if assessed is None or paired.cells is None:
+        nothing = dict.fromkeys(("difference", "ci_low", "ci_high", "p_value", "dz"))
+        return PairedDifference.model_validate({**counts, **nothing, "n_uids": 0, "orders_n": 0, "variation": False})
+    interval, test, n = assessed.interval, assessed.test, assessed.n
+    sd = sqrt(assessed.parts.reviews * n) if interval else None
+    differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.of_reviews.tolist())
+    is_outcome = kind == "outcome"
+    return PairedDifference.model_validate(
+        {
+            **counts,
+            "n_uids": n,
+            "orders_n": paired.cells.orders_n,
+            "difference": assessed.difference,
+            "ci_low": interval.low if interval else None,
+            "ci_high": interval.high if interval else None,
+            "ci90_low": interval.low90 if interval else None,
+            "ci90_high": interval.high90 if interval else None,
+            "method": interval.method if interval else "percentile",
+            "p_value": test.p_value if test else None,
+            "p_exact": bool(test and test.is_exact),
+            "p_orders": assessed.p_orders,
+            "dz": assessed.difference / sd if sd else None,
+            "variation": sd is not None,
+            "sd": sd,
+            "detectable": _detectable(assessed, sd),
+            "needed_n": _needed_n(assessed, assessed.difference),
+            "equivalence": equivalence_of(interval, smallest_effect, n=n, differing=differing) if is_outcome else None,
+        }
     )
 
 
+def _detectable(assessed: Assessment, sd: float | None) -> float | None:
+    interval = assessed.interval
+    if interval is None or not sd:
+        return None
+    if assessed.orders_n == 1:
+        return detectable_difference(assessed.n, sd)
+    # With few orders the interval is wider than the normal approximation says.
+    return (interval.high - interval.low) / 2 + NormalDist().inv_cdf(POWER) * assessed.standard_error
+
+
+def _needed_n(assessed: Assessment, effect: float) -> int | None:
+    """Return the reviews that show an effect with 80 % power; None if the orders alone vary too much for it."""
+    if assessed.interval is None or not effect:
+        return None
+    sd = sqrt(assessed.parts.reviews * assessed.n)
+    if assessed.orders_n == 1:
+        return required_n(effect, sd) if sd else None
+    allowed = sd**2 / required_n(effect, sd) - assessed.parts.orders_alone if sd else 0.0
+    return max(_FEWEST, ceil(sd**2 / allowed)) if allowed > 0 else None
+
+
+def _deciding_n(assessed: Assessment | None, smallest_effect: float) -> int | None:
+    """Return the reviews that decide about the smallest effect; more than there are."""
+    if assessed is None:
+        return None
+    if assessed.interval is None:
+        # All differences are equal: enough equal reviews bound the share that differs.
+        return ceil(3 / smallest_effect) if not assessed.difference else None
+    needed = _needed_n(assessed, smallest_effect)
+    # An interval as narrow as the smallest effect cannot include both 0 and that effect.
+    width = assessed.interval.high - assessed.interval.low
+    return needed if needed is None or needed > assessed.n else ceil(assessed.n * (width / smallest_effect) ** 2)
+
+
+def _mcnemar(samples: PairedSamples) -> McNemar | None:
+    return mcnemar(*samples.values_by_uid(_MATCHES))
+
+
 def _corrected(
-    metrics: Sequence[PairedDifference], matched: McNemar | None
+    metrics: Sequence[PairedDifference], paired: dict[str, PairedMetric], matched: McNemar | None
 ) -> tuple[tuple[PairedDifference, ...], McNemar | None]:
-    """Apply Holm's correction to the tests of all outcome metrics and McNemar's test together."""
-    tests = {paired.metric: paired.p_value for paired in metrics if paired.kind == "outcome"}
-    tests[_MCNEMAR] = matched.p_value if matched else None
-    made = {name: p_value for name, p_value in tests.items() if p_value is not None}
-    adjusted = dict(zip(made, holm(list(made.values())), strict=True))
+    """Apply the correction for the number of tests: the primary metric first, then Holm over the distinct others."""
+    primary = metrics[0]
+    tests: dict[str, tuple[bytes, float]] = {
+        row.metric: (paired[row.metric].differing, max(row.p_value, row.p_orders or 0.0))
+        for row in metrics
+        if row.kind == "outcome" and row.p_value is not None
+    }
+    if matched is not None and matched.p_value is not None:
+        of_matches = next(row for row in metrics if row.metric == _MATCHES)
+        # With one sample per review McNemar's test is the sign-flip test of exact matches.
+        is_same = of_matches.n_pairs == of_matches.n_uids and _MATCHES in tests
+        tests[_MCNEMAR] = (paired[_MATCHES].differing if is_same else _MCNEMAR.encode(), matched.p_value)
+    adjusted = _adjusted(tests, primary.metric, has_primary=primary.n_uids > 0)
     if matched is not None:
         matched = matched.model_copy(update={"p_holm": adjusted.get(_MCNEMAR)})
-    corrected = tuple(paired.model_copy(update={"p_holm": adjusted.get(paired.metric)}) for paired in metrics)
-    return corrected, matched
+    return tuple(row.model_copy(update={"p_holm": adjusted.get(row.metric)}) for row in metrics), matched
 
 
-def _sample_sd(values: Sequence[float]) -> float:
-    mean = fmean(values)
-    return sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+def _adjusted(tests: dict[str, tuple[bytes, float]], primary: str, *, has_primary: bool) -> dict[str, float]:
+    """Return the adjusted p of each test; without a primary metric plain Holm."""
+    distinct: dict[bytes, float] = {}
+    for differing, p_value in tests.values():
+        distinct[differing] = max(p_value, distinct.get(differing, 0.0))
+    first = tests.get(primary, (None, 1.0))
+    gate = first[1] if has_primary else 0.0
+    others = {differing: p_value for differing, p_value in distinct.items() if differing != first[0]}
+    corrected = dict(zip(others, holm(list(others.values())), strict=True))
+    return {
+        name: gate if differing == first[0] else max(gate, corrected[differing])
+        for name, (differing, _) in tests.items()
+    }

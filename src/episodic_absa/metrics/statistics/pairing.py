@@ -1,40 +1,106 @@
-"""Pairs the samples of two conditions by uid and seed."""
+"""Pairs the samples of two conditions by uid, order and seed, and lays each metric out by review and order."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING, Final
 
 from episodic_absa.errors import ContractError
-from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_values
+from episodic_absa.metrics.per_sample.sample_values import (
+    MICRO_METRICS,
+    VALUE_METRICS,
+    ExplicitCounts,
+    explicit_counts,
+    sample_values,
+)
+from episodic_absa.metrics.statistics.paired.cells import PairedCells
+from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
-SampleKey = tuple[str, int]
-"""uid and seed."""
-Values = Mapping[SampleKey, float]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SampleKey = tuple[str, int, int]
+"""uid, order and seed."""
+Cards = Mapping[SampleKey, Scorecard]
+_COUNTS: Final = len(ExplicitCounts._fields)
 
 
-class PairedValues(NamedTuple):
-    """The values of one metric under two conditions: by uid in ascending order, one value per shared seed."""
+@dataclass(frozen=True, eq=False)
+class PairedMetric:
+    """One metric under two conditions, over the samples that have it on both sides."""
 
-    a: dict[str, tuple[float, ...]]
-    b: dict[str, tuple[float, ...]]
     n_pairs: int
     unpaired_a: int
     """Samples with a value under A whose partner under B is missing, failed or has no value."""
     unpaired_b: int
+    cells: PairedCells | None = None
+    """A row per review, in ascending order of uid; None without a pair."""
+    mean_a: float | None = None
+    """The condition's figure over these cells: a mean, or for a micro metric a ratio of sums."""
+    mean_b: float | None = None
+    differing: bytes = b""
+    """The differences that are not 0 and where they are, up to the sign: metrics with equal ones make one test."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedSamples:
+    """The samples of two conditions, a row per pair."""
+
+    keys: tuple[SampleKey, ...]
+    """The samples that both sides have, in ascending order."""
+    a: NDArray[np.float64]
+    """The values of VALUE_METRICS and the explicit counts of each pair under A; NaN without a value."""
+    b: NDArray[np.float64]
+    known_a: NDArray[np.int64]
+    """Per column, the samples of A with a value, paired or not."""
+    known_b: NDArray[np.int64]
+
+    def of(self, metric: str) -> PairedMetric:
+        """Return one metric of PAIRED_METRICS by review and order."""
+        import numpy as np
+
+        is_micro = metric in MICRO_METRICS
+        column = len(VALUE_METRICS) if is_micro else VALUE_METRICS.index(metric)
+        known = ~np.isnan(self.a[:, column]) & ~np.isnan(self.b[:, column])
+        n_pairs = int(known.sum())
+        counts = (n_pairs, int(self.known_a[column]) - n_pairs, int(self.known_b[column]) - n_pairs)
+        if not n_pairs:
+            return PairedMetric(*counts)
+        places = _Places([key for key, is_known in zip(self.keys, known.tolist(), strict=True) if is_known])
+        if not is_micro:
+            return _mean_metric(places, self.a[known, column], self.b[known, column], counts)
+        shares = [_micro_shares(metric, side[known, column:]) for side in (self.a, self.b)]
+        return _ratio_metric(places, shares, counts)
+
+    def values_by_uid(self, metric: str) -> tuple[dict[str, tuple[float, ...]], dict[str, tuple[float, ...]]]:
+        """Return the values of a metric of VALUE_METRICS under A and under B, by uid; one per paired sample."""
+        column = VALUE_METRICS.index(metric)
+        by_uid: tuple[dict[str, tuple[float, ...]], dict[str, tuple[float, ...]]] = ({}, {})
+        pairs = zip(self.keys, self.a[:, column].tolist(), self.b[:, column].tolist(), strict=True)
+        for (uid, _, _), *values in pairs:
+            if all(value == value for value in values):
+                for side, value in zip(by_uid, values, strict=True):
+                    side[uid] = (*side.get(uid, ()), value)
+        return by_uid
 
 
 def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Scorecard]:
-    """Return the scorecards by uid and seed.
+    """Return the scorecards by uid, order and seed.
 
     Raises:
-        ContractError: two scorecards have the same uid and seed.
+        ContractError: two scorecards have the same uid, order and seed.
     """
     indexed: dict[SampleKey, Scorecard] = {}
     for card in cards:
-        key = (card.uid, card.seed)
+        key = card.pair_key
         if key in indexed:
             raise ContractError(
-                f"{name} has sample {card.uid} with seed {card.seed} twice; give each side one run per seed",
+                f"{name} has sample {card.uid} in order {card.order} with seed {card.seed} twice; "
+                "give each side one run per order and seed",
                 uid=card.uid,
                 field="uid",
             )
@@ -42,24 +108,108 @@ def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Sc
     return indexed
 
 
-def values_of(
-    cards: Mapping[SampleKey, Scorecard], *, count_backfilled: bool = False
-) -> dict[str, dict[SampleKey, float]]:
-    """Return the values of every paired metric; samples without a value are left out."""
-    values: dict[str, dict[SampleKey, float]] = {metric: {} for metric in PAIRED_METRICS}
+def pair_samples(cards_a: Cards, cards_b: Cards, *, count_backfilled: bool = False) -> PairedSamples:
+    """Return the paired samples with everything that the paired metrics need of them."""
+    keys = tuple(sorted(cards_a.keys() & cards_b.keys()))
+    (a, known_a), (b, known_b) = (_table(cards, keys, count_backfilled) for cards in (cards_a, cards_b))
+    return PairedSamples(keys, a, b, known_a, known_b)
+
+
+def _table(
+    cards: Cards,
+    keys: tuple[SampleKey, ...],
+    count_backfilled: bool,  # noqa: FBT001 - private
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the values of the samples with these keys, and how many of all samples have each value."""
+    import numpy as np
+
+    rows = {key: place for place, key in enumerate(keys)}
+    table = np.full((len(keys), len(VALUE_METRICS) + _COUNTS), np.nan)
+    known = np.zeros(table.shape[1], dtype=np.int64)
     for key, card in cards.items():
-        for metric, value in sample_values(card, count_backfilled=count_backfilled).items():
-            if value is not None:
-                values[metric][key] = value
-    return values
+        values = sample_values(card, count_backfilled=count_backfilled)
+        shared = explicit_counts(card, count_backfilled=count_backfilled) or (None,) * _COUNTS
+        row = np.array([*values.values(), *shared], dtype=np.float64)
+        known += ~np.isnan(row)
+        if key in rows:
+            table[rows[key]] = row
+    return table, known
 
 
-def pair_values(values_a: Values, values_b: Values) -> PairedValues:
-    """Return the values of the samples that both sides have, and the number of samples that only one side has."""
-    shared = sorted(values_a.keys() & values_b.keys())
-    a: dict[str, tuple[float, ...]] = {}
-    b: dict[str, tuple[float, ...]] = {}
-    for uid, seed in shared:
-        a[uid] = (*a.get(uid, ()), values_a[uid, seed])
-        b[uid] = (*b.get(uid, ()), values_b[uid, seed])
-    return PairedValues(a, b, len(shared), len(values_a) - len(shared), len(values_b) - len(shared))
+class _Places:
+    """Where each pair belongs: its review's row and its order's column."""
+
+    def __init__(self, keys: list[SampleKey]) -> None:
+        import numpy as np
+
+        self.uids = sorted({uid for uid, _, _ in keys})
+        self.orders = sorted({order for _, order, _ in keys})
+        rows = {uid: row for row, uid in enumerate(self.uids)}
+        columns = {order: column for column, order in enumerate(self.orders)}
+        self.shape = len(rows), len(columns)
+        self._cells = np.array([rows[uid] * len(columns) + columns[order] for uid, order, _ in keys])
+
+    def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the sum of the pairs in each cell; without values their number."""
+        import numpy as np
+
+        size = self.shape[0] * self.shape[1]
+        return np.bincount(self._cells, weights=values, minlength=size).astype(np.float64).reshape(self.shape)
+
+    def differing(self, *tables: NDArray[np.float64]) -> bytes:
+        """Return the non-zero values of tables by review and order, up to the sign."""
+        import numpy as np
+
+        units = np.stack([np.rint(table * 10.0**FINEST_DIGITS) for table in tables], axis=2)
+        rows, columns, sides = np.nonzero(units)
+        values = units[rows, columns, sides]
+        values = values if not len(values) or values[0] > 0 else -values
+        named = [f"{self.uids[row]}\t{self.orders[column]}" for row, column in zip(rows, columns, strict=True)]
+        return "\n".join(named).encode() + sides.tobytes() + values.tobytes()
+
+
+def _mean_metric(
+    places: _Places, a: NDArray[np.float64], b: NDArray[np.float64], counts: tuple[int, int, int]
+) -> PairedMetric:
+    """Return a metric with a value per sample; the seeds of a review are averaged within an order."""
+    import numpy as np
+
+    number = places.sums()
+    # Cells without a pair have the mean 0 and are not counted.
+    mean_a, mean_b = (places.sums(side) / np.maximum(number, 1.0) for side in (a, b))
+    cell_n = int((number > 0).sum())
+    return PairedMetric(
+        *counts,
+        cells=PairedCells.of_differences(mean_a - mean_b, number > 0),
+        mean_a=fsum(mean_a.ravel().tolist()) / cell_n,
+        mean_b=fsum(mean_b.ravel().tolist()) / cell_n,
+        differing=places.differing(mean_a - mean_b),
+    )
+
+
+def _ratio_metric(
+    places: _Places, shares: list[tuple[NDArray[np.float64], NDArray[np.float64]]], counts: tuple[int, int, int]
+) -> PairedMetric:
+    """Return a metric that is a ratio of sums; the seeds of a review are added up within an order."""
+    import numpy as np
+
+    (above_a, below_a), (above_b, below_b) = ((places.sums(above), places.sums(below)) for above, below in shares)
+    mean_a, mean_b = (
+        float(above.sum() / below.sum()) if below.any() else 0.0
+        for above, below in ((above_a, below_a), (above_b, below_b))
+    )
+    return PairedMetric(
+        *counts,
+        cells=PairedCells(np.stack([above_a, above_b], axis=2), np.stack([below_a, below_b], axis=2)),
+        mean_a=mean_a,
+        mean_b=mean_b,
+        differing=b"ratio" + places.differing(above_a - above_b, below_a - below_b),
+    )
+
+
+def _micro_shares(metric: str, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the numerators and the denominators of a metric of MICRO_METRICS, by pair."""
+    hits, predicted, gold = counts.T
+    if metric == "tuple_micro_f1_explicit":
+        return 2 * hits, predicted + gold
+    return hits, predicted if metric == "tuple_micro_precision_explicit" else gold

@@ -1,23 +1,27 @@
-"""The cells of an experiment: one per condition and seed, and one per seed that builds a store."""
+"""The cells of an experiment: one per condition, order and seed, and one per order and seed that builds a store."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.cell_name import cell_name
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, store_placeholders
 from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.runs.run_directory import STORE
 from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.vocabulary import ProcessSplit
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One condition with one seed, or the building of a store for a seed."""
+    """One condition with one order and one seed, or the building of a store for them."""
 
     name: str
     condition: Condition
+    order: int
+    """The order of the samples: 0 is that of the file. With `shuffle` the seed names the order."""
     seed: int
     split: ProcessSplit
     is_build: bool
@@ -26,36 +30,40 @@ class Cell:
     """None: the condition neither reads nor writes a store."""
 
     @property
+    def repetition(self) -> Repetition:
+        """The order and the seed."""
+        return Repetition(self.order, self.seed)
+
+    @property
     def needs_store(self) -> bool:
         """Whether memory is read or written."""
         return self.store is not None
 
 
 def evaluated_cells(config: ExperimentConfig) -> Iterator[Cell]:
-    """Yield a cell for every condition and seed."""
+    """Yield a cell for every condition, order and seed."""
     for condition in config.conditions:
-        for seed in config.file.experiment.seeds:
-            name = f"{condition.name}__seed{seed}"
-            path = config.out_dir / name
+        for repetition in config.file.experiment.repetitions:
+            path = _directory(config, condition.name, repetition)
             yield Cell(
-                name,
+                path.name,
                 condition,
-                seed,
+                *repetition,
                 config.file.data.process_split,
                 is_build=False,
                 path=path,
-                store=_store_path(config, condition, seed, path),
+                store=_store_path(config, condition, repetition, path),
             )
 
 
 def build_cells(config: ExperimentConfig) -> Iterator[Cell]:
-    """Yield one cell per seed that builds a store, if an evaluated condition uses a store."""
+    """Yield one cell per order and seed that builds a store, if an evaluated condition uses a store."""
     build, condition = config.file.episodic_memory.build, config.build_condition
     if build is None or condition is None or not any(map(_uses_store, config.conditions)):
         return
-    for seed in config.file.experiment.seeds:
-        path = config.out_dir / f"build__seed{seed}"
-        yield Cell(path.name, condition, seed, build.split, is_build=True, path=path, store=path / STORE)
+    for repetition in config.file.experiment.repetitions:
+        path = _directory(config, "build", repetition)
+        yield Cell(path.name, condition, *repetition, build.split, is_build=True, path=path, store=path / STORE)
 
 
 def all_cells(config: ExperimentConfig) -> tuple[Cell, ...]:
@@ -80,15 +88,17 @@ def shown_store_path(config: ExperimentConfig, cell: Cell) -> str | None:
     pattern = config.file.episodic_memory.store_path
     if cell.store is None:
         return None
-    return STORE if pattern is None or cell.is_build else filled_store_path(pattern, cell.condition.name, cell.seed)
+    return (
+        STORE if pattern is None or cell.is_build else filled_store_path(pattern, cell.condition.name, cell.repetition)
+    )
 
 
 def start_stores(config: ExperimentConfig) -> dict[str, Path | None]:
     """Return, for every evaluated cell, the store that its own store begins as a copy of."""
-    builds = {cell.seed: cell.store for cell in build_cells(config)}
+    builds = {cell.repetition: cell.store for cell in build_cells(config)}
     initial = config.file.episodic_memory.initial_store
     return {
-        cell.name: builds[cell.seed] if builds else config.resolve(initial) if initial else None
+        cell.name: builds[cell.repetition] if builds else config.resolve(initial) if initial else None
         for cell in evaluated_cells(config)
     }
 
@@ -102,7 +112,7 @@ def require_stores(config: ExperimentConfig, starts: Mapping[str, Path | None]) 
         if cell.store is not None and writer is not cell:
             raise ConfigError(
                 f"{cell.name} and {writer.name} would share one store that is written to: "
-                "episodic_memory.store_path must hold {condition} and {seed}",
+                f"episodic_memory.store_path must hold {store_placeholders(config)}",
                 path=config.path,
                 key="episodic_memory.store_path",
             )
@@ -126,13 +136,18 @@ def _uses_store(condition: Condition) -> bool:
     return condition.retrieval_execute or condition.store_write
 
 
-def _store_path(config: ExperimentConfig, condition: Condition, seed: int, run_dir: Path) -> Path | None:
+def _directory(config: ExperimentConfig, stem: str, repetition: Repetition) -> Path:
+    shuffle = config.file.experiment.shuffle
+    return config.out_dir / cell_name(stem, order=repetition.order, seed=repetition.seed, shuffle=shuffle)
+
+
+def _store_path(config: ExperimentConfig, condition: Condition, repetition: Repetition, run_dir: Path) -> Path | None:
     if not _uses_store(condition):
         return None
     pattern = config.file.episodic_memory.store_path
     if pattern is None:
         return run_dir / STORE
-    return config.resolve(Path(filled_store_path(pattern, condition.name, seed)))
+    return config.resolve(Path(filled_store_path(pattern, condition.name, repetition)))
 
 
 def _is_filled(store: Path) -> bool:

@@ -22,6 +22,7 @@ from episodic_absa.vocabulary import ProcessSplit
 _NOT_HASHED: Final = ("out", "run_purpose", "eval", "memory")
 _EXPERIMENT_NOT_HASHED: Final = (
     "conditions",
+    "orders",
     "seeds",
     "comparisons",
     "concurrency",
@@ -35,6 +36,7 @@ def cell_config(config: ExperimentConfig, cell: Cell) -> dict[str, Any]:
     """Return the resolved configuration of one cell."""
     resolved = config.file.model_dump(mode="json")
     resolved["episodic_memory"]["condition"] = cell.condition.name
+    resolved["experiment"]["order"] = cell.order
     resolved["experiment"]["seed"] = cell.seed
     resolved["memory"] = None
     return resolved
@@ -68,7 +70,11 @@ def hashed_settings(resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_pace(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in experiment.items() if key not in _EXPERIMENT_NOT_HASHED}
+    kept = {key: value for key, value in experiment.items() if key not in _EXPERIMENT_NOT_HASHED}
+    if not kept.get("order") or kept.get("shuffle"):
+        # The order of the file, or the one that the seed sets: such a cell is the same as in version 0.1.
+        kept.pop("order", None)
+    return kept
 
 
 def _share_only(cache: Mapping[str, Any]) -> dict[str, Any]:

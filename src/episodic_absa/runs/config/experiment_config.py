@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import slot_name_problem
@@ -24,12 +24,19 @@ from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.serialization.yaml_file import read_yaml_file
 from episodic_absa.vocabulary import ProcessSplit
 
-_PLACEHOLDERS: Final = ("{condition}", "{seed}")
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
 _ColumnName = Annotated[str, Field(min_length=1)]
+
+
+def _order_ids(orders: object) -> object:
+    """Turn a number of orders into their ids."""
+    if isinstance(orders, bool) or (isinstance(orders, int) and orders < 1):
+        raise ValueError(f"give a number of orders from 1 on, or a list of orders, not {str(orders).lower()}")
+    return tuple(range(1, orders + 1)) if isinstance(orders, int) else orders
 
 
 class DataSettings(FrozenModel):
@@ -94,7 +101,7 @@ class IoSettings(FrozenModel):
 
 
 class BuildSettings(FrozenModel):
-    """A store that is filled once per seed before the evaluation."""
+    """A store that is filled once per order and seed before the evaluation."""
 
     split: ProcessSplit = "train"
     condition: str = "C2_silent"
@@ -107,7 +114,7 @@ class StoreSettings(FrozenModel):
     conditions_path: str | None = None
     """None for the default version, v1_1, v1_2, v1_3, v2_0, or a path."""
     store_path: str | None = None
-    """May hold {condition} and {seed}; None: in the run directory."""
+    """May hold {condition}, {order} and {seed}; None: in the run directory."""
     initial_store: Path | None = None
     build: BuildSettings | None = None
     allow_empty_store: Flag = False
@@ -130,7 +137,13 @@ class ExperimentSettings(FrozenModel):
 
     conditions: tuple[str, ...] | None = None
     seeds: Annotated[tuple[Annotated[int, Field(strict=True)], ...], Field(min_length=1)] = (42, 123, 456)
+    orders: Annotated[
+        Annotated[tuple[Annotated[int, Field(strict=True, ge=0)], ...], Field(min_length=1)] | None,
+        BeforeValidator(_order_ids),
+    ] = None
+    """The orders that every condition is run in; 0 is the order of the file, and a number N means 1 to N."""
     shuffle: Flag = False
+    """Whether the seed sets the order, as before `orders` existed."""
     concurrency: _AtLeastOne = 8
     """In-flight requests over the whole grid."""
     speculate: Flag = False
@@ -140,10 +153,20 @@ class ExperimentSettings(FrozenModel):
     """None: the default pairs, as far as both conditions are run."""
 
     @model_validator(mode="after")
-    def _seeds_once(self) -> Self:
-        if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError(f"a seed is given twice: {', '.join(map(str, self.seeds))}")
+    def _repetitions_once(self) -> Self:
+        for noun, given in (("a seed", self.seeds), ("an order", self.orders or ())):
+            if len(set(given)) < len(given):
+                raise ValueError(f"{noun} is given twice: {', '.join(map(str, given))}")
+        if self.orders is not None and self.shuffle:
+            raise ValueError("orders and shuffle: true both set the order of samples; leave shuffle out")
         return self
+
+    @property
+    def repetitions(self) -> tuple[Repetition, ...]:
+        """The orders and seeds that every condition is run with."""
+        if self.orders is not None:
+            return tuple(Repetition(order, seed) for order in self.orders for seed in self.seeds)
+        return tuple(Repetition(seed if self.shuffle else 0, seed) for seed in self.seeds)
 
 
 class CacheSettings(FrozenModel):
@@ -173,7 +196,7 @@ class ExperimentFile(FrozenModel):
     @model_validator(mode="after")
     def _run_id_names_a_directory(self) -> Self:
         if "__" in self.run_id:
-            raise ValueError('run_id must not hold "__": it separates condition and seed in directory names')
+            raise ValueError('run_id must not hold "__": it separates condition, order and seed in directory names')
         unfit = [character for character in self.run_id if not character.isprintable() or character in " /\\"]
         if self.run_id in ("", ".", "..") or unfit:
             raise ValueError(f"run_id {self.run_id!r} cannot name a directory: give a name without spaces, / and \\")
@@ -280,10 +303,10 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
         )
     yield from _gold_contradictions(file)
     writers = [condition for condition in config.conditions if condition.store_write]
-    cells = len(writers) * len(file.experiment.seeds)
-    if block.store_path is not None and cells > 1 and not all(name in block.store_path for name in _PLACEHOLDERS):
+    cells, needed = len(writers) * len(file.experiment.repetitions), _placeholders(file.experiment)
+    if block.store_path is not None and cells > 1 and not all(name in block.store_path for name in needed):
         yield (
-            f"{cells} cells would write one store: episodic_memory.store_path must hold {{condition}} and {{seed}}",
+            f"{cells} cells would write one store: episodic_memory.store_path must hold {store_placeholders(config)}",
             "episodic_memory.store_path",
         )
     if block.build is not None:
@@ -312,6 +335,18 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
                     f"experiment.comparisons names {name}, which is not run; run are {', '.join(sorted(run))}",
                     "experiment.comparisons",
                 )
+
+
+def _placeholders(experiment: ExperimentSettings) -> tuple[str, ...]:
+    """Return what a pattern for stores must hold so that no two cells write one store."""
+    several_orders = experiment.orders is not None and len(experiment.orders) > 1
+    return ("{condition}", "{order}", "{seed}") if several_orders else ("{condition}", "{seed}")
+
+
+def store_placeholders(config: ExperimentConfig) -> str:
+    """Return what `episodic_memory.store_path` must hold so that every cell has a store of its own, in words."""
+    *most, last = _placeholders(config.file.experiment)
+    return f"{', '.join(most)} and {last}"
 
 
 def _gold_contradictions(file: ExperimentFile) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from episodic_absa.errors import ConfigError, DatasetError
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import sha256_of
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.config.sample_order import in_order
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.vocabulary import ProcessSplit
@@ -56,11 +57,14 @@ class ExperimentData:
 
     def samples_of(self, cell: Cell) -> tuple[LabelledSample, ...]:
         """Return a cell's samples in its order."""
-        samples = list(self.splits[cell.split])
-        if self._config.file.experiment.shuffle:
-            random.Random(cell.seed).shuffle(samples)  # noqa: S311 - a reproducible order, not a secret
+        samples = self.splits[cell.split]
         limit = None if cell.is_build else self._config.file.data.limit
-        return tuple(samples[:limit])
+        if not self._config.file.experiment.shuffle:
+            # Cut first: every order has the same samples, so that orders can be compared sample by sample.
+            return tuple(in_order(samples[:limit], cell.order, cell.split))
+        shuffled = list(samples)
+        random.Random(cell.seed).shuffle(shuffled)  # noqa: S311 - a reproducible order, not a secret
+        return tuple(shuffled[:limit])
 
     @cached_property
     def hashes(self) -> dict[ProcessSplit, str]:

@@ -8,13 +8,13 @@ from episodic_absa.serialization.validation_reasons import reasons_of
 
 
 def recorded_experiment(manifest: Manifest) -> ExperimentFile:
-    """Return the experiment file that a cell was run with; the cell's seed stands in the manifest.
+    """Return the experiment file that a cell was run with; the cell's order and seed stand in the manifest.
 
     Raises:
         ValidationError: this version of the package cannot read the configuration.
     """
     recorded = manifest.cfg_canonical
-    experiment = {key: value for key, value in recorded["experiment"].items() if key != "seed"}
+    experiment = {key: value for key, value in recorded["experiment"].items() if key not in ("order", "seed")}
     return ExperimentFile.model_validate({**recorded, "experiment": experiment})
 
 

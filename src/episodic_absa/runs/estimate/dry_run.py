@@ -93,7 +93,7 @@ class RunEstimate:
 
 
 class _Part(NamedTuple):
-    """Cells that differ only in condition and seed, and the loads of the samples that were measured for them."""
+    """Cells that differ only in condition, order and seed, and the loads of the samples that were measured for them."""
 
     cells: Sequence[Cell]
     sample_n: int
@@ -123,7 +123,12 @@ async def estimate_run(config: ExperimentConfig) -> RunEstimate:
     data = ExperimentData(config)
     evaluation = await _measured_part(config, data, list(evaluated_cells(config)))
     building = await _measured_part(config, data, list(build_cells(config)))
-    sharing = Sharing(len(config.file.experiment.seeds), across_conditions=config.file.cache.share == "all")
+    experiment = config.file.experiment
+    sharing = Sharing(
+        len(experiment.seeds),
+        across_conditions=config.file.cache.share == "all",
+        order_n=len(experiment.orders or ("the one of each seed",)),
+    )
     totals = [
         building.total(column, sharing).plus(evaluation.total(column, sharing))
         for column in ("lower", "estimate", "upper")

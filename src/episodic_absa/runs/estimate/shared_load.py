@@ -1,4 +1,4 @@
-"""Adds up the requests of a sample over the conditions and seeds of a grid, by what they share."""
+"""Adds up the requests of a sample over the conditions, orders and seeds of a grid, by what they share."""
 
 from typing import Literal, NamedTuple
 
@@ -13,6 +13,8 @@ class Sharing(NamedTuple):
 
     seed_n: int
     across_conditions: bool
+    order_n: int = 1
+    """Orders of each seed. They share every answer without memory: only memory depends on the order."""
 
 
 class Total(NamedTuple):
@@ -34,10 +36,11 @@ def total_of(sample: SampleLoad, column: Column, sharing: Sharing) -> Total:
     """Return what all cells of a sample take together.
 
     - lower: equal requests are sent once, no memory is shown, and answers lead to no further request.
-    - estimate: a condition asks for itself where memory could be shown; all other equal requests are sent once.
+    - estimate: a condition asks for itself in every order where memory could be shown; all other equal requests are
+      sent once.
     - upper: no answer is shared, and answers lead to every possible request.
     """
-    asked_n = sharing.seed_n * sum(len(_requests(load, column)) for load in sample.values())
+    asked_n = sharing.seed_n * sharing.order_n * sum(len(_requests(load, column)) for load in sample.values())
     return Total(_unshared(sample, sharing) if column == "upper" else _shared(sample, column, sharing), asked_n)
 
 
@@ -50,7 +53,8 @@ def _shared(sample: SampleLoad, column: Column, sharing: Sharing) -> Load:
     for name, load in sample.items():
         for request in _requests(load, column):
             if column == "estimate" and _sees_memory(load, request):
-                distinct[name, request.key] = request._replace(load=request.load.plus(load.slot))
+                with_memory = request.load.plus(load.slot).times(sharing.order_n)
+                distinct[name, request.key] = request._replace(load=with_memory)
             else:
                 distinct["" if sharing.across_conditions else name, request.key] = request
     total = Load()
@@ -65,7 +69,7 @@ def _unshared(sample: SampleLoad, sharing: Sharing) -> Load:
         for request in _requests(load, "upper"):
             slot = load.slot if _sees_memory(load, request) else Load()
             total = total.plus(request.load).plus(slot)
-    return total.times(sharing.seed_n)
+    return total.times(sharing.seed_n * sharing.order_n)
 
 
 def _sees_memory(load: ConditionLoad, request: MeasuredRequest) -> bool:

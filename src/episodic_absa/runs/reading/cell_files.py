@@ -1,12 +1,14 @@
 """Reads the files of one cell without trusting them; what cannot be read is a problem, never an exception."""
 
 import json
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_jsonl_file
 from episodic_absa.runs.run_directory import (
@@ -42,8 +44,11 @@ class CellFiles:
 
     @cached_property
     def scorecards(self) -> JsonlFile[Scorecard]:
-        """scorecards.jsonl."""
-        return read_jsonl_file(self.path / SCORECARDS, Scorecard)
+        """scorecards.jsonl; cards of version 0.1 get the order of their cell."""
+        cards = read_jsonl_file(self.path / SCORECARDS, Scorecard)
+        if self.manifest is None:
+            return cards
+        return replace(cards, values=tuple(card and self.manifest.in_its_order(card) for card in cards.values))
 
     @cached_property
     def traces(self) -> JsonlFile[TraceLine]:
@@ -99,7 +104,7 @@ class CellFiles:
         pattern = manifest.config.episodic_memory.store_path
         if pattern is None or manifest.is_build:
             return self.path / STORE
-        return self.resolve(Path(filled_store_path(pattern, manifest.condition.name, manifest.seed)))
+        return self.resolve(Path(filled_store_path(pattern, manifest.condition.name, manifest.repetition)))
 
     @cached_property
     def store(self) -> JsonlFile[EpisodicMemoryEntryV1_1]:
@@ -139,12 +144,23 @@ class CellFiles:
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The review texts of this cell and of the build cell of its seed, by uid."""
+        """The review texts of this cell and of the build cell of its order and seed, by uid."""
         texts: dict[str, str] = {}
-        build = self.path.parent / f"build__seed{self.known_manifest.seed}"
+        build = self.path.parent / directory_name(self.known_manifest, "build")
         if build.resolve() != self.path.resolve() and build.is_dir():
             texts |= {uid: trace.text for uid, trace in CellFiles(build).traces_by_uid.items()}
         return texts | {uid: trace.text for uid, trace in self.traces_by_uid.items()}
+
+
+def directory_name(manifest: Manifest, stem: str | None = None) -> str:
+    """Return the name of a cell's directory.
+
+    Args:
+        manifest: of the cell.
+        stem: of another cell of the same order and seed, such as `build`.
+    """
+    stem = stem or ("build" if manifest.is_build else manifest.condition.name)
+    return cell_name(stem, order=manifest.order_id, seed=manifest.seed, shuffle=manifest.shuffle)
 
 
 def read_manifest(path: Path) -> tuple[Manifest | None, str]:

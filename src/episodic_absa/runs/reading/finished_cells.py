@@ -14,6 +14,7 @@ from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
 from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.jsonl import read_lines, split_lines
 
@@ -28,7 +29,7 @@ def tell_nobody(step: str) -> None:
 
 @dataclass(frozen=True)
 class FinishedCell:
-    """One condition with one seed, or the building of a store, as tables need it."""
+    """One condition with one order and one seed, or the building of a store, as tables need it."""
 
     path: Path
     manifest: Manifest
@@ -98,7 +99,7 @@ def find_orphans(root: Path) -> tuple[Path, ...]:
 
 
 def in_order(cells: Iterable[FinishedCell]) -> tuple[FinishedCell, ...]:
-    """Sort cells as tables show them: by condition, then by seed, cells that build stores last."""
+    """Sort cells as tables show them: by condition, order and seed, cells that build stores last."""
     return tuple(sorted(cells, key=_place))
 
 
@@ -114,7 +115,7 @@ def load_cell(path: Path) -> FinishedCell:
         what_next = "run `episodic-absa verify` for details" if is_cell(path) else "run the experiment first"
         raise RunDirectoryError(f"{path}: {files.manifest_problem}; {what_next}", path=path)
     manifest = files.manifest
-    cards = load_scorecards(path / SCORECARDS, may_be_torn=not manifest.completed)
+    cards = load_cards(path, manifest)
     due = manifest.dataset.processing_count
     if not manifest.completed:
         logger.warning("%s is not finished: %d of %d samples", path.name, len(cards), due)
@@ -127,6 +128,17 @@ def load_cell(path: Path) -> FinishedCell:
             due,
         )
     return FinishedCell(path, manifest, tuple(cards))
+
+
+def load_cards(cell: Path, manifest: Manifest) -> list[Scorecard]:
+    """Read the scorecards of a cell; those of version 0.1 get the order of the cell.
+
+    Args:
+        cell: the directory.
+        manifest: of the cell; an unfinished one may have a torn last line.
+    """
+    cards = load_scorecards(cell / SCORECARDS, may_be_torn=not manifest.completed)
+    return [manifest.in_its_order(card) for card in cards]
 
 
 def load_scorecards(path: Path, *, may_be_torn: bool = False) -> list[Scorecard]:
@@ -173,12 +185,12 @@ def evaluated(cells: Iterable[FinishedCell]) -> dict[str, list[FinishedCell]]:
 
 
 def all_cards(cells: Sequence[FinishedCell]) -> list[Scorecard]:
-    """Return the scorecards of several seeds."""
+    """Return the scorecards of several orders and seeds."""
     return [card for cell in cells for card in cell.cards]
 
 
-def _place(cell: FinishedCell) -> tuple[bool, int, str, int]:
+def _place(cell: FinishedCell) -> tuple[bool, int, str, Repetition]:
     # Builds last; conditions in the experiment's order, then those that it names by an alias, by name.
     named = cell.manifest.config.experiment.conditions or ()
-    order = named.index(cell.condition) if cell.condition in named else len(named)
-    return cell.manifest.is_build, order, cell.condition, cell.manifest.seed
+    place = named.index(cell.condition) if cell.condition in named else len(named)
+    return cell.manifest.is_build, place, cell.condition, cell.manifest.repetition

@@ -73,6 +73,7 @@ def build_manifest(
         episodic_memory=_memory(config, cell, start_sha256),
         override_effective=_override(config),
         seed=cell.seed,
+        order=cell.order,
         shuffle=config.file.experiment.shuffle,
         completed=False,
     )

@@ -46,7 +46,9 @@ class CellRecords:
 
     def __init__(self, cell: Cell, *, run_id: str, cfg_hash: str) -> None:
         self._cell = cell
-        self._scorer = Scorer(run_id=run_id, condition=cell.condition, seed=cell.seed, cfg_hash=cfg_hash)
+        self._scorer = Scorer(
+            run_id=run_id, condition=cell.condition, seed=cell.seed, cfg_hash=cfg_hash, order=cell.order
+        )
         self._tracer = Tracer(run_id=run_id, condition=cell.condition, seed=cell.seed)
 
     def of_result(self, result: SampleResult, index: int, *, gold: Gold, store_size: int) -> SampleRecords:

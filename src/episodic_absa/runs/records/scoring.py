@@ -34,12 +34,13 @@ from episodic_absa.vocabulary import ErrorType, OverrideSkip, SentenceLabel
 class Scorer:
     """Builds the scorecards of one cell."""
 
-    def __init__(self, *, run_id: str, condition: Condition, seed: int, cfg_hash: str) -> None:
+    def __init__(self, *, run_id: str, condition: Condition, seed: int, cfg_hash: str, order: int = 0) -> None:
         self._cell: dict[str, Any] = {
             "run_id": run_id,
             "condition": condition.name,
             "memory_mode": condition.memory_mode,
             "seed": seed,
+            "order": order,
             "cfg_hash": cfg_hash,
         }
 

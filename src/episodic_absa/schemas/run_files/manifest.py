@@ -11,6 +11,8 @@ from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
 from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
+from episodic_absa.schemas.run_files.repetition import Repetition
+from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import DangerousAdvice, ProcessSplit
 
 MANIFEST_VERSION: Final = 3
@@ -114,7 +116,10 @@ class Manifest(_Recorded):
     episodic_memory: ManifestMemory
     override_effective: ManifestOverride
     seed: int
+    order: int | None = None
+    """The order of the samples; None in a run of version 0.1. `order_id` is known for every run."""
     shuffle: Flag
+    """Whether the seed sets the order."""
     completed: Flag
 
     @cached_property
@@ -126,6 +131,29 @@ class Manifest(_Recorded):
     def condition(self) -> Condition:
         """The flags of the cell."""
         return self.conditions.flags
+
+    @property
+    def order_id(self) -> int:
+        """The order of the samples: 0 is that of the file; with `shuffle` the seed names the order."""
+        if self.order is not None:
+            return self.order
+        return self.seed if self.shuffle else 0
+
+    def in_its_order(self, card: Scorecard) -> Scorecard:
+        """Return the scorecard with the order of the cell; files of version 0.1 do not name it."""
+        if self.order is not None or card.order == self.order_id:
+            return card
+        return card.model_copy(update={"order": self.order_id})
+
+    @property
+    def names_order(self) -> bool:
+        """Whether the order is one that `orders` names: neither that of the file nor one that the seed sets."""
+        return bool(self.order_id) and not self.shuffle
+
+    @property
+    def repetition(self) -> Repetition:
+        """The order and the seed."""
+        return Repetition(self.order_id, self.seed)
 
     @property
     def is_build(self) -> bool:

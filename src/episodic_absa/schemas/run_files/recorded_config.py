@@ -48,6 +48,8 @@ class RecordedExperiment(_Excerpt):
     shuffle: Flag
     seed: int | None = None
     """The seed of the one cell."""
+    order: int | None = None
+    """The order of the one cell; None in a run of version 0.1."""
 
 
 class RecordedConfig(_Excerpt):

@@ -173,3 +173,8 @@ class Scorecard(FrozenModel):
     polarity_repair_count: Count = 0
     polarity_invalid_count: Count = 0
     flags: FailureFlags = FailureFlags()
+
+    @property
+    def pair_key(self) -> tuple[str, int, int]:
+        """The uid, order and seed: a sample is compared with the one of another condition that shares all three."""
+        return self.uid, self.order, self.seed

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.cell_files import CellFiles, directory_name
 from episodic_absa.runs.reading.jsonl_file import JsonlFile
 from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
@@ -90,14 +90,14 @@ def check_store_offsets(cell: CellFiles) -> Findings:
 
 
 def check_same_cell(cell: CellFiles) -> Findings:
-    """Every record names the run, condition and seed of the manifest."""
+    """Every record names the run, condition, order and seed of the manifest, as far as it names them."""
     manifest = cell.known_manifest
     name, mode = manifest.condition.name, manifest.condition.memory_mode
-    directory = f"{'build' if manifest.is_build else name}__seed{manifest.seed}"
+    directory = directory_name(manifest)
     yield None if cell.path.resolve().name == directory else f"the directory of {directory} has another name"
     for card in cell.scorecards.valid():
-        of_card = (card.run_id, card.condition, card.memory_mode, card.seed, card.cfg_hash)
-        same = of_card == (manifest.run_id, name, mode, manifest.seed, manifest.cfg_hash)
+        of_card = (card.run_id, card.condition, card.memory_mode, (card.order, card.seed), card.cfg_hash)
+        same = of_card == (manifest.run_id, name, mode, manifest.repetition, manifest.cfg_hash)
         yield None if same else f"{card.uid}: the scorecard belongs to another cell"
     for output in cell.outputs.valid():
         of_output = (output.meta.condition, output.meta.memory_mode, output.meta.seed)

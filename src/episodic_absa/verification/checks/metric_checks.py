@@ -150,6 +150,8 @@ def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | N
     if not differing:
         return None
     foreign = {manifest.package_version for manifest in manifests} - {version("episodic-absa")}
+    if any(manifest.order is None for manifest in manifests):
+        foreign.add("0.1")  # its manifests name no order, whatever the version is called
     if foreign:
         raise NotApplicableError(
             f"{path.name} was derived by version {', '.join(sorted(foreign))}; `episodic-absa report` derives it anew"

@@ -95,6 +95,8 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
         "run_id": (manifest.run_id, config.run_id),
         "run_purpose": (manifest.run_purpose, config.run_purpose),
         "seed": (manifest.seed, manifest.config.experiment.seed),
+        # Neither is recorded in a run of version 0.1.
+        "order": (manifest.order, manifest.config.experiment.order),
         "shuffle": (manifest.shuffle, config.experiment.shuffle),
         "backbone.provider": (manifest.backbone.provider, backbone.provider),
         "backbone.model": (manifest.backbone.model, backbone.model),
@@ -212,6 +214,12 @@ def _as_run(cell: CellFiles) -> tuple[ExperimentConfig, Cell, ExperimentData]:
     condition, split = manifest.condition, manifest.dataset.processing_split
     store = cell.store_path if manifest.needs_store else None
     ours = Cell(
-        cell.path.name, condition, manifest.seed, split, is_build=manifest.is_build, path=cell.path, store=store
+        cell.path.name,
+        condition,
+        *manifest.repetition,
+        split,
+        is_build=manifest.is_build,
+        path=cell.path,
+        store=store,
     )
     return config, ours, data

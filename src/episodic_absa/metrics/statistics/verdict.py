@@ -1,0 +1,190 @@
+"""The answer to the question of a comparison, and the plain sentence that states it in English and Korean."""
+
+from typing import Final, Literal
+
+from episodic_absa.metrics.statistics.number_text import interval_text, signed
+from episodic_absa.metrics.statistics.paired.difference import PairedDifference
+from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
+from episodic_absa.schemas.frozen_model import Count, FrozenModel
+
+VerdictKind = Literal["raised", "lowered", "no_larger_effect", "undecided"]
+Undecided = Literal["", "no_pairs", "no_variation", "few_orders", "recall"]
+Language = Literal["en", "ko"]
+
+_NAMES: Final = {
+    "en": {
+        "tuple_f1_explicit": "mean F1 (tuple_f1_explicit)",
+        "tuple_micro_f1_explicit": "micro F1 (tuple_micro_f1_explicit)",
+        "tuple_micro_precision_explicit": "micro precision (tuple_micro_precision_explicit)",
+        "tuple_micro_recall_explicit": "micro recall (tuple_micro_recall_explicit)",
+    },
+    "ko": {
+        "tuple_f1_explicit": "평균 F1(tuple_f1_explicit)",
+        "tuple_micro_f1_explicit": "마이크로 F1(tuple_micro_f1_explicit)",
+        "tuple_micro_precision_explicit": "마이크로 정밀도(tuple_micro_precision_explicit)",
+        "tuple_micro_recall_explicit": "마이크로 재현율(tuple_micro_recall_explicit)",
+    },
+}
+
+
+class Verdict(FrozenModel):
+    """What a comparison says about its primary metric, A against B."""
+
+    kind: VerdictKind
+    """"raised" or "lowered": a significant difference. "no_larger_effect": the data rule out the smallest effect of
+    interest. "undecided": neither."""
+    metric: str
+    difference: float | None
+    ci_low: float | None
+    """The 95 % interval."""
+    ci_high: float | None
+    smallest_effect: float
+    n_uids: Count
+    needed_n: int | None
+    """Reviews that would decide; None where no number of reviews would."""
+    orders_n: Count = 1
+    ci90_low: float | None = None
+    """The 90 % interval, by which "no_larger_effect" is judged."""
+    ci90_high: float | None = None
+    reason: Undecided = ""
+    """Why a verdict is undecided, apart from too wide an interval."""
+
+
+def verdict_of(primary: PairedDifference, *, deciding_n: int | None) -> Verdict:
+    """Return the verdict on the primary metric.
+
+    Args:
+        primary: the difference of the primary metric.
+        deciding_n: reviews that would show the smallest effect of interest; None where more orders are needed.
+    """
+    kind: VerdictKind = "undecided"
+    reason: Undecided = ""
+    if primary.claim == "significant":
+        kind = "raised" if (primary.difference or 0.0) > 0 else "lowered"
+    elif primary.equivalence == "no_larger_effect":
+        kind = "no_larger_effect"
+    elif primary.difference is None:
+        reason = "no_pairs"
+    elif primary.claim == "direction":
+        reason = "few_orders"
+    elif primary.no_claim == "recall":
+        reason = "recall"
+    elif not primary.variation:
+        reason = "no_variation"
+    return Verdict(
+        kind=kind,
+        metric=primary.metric,
+        difference=primary.difference,
+        ci_low=primary.ci_low,
+        ci_high=primary.ci_high,
+        smallest_effect=primary.smallest_effect,
+        n_uids=primary.n_uids,
+        needed_n=deciding_n if kind == "undecided" else None,
+        orders_n=primary.orders_n,
+        ci90_low=primary.ci90_low,
+        ci90_high=primary.ci90_high,
+        reason=reason,
+    )
+
+
+def verdict_sentence(a: str, b: str, verdict: Verdict, language: Language = "en") -> str:
+    """Return the verdict in one plain sentence with its numbers.
+
+    Args:
+        a: the name of condition A.
+        b: the name of condition B.
+        verdict: from `Comparison.verdict`.
+        language: "en" or "ko".
+
+    Example:
+        >>> verdict = Verdict(kind="no_larger_effect", metric="tuple_f1_explicit", difference=0.001, ci_low=-0.004,
+        ...                   ci_high=0.006, ci90_low=-0.003, ci90_high=0.005, smallest_effect=0.01, n_uids=800,
+        ...                   needed_n=None, orders_n=5)
+        >>> start, numbers = verdict_sentence("C2", "C1", verdict).split(": ")
+        >>> print(start)
+        C2 did not change mean F1 (tuple_f1_explicit) by more than 0.01 compared with C1
+        >>> print(numbers)
+        +0.001, 90 % CI [-0.003, +0.005], 800 reviews in 5 orders.
+    """
+    metric = _NAMES[language].get(verdict.metric, verdict.metric)
+    return (_korean if language == "ko" else _english)(a, b, metric, verdict)
+
+
+def _english(a: str, b: str, metric: str, verdict: Verdict) -> str:
+    effect, data = f"{verdict.smallest_effect:g}", _data_en(verdict)
+    if verdict.difference is None:
+        return f"No review has a value of {metric} under both {a} and {b}, so they cannot be compared."
+    short = f"{signed(verdict.difference)}{_interval(verdict, 'CI')}"
+    numbers = f"{short}, {data}"
+    if verdict.kind in ("raised", "lowered"):
+        small = abs(verdict.difference) < verdict.smallest_effect
+        limit = f"; that is less than {effect}, the smallest effect of interest" if small else ""
+        return f"{a} {verdict.kind} {metric} compared with {b}: {numbers}{limit}."
+    if verdict.kind == "no_larger_effect":
+        if verdict.ci90_low is None:
+            return f"{a} did not change {metric} by more than {effect} compared with {b}: it is equal in all of {data}."
+        return f"{a} did not change {metric} by more than {effect} compared with {b}: {numbers}."
+    if verdict.reason == "recall":
+        return f"No claim about {metric}: {a} has a higher value than {b} but misses more gold pairs: {numbers}."
+    if verdict.reason == "few_orders":
+        why = f"; a claim needs at least {FEWEST_CLAIMED} orders"
+        return f"Whether {a} changes {metric} compared with {b} cannot be told from {data}: {short}{why}."
+    start = f"Whether {a} changes {metric} by {effect} or more compared with {b} cannot be told from {data}"
+    if verdict.reason == "no_variation":
+        return f"{start}: the difference is {signed(verdict.difference)} in all of them{_needed_en(verdict)}."
+    return f"{start}: {short}{_needed_en(verdict)}."
+
+
+def _korean(a: str, b: str, metric: str, verdict: Verdict) -> str:
+    effect, data = f"{verdict.smallest_effect:g}", _data_ko(verdict)
+    if verdict.difference is None:
+        return f"{a} 및 {b} 양쪽에 {metric} 값이 있는 리뷰가 없어 비교할 수 없습니다."
+    short = f"{signed(verdict.difference)}{_interval(verdict, '신뢰구간')}"
+    numbers = f"{short}, {data}"
+    # "쪽" fits any name; the particle after a bare name would depend on how the name is read aloud.
+    if verdict.kind in ("raised", "lowered"):
+        verb = "높였습니다" if verdict.kind == "raised" else "낮췄습니다"
+        small = abs(verdict.difference) < verdict.smallest_effect
+        limit = f" 이 차이는 관심 있는 최소 효과 {effect}보다 작습니다." if small else ""
+        return f"{a} 쪽이 {b}보다 {metric} 값을 {verb}({numbers}).{limit}"
+    if verdict.kind == "no_larger_effect":
+        start = f"{a} 쪽은 {b} 쪽과 비교해 {metric} 값을 {effect}보다 크게 바꾸지 않았습니다"
+        return f"{start}({data}에서 모두 같음)." if verdict.ci90_low is None else f"{start}({numbers})."
+    if verdict.reason == "recall":
+        return f"{a} 쪽의 {metric} 값은 {b}보다 높지만 놓친 정답 쌍이 더 많아 주장하지 않습니다({numbers})."
+    if verdict.reason == "few_orders":
+        start = f"{a} 쪽이 {b} 쪽과 비교해 {metric} 값을 바꾸는지는 {data}만으로 알 수 없습니다({short})."
+        return f"{start} 주장하려면 순서가 {FEWEST_CLAIMED}개 이상 필요합니다."
+    start = f"{a} 쪽이 {b} 쪽과 비교해 {metric} 값을 {effect} 이상 바꾸는지는 {data}만으로 알 수 없습니다"
+    if verdict.reason == "no_variation":
+        return f"{start}. 모든 리뷰에서 차이가 {signed(verdict.difference)}입니다.{_needed_ko(verdict)}"
+    return f"{start}({short}).{_needed_ko(verdict)}"
+
+
+def _interval(verdict: Verdict, words: str) -> str:
+    level, low, high = 95, verdict.ci_low, verdict.ci_high
+    if verdict.kind == "no_larger_effect":
+        level, low, high = 90, verdict.ci90_low, verdict.ci90_high
+    return "" if low is None or high is None else f", {level} % {words} {interval_text(low, high)}"
+
+
+def _data_en(verdict: Verdict) -> str:
+    reviews = f"{verdict.n_uids:,} review{'' if verdict.n_uids == 1 else 's'}"
+    return f"{reviews} in {verdict.orders_n} orders" if verdict.orders_n > 1 else reviews
+
+
+def _data_ko(verdict: Verdict) -> str:
+    orders = f"(순서 {verdict.orders_n}개)" if verdict.orders_n > 1 else ""
+    return f"리뷰 {verdict.n_uids:,}건{orders}"
+
+
+def _needed_en(verdict: Verdict) -> str:
+    if verdict.needed_n is not None:
+        return f"; about {verdict.needed_n:,} reviews would be needed"
+    return "; more orders would be needed" if verdict.orders_n > 1 else ""
+
+
+def _needed_ko(verdict: Verdict) -> str:
+    if verdict.needed_n is not None:
+        return f" 리뷰가 약 {verdict.needed_n:,}건 필요합니다."
+    return " 순서가 더 필요합니다." if verdict.orders_n > 1 else ""
