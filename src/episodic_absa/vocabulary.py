@@ -76,6 +76,8 @@ ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E", "P", "T"]
 ErrorType = Literal[
     "provider_error", "timeout", "json_parse_error", "schema_validation_error", "contract_error", "leakage_error"
 ]
+StratumName = Literal["language", "domain", "structure", "risk", "principle", "quarter"]
+"""What paired differences are broken down by."""
 DangerousAdvice = Literal["block", "demote"]
 FirewallMode = Literal["drop", "strict"]
 PrincipleRisk = RiskId | Literal["conflict", "implicit", "none", "any"]

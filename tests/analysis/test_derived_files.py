@@ -11,10 +11,10 @@ import pytest
 from tests.metrics.hand_made_cards import failed, make_card
 from tests.runs.small_grid import run_here, write_experiment
 
+from episodic_absa.analysis.asked_cells import compared_conditions
 from episodic_absa.analysis.cell_tables import triptych_text
 from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import load_run
-from episodic_absa.analysis.grid_tables import compared_conditions
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.reading.finished_cells import FinishedCell, load_cell
 from episodic_absa.serialization.csv_text import csv_text, number_text, replace_file
@@ -121,7 +121,7 @@ def test_a_comparison_may_name_a_condition_by_its_alias(grid: Path) -> None:
     for name in ("C1__seed42", "C2__seed42", "C2_silent__seed42"):
         edit_manifest(grid / name, comparisons=[["C3", "C1"], ["C2", "C2_frozen"]])
     cells = [load_cell(grid / name) for name in ("C1__seed42", "C2__seed42", "C2_silent__seed42")]
-    assert compared_conditions(cells) == (("C2_silent", "C1"),)
+    assert compared_conditions(cells, None) == (("C2_silent", "C1"),)
 
 
 def test_an_interrupted_run_is_derived_as_far_as_it_goes(grid: Path, caplog: pytest.LogCaptureFixture) -> None:

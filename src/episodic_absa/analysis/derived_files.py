@@ -30,6 +30,6 @@ def _derived_texts(run: FinishedRun, tell: Tell) -> Iterator[tuple[Path, str]]:
             yield cell.path / name, text_of(cell)
     if run.is_grid and run.by_condition:
         tell("tables of the grid")
-        yield run.root / GRID_METRICS, seed_rows_text(run.rows)
+        yield run.root / GRID_METRICS, seed_rows_text((*run.rows, *run.added_rows))
         tell("comparisons")
-        yield run.root / COMPARISONS, comparisons_text(run.comparisons)
+        yield run.root / COMPARISONS, comparisons_text(run.grid_comparisons)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from episodic_absa.analysis.grid_tables import SeedRow, compare_conditions, grid_rows
+from episodic_absa.analysis.asked_cells import GridComparison, asked_groups, headlines
+from episodic_absa.analysis.grid_tables import SeedRow, added_rows, compare_conditions, grid_rows
 from episodic_absa.metrics.statistics import Comparison
+from episodic_absa.runs.question import load_question
 from episodic_absa.runs.reading.finished_cells import (
     FinishedCell,
     Tell,
@@ -16,6 +18,7 @@ from episodic_absa.runs.reading.finished_cells import (
     load_cells,
     tell_nobody,
 )
+from episodic_absa.schemas.run_files.question import Question
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class FinishedRun:
     is_grid: bool
     orphans: tuple[Path, ...] = ()
     """Directories of cells without a manifest; no figure counts them."""
+    question: Question | None = None
+    """What the grid was asked before its first sample; None for a cell alone and for directories of version 0.1."""
 
     @cached_property
     def by_condition(self) -> dict[str, list[FinishedCell]]:
@@ -34,14 +39,29 @@ class FinishedRun:
         return evaluated(self.cells)
 
     @cached_property
-    def rows(self) -> tuple[SeedRow, ...]:
-        """Every metric of every condition over its seeds."""
-        return tuple(grid_rows(self.cells))
+    def asked_groups(self) -> dict[str, list[FinishedCell]]:
+        """The cells of every condition that the figures cover: those with asked orders and seeds, if there are any."""
+        return asked_groups(self.cells, self.question)
 
     @cached_property
+    def rows(self) -> tuple[SeedRow, ...]:
+        """Every metric of every condition over its asked orders and seeds."""
+        return tuple(grid_rows(self.cells, self.question))
+
+    @cached_property
+    def added_rows(self) -> tuple[SeedRow, ...]:
+        """Every metric over all cells of a condition, where orders or seeds were added to the asked ones."""
+        return tuple(added_rows(self.cells, self.question))
+
+    @cached_property
+    def grid_comparisons(self) -> tuple[GridComparison, ...]:
+        """All comparisons, those first that were asked before the first sample; a cell alone has none."""
+        return compare_conditions(self.cells, self.question) if self.is_grid else ()
+
+    @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """The pairs that the experiment compares; a cell alone has none."""
-        return compare_conditions(self.cells) if self.is_grid else ()
+        """One comparison per pair: that over the asked orders and seeds, if there is one."""
+        return tuple(compared.comparison for compared in headlines(self.grid_comparisons))
 
     def alone(self) -> Sequence["FinishedRun"]:
         """Return every cell as a run of its own."""
@@ -55,4 +75,5 @@ def load_run(root: Path, tell: Tell = tell_nobody) -> FinishedRun:
         RunDirectoryError: no run wrote this directory, or a manifest or scorecard in it cannot be read.
     """
     cells = load_cells(root, tell)
-    return FinishedRun(root, cells, is_grid=not is_cell(root), orphans=find_orphans(root))
+    question = None if is_cell(root) else load_question(root)
+    return FinishedRun(root, cells, is_grid=not is_cell(root), orphans=find_orphans(root), question=question)

@@ -4,19 +4,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
+from episodic_absa.analysis.asked_cells import GridComparison, asked_groups, compared_cells, is_asked
 from episodic_absa.analysis.cell_tables import cell_metrics
 from episodic_absa.analysis.spread import Spread, spread_of
-from episodic_absa.conditions import DEFAULT_COMPARISONS
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim_strength, compare
+from episodic_absa.runs.question import parts_text
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
+from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.csv_text import csv_text, number_text
 
 GRID_METRICS: Final = "grid_metrics.csv"
 COMPARISONS: Final = "comparisons.csv"
 _COMPARED_FIELDS: Final = tuple(name for name in PairedDifference.model_fields if name not in ("metric", "kind"))
+_UNKNOWN: Final = "unknown"
+"""Stands in the column `exploratory` of a grid without a question."""
 
 
 class SeedRow(NamedTuple):
@@ -42,11 +46,33 @@ class SeedRow(NamedTuple):
     sd_orders: float | None = None
     """Sample standard deviation over the means of orders; None for a single order, with `shuffle`, and where the
     orders are one trial."""
+    exploratory: bool | None = None
+    """Whether the condition, or one of the orders and seeds, was added to the question; None without a question."""
 
 
-def grid_rows(cells: Sequence[FinishedCell]) -> Iterator[SeedRow]:
-    """Yield the metrics of every condition, RQ2 included, and those of the majority baseline."""
-    by_condition = evaluated(cells)
+def grid_rows(cells: Sequence[FinishedCell], question: Question | None = None) -> Iterator[SeedRow]:
+    """Yield the metrics of every condition, RQ2 included, and those of the majority baseline.
+
+    With a question they cover the asked orders and seeds. The rows of a condition that was added later are exploratory.
+    """
+    groups = asked_groups(cells, question)
+    for row in _group_rows(groups):
+        if question is None or row.condition not in groups:
+            yield row._replace(exploratory=None if question is None else False)
+        else:
+            is_asked_condition = row.condition in question.asked.conditions
+            covers_asked = all(is_asked(cell, question) for cell in groups[row.condition])
+            yield row._replace(exploratory=not (is_asked_condition and covers_asked))
+
+
+def added_rows(cells: Sequence[FinishedCell], question: Question | None) -> Iterator[SeedRow]:
+    """Yield the metrics of every condition over all its cells, where orders or seeds were added to the asked ones."""
+    asked = asked_groups(cells, question)
+    extended = {name: group for name, group in evaluated(cells).items() if len(asked[name]) < len(group)}
+    return (row._replace(exploratory=True) for row in _group_rows(extended) if row.condition != BASELINE)
+
+
+def _group_rows(by_condition: Mapping[str, Sequence[FinishedCell]]) -> Iterator[SeedRow]:
     metrics = {cell.path: cell_metrics(cell) for group in by_condition.values() for cell in group}
     for condition, group in by_condition.items():
         stability = stability_of(group)
@@ -79,48 +105,58 @@ def stability_of(group: Sequence[FinishedCell]) -> Stability:
     )
 
 
-def grid_metrics_text(cells: Sequence[FinishedCell]) -> str:
+def grid_metrics_text(cells: Sequence[FinishedCell], question: Question | None) -> str:
     """Render a row per condition and metric."""
-    return seed_rows_text(grid_rows(cells))
+    return seed_rows_text((*grid_rows(cells, question), *added_rows(cells, question)))
 
 
 def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
     """Render computed rows."""
-    rows = ({**row._asdict(), "seed_values": "|".join(map(number_text, row.seed_values))} for row in seed_rows)
+    rows = (
+        {
+            **row._asdict(),
+            "seed_values": "|".join(map(number_text, row.seed_values)),
+            "exploratory": _UNKNOWN if row.exploratory is None else row.exploratory,
+        }
+        for row in seed_rows
+    )
     return csv_text(SeedRow._fields, (tuple(row.values()) for row in rows))
 
 
-def compared_conditions(cells: Sequence[FinishedCell]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that the experiment compares, if both conditions are present."""
-    by_condition = evaluated(cells)
-    if not by_condition:
-        return ()
-    asked = cells[0].manifest.config.experiment.comparisons
-    named = DEFAULT_COMPARISONS if asked is None else asked
-    aliases = cells[0].condition_aliases if asked else {}
-    pairs = ((aliases.get(a, a), aliases.get(b, b)) for a, b in named)
-    return tuple((a, b) for a, b in pairs if a in by_condition and b in by_condition)
-
-
-def compare_conditions(cells: Sequence[FinishedCell]) -> tuple[Comparison, ...]:
-    """Compare the conditions of a grid in the pairs that its experiment names."""
-    by_condition: Mapping[str, Sequence[FinishedCell]] = evaluated(cells)
+def compare_conditions(cells: Sequence[FinishedCell], question: Question | None) -> tuple[GridComparison, ...]:
+    """Compare the conditions of a grid in the pairs of its question; what was asked beforehand comes first."""
     return tuple(
-        compare(
-            a,
-            all_cards(by_condition[a]),
-            b,
-            all_cards(by_condition[b]),
-            count_backfilled=by_condition[a][0].count_backfilled,
+        GridComparison(
+            compare(
+                compared.pair[0],
+                all_cards(compared.a),
+                compared.pair[1],
+                all_cards(compared.b),
+                count_backfilled=compared.a[0].count_backfilled,
+            ),
+            compared.parts,
+            compared.orders,
+            compared.seeds,
         )
-        for a, b in compared_conditions(cells)
+        for compared in compared_cells(cells, question)
     )
 
 
-def comparisons_text(comparisons: Sequence[Comparison]) -> str:
-    """Render a row per pair and metric, and one for McNemar's test."""
+def comparisons_text(comparisons: Sequence[GridComparison]) -> str:
+    """Render a row per pair and metric, and one for McNemar's test; each says whether it is exploratory, and why."""
     header = ("a", "b", "metric", "kind", *_COMPARED_FIELDS, "claim", "a_only", "b_only", "ties_dropped", "odds_ratio")
-    return csv_text(header, (row for comparison in comparisons for row in _comparison_rows(comparison)))
+    rows = (
+        (*row, *_question_columns(compared))
+        for compared in comparisons
+        for row in _comparison_rows(compared.comparison)
+    )
+    return csv_text((*header, "exploratory", "exploratory_because", "orders", "seeds"), rows)
+
+
+def _question_columns(compared: GridComparison) -> tuple[bool | str, str, str, str]:
+    is_unknown = any(part.kind == "no_question" for part in compared.parts)
+    orders, seeds = ("|".join(map(str, ids)) for ids in (compared.orders, compared.seeds))
+    return _UNKNOWN if is_unknown else compared.is_exploratory, parts_text(compared.parts), orders, seeds
 
 
 def _comparison_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:

@@ -4,11 +4,29 @@ from episodic_absa.analysis.comparability import require_pairs
 from episodic_absa.analysis.compared_runs import Side
 from episodic_absa.metrics.statistics import SEED, Comparison
 from episodic_absa.metrics.statistics import compare as compare_cards
+from episodic_absa.runs.question import exploratory_parts, left_out_parts, load_question
 
 
 def count_backfilled_on_both(a: Side, b: Side) -> bool:
     """Return whether backfills count: only if both experiments count them, so that one rule holds for both sides."""
     return a.count_backfilled and b.count_backfilled
+
+
+def exploratory_of(a: Side, b: Side) -> tuple[str, ...]:
+    """Return why the comparison of two sides is exploratory; nothing if it was asked before the first sample.
+
+    Raises:
+        RunDirectoryError: question.json cannot be read.
+    """
+    if a.grid != b.grid:
+        return ("no question covers two grids",)
+    question = load_question(a.grid)
+    conditions = [{manifest.condition.name for manifest in side.manifests} for side in (a, b)]
+    pair = (min(conditions[0]), min(conditions[1]))
+    cards = (*a.cards, *b.cards)
+    covered = {"orders": {card.order for card in cards}, "seeds": {card.seed for card in cards}}
+    parts = (*exploratory_parts(question, pair, **covered), *left_out_parts(question, **covered))
+    return tuple(part.text for part in parts)
 
 
 def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:

@@ -17,6 +17,7 @@ from episodic_absa.cli.check.check_command import check, verify
 from episodic_absa.cli.compare.compare_command import compare
 from episodic_absa.cli.init.init_command import init
 from episodic_absa.cli.memory.memory_commands import memory_app
+from episodic_absa.cli.plan.plan_command import plan
 from episodic_absa.cli.quick_help import QuickHelpGroup
 from episodic_absa.cli.report.report_command import report
 from episodic_absa.cli.run.run_command import run
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 app.command()(analyze)
 app.command()(init)
+app.command()(plan)
 app.command()(run)
 app.command()(check)
 app.command()(verify)

@@ -11,6 +11,7 @@ from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample.sample_values import sample_value, was_changed
 from episodic_absa.reports.data.quality_views import QualityViews
+from episodic_absa.reports.data.question_words import exploratory_mark, marked_headline, question_notes
 from episodic_absa.reports.data.report_cost import cost_view
 from episodic_absa.reports.data.report_data import (
     CellState,
@@ -93,12 +94,14 @@ def is_without_text(root: Path) -> bool:
 
 def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_text: bool = True) -> ReportData:
     """Return the values of the page of one cell, or of a whole grid."""
-    groups: Groups = run.by_condition or {run.cells[0].condition: [run.cells[0]]}
+    groups: Groups = run.asked_groups or {run.cells[0].condition: [run.cells[0]]}
     rows = seed_rows(run)
     intervals = quality_intervals(groups)
     cards = _condition_cards(groups, rows, intervals)
     tables = metric_tables(rows, list(groups), intervals)
-    comparisons = tuple(map(comparison_view, run.comparisons))
+    comparisons = tuple(
+        comparison_view(compared.comparison, exploratory_mark(compared.parts)) for compared in run.grid_comparisons
+    )
     by_condition = {name: [samples[cell.path] for cell in group] for name, group in groups.items()}
     facts = _facts(groups, by_condition)
     states = (*(_state(cell, samples[cell.path]) for cell in run.cells), *map(_orphan, run.orphans))
@@ -109,14 +112,17 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         scope="grid" if run.is_grid else "cell",
         title=_title(run),
         facts=facts,
-        headline=headline,
+        headline=marked_headline(headline, comparisons[0].exploratory if comparisons else None),
         failure=failure_of(failures_of(run.cells), with_text=with_text),
         power=power,
-        notes=notes_of(
-            facts,
-            states,
-            unreadable_lines=sum(cell.unreadable_lines for group in by_condition.values() for cell in group),
-            only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
+        notes=(
+            *(question_notes(run.question) if run.is_grid else ()),
+            *notes_of(
+                facts,
+                states,
+                unreadable_lines=sum(cell.unreadable_lines for group in by_condition.values() for cell in group),
+                only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
+            ),
         ),
         cells=states,
         conditions=cards,
@@ -135,7 +141,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         impact=impact_rows(groups, cards),
         latency=latency_rows(by_condition, cards),
         integrity=integrity_of(run),
-        explorer=_explorer(groups, samples, _first_pair(comparisons, groups)),
+        explorer=_explorer(run.by_condition or groups, samples, _first_pair(comparisons, groups)),
         with_text=with_text,
     )
 
@@ -171,6 +177,11 @@ def report_json(data: ReportData) -> str:
             "reviews": data.facts.reviews,
             "reviews_with_gold": data.facts.with_gold,
             "conditions": [condition.name for condition in data.conditions],
+            "exploratory": [
+                {"a": comparison.a, "b": comparison.b, "because": comparison.exploratory.en}
+                for comparison in data.comparisons
+                if comparison.exploratory
+            ],
             "quality_over_cost": data.views.cost.model_dump(mode="json") if data.views.cost else None,
             "errors": [row.model_dump(mode="json") for row in data.views.errors],
             "by_language": groups.get("language", []),

@@ -28,7 +28,7 @@ from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import MANIFEST, RUN_META, Redo, Resumed, RunDirectory
 from episodic_absa.schemas.run_files.journal_line import CommittedSample
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.run_meta import RunMeta, Speculation
+from episodic_absa.schemas.run_meta import RunMeta, Speculation
 
 logger = logging.getLogger("episodic_absa.runs")
 

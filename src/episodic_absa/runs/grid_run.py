@@ -11,6 +11,7 @@ from episodic_absa.runs.config.cfg_hash import cell_config
 from episodic_absa.runs.config.config_differences import differing_settings, shown_differences
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import read_manifest, usable_sample_n
@@ -50,6 +51,7 @@ async def run_cells(
             template = CellSpec(config, "", use_cache_file=use_cache_file, keep_failures=keep_failures)
             _refuse_other_settings(config)
             _refuse_other_orders(config)
+            fix_question(config, data)
             grid = _Grid(config, data, opened.backend, progress, starts, template)
             builds = {cell.repetition: cell for cell in build_cells(config)}
             async with asyncio.TaskGroup() as repetitions:

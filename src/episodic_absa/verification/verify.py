@@ -9,6 +9,7 @@ from pydantic import Field
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.config.recorded_experiment import recorded_problem
+from episodic_absa.runs.question import added_parts, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import require_directory
 from episodic_absa.runs.reading.verified_files import CELL_MARK, cell_hashes, grid_hashes
@@ -23,6 +24,7 @@ from episodic_absa.verification.checks.findings import Findings, NotApplicableEr
 from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS
 from episodic_absa.verification.checks.metric_checks import GRID_METRIC_CHECKS, METRIC_CHECKS
 from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
+from episodic_absa.verification.checks.question_checks import check_question_kept
 from episodic_absa.verification.checks.result_checks import RESULT_CHECKS
 from episodic_absa.verification.integrity_file import files_seen, write_results
 from episodic_absa.vocabulary import Rules
@@ -52,6 +54,8 @@ class Verified(FrozenModel):
     grid: tuple[CheckResult, ...] = ()
     unfinished: dict[str, Unfinished] = Field(default_factory=dict)
     """The cells that are not finished, by their name; of the others nothing is missing."""
+    exploratory: tuple[str, ...] = ()
+    """What of a grid was added after its question was fixed; that no question was fixed, if that is so."""
 
     @property
     def failures(self) -> tuple[tuple[str, CheckResult], ...]:
@@ -77,7 +81,7 @@ def verify(path: Path) -> Verified:
     readable = [cell for cell in cells if not _manifest_problem(cell)]
     grid = (*(_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items()), seen)
     write_results(path, grid)
-    return Verified(cells=verified, grid=grid, unfinished=_unfinished(readable))
+    return Verified(cells=verified, grid=grid, unfinished=_unfinished(readable), exploratory=_exploratory(path))
 
 
 def check_never_shown_agree(cells: Sequence[CellFiles]) -> Findings:
@@ -128,6 +132,7 @@ GRID_CHECKS: Final[Mapping[str, Callable[[Sequence[CellFiles]], Findings]]] = {
     "never_shown_agree": check_never_shown_agree,
     "seeds_complete": check_seeds_complete,
     "build_stores": check_build_stores,
+    "question_kept": check_question_kept,
     **GRID_METRIC_CHECKS,
 }
 
@@ -146,6 +151,13 @@ def _never_shown_groups(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]]
             asked = (manifest.seed, manifest.condition.rules, manifest.condition.pipeline)
             groups.setdefault(asked, []).append(cell)
     return (group for group in groups.values() if len(group) > 1)
+
+
+def _exploratory(grid: Path) -> tuple[str, ...]:
+    try:
+        return tuple(part.text for part in added_parts(load_question(grid)))
+    except RunDirectoryError:
+        return ()  # question_kept says what is wrong with the file
 
 
 def _unfinished(cells: Iterable[CellFiles]) -> dict[str, Unfinished]:

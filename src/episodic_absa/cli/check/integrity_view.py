@@ -53,7 +53,8 @@ def verified_view(verified: Verified, refreshed: RefreshedPages) -> ConsoleRende
         table.add_row(Text("fail", "bold red") if failed else Text("ok", "green"), name, _summary(results))
         for failure in failed:
             table.add_row("", Text(failure.check, "red"), Text(printable(failure.detail)))
-    return Group(*_unfinished_line(verified), table, _verdict(verified, failed_n), *_report_line(refreshed))
+    verdict = _verdict(verified, failed_n)
+    return Group(*_unfinished_line(verified), table, verdict, *_exploratory_line(verified), *_report_line(refreshed))
 
 
 def _unfinished_line(verified: Verified) -> Iterator[Text]:
@@ -62,6 +63,11 @@ def _unfinished_line(verified: Verified) -> Iterator[Text]:
         done_n, sample_n = (sum(cell.done_n for cell in cells.values()), sum(cell.sample_n for cell in cells.values()))
         names = ", ".join(list(cells)[:_CELLS_SHOWN]) + (", …" if len(cells) > _CELLS_SHOWN else "")
         yield Text(f"this run is not finished: {done_n:,} of {_count(sample_n, 'sample')} of {names}", "yellow")
+
+
+def _exploratory_line(verified: Verified) -> Iterator[Text]:
+    if verified.exploratory:
+        yield Text(printable(f"exploratory: {'; '.join(verified.exploratory)}"), "yellow")
 
 
 def _verdict(verified: Verified, failed_n: int) -> Text:

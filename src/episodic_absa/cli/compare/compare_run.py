@@ -10,7 +10,7 @@ from typing import Any, Final
 from episodic_absa.analysis.changed_samples import CHANGED_SAMPLES, find_changed_samples, write_changed_samples
 from episodic_absa.analysis.comparability import incomparabilities
 from episodic_absa.analysis.compared_runs import Side, load_sides
-from episodic_absa.analysis.paired_comparison import compare_sides, count_backfilled_on_both
+from episodic_absa.analysis.paired_comparison import compare_sides, count_backfilled_on_both, exploratory_of
 from episodic_absa.cli.compare.comparison_view import ComparedRuns, comparison_view
 from episodic_absa.cli.output import print_json, show
 from episodic_absa.errors import RunDirectoryError
@@ -39,6 +39,7 @@ def compare_runs(
         problem = error
     compared = ComparedRuns(
         comparison=comparison,
+        exploratory=exploratory_of(a, b),
         warnings=incomparabilities(a, b),
         has_gold=any(card.gold_tuples is not None for card in (*a.cards, *b.cards)),
         changed=Counter(sample.status for sample in changed),
@@ -63,6 +64,8 @@ def _json(compared: ComparedRuns) -> dict[str, Any]:
         **comparison.model_dump(mode="json"),
         "sentence": claim_sentence(comparison.a, comparison.b, comparison.metrics[0]),
         "sentence_ko": claim_sentence(comparison.a, comparison.b, comparison.metrics[0], "ko"),
+        "exploratory": bool(compared.exploratory),
+        "exploratory_because": list(compared.exploratory),
         "warnings": list(compared.warnings),
         "changed": {status: compared.changed[status] for status in ("better", "worse", "different")},
         "changed_samples": None if compared.changed_path is None else str(compared.changed_path.resolve()),

@@ -49,6 +49,8 @@ class ComparedRuns:
     """Everything that the page shows."""
 
     comparison: Comparison
+    exploratory: tuple[str, ...]
+    """Why the comparison is exploratory; empty if it was asked before the first sample."""
     warnings: tuple[str, ...]
     has_gold: bool
     changed: Mapping[str, int]
@@ -88,6 +90,8 @@ def _head(compared: ComparedRuns) -> Iterator[Text]:
         yield Text(printable(claim_sentence(comparison.a, comparison.b, comparison.metrics[0])), style="bold")
     else:
         yield Text("Without gold, nothing can be said about quality; the table describes the process.", style="bold")
+    if compared.exploratory:
+        yield Text(printable(f"exploratory: {'; '.join(compared.exploratory)}"), style="yellow")
     for warning in compared.warnings:
         yield Text.assemble(("warning: ", "bold yellow"), (printable(warning), "yellow"))
 

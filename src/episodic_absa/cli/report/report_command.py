@@ -18,12 +18,15 @@ def report(
     """Write all tables and reports of a run again.
 
     Asks no model and rewrites none of the run's own files: metrics come from scorecards.jsonl and manifest.json.
+    Comparisons that the config file names by now are added to question.json and marked exploratory.
     """
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.cli.report.derived_view import derived_json, derived_view
     from episodic_absa.cli.step_progress import show_steps
     from episodic_absa.reports.written_results import write_results
+    from episodic_absa.runs.fixed_question import refresh_question
 
+    refresh_question(directory)
     with show_steps("report") as tell:
         results = write_results(directory, with_text=not no_text, tell=tell)
     written = (*results.tables, *results.pages)

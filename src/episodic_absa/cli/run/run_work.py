@@ -29,11 +29,13 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 from episodic_absa.runs.estimate.dry_run import estimate_run
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.runs.progress import GridProgress
+from episodic_absa.runs.question import added_parts, parts_text
 from episodic_absa.runs.reading.finished_cells import Tell
 from episodic_absa.runs.watched_pair import WatchedPair
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
 _EXIT_INTERRUPTED: Final = 130
+_EXPLORATORY_NOTE: Final = "comparisons.csv marks what was not asked before the first sample"
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,14 @@ def _show_outcome(
     summary = load_summary(config.out_dir, names, results.finished.cells)
     if invocation.as_json:
         counts = summary_json(config, summary, progress.requests(), was_finished=was_finished)
-        print_json({**counts, "failures": failures_json(failures)})
+        question = results.finished.question
+        exploratory = [part.text for part in added_parts(question)]
+        asked = {"question": question and question.model_dump(mode="json"), "exploratory": exploratory}
+        print_json({**counts, "failures": failures_json(failures), **asked})
         return
     show(summary_view(config, summary, progress.requests(), has_comparisons=bool(results.finished.comparisons)))
+    if parts := added_parts(results.finished.question):
+        sys.stdout.write(f"\nexploratory: {printable(parts_text(parts))}; {_EXPLORATORY_NOTE}\n")
     # Plain lines: a narrow terminal must not break a path that is to be copied.
     sys.stdout.write(f"\nresults  {printable(shown_path(config.out_dir))}\n")
     sys.stdout.write(f"tables   {derived_line(config.out_dir, results.tables)}\n")

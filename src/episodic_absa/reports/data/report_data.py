@@ -191,6 +191,8 @@ class ComparisonView(FrozenModel):
 
     a: str
     b: str
+    exploratory: Bilingual | None = None
+    """Why the comparison is exploratory; None if it was asked before the first sample."""
     sentence: Bilingual
     power: Bilingual
     unpaired_a: int

@@ -126,12 +126,13 @@ def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str
     return tuple(panels)
 
 
-def comparison_view(comparison: Comparison) -> ComparisonView:
-    """Return a comparison as sentences and rows."""
+def comparison_view(comparison: Comparison, exploratory: Bilingual | None = None) -> ComparisonView:
+    """Return a comparison as sentences and rows, with its mark if it is exploratory."""
     primary = comparison.of(PRIMARY)
     return ComparisonView(
         a=comparison.a,
         b=comparison.b,
+        exploratory=exploratory,
         sentence=Bilingual(
             en=claim_sentence(comparison.a, comparison.b, primary, "en"),
             ko=claim_sentence(comparison.a, comparison.b, primary, "ko"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import slot_name_problem
@@ -22,11 +22,13 @@ from episodic_absa.datasets.gold_columns import GoldColumns
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.metrics.definitions import definition_of
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.serialization.yaml_file import read_yaml_file
-from episodic_absa.vocabulary import ProcessSplit
+from episodic_absa.vocabulary import ProcessSplit, StratumName
 
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
 _ColumnName = Annotated[str, Field(min_length=1)]
@@ -150,7 +152,20 @@ class ExperimentSettings(FrozenModel):
     speculate_ahead: _AtLeastOne = 4
     max_failures: Annotated[int, Field(strict=True, ge=0)] = 20
     comparisons: tuple[tuple[str, str], ...] | None = None
-    """None: the default pairs, as far as both conditions are run."""
+    """None: the default pairs, as far as both conditions are run. The first pair is the primary one."""
+    primary_metric: str = "tuple_f1_explicit"
+    smallest_effect: Annotated[float, Field(gt=0, le=1)] = 0.01
+    """The smallest difference in the primary metric that matters."""
+    strata: tuple[StratumName, ...] = ()
+    """What the comparisons are broken down by."""
+
+    @field_validator("primary_metric")
+    @classmethod
+    def _is_compared(cls, metric: str) -> str:
+        outcomes = [name for name in PAIRED_METRICS if definition_of(name).kind == "outcome"]
+        if metric not in outcomes:
+            raise ValueError(f"unknown outcome metric {metric!r}; choose one of {', '.join(outcomes)}")
+        return metric
 
     @model_validator(mode="after")
     def _repetitions_once(self) -> Self:

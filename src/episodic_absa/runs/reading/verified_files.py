@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from episodic_absa.runs.question import QUESTION
 from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST, STORE
 
 INTEGRITY: Final = "integrity.json"
@@ -19,7 +20,7 @@ _OF_A_CELL: Final = (
     "triptych.csv",
     "memory_growth.jsonl",
 )
-_OF_A_GRID: Final = ("grid_metrics.csv", "comparisons.csv")
+_OF_A_GRID: Final = (QUESTION, "grid_metrics.csv", "comparisons.csv")
 
 
 def cell_hashes(cell: Path) -> dict[str, str]:

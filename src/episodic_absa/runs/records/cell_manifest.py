@@ -9,6 +9,7 @@ from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_h
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.config.source_commit import source_commit
+from episodic_absa.runs.question import load_question
 from episodic_absa.schemas.run_files.manifest import (
     MANIFEST_VERSION,
     Manifest,
@@ -75,8 +76,14 @@ def build_manifest(
         seed=cell.seed,
         order=cell.order,
         shuffle=config.file.experiment.shuffle,
+        question_sha256=_question_sha256(config),
         completed=False,
     )
+
+
+def _question_sha256(config: ExperimentConfig) -> str | None:
+    question = load_question(config.out_dir)
+    return question.asked.sha256 if question else None
 
 
 def _backbone(config: ExperimentConfig, cell: Cell, *, seed_supported: bool) -> ManifestBackbone:

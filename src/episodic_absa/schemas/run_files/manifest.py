@@ -7,10 +7,10 @@ from typing import Any, Final, Literal
 from pydantic import ConfigDict
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
+from episodic_absa.schemas.recorded_config import RecordedConfig
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
-from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
 from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import DangerousAdvice, ProcessSplit
@@ -120,6 +120,8 @@ class Manifest(_Recorded):
     """The order of the samples; None in a run of version 0.1. `order_id` is known for every run."""
     shuffle: Flag
     """Whether the seed sets the order."""
+    question_sha256: str | None = None
+    """The question that was asked before the first sample, `AskedQuestion.sha256`; None if none was fixed."""
     completed: Flag
 
     @cached_property

@@ -20,10 +20,12 @@ from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.metrics.per_sample.gold_and_predictions import Tuples, valid_gold
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
 from episodic_absa.metrics.per_sample.structural_errors import BUCKETS
+from episodic_absa.runs.question import load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated, in_order
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.verification.checks.majority_checks import check_majority_agrees
@@ -98,7 +100,7 @@ def check_grid_metrics(cells: Sequence[CellFiles]) -> Findings:
 
 def check_comparisons(cells: Sequence[CellFiles]) -> Findings:
     """The grid's comparisons, claims among them, equal a recomputation from all its cells."""
-    return _grid_table(cells, COMPARISONS, lambda finished: comparisons_text(compare_conditions(finished)))
+    return _grid_table(cells, COMPARISONS, _comparisons_text)
 
 
 def check_tables_complete(cells: Sequence[CellFiles]) -> Findings:
@@ -122,17 +124,23 @@ GRID_METRIC_CHECKS: Final[Mapping[str, Callable[[Sequence[CellFiles]], Findings]
 }
 
 
-def _grid_table(cells: Sequence[CellFiles], name: str, text_of: Callable[[Sequence[FinishedCell]], str]) -> Findings:
+def _grid_table(
+    cells: Sequence[CellFiles], name: str, text_of: Callable[[Sequence[FinishedCell], Question | None], str]
+) -> Findings:
     path = cells[0].path.parent / name if cells else None
     if path is None or not path.exists():
         raise NotApplicableError(f"not written: {name}; `episodic-absa report` derives it")
     try:
-        text = text_of(in_order(map(_as_finished, cells)))
+        text = text_of(in_order(map(_as_finished, cells)), load_question(path.parent))
     except EpisodicAbsaError as error:
         # The message names uids and files and quotes nothing.
         yield f"{name} cannot be recomputed: {error}"
         return
     yield _recomputed(path, text, [cell.known_manifest for cell in cells])
+
+
+def _comparisons_text(cells: Sequence[FinishedCell], question: Question | None) -> str:
+    return comparisons_text(compare_conditions(cells, question))
 
 
 def _missing(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Power of a comparison before it is paid for."""

@@ -1,0 +1,91 @@
+"""The variances of the paired differences of a pilot run, taken apart into reviews, orders and the rest."""
+
+from collections.abc import Iterable
+from statistics import fmean
+from typing import Final, NamedTuple
+
+from episodic_absa.analysis.compared_runs import Side
+from episodic_absa.analysis.planning.power_plan import Variances
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.metrics.per_sample.sample_values import sample_value
+from episodic_absa.schemas.run_files.scorecard import Scorecard
+
+_FEWEST: Final = 2
+
+
+class PilotVariance(NamedTuple):
+    """What a pilot says about the variance of paired differences."""
+
+    variances: Variances
+    reviews: int
+    """Reviews with a value in every order."""
+    orders: int
+    """With one order the variance between orders is unknown, and 0 here."""
+    mean: float
+    """The mean difference of the pilot."""
+
+
+def pilot_variance(a: Side, b: Side, metric: str) -> PilotVariance:
+    """Return the variances of A minus B in a pilot.
+
+    Raises:
+        RunDirectoryError: fewer than two reviews have a value of the metric on both sides.
+    """
+    count_backfilled = a.count_backfilled and b.count_backfilled
+    values_a, values_b = (_values(side.cards, metric, count_backfilled=count_backfilled) for side in (a, b))
+    by_place: dict[tuple[str, int], list[float]] = {}
+    for uid, order, seed in sorted(values_a.keys() & values_b.keys()):
+        by_place.setdefault((uid, order), []).append(values_a[uid, order, seed] - values_b[uid, order, seed])
+    differences = {place: fmean(values) for place, values in by_place.items()}
+    orders = sorted({order for _, order in differences})
+    all_uids = sorted({uid for uid, _ in differences})
+    uids = [uid for uid in all_uids if all((uid, order) in differences for order in orders)]
+    if len(uids) < _FEWEST:
+        raise RunDirectoryError(
+            f"{a.grid} has {len(uids)} review(s) with {metric} under both {a.name} and {b.name} in every order; "
+            f"a pilot needs at least {_FEWEST}",
+            path=a.grid,
+        )
+    return split_variance([[differences[uid, order] for order in orders] for uid in uids])
+
+
+def split_variance(rows: list[list[float]]) -> PilotVariance:
+    """Return the variances of differences, given a row per review with a value per order.
+
+    The estimates are those of a two-way analysis of variance; a negative estimate becomes 0.
+
+    Example:
+        >>> pilot = split_variance([[0.0, 0.2], [0.1, 0.3], [0.2, 0.4]])
+        >>> [round(variance, 4) for variance in pilot.variances]
+        [0.01, 0.02, 0.0]
+    """
+    n, k = len(rows), len(rows[0])
+    mean = fmean(value for row in rows for value in row)
+    review_means = [fmean(row) for row in rows]
+    between_reviews = k * sum((value - mean) ** 2 for value in review_means) / (n - 1)
+    if k == 1:
+        return PilotVariance(Variances(reviews=between_reviews), n, k, mean)
+    order_means = [fmean(row[place] for row in rows) for place in range(k)]
+    between_orders = n * sum((value - mean) ** 2 for value in order_means) / (k - 1)
+    rest = sum(
+        (value - review_mean - order_mean + mean) ** 2
+        for row, review_mean in zip(rows, review_means, strict=True)
+        for value, order_mean in zip(row, order_means, strict=True)
+    ) / ((n - 1) * (k - 1))
+    return PilotVariance(
+        Variances(
+            reviews=max(0.0, (between_reviews - rest) / k), orders=max(0.0, (between_orders - rest) / n), rest=rest
+        ),
+        n,
+        k,
+        mean,
+    )
+
+
+def _values(cards: Iterable[Scorecard], metric: str, *, count_backfilled: bool) -> dict[tuple[str, int, int], float]:
+    known = {}
+    for card in cards:
+        value = sample_value(metric, card, count_backfilled=count_backfilled)
+        if value is not None:
+            known[card.uid, card.order, card.seed] = value
+    return known

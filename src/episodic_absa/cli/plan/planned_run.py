@@ -1,0 +1,224 @@
+"""The work of `plan`: variances from a pilot or a prior, the designs that show the effect, and what they take."""
+
+import asyncio
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from statistics import NormalDist
+from typing import Final
+
+from episodic_absa.analysis.compared_runs import load_side
+from episodic_absa.analysis.planning.pilot_variance import pilot_variance
+from episodic_absa.analysis.planning.power_plan import (
+    FEWEST_ORDERS,
+    MOST_ORDERS,
+    Design,
+    Variances,
+    cheapest,
+    designs_for,
+    detectable_effect,
+    power_of,
+)
+from episodic_absa.errors import ConfigError
+from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.runs.config.cells import evaluated_cells
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.estimate.dry_run import Bound, estimate_run
+from episodic_absa.runs.fixed_question import asked_question
+from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.schemas.run import Condition
+
+_SHOWN_ORDERS: Final = (1, 2, 3, 5, 6, 8, 10, 15, 20, 30, 40)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """The command line of one `plan`."""
+
+    pilot: Path | None
+    effect: float | None
+    sd: float | None
+    order_sd: float | None
+
+
+@dataclass(frozen=True)
+class KnownVariance:
+    """The variances that a plan is made with, and where they come from."""
+
+    variances: Variances
+    source: str
+    order_source: str
+    """Empty if the variance between orders is unknown, and taken as 0."""
+
+
+@dataclass(frozen=True)
+class PlannedDesign:
+    """A design, what it shows, and what the whole grid takes with it."""
+
+    design: Design
+    samples: int
+    """Samples of a cell: reviews whose gold gives the metric no value are analysed as well."""
+    power: float
+    detectable: float
+    takes: Bound
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """Everything that `plan` prints."""
+
+    run_id: str
+    pair: tuple[str, str]
+    metric: str
+    effect: float
+    known: KnownVariance
+    shows_memory: bool
+    """Whether a condition of the pair shows memory: then results depend on the order."""
+    available: int
+    """Reviews of the evaluated split whose gold gives the metric a value."""
+    condition_n: int
+    seed_n: int
+    configured: PlannedDesign
+    needed: PlannedDesign | None
+    """None: no number of reviews in up to 40 orders is enough."""
+    designs: tuple[Design, ...]
+    no_price: str
+
+
+def plan_run(path: Path, prior: Prior) -> PlannedRun:
+    """Return the plan of an experiment. Nothing is sent and nothing is written.
+
+    Raises:
+        ConfigError: the experiment cannot be read, or it compares nothing.
+        RunDirectoryError: the pilot cannot be read, or it lacks a condition of the primary pair.
+    """
+    config = load_experiment(path)
+    if not config.comparisons:
+        raise ConfigError(
+            f"{path}: experiment.comparisons names no pair; `plan` needs one", path=path, key="experiment.comparisons"
+        )
+    pair, metric = config.comparisons[0], config.file.experiment.primary_metric
+    effect = config.file.experiment.smallest_effect if prior.effect is None else prior.effect
+    known = _known_variance(prior, pair, metric)
+    data = ExperimentData(config)
+    asked = asked_question(config, data)
+    samples = data.samples_of(next(evaluated_cells(config)))
+    scored = sum(_is_scored(sample, metric) for sample in samples)
+    if not scored:
+        raise ConfigError(
+            f"{path}: no review of the {config.file.data.process_split} split has gold for {metric}; give gold",
+            path=path,
+            key="eval",
+        )
+    whole = data.splits[config.file.data.process_split]
+    available = sum(_is_scored(sample, metric) for sample in whole)
+    shows_memory = any(_shows_memory(condition) for condition in config.conditions if condition.name in pair)
+    orders = range(FEWEST_ORDERS, MOST_ORDERS + 1) if shows_memory else (1,)
+    designs = designs_for(effect, known.variances, orders)
+    best = cheapest(designs, available=available)
+    estimate = asyncio.run(estimate_run(config))
+    configured = Design(scored, len(asked.orders))
+    needed_samples = ceil(best.reviews * len(samples) / scored) if best else 0
+    return PlannedRun(
+        run_id=config.file.run_id,
+        pair=pair,
+        metric=metric,
+        effect=effect,
+        known=known,
+        shows_memory=shows_memory,
+        available=available,
+        condition_n=len(config.conditions),
+        seed_n=len(asked.seeds),
+        configured=_planned(configured, effect, known.variances, len(samples), estimate.estimate),
+        needed=_planned(
+            best, effect, known.variances, needed_samples, _takes(config, best.orders, needed_samples / len(samples))
+        )
+        if best
+        else None,
+        designs=tuple(design for design in designs if design.orders in _SHOWN_ORDERS or design == best),
+        no_price=estimate.no_price,
+    )
+
+
+def false_claims(variances: Variances, design: Design) -> float:
+    """Return how often a design of one order claims a difference that is only that of its order."""
+    normal = NormalDist()
+    threshold = normal.inv_cdf(1 - ALPHA / 2)
+    seen = (variances.reviews + variances.rest) / design.reviews
+    return 2 * (1 - normal.cdf(threshold * (seen / (seen + variances.orders)) ** 0.5))
+
+
+def _known_variance(prior: Prior, pair: tuple[str, str], metric: str) -> KnownVariance:
+    if prior.pilot is None:
+        variances = Variances(reviews=(prior.sd or 0.0) ** 2)
+        source, order_source = "--sd", ""
+    else:
+        a, b = (load_side(prior.pilot / condition) for condition in pair)
+        try:
+            pilot = pilot_variance(a, b, metric)
+        except KeyError as error:
+            raise ConfigError(
+                f"{metric} has no value per review, so a pilot gives no SD of it; give one with --sd S",
+                key="experiment.primary_metric",
+            ) from error
+        variances = pilot.variances
+        source = f"{pilot.reviews:,} reviews of the pilot"
+        order_source = f"{pilot.orders} orders of the pilot" if pilot.orders > 1 else ""
+    if prior.order_sd is not None:
+        variances, order_source = variances._replace(orders=prior.order_sd**2), "--order-sd"
+    return KnownVariance(variances, source, order_source)
+
+
+def _planned(design: Design, effect: float, variances: Variances, samples: int, takes: Bound) -> PlannedDesign:
+    return PlannedDesign(
+        design, samples, power_of(effect, variances, design), detectable_effect(variances, design), takes
+    )
+
+
+def _takes(config: ExperimentConfig, orders: int, factor: float) -> Bound:
+    """Return what the grid takes in so many orders, with `factor` times the samples; builds read their whole split."""
+    whole = _in_orders(config, orders)
+    total = asyncio.run(estimate_run(whole)).estimate
+    if config.file.episodic_memory.build is None:
+        return _scaled(total, total, factor)
+    memory = whole.file.episodic_memory.model_copy(update={"build": None})
+    file = whole.file.model_copy(update={"episodic_memory": memory})
+    evaluation = asyncio.run(estimate_run(whole.model_copy(update={"file": file}))).estimate
+    return _scaled(total, evaluation, factor)
+
+
+def _scaled(total: Bound, evaluation: Bound, factor: float) -> Bound:
+    def grown(whole: float, part: float) -> float:
+        return whole - part + part * factor
+
+    cost = None
+    if total.cost_usd is not None and evaluation.cost_usd is not None:
+        cost = round(grown(total.cost_usd, evaluation.cost_usd), 6)
+    return Bound(
+        sent=round(grown(total.sent, evaluation.sent)),
+        shared=round(grown(total.shared, evaluation.shared)),
+        tokens_in=round(grown(total.tokens_in, evaluation.tokens_in)),
+        tokens_out=round(grown(total.tokens_out, evaluation.tokens_out)),
+        cost_usd=cost,
+    )
+
+
+def _in_orders(config: ExperimentConfig, orders: int) -> ExperimentConfig:
+    ids = tuple(range(1, orders + 1)) if orders > 1 else None
+    experiment = config.file.experiment.model_copy(update={"orders": ids, "shuffle": False})
+    return config.model_copy(update={"file": config.file.model_copy(update={"experiment": experiment})})
+
+
+def _shows_memory(condition: Condition) -> bool:
+    return condition.exposed_to_debate or condition.exposed_to_stage2
+
+
+def _is_scored(labelled: LabelledSample, metric: str) -> bool:
+    """Return whether the gold of a review gives the metric a value."""
+    gold = labelled.gold
+    if gold is None or any(opinion.polarity is None for opinion in gold):
+        return False
+    if "explicit" in metric or "implicit" in metric:
+        return any(bool(opinion.aspect_term) == ("explicit" in metric) for opinion in gold)
+    return True

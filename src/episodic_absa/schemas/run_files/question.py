@@ -1,0 +1,117 @@
+"""question.json: what a grid is to answer. Written before its first sample; afterwards it is only added to."""
+
+import hashlib
+from collections.abc import Iterable
+from itertools import chain
+from typing import Literal, TypeVar
+
+from pydantic import ConfigDict
+
+from episodic_absa.schemas.frozen_model import Count, FrozenModel
+from episodic_absa.serialization.canonical_json import canonical_json
+
+ValueT = TypeVar("ValueT")
+Pair = tuple[str, str]
+"""Conditions A and B; every difference is A minus B."""
+
+
+class _Recorded(FrozenModel):
+    # A later version may add keys; they do not hinder reading.
+    model_config = ConfigDict(extra="ignore")
+
+
+class AskedQuestion(_Recorded):
+    """The question as it was before the first sample."""
+
+    pairs: tuple[Pair, ...]
+    """By the names that results use. The first pair is the primary one."""
+    primary_metric: str
+    smallest_effect: float
+    """The smallest difference in the primary metric that matters."""
+    sample_n: Count
+    """Distinct reviews over all evaluated cells."""
+    uids_sha256: str
+    """Hash of the sorted uids of these reviews."""
+    conditions: tuple[str, ...]
+    orders: tuple[int, ...]
+    seeds: tuple[int, ...]
+    strata: tuple[str, ...] = ()
+
+    @property
+    def sha256(self) -> str:
+        """The hash by which the manifests of a grid name the question."""
+        return hashlib.sha256(canonical_json(self).encode()).hexdigest()
+
+
+class AddedQuestion(_Recorded):
+    """What one later invocation added."""
+
+    pairs: tuple[Pair, ...] = ()
+    primary_metrics: tuple[str, ...] = ()
+    """A primary metric that was named instead of the asked one."""
+    smallest_effects: tuple[float, ...] = ()
+    conditions: tuple[str, ...] = ()
+    orders: tuple[int, ...] = ()
+    seeds: tuple[int, ...] = ()
+    strata: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return self == AddedQuestion()
+
+
+class Question(_Recorded):
+    """What was asked before the first sample, and what was added later."""
+
+    format: Literal["episodic_absa.question"] = "episodic_absa.question"
+    version: Literal[1] = 1
+    asked: AskedQuestion
+    added: tuple[AddedQuestion, ...] = ()
+    """One entry per invocation that added something, the oldest first."""
+
+    @property
+    def added_together(self) -> AddedQuestion:
+        """Everything that was added, each value once."""
+        return AddedQuestion(
+            pairs=_once(addition.pairs for addition in self.added),
+            primary_metrics=_once(addition.primary_metrics for addition in self.added),
+            smallest_effects=_once(addition.smallest_effects for addition in self.added),
+            conditions=_once(addition.conditions for addition in self.added),
+            orders=_once(addition.orders for addition in self.added),
+            seeds=_once(addition.seeds for addition in self.added),
+            strata=_once(addition.strata for addition in self.added),
+        )
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The asked pairs, then the added ones."""
+        return (*self.asked.pairs, *self.added_together.pairs)
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The asked strata, then the added ones."""
+        return (*self.asked.strata, *self.added_together.strata)
+
+    def adding(self, now: AskedQuestion) -> "Question":
+        """Return the question with what `now` asks beyond it; the same question if that is nothing."""
+        known, asked = self.added_together, self.asked
+        addition = AddedQuestion(
+            # The same pair in the other direction asks nothing new.
+            pairs=_beyond(now.pairs, (*self.pairs, *((b, a) for a, b in self.pairs))),
+            primary_metrics=_beyond((now.primary_metric,), (asked.primary_metric, *known.primary_metrics)),
+            smallest_effects=_beyond((now.smallest_effect,), (asked.smallest_effect, *known.smallest_effects)),
+            conditions=_beyond(now.conditions, (*asked.conditions, *known.conditions)),
+            orders=_beyond(now.orders, (*asked.orders, *known.orders)),
+            seeds=_beyond(now.seeds, (*asked.seeds, *known.seeds)),
+            strata=_beyond(now.strata, self.strata),
+        )
+        return self if addition.is_empty else self.model_copy(update={"added": (*self.added, addition)})
+
+
+def _once(values: Iterable[tuple[ValueT, ...]]) -> tuple[ValueT, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(values)))
+
+
+def _beyond(values: tuple[ValueT, ...], known: tuple[ValueT, ...]) -> tuple[ValueT, ...]:
+    return tuple(value for value in dict.fromkeys(values) if value not in known)
