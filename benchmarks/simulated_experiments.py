@@ -59,10 +59,15 @@ def drifting_shocks(sd: float) -> Draw:
     return draw
 
 
-def rare_losses(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
-    """Draw skewed differences: 15 % of the reviews gain 0.2, 5 % lose 0.6, in the mean 0."""
-    chance = _per_order(random, reviews, orders)
-    return np.where(chance < 0.15, 0.2, np.where(chance < 0.2, -0.6, 0.0)) + effect
+def rare_losses(gain: float, loss: float, share: float) -> Draw:
+    """Return skewed experiments: a share of the reviews loses much, and so many gain a little that the mean is 0."""
+
+    def draw(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
+        chance = _per_order(random, reviews, orders)
+        gaining = (share * loss + effect) / gain
+        return np.where(chance < gaining, gain, np.where(chance > 1 - share, -loss, 0.0))
+
+    return draw
 
 
 def exponential(random: np.random.Generator, reviews: int, orders: int, effect: float) -> Differences:
@@ -85,25 +90,32 @@ def _per_order(random: np.random.Generator, reviews: int, orders: int) -> Differ
     return np.where(random.random((reviews, orders)) < _SAME_SIGN, shared, own)
 
 
+_ONE_IN_20: Final = rare_losses(gain=0.2, loss=0.6, share=0.05)
+_ONE_IN_40: Final = rare_losses(gain=0.25, loss=1.0, share=0.025)
 SITUATIONS: Final = (
-    Situation("no effect, 1 order", 800, 1, no_effect),
-    Situation("no effect, 5 orders", 800, 5, no_effect),
+    Situation("no effect", 800, 1, no_effect),
+    Situation("no effect", 800, 5, no_effect),
     Situation("order shocks, SD .015", 800, 5, order_shocks(0.015)),
     Situation("order shocks, SD .03", 800, 5, order_shocks(0.03)),
-    Situation("order shocks, SD .03, 10 orders", 800, 10, order_shocks(0.03)),
+    Situation("order shocks, SD .03", 800, 10, order_shocks(0.03)),
+    Situation("order shocks, SD .03", 800, 2, order_shocks(0.03)),
+    Situation("order shocks, SD .03", 800, 3, order_shocks(0.03)),
     Situation("drifting shocks, SD .03", 800, 5, drifting_shocks(0.03)),
-    Situation("skewed, rare losses, 1 order", 50, 1, rare_losses, effect=0.06),
-    Situation("skewed, rare losses, 5 orders", 50, 5, rare_losses, effect=0.06),
-    Situation("skewed, exponential, 1 order", 50, 1, exponential, effect=0.06),
-    Situation("skewed, exponential, 5 orders", 50, 5, exponential, effect=0.06),
+    Situation("skewed: exponential", 50, 1, exponential, effect=0.06),
+    Situation("skewed: exponential", 50, 5, exponential, effect=0.06),
+    Situation("skewed: 1 in 20 loses 0.6", 50, 1, _ONE_IN_20, effect=0.06),
+    Situation("skewed: 1 in 20 loses 0.6", 50, 5, _ONE_IN_20, effect=0.06),
+    Situation("skewed: 1 in 40 loses 1.0", 50, 1, _ONE_IN_40, effect=0.06),
+    Situation("skewed: 1 in 40 loses 1.0", 100, 1, _ONE_IN_40, effect=0.06),
 )
 UNPROTECTED: Final = (
-    Situation("order shocks, SD .03, 1 order", 800, 1, order_shocks(0.03)),
-    Situation("order shocks, SD .03, 3 orders", 800, 3, order_shocks(0.03)),
+    Situation("order shocks, SD .015", 800, 1, order_shocks(0.015)),
+    Situation("order shocks, SD .03", 800, 1, order_shocks(0.03)),
 )
-"""Known limits: one order says nothing about others, and fewer than five support no significant claim."""
+"""The known limit: one order says nothing about others."""
 LOOKED_AT: Final = (
-    Situation("looks after every 100 reviews, no effect", 800, 1, no_effect, effect=0.05),
-    Situation("looks after every 100 reviews, skewed", 800, 1, rare_losses, effect=0.05),
-    Situation("looks after every 100 reviews, order shocks, SD .03", 800, 5, order_shocks(0.03), effect=0.05),
+    Situation("no effect", 800, 1, no_effect, effect=0.05),
+    Situation("skewed: 1 in 20 loses 0.6", 800, 1, _ONE_IN_20, effect=0.05),
+    Situation("order shocks, SD .03", 800, 5, order_shocks(0.03), effect=0.05),
+    Situation("drifting shocks, SD .03", 800, 5, drifting_shocks(0.03), effect=0.05),
 )

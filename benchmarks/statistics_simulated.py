@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from episodic_absa.metrics.statistics.paired import Assessment, PairedCells, assess
 from simulated_experiments import LOOKED_AT, SITUATIONS, UNPROTECTED, Differences, Situation
 
 from episodic_absa.metrics.statistics.confidence_sequence import confidence_sequence, order_width
-from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.metrics.statistics.paired import PairedCells, assess
 
 LATEST = Path(__file__).with_name("latest.json")
 MOST: Final = 0.06
@@ -32,7 +31,7 @@ class Claims(NamedTuple):
     """The share of experiments in which a claim is made."""
 
     direction: float
-    """ "A better" or "A worse": the interval excludes 0 and p is below .05."""
+    """The words "better" or "worse": all that a claim needs except enough orders."""
     significant: float
 
 
@@ -46,14 +45,9 @@ def claims_of(situation: Situation, experiments: int, *, effect: float, resample
             for _ in range(min(_AT_ONCE, experiments - start))
         ]
         for assessment in assess(tables, resamples=resamples):
-            directions += claims_direction(assessment)
+            directions += assessment.has_direction
             significant += assessment.is_significant
     return Claims(directions / experiments, significant / experiments)
-
-
-def claims_direction(assessment: Assessment) -> bool:
-    """Return whether the numbers support "better" or "worse"."""
-    return assessment.excludes_zero and assessment.p_value is not None and assessment.p_value < ALPHA
 
 
 class Watched(NamedTuple):
@@ -105,7 +99,7 @@ def naive_looks(watched: Sequence[Watched], looks: Sequence[int], *, resamples: 
     for look in looks:
         for start in range(0, len(streams), _AT_ONCE):
             tables = [PairedCells.of_differences(stream[:look, None]) for stream in streams[start : start + _AT_ONCE]]
-            found = [claims_direction(assessment) for assessment in assess(tables, resamples=resamples)]
+            found = [assessment.has_direction for assessment in assess(tables, resamples=resamples)]
             claimed[start : start + len(found)] |= found
     return float(claimed.mean())
 
@@ -149,8 +143,8 @@ def measure_looks(situation: Situation, experiments: int, *, resamples: int, see
 
 def too_often(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the situations whose type I error is above 6 %."""
-    errors = {row["situation"]: row.get("false_direction", row.get("false_sequence", 0.0)) for row in rows}
-    return [f"{name}: {error:.1%}" for name, error in errors.items() if error > MOST]
+    errors = [(row, row.get("false_direction", row.get("false_sequence", 0.0))) for row in rows]
+    return [f"{row['situation']}, {row['orders']} order(s): {error:.1%}" for row, error in errors if error > MOST]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,6 +13,7 @@ from episodic_absa.metrics.statistics.confidence_sequence import SequenceLook, l
 from episodic_absa.runs.config.cells import Cell, evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.progress import GridProgress
+from episodic_absa.runs.question import exploratory_parts, is_exploratory, load_question
 from episodic_absa.runs.run_directory import JOURNAL, SCORECARDS
 from episodic_absa.schemas.run_files.journal_line import JournalLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -40,13 +41,13 @@ class WatchedPair:
     samples widen the interval by how much their means differ.
     """
 
-    def __init__(self, config: ExperimentConfig, progress: GridProgress, *, metric: str = _DEFAULT_METRIC) -> None:
+    def __init__(self, config: ExperimentConfig, progress: GridProgress) -> None:
         """Watch the pair.
 
         Args:
-            config: the experiment.
+            config: the experiment. If its primary metric has no bounded value per review, `tuple_f1_explicit` is
+                watched.
             progress: the state of the run; a cell is read once the run has cut back what it does again.
-            metric: a metric with a bounded value per review; for others `tuple_f1_explicit` is watched.
 
         Raises:
             ConfigError: the experiment compares no pair of conditions.
@@ -61,7 +62,9 @@ class WatchedPair:
                 key="experiment.comparisons",
             )
         self.a, self.b = pairs[0]
+        metric = config.file.experiment.primary_metric
         self.metric = metric if metric in _LARGEST_DIFFERENCES else _DEFAULT_METRIC
+        self._config = config
         self._progress = progress
         backfilled = config.file.eval.count_backfilled
         self._cells: dict[int, list[_CellPair]] = {}
@@ -83,6 +86,12 @@ class WatchedPair:
             largest=_LARGEST_DIFFERENCES[self.metric],
             planned=max(planned, 1),
         )
+
+    def is_exploratory(self) -> bool:
+        """Return whether the question of the grid, fixed before its first sample, asks for something else."""
+        question, seeds = load_question(self._config.out_dir), self._config.file.experiment.seeds
+        added = exploratory_parts(question, (self.a, self.b), orders=self._cells.keys(), seeds=seeds)
+        return bool(added) or is_exploratory(question, metric=self.metric)
 
     def _begun(self) -> Iterator["_CommittedValues"]:
         """Yield the cells whose files hold only what this run keeps."""

@@ -17,6 +17,7 @@ from episodic_absa.errors import ConfigError
 from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.fixed_question import refresh_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.finished_cells import load_scorecards
 from episodic_absa.runs.watched_pair import WatchedPair
@@ -83,11 +84,17 @@ def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(
     assert pair.look() == look
     assert json.loads(watched.stdout)["was_finished"] is False
 
+    later = write_experiment(tmp_path, samples=SAMPLES, experiment={**experiment, "primary_metric": "exact_match"})
+    config = load_experiment(later)
+    refresh_question(grid)
+    assert WatchLine(WatchedPair(config, progress_of(config))).now().endswith("; it includes 0; exploratory")
+
 
 def test_a_pair_to_watch_is_required_and_an_unbounded_metric_is_not_watched(tmp_path: Path) -> None:
-    config = load_experiment(write_experiment(tmp_path))
-    assert WatchedPair(config, GridProgress(), metric="tokens_in").metric == "tuple_f1_explicit"
-    assert WatchedPair(config, GridProgress(), metric="delta_f1").metric == "delta_f1"
+    for primary, watched in (("tuple_micro_f1_explicit", "tuple_f1_explicit"), ("exact_match", "exact_match")):
+        experiment = {"conditions": ["C1", "C2"], "primary_metric": primary}
+        config = load_experiment(write_experiment(tmp_path, experiment=experiment))
+        assert WatchedPair(config, GridProgress()).metric == watched
     alone = write_experiment(tmp_path / "alone", experiment={"conditions": ["C1"], "seeds": [1]})
     with pytest.raises(ConfigError, match=r"nothing to watch; name a pair in experiment\.comparisons"):
         WatchedPair(load_experiment(alone), GridProgress())

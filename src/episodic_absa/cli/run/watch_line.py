@@ -27,7 +27,8 @@ class WatchLine:
         reviews = f"{look.n:,} review{'' if look.n == 1 else 's'}"
         interval = f"95 % confidence sequence {interval_text(look.low, look.high)}"
         zero = "excludes 0" if look.excludes_zero else "includes 0"
-        return f"{start}: {signed(look.mean)}, {interval}, {reviews}; it {zero}"
+        mark = "; exploratory" if pair.is_exploratory() else ""
+        return f"{start}: {signed(look.mean)}, {interval}, {reviews}; it {zero}{mark}"
 
     def recent(self) -> str:
         """Return a line that is at most a second old: a display that refreshes often does not read files each time."""
