@@ -19,6 +19,7 @@ from episodic_absa.metrics import (
     sample_value,
 )
 from episodic_absa.metrics.metric_value import MetricGroup
+from episodic_absa.metrics.per_sample.sample_values import VALUE_METRICS
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import POLARITIES, RISK_IDS
 
@@ -111,7 +112,7 @@ def test_the_mean_of_a_sample_s_values_is_the_metric_of_the_cell(found: list[Sco
         "polarity_conflict": "polarity_conflict_rate",
         "delta_risk": "delta_risk_mean",
     }
-    for metric in PAIRED_METRICS:
+    for metric in VALUE_METRICS:
         of_cell = metrics.get(metric) or metrics.get(f"{metric}_rate") or metrics[named[metric]]
         values = [value for card in found if (value := sample_value(metric, card)) is not None]
         assert (of_cell.value is None) == (not values), metric

@@ -99,7 +99,7 @@ def stability_of(group: Sequence[FinishedCell]) -> Stability:
     return compute_stability(
         by_seed,
         seed_supported=all(cell.manifest.backbone.seed_supported for cell in group),
-        order_varies=any(cell.manifest.shuffle for cell in group),
+        order_varies=any(cell.manifest.config.experiment.shuffle for cell in group),
         orders_apart=any(cell.manifest.names_order for cell in group),
         count_backfilled=group[0].count_backfilled,
     )

@@ -50,7 +50,7 @@ def _change(cards: Sequence[Scorecard], *, count_backfilled: bool) -> Iterator[M
     yield rate("guided_change_rate", kinds["guided"], len(changed))
     yield rate("unguided_drift_rate", kinds["unguided"], len(cards))
     with_gold = [(card, gold) for card in changed if (gold := valid_gold(card)) is not None]
-    deltas = [delta_f1(card, gold, count_backfilled) or 0.0 for card, gold in with_gold]
+    deltas = [delta_f1(card, gold, count_backfilled=count_backfilled) or 0.0 for card, gold in with_gold]
     yield rate("changed_improved_rate", sum(delta > 0 for delta in deltas), len(deltas))
     yield rate("changed_degraded_rate", sum(delta < 0 for delta in deltas), len(deltas))
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
-from episodic_absa.final_tuples import representatives
+from episodic_absa.final_tuples import pairs, representatives
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, valid_gold
 from episodic_absa.metrics.per_sample.structural_errors import (
@@ -44,7 +44,7 @@ def _polarity(
 ) -> Iterator[MetricValue]:
     suffix = "_s1" if stage == "stage1" else ""
     samples = [(predictions(card, stage, count_backfilled=count_backfilled), valid_gold(card)) for card in cards]
-    errors = [count_polarity_errors(tuples, gold) for tuples, gold in samples if gold is not None]
+    errors = [count_polarity_errors(pairs(tuples), gold) for tuples, gold in samples if gold is not None]
     wrong_n = sum(sample.wrong for sample in errors)
     yield count(f"severe_polarity_error_L3_count{suffix}", wrong_n)
     yield rate(f"severe_polarity_error_L3_rate{suffix}", wrong_n, sum(sample.about_gold for sample in errors))

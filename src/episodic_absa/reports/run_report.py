@@ -54,7 +54,7 @@ from episodic_absa.reports.data.report_words import (
 )
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
-from episodic_absa.runs.reading.verified_files import CELL_MARK
+from episodic_absa.runs.reading.verified_files import CELL_MARK, ORDER_MARK
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 
@@ -196,6 +196,7 @@ def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
     return CellState(
         name=cell.path.resolve().name,
         condition=cell.condition,
+        order=manifest.order_id,
         seed=manifest.seed,
         is_build=manifest.is_build,
         completed=manifest.completed,
@@ -208,10 +209,12 @@ def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
 
 
 def _orphan(path: Path) -> CellState:
-    condition, _, seed = path.name.rpartition(CELL_MARK)
+    stem, _, seed = path.name.rpartition(CELL_MARK)
+    condition, _, order = stem.partition(ORDER_MARK)
     return CellState(
         name=path.name,
         condition=condition,
+        order=int(order) if order.isdecimal() else 0,
         seed=int(seed) if seed.isdecimal() else 0,
         is_build=False,
         completed=False,
@@ -224,6 +227,7 @@ def _orphan(path: Path) -> CellState:
 
 def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Intervals) -> tuple[ConditionCard, ...]:
     means = {(row.condition, row.metric): row.mean for row in rows}
+    has_orders = _has_orders(groups)
     cards = []
     for place, (name, group) in enumerate(groups.items()):
         flags, pipeline = group[0].manifest.condition, group[0].manifest.config.pipeline
@@ -240,7 +244,8 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
                 rules=flags.rules,
                 effort=flags.pipeline.effort or pipeline.effort,
                 votes=flags.pipeline.votes or pipeline.votes,
-                seeds=tuple(cell.manifest.seed for cell in group),
+                orders=_orders(group) if has_orders else (),
+                seeds=tuple(sorted({cell.manifest.seed for cell in group})),
                 samples=len(scored),
                 failed=sum(card.status == "error" for card in scored),
                 changed=sum(map(was_changed, scored)),
@@ -253,6 +258,14 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
             )
         )
     return tuple(cards)
+
+
+def _has_orders(groups: Groups) -> bool:
+    return any(cell.manifest.names_order for group in groups.values() for cell in group)
+
+
+def _orders(cells: Sequence[FinishedCell]) -> tuple[int, ...]:
+    return tuple(sorted({cell.manifest.order_id for cell in cells}))
 
 
 def _scored_uids(cells: Sequence[FinishedCell]) -> set[str]:
@@ -284,6 +297,7 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
         domains=_counted(review.domain for review in reviews.values()),
         with_gold=sum(review.gold != "null" for review in reviews.values()),
         gold_configured=manifest.gold is not None,
+        orders=_orders(cells) if _has_orders(groups) else (),
         seeds=tuple(sorted({cell.manifest.seed for cell in cells})),
         shuffled=manifest.shuffle,
         seed_supported=manifest.backbone.seed_supported,
@@ -304,10 +318,18 @@ def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[
 def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
     cells = [cell for group in groups.values() for cell in group]
     of_cells = [samples[cell.path] for cell in cells]
+    has_orders = _has_orders(groups)
     reviews = {uid: facts for cell_samples in reversed(of_cells) for uid, facts in cell_samples.reviews.items()}
     order = dict.fromkeys(uid for cell_samples in of_cells for uid in cell_samples.reviews)
     return Explorer(
-        cells=tuple(ExplorerCell(condition=cell.condition, seed=cell.manifest.seed) for cell in cells),
+        cells=tuple(
+            ExplorerCell(
+                condition=cell.condition,
+                seed=cell.manifest.seed,
+                order=cell.manifest.order_id if has_orders else 0,
+            )
+            for cell in cells
+        ),
         reviews=tuple(
             ReviewEntry(
                 uid=uid,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.metrics import oracles
 from tests.metrics.drawn_cards import any_cards
 
-from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, sample_value
+from episodic_absa.metrics.per_sample.sample_values import MICRO_METRICS, PAIRED_METRICS, sample_value
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 EVERY_PAIRED = (
@@ -68,4 +68,4 @@ def test_the_value_of_a_sample_is_the_metric_of_that_sample(card: Scorecard, cou
 
 
 def test_the_paired_metrics_are_those_agreed_upon() -> None:
-    assert set(PAIRED_METRICS) == set(EVERY_PAIRED)
+    assert set(PAIRED_METRICS) == {*EVERY_PAIRED, *MICRO_METRICS}

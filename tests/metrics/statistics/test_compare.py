@@ -64,9 +64,9 @@ def test_seeds_are_not_mistaken_for_reviews() -> None:
     )
     assert [paired.n_pairs for paired in thrice.metrics] == [3 * paired.n_pairs for paired in once.metrics]
     for paired, same in zip(once.metrics, thrice.metrics, strict=True):
-        assert same.model_dump(exclude={"metric", "kind", "n_pairs"}) == pytest.approx(
-            paired.model_dump(exclude={"metric", "kind", "n_pairs"})
-        )
+        words = {"metric", "kind", "n_pairs", "method", "equivalence"}
+        assert same.model_dump(exclude=words) == pytest.approx(paired.model_dump(exclude=words))
+        assert (same.method, same.equivalence) == (paired.method, paired.equivalence)
     assert once.mcnemar == thrice.mcnemar
 
 
@@ -152,23 +152,43 @@ def test_fewer_than_two_reviews_are_no_sample(n: int) -> None:
     assert (one.difference is None) == (n == 0)
 
 
-def test_the_tests_of_outcome_metrics_are_corrected_together_and_those_of_others_not_at_all() -> None:
+def test_the_primary_metric_is_tested_first_and_then_the_distinct_tests_of_the_other_outcomes() -> None:
     # CHECKLIST 200
-    a = [make_card(f"r{place}", found=found_n, tokens=100 + place) for place, found_n in enumerate(A)]
-    comparison = compare("A", a, "B", make_cards({f"r{place}": found_n for place, found_n in enumerate(B)}))
-    outcome = [paired for paired in comparison.metrics if paired.kind == "outcome" and paired.p_value is not None]
-    assert comparison.mcnemar is not None
-    p_values = [paired.p_value for paired in outcome if paired.p_value is not None]
-    assert comparison.mcnemar.p_value is not None
-    expected = holm([*p_values, comparison.mcnemar.p_value])
-    assert [*(paired.p_holm for paired in outcome), comparison.mcnemar.p_holm] == list(expected)
+    a = [make_card(f"r{place:03d}", found=found_n, tokens=100 + place) for place, found_n in enumerate(A)]
+    comparison = compare("A", a, "B", make_cards(B))
+    assert [paired.is_primary for paired in comparison.metrics] == [True] + [False] * (len(PAIRED_METRICS) - 1)
+    p_values = {paired.metric: paired.p_value for paired in comparison.metrics if paired.kind == "outcome"}
+    assert comparison.of(F1).p_holm == p_values[F1]
+    # Without implicit gold these are the same differences as those of the primary metric: one test.
+    for same in ("tuple_f1_overall", "tuple_f1_lenient", "tuple_f1_after_rep"):
+        assert comparison.of(same).p_holm == p_values[F1]
+    # McNemar's test is the exact test of exact_match; recall and the two other micro metrics are tests of their own.
+    matched = comparison.mcnemar
+    assert matched is not None
+    assert matched.p_value == pytest.approx(p_values["exact_match"])
+    distinct = ["exact_match", "tuple_micro_f1_explicit", "tuple_micro_recall_explicit"]
+    corrected = holm([p_values[metric] or 0.0 for metric in distinct])
+    for metric, p_holm in zip(distinct, corrected, strict=True):
+        assert comparison.of(metric).p_holm == pytest.approx(max(p_holm, p_values[F1] or 0.0))
+    assert matched.p_holm == comparison.of("exact_match").p_holm
     tokens = comparison.of("tokens_in")
     assert tokens.p_value is not None
     assert (tokens.kind, tokens.p_holm, claim_strength(tokens)) == ("efficiency", None, "none")
 
 
+def test_another_primary_metric_comes_first_and_opens_the_gate() -> None:
+    comparison = compare("A", make_cards(A), "B", make_cards(B), primary="exact_match", smallest_effect=0.2)
+    assert (comparison.metrics[0].metric, comparison.primary.smallest_effect) == ("exact_match", 0.2)
+    assert comparison.primary.p_holm == comparison.primary.p_value
+    others = [paired for paired in comparison.metrics[1:] if paired.p_holm is not None]
+    assert all(paired.p_holm >= (comparison.primary.p_value or 0.0) for paired in others)  # type: ignore[operator]
+    for wrong in ({"primary": "calls"}, {"primary": "accuracy"}, {"smallest_effect": 0.0}):
+        with pytest.raises(ValueError, match=r"outcome metric|smallest effect"):
+            compare("A", make_cards(A), "B", make_cards(B), **wrong)  # type: ignore[arg-type]
+
+
 def test_the_same_sample_twice_is_refused_by_name() -> None:
-    with pytest.raises(ContractError, match="side one has sample r1 with seed 1 twice"):
+    with pytest.raises(ContractError, match="side one has sample r1 in order 0 with seed 1 twice"):
         compare("side one", [make_card("r1"), make_card("r1")], "B", [make_card("r1")])
 
 

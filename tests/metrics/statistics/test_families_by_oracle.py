@@ -128,13 +128,16 @@ def test_holm_by_table(p_values: tuple[float, ...], expected: tuple[float, ...])
 
 
 def assert_holm(found: Comparison) -> None:
-    """Holm over the tests of outcome metrics: the paired ones and McNemar's."""
+    """The primary metric first; then Holm over the distinct tests of the other outcomes and McNemar's."""
     outcomes = [paired for paired in found.metrics if paired.kind == "outcome" and paired.p_value is not None]
-    tests = [(paired.p_value, paired.p_holm) for paired in outcomes]
+    tests = [(paired.p_value or 0.0, paired.p_holm or 0.0) for paired in outcomes if not paired.is_primary]
     if found.mcnemar is not None and found.mcnemar.p_value is not None:
-        tests.append((found.mcnemar.p_value, found.mcnemar.p_holm))
-    raw = [p for p, _ in tests if p is not None]
-    assert [adjusted for _, adjusted in tests] == pytest.approx(stepped_down(raw))
+        tests.append((found.mcnemar.p_value, found.mcnemar.p_holm or 0.0))
+    gate = 0.0 if found.primary.n_uids == 0 else found.primary.p_holm if found.primary.p_holm is not None else 1.0
+    assert found.primary.p_holm == found.primary.p_value
+    # Equal tests count once, so that Holm over all of them is an upper bound and p a lower one.
+    for (p_value, adjusted), most in zip(tests, stepped_down([p for p, _ in tests]), strict=True):
+        assert max(gate, p_value) - 1e-12 <= adjusted <= max(gate, most) + 1e-12
     for paired in found.metrics:
         if paired.kind != "outcome" or paired.p_value is None:
             assert paired.p_holm is None, paired.metric

@@ -133,18 +133,21 @@ def test_a_comparison_has_every_paired_metric_once_under_both_names() -> None:
 
 
 # CHECKLIST 200
-@pytest.mark.parametrize("spread", ["even", "skewed"])
-def test_the_interval_agrees_with_a_plain_percentile_bootstrap(spread: str) -> None:
+@pytest.mark.parametrize(("spread", "n"), [("even", 250), ("skewed", 40)])
+def test_the_interval_is_a_percentile_bootstrap_or_wider_where_that_is_too_narrow(spread: str, n: int) -> None:
     rng = np.random.default_rng(3)
-    drawn = rng.normal(20, 100, 40) if spread == "even" else rng.exponential(60, 40) - 40
+    drawn = rng.normal(20, 100, n) if spread == "even" else rng.exponential(60, n) - 40
     differences = [round(d) for d in drawn]
     found = compared(differences)
     sample = np.array(differences, dtype=float)
-    means = rng.choice(sample, size=(20_000, len(sample))).mean(axis=1)
+    means = rng.choice(sample, size=(10_000, len(sample))).mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     error = 0.15 * sample.std() / math.sqrt(len(sample))
+    assert found.method == ("percentile" if spread == "even" else "studentised")
     assert found.ci_low == pytest.approx(low, abs=error)
-    assert found.ci_high == pytest.approx(high, abs=error)
+    assert found.ci_high is not None
+    # A long tail upwards: the sample may have missed its end.
+    assert found.ci_high > high + 2 * error if spread == "skewed" else found.ci_high == pytest.approx(high, abs=error)
 
 
 # CHECKLIST 200
@@ -152,9 +155,10 @@ def test_reviews_are_resampled_not_seeds() -> None:
     """Thirty seeds of two reviews know no more than two reviews do."""
     a = {(uid, seed): 100 + (10 if uid == "u0" else 0) for uid in ("u0", "u1") for seed in range(30)}
     found = tokens_of(compare("A", cards(a), "B", cards(dict.fromkeys(a, 100))))
+    once = {key: tokens for key, tokens in a.items() if key[1] == 0}
+    single = tokens_of(compare("A", cards(once), "B", cards(dict.fromkeys(once, 100))))
     assert (found.n_uids, found.n_pairs) == (2, 60)
-    assert found.ci_low == pytest.approx(0.0)
-    assert found.ci_high == pytest.approx(10.0)
+    assert (found.ci_low, found.ci_high) == (single.ci_low, single.ci_high)
     assert found.p_value == pytest.approx(1.0, abs=0.02)
 
 

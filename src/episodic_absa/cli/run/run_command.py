@@ -46,7 +46,7 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment: every condition with every seed.
+    """Run an experiment: every condition in every order with every seed.
 
     What is on disk is continued, never repeated: after Ctrl-C, a crash or kill -9 give the same command again. Samples
     that failed are run again.

@@ -21,27 +21,28 @@ def implicit(pairs: Pairs) -> Pairs:
     return frozenset(pair for pair in pairs if not pair[0])
 
 
-def score_explicit(tuples: Tuples, gold: Pairs) -> float | None:
+def f1_explicit(predicted: Pairs, gold: Pairs) -> float | None:
     """Return F1 over explicit pairs; None without explicit gold."""
-    predicted, expected = explicit(pairs_of(tuples)), explicit(gold)
+    predicted, expected = explicit(predicted), explicit(gold)
     return _f1(len(predicted & expected), predicted, expected)
 
 
-def score_overall(tuples: Tuples, gold: Pairs) -> float | None:
+def f1_overall(predicted: Pairs, gold: Pairs) -> float | None:
     """Return F1 over explicit and implicit pairs together; None without gold pairs."""
-    predicted = pairs_of(tuples)
     return _f1(len(predicted & gold), predicted, gold)
 
 
-def score_implicit(tuples: Tuples, gold: Pairs) -> float | None:
+def f1_implicit(predicted: Pairs, gold: Pairs) -> float | None:
     """Return F1 over implicit pairs; None without implicit gold."""
-    predicted, expected = implicit(pairs_of(tuples)), implicit(gold)
+    expected = implicit(gold)
+    if not expected:
+        return None
+    predicted = implicit(predicted)
     return _f1(len(predicted & expected), predicted, expected)
 
 
-def score_lenient(tuples: Tuples, gold: Pairs) -> float | None:
+def f1_lenient(predicted: Pairs, gold: Pairs) -> float | None:
     """Return F1 where an implicit gold pair may match any unmatched prediction of its polarity."""
-    predicted = pairs_of(tuples)
     hit_n = len(predicted & gold)
     unmatched = [polarity for _, polarity in predicted - gold]
     # Gold has at most one implicit pair per polarity, so two gold pairs never compete for the same prediction.
@@ -49,9 +50,14 @@ def score_lenient(tuples: Tuples, gold: Pairs) -> float | None:
     return _f1(hit_n, predicted, gold)
 
 
+def exact_match(predicted: Pairs, gold: Pairs) -> float | None:
+    """Return 1 if the predicted pairs equal the gold pairs, else 0; empty gold is gold without an opinion."""
+    return float(predicted == gold)
+
+
 def score_after_representative(tuples: Tuples, gold: Pairs) -> float | None:
-    """Return `score_overall` with one representative tuple per predicted aspect."""
-    return score_overall(tuple(representatives(tuples).values()), gold)
+    """Return `f1_overall` with one representative tuple per predicted aspect."""
+    return f1_overall(pairs_of(representatives(tuples).values()), gold)
 
 
 def score_precision_explicit(tuples: Tuples, gold: Pairs) -> float | None:
@@ -67,8 +73,8 @@ def score_recall_explicit(tuples: Tuples, gold: Pairs) -> float | None:
 
 
 def score_exact(tuples: Tuples, gold: Pairs) -> float | None:
-    """Return 1 if the predicted pairs equal the gold pairs, else 0; empty gold is gold without an opinion."""
-    return float(pairs_of(tuples) == gold)
+    """Return `exact_match` of tuples."""
+    return exact_match(pairs_of(tuples), gold)
 
 
 def score_implicit_missed(tuples: Tuples, gold: Pairs) -> float | None:
@@ -77,18 +83,22 @@ def score_implicit_missed(tuples: Tuples, gold: Pairs) -> float | None:
 
 
 def score_generalized(tuples: Tuples, gold: Pairs) -> float | None:
-    """Return `score_overall` where similar terms count as equal."""
+    """Return `f1_overall` where similar terms count as equal."""
     predicted = pairs_of(tuples)
     return _f1(count_similar_pairs(predicted, gold), predicted, gold) if gold else None
 
 
+def _of_pairs(score: Callable[[Pairs, Pairs], float | None]) -> PairScore:
+    return lambda tuples, gold: score(pairs_of(tuples), gold)
+
+
 PAIR_SCORES: Final[Mapping[str, PairScore]] = {
-    "tuple_f1_explicit": score_explicit,
+    "tuple_f1_explicit": _of_pairs(f1_explicit),
     "tuple_precision_explicit": score_precision_explicit,
     "tuple_recall_explicit": score_recall_explicit,
-    "tuple_f1_overall": score_overall,
-    "tuple_f1_implicit": score_implicit,
-    "tuple_f1_lenient": score_lenient,
+    "tuple_f1_overall": _of_pairs(f1_overall),
+    "tuple_f1_implicit": _of_pairs(f1_implicit),
+    "tuple_f1_lenient": _of_pairs(f1_lenient),
     "tuple_f1_after_rep": score_after_representative,
     "exact_match": score_exact,
     "implicit_invalid_pred_rate": score_implicit_missed,

@@ -1,28 +1,29 @@
 """What one sample adds to the metrics on which two conditions are compared: a value, or counts for a ratio of sums."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from episodic_absa.final_tuples import pairs
-from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, predictions, valid_gold
-from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES, explicit, score_explicit
+from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples, predictions, valid_gold
+from episodic_absa.metrics.per_sample.pair_scores import (
+    exact_match,
+    explicit,
+    f1_explicit,
+    f1_implicit,
+    f1_lenient,
+    f1_overall,
+    score_after_representative,
+)
 from episodic_absa.metrics.per_sample.structural_errors import (
-    bucket_of,
+    Bucket,
+    bucket_of_judged,
     count_polarity_errors,
-    has_conflict,
-    has_hallucination,
-    has_residual_risk,
+    judged_predictions,
+    leaves_risk,
+    pairs_conflict,
 )
-from episodic_absa.schemas.run_files.scorecard import Scorecard
-
-_PAIRED_SCORES: Final = (
-    "tuple_f1_explicit",
-    "tuple_f1_overall",
-    "tuple_f1_lenient",
-    "tuple_f1_implicit",
-    "tuple_f1_after_rep",
-    "exact_match",
-)
+from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, Scorecard
 
 
 class ExplicitCounts(NamedTuple):
@@ -31,6 +32,63 @@ class ExplicitCounts(NamedTuple):
     hits: int
     predicted: int
     gold: int
+
+
+class ScoredSample:
+    """One successful sample: what several metrics read of its scorecard is computed once."""
+
+    def __init__(self, card: Scorecard, *, count_backfilled: bool) -> None:
+        self.card = card
+        self._count_backfilled = count_backfilled
+
+    @cached_property
+    def gold(self) -> Pairs | None:
+        """The gold pairs; None without valid gold."""
+        return valid_gold(self.card)
+
+    @cached_property
+    def final(self) -> Tuples:
+        """The final tuples that count as predictions."""
+        return predictions(self.card, count_backfilled=self._count_backfilled)
+
+    @cached_property
+    def predicted(self) -> Pairs:
+        """The pairs of the final tuples."""
+        return pairs(self.final)
+
+    @cached_property
+    def predicted_before(self) -> Pairs:
+        """The pairs of the Stage1 tuples."""
+        return pairs(predictions(self.card, "stage1", count_backfilled=self._count_backfilled))
+
+    @cached_property
+    def has_conflict(self) -> bool:
+        """Whether the final pairs give one term two polarities."""
+        return pairs_conflict(self.predicted)
+
+    @cached_property
+    def judged(self) -> tuple[JudgedSentiment, ...]:
+        """The grounding judgement of each predicted final tuple."""
+        return judged_predictions(self.card, count_backfilled=self._count_backfilled)
+
+    @cached_property
+    def bucket(self) -> Bucket:
+        """The grounding bucket."""
+        return bucket_of_judged(self.card, self.judged)
+
+    def values(self) -> tuple[float | None, ...]:
+        """Return the values of VALUE_METRICS."""
+        gold = self.gold
+        with_gold = (None if gold is None else score(self, gold) for score in _WITH_GOLD.values())
+        return (*with_gold, *(value_of(self) for value_of in _WITHOUT_GOLD.values()))
+
+    def explicit_counts(self) -> ExplicitCounts | None:
+        """Return what the sample adds to MICRO_METRICS; None without explicit gold."""
+        expected = explicit(self.gold) if self.gold else None
+        if not expected:
+            return None
+        predicted = explicit(self.predicted)
+        return ExplicitCounts(len(predicted & expected), len(predicted), len(expected))
 
 
 def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False) -> float | None:
@@ -52,38 +110,15 @@ def sample_value(metric: str, card: Scorecard, *, count_backfilled: bool = False
         raise KeyError(metric)
     if card.status == "error":
         return None
+    sample = ScoredSample(card, count_backfilled=count_backfilled)
     if without_gold is not None:
-        return without_gold(card, count_backfilled)
-    gold = valid_gold(card)
-    return None if gold is None or with_gold is None else with_gold(card, gold, count_backfilled)
+        return without_gold(sample)
+    return None if sample.gold is None or with_gold is None else with_gold(sample, sample.gold)
 
 
-def sample_values(card: Scorecard, *, count_backfilled: bool = False) -> dict[str, float | None]:
-    """Return every value of one sample, as `sample_value` does; the gold is read once."""
-    if card.status == "error":
-        return dict.fromkeys(VALUE_METRICS)
-    gold = valid_gold(card)
-    scores = {
-        metric: None if gold is None else score(card, gold, count_backfilled) for metric, score in _WITH_GOLD.items()
-    }
-    return {**scores, **{metric: value_of(card, count_backfilled) for metric, value_of in _WITHOUT_GOLD.items()}}
-
-
-def explicit_counts(card: Scorecard, *, count_backfilled: bool = False) -> ExplicitCounts | None:
-    """Return what one sample adds to the micro metrics; None if it failed or has no explicit gold."""
-    gold = valid_gold(card) if card.status == "ok" else None
-    expected = explicit(gold) if gold else None
-    if not expected:
-        return None
-    predicted = explicit(pairs(predictions(card, count_backfilled=count_backfilled)))
-    return ExplicitCounts(len(predicted & expected), len(predicted), len(expected))
-
-
-def delta_f1(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float | None:  # noqa: FBT001 - one signature for all
+def delta_f1(card: Scorecard, gold: Pairs, *, count_backfilled: bool) -> float | None:
     """Return explicit F1 of the final tuples minus that of the Stage1 tuples; None without explicit gold."""
-    final = score_explicit(predictions(card, count_backfilled=count_backfilled), gold)
-    before = score_explicit(predictions(card, "stage1", count_backfilled=count_backfilled), gold)
-    return None if final is None or before is None else final - before
+    return _delta_f1(ScoredSample(card, count_backfilled=count_backfilled), gold)
 
 
 def delta_risk(card: Scorecard) -> int:
@@ -97,34 +132,41 @@ def was_changed(card: Scorecard) -> bool:
     return card.stage_delta is not None and card.stage_delta.changed
 
 
-def _pair_score(metric: str) -> "_WithGold":
-    score = PAIR_SCORES[metric]
-    return lambda card, gold, backfilled: score(predictions(card, count_backfilled=backfilled), gold)
+def _delta_f1(sample: ScoredSample, gold: Pairs) -> float | None:
+    final, before = f1_explicit(sample.predicted, gold), f1_explicit(sample.predicted_before, gold)
+    return None if final is None or before is None else final - before
 
 
-def _severe(card: Scorecard, gold: Pairs, count_backfilled: bool) -> float:  # noqa: FBT001 - one signature for all
-    return float(count_polarity_errors(predictions(card, count_backfilled=count_backfilled), gold).wrong > 0)
+def _after_representative(sample: ScoredSample, gold: Pairs) -> float | None:
+    # Without a conflict every tuple is the representative of its aspect.
+    if not sample.has_conflict:
+        return f1_overall(sample.predicted, gold)
+    return score_after_representative(sample.final, gold)
 
 
-_WithGold = Callable[[Scorecard, Pairs, bool], float | None]
-_WithoutGold = Callable[[Scorecard, bool], float | None]
-
-_WITH_GOLD: Final[Mapping[str, _WithGold]] = {
-    **{metric: _pair_score(metric) for metric in _PAIRED_SCORES},
-    "delta_f1": delta_f1,
-    "severe_polarity_error": _severe,
+_WITH_GOLD: Final[Mapping[str, Callable[[ScoredSample, Pairs], float | None]]] = {
+    "tuple_f1_explicit": lambda sample, gold: f1_explicit(sample.predicted, gold),
+    "tuple_f1_overall": lambda sample, gold: f1_overall(sample.predicted, gold),
+    "tuple_f1_lenient": lambda sample, gold: f1_lenient(sample.predicted, gold),
+    "tuple_f1_implicit": lambda sample, gold: f1_implicit(sample.predicted, gold),
+    "tuple_f1_after_rep": _after_representative,
+    "exact_match": lambda sample, gold: exact_match(sample.predicted, gold),
+    "delta_f1": _delta_f1,
+    "severe_polarity_error": lambda sample, gold: float(count_polarity_errors(sample.predicted, gold).wrong > 0),
 }
-_WITHOUT_GOLD: Final[Mapping[str, _WithoutGold]] = {
-    "polarity_conflict": lambda card, backfilled: float(has_conflict(predictions(card, count_backfilled=backfilled))),
-    "unsupported": lambda card, backfilled: float(bucket_of(card, count_backfilled=backfilled) == "unsupported"),
-    "aspect_hallucination": lambda card, backfilled: float(has_hallucination(card, count_backfilled=backfilled)),
-    "changed": lambda card, _: float(was_changed(card)),
-    "delta_risk": lambda card, _: float(delta_risk(card)),
-    "outcome_residual_risk": lambda card, backfilled: float(has_residual_risk(card, count_backfilled=backfilled)),
-    "validator_residual_risk": lambda card, _: float(bool(card.stage2_structural_risk)),
-    "tokens_in": lambda card, _: float(card.usage.tokens_in),
-    "tokens_out": lambda card, _: float(card.usage.tokens_out),
-    "calls": lambda card, _: float(card.usage.calls),
+_WITHOUT_GOLD: Final[Mapping[str, Callable[[ScoredSample], float | None]]] = {
+    "polarity_conflict": lambda sample: float(sample.has_conflict),
+    "unsupported": lambda sample: float(sample.bucket == "unsupported"),
+    "aspect_hallucination": lambda sample: float(any(not judgement.term_in_text for judgement in sample.judged)),
+    "changed": lambda sample: float(was_changed(sample.card)),
+    "delta_risk": lambda sample: float(delta_risk(sample.card)),
+    "outcome_residual_risk": lambda sample: float(
+        leaves_risk(sample.card, conflicts=sample.has_conflict, bucket=sample.bucket)
+    ),
+    "validator_residual_risk": lambda sample: float(bool(sample.card.stage2_structural_risk)),
+    "tokens_in": lambda sample: float(sample.card.usage.tokens_in),
+    "tokens_out": lambda sample: float(sample.card.usage.tokens_out),
+    "calls": lambda sample: float(sample.card.usage.calls),
 }
 
 VALUE_METRICS: Final[tuple[str, ...]] = (*_WITH_GOLD, *_WITHOUT_GOLD)

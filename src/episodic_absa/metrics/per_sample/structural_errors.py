@@ -4,7 +4,6 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples, predictions
-from episodic_absa.metrics.per_sample.pair_scores import explicit
 from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, Scorecard
 
 Bucket = Literal["explicit", "implicit", "explicit_failure", "unsupported"]
@@ -22,14 +21,18 @@ class PolarityErrors(NamedTuple):
 
 def has_conflict(tuples: Tuples) -> bool:
     """Return whether an aspect has two or more polarities. The caller decides whether `tuples` includes backfills."""
-    predicted = pairs(tuples)
+    return pairs_conflict(pairs(tuples))
+
+
+def pairs_conflict(predicted: Pairs) -> bool:
+    """Return whether a term has two or more polarities."""
     return len({term for term, _ in predicted}) < len(predicted)
 
 
-def count_polarity_errors(tuples: Tuples, gold: Pairs) -> PolarityErrors:
+def count_polarity_errors(predicted: Pairs, gold: Pairs) -> PolarityErrors:
     """Count the predictions about gold terms, and those of them with a wrong polarity."""
-    terms = {term for term, _ in explicit(gold)}
-    about_gold = [pair for pair in pairs(tuples) if pair[0] in terms]
+    terms = {term for term, _ in gold if term}
+    about_gold = [pair for pair in predicted if pair[0] in terms]
     return PolarityErrors(sum(pair not in gold for pair in about_gold), len(about_gold))
 
 
@@ -44,8 +47,12 @@ def judged_predictions(card: Scorecard, *, count_backfilled: bool) -> tuple[Judg
 
 def bucket_of(card: Scorecard, *, count_backfilled: bool) -> Bucket:
     """Return the grounding bucket of a sample: that of its first predicted tuple."""
+    return bucket_of_judged(card, judged_predictions(card, count_backfilled=count_backfilled))
+
+
+def bucket_of_judged(card: Scorecard, judged: tuple[JudgedSentiment, ...]) -> Bucket:
+    """Return the same where the judgements of the predicted tuples are known."""
     has_label = card.moderator is not None and card.moderator.applied_rules != ("Z",)
-    judged = judged_predictions(card, count_backfilled=count_backfilled)
     if not judged:
         return "implicit" if has_label else "unsupported"
     first = judged[0]
@@ -58,11 +65,13 @@ def bucket_of(card: Scorecard, *, count_backfilled: bool) -> Bucket:
 
 def has_residual_risk(card: Scorecard, *, count_backfilled: bool) -> bool:
     """Return whether the final result still has a risk or a polarity conflict, or is unsupported."""
-    return (
-        bool(card.risk_after and card.risk_after.tags)
-        or has_conflict(predictions(card, count_backfilled=count_backfilled))
-        or bucket_of(card, count_backfilled=count_backfilled) == "unsupported"
-    )
+    conflicts = has_conflict(predictions(card, count_backfilled=count_backfilled))
+    return leaves_risk(card, conflicts=conflicts, bucket=bucket_of(card, count_backfilled=count_backfilled))
+
+
+def leaves_risk(card: Scorecard, *, conflicts: bool, bucket: Bucket) -> bool:
+    """Return the same where conflict and bucket are known."""
+    return bool(card.risk_after and card.risk_after.tags) or conflicts or bucket == "unsupported"
 
 
 def has_hallucination(card: Scorecard, *, count_backfilled: bool) -> bool:

@@ -219,9 +219,11 @@ def _corrected(
         if row.kind == "outcome" and row.p_value is not None
     }
     if matched is not None and matched.p_value is not None:
-        of_matches = next(row for row in metrics if row.metric == _MATCHES)
-        # With one sample per review McNemar's test is the sign-flip test of exact matches.
-        is_same = of_matches.n_pairs == of_matches.n_uids and _MATCHES in tests
+        of_matches = paired[_MATCHES].cells
+        # Where every review has the difference -1, 0 or 1, McNemar's test is the sign-flip test of exact matches.
+        is_same = of_matches is not None and all(
+            abs(value - round(value)) < 10.0**-FINEST_DIGITS for value in of_matches.of_reviews.tolist()
+        )
         tests[_MCNEMAR] = (paired[_MATCHES].differing if is_same else _MCNEMAR.encode(), matched.p_value)
     adjusted = _adjusted(tests, primary.metric, has_primary=primary.n_uids > 0)
     if matched is not None:

@@ -12,8 +12,7 @@ from episodic_absa.metrics.per_sample.sample_values import (
     MICRO_METRICS,
     VALUE_METRICS,
     ExplicitCounts,
-    explicit_counts,
-    sample_values,
+    ScoredSample,
 )
 from episodic_absa.metrics.statistics.paired.cells import PairedCells
 from episodic_absa.metrics.statistics.whole_units import FINEST_DIGITS
@@ -27,6 +26,7 @@ SampleKey = tuple[str, int, int]
 """uid, order and seed."""
 Cards = Mapping[SampleKey, Scorecard]
 _COUNTS: Final = len(ExplicitCounts._fields)
+_NO_COUNTS: Final = (None,) * _COUNTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +127,15 @@ def _table(
     table = np.full((len(keys), len(VALUE_METRICS) + _COUNTS), np.nan)
     known = np.zeros(table.shape[1], dtype=np.int64)
     for key, card in cards.items():
-        values = sample_values(card, count_backfilled=count_backfilled)
-        shared = explicit_counts(card, count_backfilled=count_backfilled) or (None,) * _COUNTS
-        row = np.array([*values.values(), *shared], dtype=np.float64)
-        known += ~np.isnan(row)
+        if card.status == "error":
+            continue
+        sample = ScoredSample(card, count_backfilled=count_backfilled)
+        row = (*sample.values(), *(sample.explicit_counts() or _NO_COUNTS))
         if key in rows:
             table[rows[key]] = row
+        else:
+            known += [value is not None for value in row]
+    known += (~np.isnan(table)).sum(axis=0)
     return table, known
 
 

@@ -36,6 +36,8 @@ class RunFacts(FrozenModel):
     with_gold: int
     """Reviews that carry gold."""
     gold_configured: bool
+    orders: tuple[int, ...] = ()
+    """Ascending; empty if all reviews are in the order of the file or the seed sets the order."""
     seeds: tuple[int, ...]
     """Ascending."""
     shuffled: bool
@@ -47,10 +49,11 @@ class RunFacts(FrozenModel):
 
 
 class CellState(FrozenModel):
-    """One condition with one seed: how far it came."""
+    """One condition with one order and one seed: how far it came."""
 
     name: str
     condition: str
+    order: int = 0
     seed: int
     is_build: bool
     completed: bool
@@ -76,6 +79,8 @@ class ConditionCard(FrozenModel):
     rules: Rules
     effort: Effort
     votes: int
+    orders: tuple[int, ...] = ()
+    """Empty where `RunFacts.orders` is empty."""
     seeds: tuple[int, ...]
     samples: int
     failed: int
@@ -90,14 +95,14 @@ class ConditionCard(FrozenModel):
 
 
 class ConditionValue(FrozenModel):
-    """One metric in one condition, over its seeds."""
+    """One metric in one condition, over its orders and seeds."""
 
     value: float | None
     sd: float | None = None
-    """Sample standard deviation over seeds; None with one seed."""
+    """Sample standard deviation over orders, over seeds in a run of one order; None with one of them."""
     numerator: float | None = None
     denominator: float | None = None
-    """Sums over seeds."""
+    """Sums over orders and seeds."""
     low: float | None = None
     high: float | None = None
     """95 % interval over reviews, where the metric has a value per review."""
@@ -206,6 +211,8 @@ class GrowthLine(FrozenModel):
 
     condition: str
     colour: int
+    order: int | None = None
+    """None where `RunFacts.orders` is empty."""
     seed: int
     points: tuple[tuple[int, float], ...]
     """(last sample of the window, value); windows without a value are left out."""
@@ -358,6 +365,8 @@ class ExplorerCell(FrozenModel):
 
     condition: str
     seed: int
+    order: int = 0
+    """0 in all cells where `RunFacts.orders` is empty."""
 
 
 class Explorer(FrozenModel):

@@ -48,7 +48,7 @@ _PANELS: Final = (
 )
 _FAMILIES: Final = ("override_skip_", "adopt_reason_", "injection_trigger_", "stage2_injection_trigger_")
 _LANGUAGES: Final[tuple[ClaimLanguage, ...]] = ("en", "ko")
-_SEED_NOTE: Final = "the seeds are one trial"
+_TRIAL_NOTES: Final = ("the seeds are one trial", "the orders are one trial")
 Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 """By condition and metric."""
 Groups = Mapping[str, Sequence[FinishedCell]]
@@ -191,8 +191,8 @@ def _metric_row(
 ) -> MetricRow:
     definition = definition_of(metric)
     rows = [by_name[condition, metric] for condition in conditions]
-    # A note about some conditions would read as true of all; notes about seeds stand on the first screen.
-    notes = [[part for part in row.note.split("; ") if part and not part.startswith(_SEED_NOTE)] for row in rows]
+    # A note about some conditions would read as true of all; notes about orders and seeds stand on the first screen.
+    notes = [[part for part in row.note.split("; ") if part and not part.startswith(_TRIAL_NOTES)] for row in rows]
     shared = [part for part in notes[0] if all(part in others for others in notes)]
     baseline = by_name.get((BASELINE, metric))
     return MetricRow(
@@ -216,7 +216,7 @@ def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue
     low, high = interval or (None, None)
     return ConditionValue(
         value=row.mean,
-        sd=row.sd,
+        sd=row.sd if row.sd_orders is None else row.sd_orders,
         numerator=row.numerator,
         denominator=row.denominator,
         low=low,

@@ -22,6 +22,9 @@ _NOTES_KO: Final = {
     "eligible=false: the backend ignores the seed and the order is not shuffled, so all seeds are one trial": (
         "백엔드가 시드를 무시하고 순서를 섞지 않으므로 모든 시드가 한 번의 시행입니다"
     ),
+    "eligible=false: the backend ignores the seed, and orders are not compared, so all seeds are one trial": (
+        "백엔드가 시드를 무시하고 순서끼리는 비교하지 않으므로 모든 시드가 한 번의 시행입니다"
+    ),
     "eligible=false: no sample has two trials": "두 번 이상 시행한 샘플이 없습니다",
     "a price is not known": "단가를 알 수 없습니다",
     "no gold to take a majority from": "다수 극성을 구할 정답이 없습니다",

@@ -1,4 +1,4 @@
-"""One value along the run: a thin line per seed; each condition has its own colour and dash."""
+"""One value along the run: a thin line per order and seed; each condition has its own colour and dash."""
 
 from typing import Final
 
@@ -62,7 +62,15 @@ def _in_words(panel: GrowthPanel) -> Bilingual:
     ends = [(line, line.points[0][1], line.points[-1][1]) for line in panel.lines if line.points]
     return Bilingual(
         en="; ".join(
-            f"{line.condition}, seed {line.seed}: from {first:.3g} to {last:.3g}" for line, first, last in ends
+            f"{line.condition}, {_order(line, 'order')}seed {line.seed}: from {first:.3g} to {last:.3g}"
+            for line, first, last in ends
         ),
-        ko="; ".join(f"{line.condition}, 시드 {line.seed}: {first:.3g}에서 {last:.3g}" for line, first, last in ends),
+        ko="; ".join(
+            f"{line.condition}, {_order(line, '순서')}시드 {line.seed}: {first:.3g}에서 {last:.3g}"
+            for line, first, last in ends
+        ),
     )
+
+
+def _order(line: GrowthLine, noun: str) -> str:
+    return "" if line.order is None else f"{noun} {line.order}, "
