@@ -147,10 +147,29 @@ def too_often(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [f"{row['situation']}, {row['orders']} order(s): {error:.1%}" for row, error in errors if error > MOST]
 
 
+def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the rows of the table in docs/statistics_simulated.md; shares in %."""
+    return [
+        f"| {row['situation']} | {row['reviews']} | {row['orders']} | {row['false_direction']:.1%} | "
+        f"{row['false_significant']:.1%} | +{row['effect']:g} | {row['power_significant']:.0%} |".replace("%", " %")
+        for row in rows
+    ]
+
+
+def look_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the rows of the table of looks."""
+    return [
+        f"| {row['situation']} | {row['orders']} | {row['false_sequence']:.1%} | "
+        f"{row['false_compare_at_every_look']:.1%} | +{row['effect']:g} | {row['power_sequence']:.0%} | "
+        f"{row['median_stop']} |".replace("%", " %")
+        for row in rows
+    ]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Type I error and power on simulated experiments.")
     parser.add_argument("--experiments", type=int, default=2000, help="null experiments per situation")
-    parser.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples; `compare` uses 10,000")
+    parser.add_argument("--resamples", type=int, default=1000, help="bootstrap resamples; `compare` uses 10,000")
     parser.add_argument("--latest", type=Path, default=LATEST)
     options = parser.parse_args(arguments)
     results: dict[str, list[dict[str, Any]]] = {"protected": [], "unprotected": [], "looks": []}
@@ -163,7 +182,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for situation in situations:
             results[kind].append(measured(situation, options.experiments, resamples=options.resamples))
             print(json.dumps(results[kind][-1]), flush=True)
-    print(f"{time.monotonic() - started:.0f} s")
+    lines = (*table_lines([*results["protected"], *results["unprotected"]]), *look_lines(results["looks"]))
+    print(*lines, f"{time.monotonic() - started:.0f} s", sep="\n")
     known = json.loads(options.latest.read_text()) if options.latest.exists() else {}
     options.latest.write_text(json.dumps({**known, "statistics": results}, indent=2, sort_keys=True) + "\n")
     if wrong := too_often([*results["protected"], *results["looks"]]):
