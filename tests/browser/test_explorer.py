@@ -1,5 +1,6 @@
 """The sample explorer, clicked through in a real browser."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 from tests.reports.grid_making import Line, change_lines, failed_card, read_lines
 
 from episodic_absa.analysis.finished_run import load_run
-from episodic_absa.reports.run_report import REPORT, write_pages
+from episodic_absa.reports.data.report_samples import SampleReader
+from episodic_absa.reports.page.html_report import render_report
+from episodic_absa.reports.run_report import REPORT, build_report, write_pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -180,6 +183,25 @@ def test_a_failed_sample_says_where_and_why(reader: Reader, report: Path, tmp_pa
     reader.expect(page.locator(".failure")).to_have_text("failed timeout in debate: no answer <b>within</b> 60 s")
     page.select_option("#pick-b", "")
     reader.expect(page.locator(".part")).to_have_count(1)
+
+
+# CHECKLIST 253
+def test_a_reader_chooses_the_order_and_the_address_names_it(reader: Reader, report: Path, tmp_path: Path) -> None:
+    grid = Path(shutil.copytree(report.parent, tmp_path / "ordered"))
+    for place, seed in enumerate((42, 123), start=1):
+        for path in grid.glob(f"C*__seed{seed}/manifest.json"):
+            manifest = json.loads(path.read_bytes()) | {"shuffle": False, "order": place, "seed": 42}
+            path.write_text(json.dumps(manifest), "utf-8")
+    run, samples = load_run(grid), SampleReader(with_text=True)
+    data = build_report(run, {cell.path: samples.read(cell) for cell in run.cells})
+    (grid / REPORT).write_text(render_report(data), "utf-8")
+    page = reader.open(grid / REPORT)
+    assert page.locator("#pick-order option").all_inner_texts() == ["1", "2"]
+    assert page.locator("#pick-seed").is_hidden()
+    page.select_option("#pick-order", "2")
+    open_listed(reader, page)
+    assert "order=2&seed=42" in page.evaluate("location.hash")
+    assert found(reader.open(grid / REPORT, hash_=page.evaluate("location.hash"))) == 24
 
 
 def test_a_condition_that_lacks_a_seed_is_never_shown_with_another(

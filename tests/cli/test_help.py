@@ -20,7 +20,7 @@ def test_help_is_given_at_every_level(cli: Cli, arguments: tuple[str, ...]) -> N
 
 def test_help_names_every_command_and_the_exit_codes(cli: Cli) -> None:
     told = cli("--help").stdout
-    assert {"conditions", "memory"} <= set(told.split())
+    assert {"conditions", "memory", "plan"} <= set(told.split())
     assert "Exit codes: 0 done; 1 done, but something failed" in told
     assert {"list", "show", "stats", "check", "repair", "compact"} <= set(cli("memory", "--help").stdout.split())
 
@@ -78,6 +78,8 @@ def completed(*words: str) -> list[str]:
     ("words", "offered"),
     [
         (("me",), ["memory"]),
+        (("pl",), ["plan"]),
+        (("plan", "--order"), ["--order-sd"]),
         (("memory", "re"), ["repair"]),
         (("analyze", "--language", ""), ["ko", "en", "other"]),
         (("conditions", "v1"), ["v1_1", "v1_2", "v1_3"]),

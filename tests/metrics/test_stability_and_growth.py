@@ -22,6 +22,19 @@ def values(stability: Stability) -> dict[str, float | None]:
     return {value.metric: value.value for value in stability.metrics}
 
 
+# CHECKLIST 253
+def test_seeds_are_compared_within_an_order_and_orders_are_not() -> None:
+    first = trials("positive", "positive")
+    second = {seed: [card.model_copy(update={"order": 1}) for card in trials("negative")[0]] for seed in first}
+    both = {seed: [*first[seed], *second[seed]] for seed in first}
+    apart = compute_stability(both, seed_supported=True, orders_apart=True)
+    assert (apart.eligible_uids, apart.trials) == (1, 2)
+    assert (values(apart)["tuple_agreement_rate"], apart.metrics[0].denominator) == (1.0, 2)
+    assert values(compute_stability(both, seed_supported=True))["tuple_agreement_rate"] == 0.0
+    ignored = compute_stability(both, seed_supported=False, orders_apart=True)
+    assert (ignored.eligible, ignored.trials) == (False, 1)
+
+
 # CHECKLIST 141
 def test_seeds_are_compared_sample_by_sample() -> None:
     found = compute_stability(trials("positive", "negative", "positive"), seed_supported=True)

@@ -24,7 +24,12 @@ from episodic_absa.runs.question import is_exploratory, load_question
 from episodic_absa.schemas.run_files.question import AskedQuestion, Question
 from episodic_absa.verification.verify import Verified, verify
 
-EXPERIMENT = {"conditions": ["C1", "C2", "C2_silent"], "seeds": [1], "comparisons": [["C2", "C1"]]}
+EXPERIMENT = {
+    "conditions": ["C1", "C2", "C2_silent"],
+    "seeds": [1],
+    "comparisons": [["C2", "C1"]],
+    "primary_metric": "exact_match",
+}
 
 
 class _Watching(PassedOnFacts):
@@ -55,7 +60,7 @@ class Grown:
         self.seen = engine.seen
         self.first = self._kept("first")
         # On a finished grid: nothing is run, `report` alone makes it take effect.
-        self.config(comparisons=[["C2_silent", "C1"]], smallest_effect=0.02)
+        self.config(comparisons=[["C2_silent", "C1"]], smallest_effect=0.02, primary_metric="tuple_f1_explicit")
         refresh_question(self.grid)
         write_results(self.grid)
         self.edited = self._kept("edited")
@@ -64,8 +69,8 @@ class Grown:
         self.verified: Verified = verify(self.grid)
 
     def config(self, **experiment: Any) -> Path:
-        blocks = {"data": {"limit": 6}, "episodic_memory": {"build": None}}
-        return write_experiment(self._folder, experiment={**EXPERIMENT, **experiment}, **blocks)
+        settings = {**EXPERIMENT, **experiment}
+        return write_experiment(self._folder, experiment=settings, data={"limit": 6}, episodic_memory={"build": None})
 
     def _run(self, engine: _Watching | None, **experiment: Any) -> None:
         config = load_experiment(self.config(**experiment))
@@ -86,11 +91,11 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def marks_of(grid: Path) -> list[tuple[str, str, str, str, str]]:
+def marks_of(grid: Path) -> list[tuple[str, ...]]:
     """Return every comparison of a table with its mark, in the table's order."""
     rows = rows_of(grid / "comparisons.csv")
     keys = ("a", "b", "exploratory", "exploratory_because", "seeds")
-    return list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))  # type: ignore[arg-type, misc]
+    return list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))
 
 
 def question_of(grid: Path) -> Question:
@@ -104,7 +109,7 @@ def test_the_question_is_on_disk_before_the_model_is_asked(grown: Grown) -> None
     assert grown.seen
     assert all(grown.seen)
     asked = question_of(grown.first).asked
-    assert (asked.pairs, asked.primary_metric, asked.smallest_effect) == ((("C2", "C1"),), "tuple_f1_explicit", 0.01)
+    assert (asked.pairs, asked.primary_metric, asked.smallest_effect) == ((("C2", "C1"),), "exact_match", 0.01)
     assert (asked.conditions, asked.seeds, asked.orders) == (("C1", "C2", "C2_silent"), (1,), (0,))
     assert (asked.sample_n, len(asked.uids_sha256), asked.strata) == (6, 64, ())
     manifest = json.loads((grown.first / "C2__seed1" / "manifest.json").read_bytes())
@@ -121,6 +126,10 @@ def test_a_comparison_that_is_edited_later_takes_effect_at_once_and_is_marked(gr
     assert question.asked == question_of(grown.first).asked
     [addition] = question.added
     assert (addition.pairs, addition.smallest_effects, addition.seeds) == ((("C2_silent", "C1"),), (0.02,), ())
+    assert addition.primary_metrics == ("tuple_f1_explicit",)
+    # The asked metric and effect decide, whatever the config says by now.
+    decided = [row for row in rows_of(grown.edited / "comparisons.csv") if row["is_primary"] == "true"]
+    assert {(row["metric"], row["smallest_effect"]) for row in decided} == {("exact_match", "0.01")}
 
 
 # CHECKLIST 254
@@ -240,7 +249,7 @@ def test_what_was_asked_is_told_from_what_was_added() -> None:
     assert question.pairs == (("C2", "C1"), ("C2", "C3"))
     assert question.adding(asked) is question
     for known in ({"pair": ("C1", "C2")}, {"metric": "tuple_f1_explicit"}, {"stratum": "language"}, {"order": 2}, {}):
-        assert not is_exploratory(question, **known)  # type: ignore[arg-type]
-        assert is_exploratory(None, **known)  # type: ignore[arg-type]
+        assert not is_exploratory(question, **known)
+        assert is_exploratory(None, **known)
     for new in ({"pair": ("C2", "C3")}, {"metric": "exact_match"}, {"stratum": "risk"}, {"order": 3}, {"seed": 7}):
-        assert is_exploratory(question, **new)  # type: ignore[arg-type]
+        assert is_exploratory(question, **new)

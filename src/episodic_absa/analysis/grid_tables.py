@@ -10,7 +10,7 @@ from episodic_absa.analysis.spread import Spread, spread_of
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim_strength, compare
-from episodic_absa.runs.question import parts_text
+from episodic_absa.runs.question import criterion_of, parts_text
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
 from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -99,7 +99,7 @@ def stability_of(group: Sequence[FinishedCell]) -> Stability:
     return compute_stability(
         by_seed,
         seed_supported=all(cell.manifest.backbone.seed_supported for cell in group),
-        order_varies=any(cell.manifest.shuffle for cell in group),
+        order_varies=any(cell.manifest.config.experiment.shuffle for cell in group),
         orders_apart=any(cell.manifest.names_order for cell in group),
         count_backfilled=group[0].count_backfilled,
     )
@@ -125,6 +125,7 @@ def seed_rows_text(seed_rows: Iterable[SeedRow]) -> str:
 
 def compare_conditions(cells: Sequence[FinishedCell], question: Question | None) -> tuple[GridComparison, ...]:
     """Compare the conditions of a grid in the pairs of its question; what was asked beforehand comes first."""
+    criterion = criterion_of(question)
     return tuple(
         GridComparison(
             compare(
@@ -133,6 +134,8 @@ def compare_conditions(cells: Sequence[FinishedCell], question: Question | None)
                 compared.pair[1],
                 all_cards(compared.b),
                 count_backfilled=compared.a[0].count_backfilled,
+                primary=criterion.primary,
+                smallest_effect=criterion.smallest_effect,
             ),
             compared.parts,
             compared.orders,

@@ -4,7 +4,7 @@ from episodic_absa.analysis.comparability import require_pairs
 from episodic_absa.analysis.compared_runs import Side
 from episodic_absa.metrics.statistics import SEED, Comparison
 from episodic_absa.metrics.statistics import compare as compare_cards
-from episodic_absa.runs.question import exploratory_parts, left_out_parts, load_question
+from episodic_absa.runs.question import criterion_of, exploratory_parts, left_out_parts, load_question
 
 
 def count_backfilled_on_both(a: Side, b: Side) -> bool:
@@ -30,7 +30,7 @@ def exploratory_of(a: Side, b: Side) -> tuple[str, ...]:
 
 
 def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:
-    """Return the paired differences A minus B.
+    """Return the paired differences A minus B, decided by the asked metric and smallest effect of their grid.
 
     Args:
         a: one side.
@@ -41,6 +41,7 @@ def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:
         RunDirectoryError: the sides have no sample in common.
     """
     require_pairs(a, b)
+    criterion = criterion_of(load_question(a.grid) if a.grid == b.grid else None)
     return compare_cards(
         a.name,
         a.cards,
@@ -48,4 +49,6 @@ def compare_sides(a: Side, b: Side, *, seed: int | None = None) -> Comparison:
         b.cards,
         count_backfilled=count_backfilled_on_both(a, b),
         seed=SEED if seed is None else seed,
+        primary=criterion.primary,
+        smallest_effect=criterion.smallest_effect,
     )

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from episodic_absa.metrics import Stability
 from episodic_absa.runs.reading.finished_cells import FinishedCell
-from episodic_absa.schemas.run_files.repetition import Repetition
+from episodic_absa.schemas.repetition import Repetition
 
 Values = Sequence[float | None]
 """One value per cell."""
@@ -74,7 +74,7 @@ def spread_of(cells: Sequence[FinishedCell], stability: Stability) -> Spread:
     repetitions = tuple(Repetition(manifest.order_id if has_orders else 0, manifest.seed) for manifest in manifests)
     same_seeds = ""
     if stability.trials < len({repetition.seed for repetition in repetitions}):
-        shuffled = any(manifest.shuffle for manifest in manifests)
+        shuffled = any(manifest.config.experiment.shuffle for manifest in manifests)
         same_seeds = _SEEDS_IGNORED if has_orders else _NEVER_SHOWN if shuffled else _SAME_ORDER
     flags = manifests[0].condition
     is_shown = flags.exposed_to_debate or flags.exposed_to_stage2

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from episodic_absa.analysis.failures import failures_of
 from episodic_absa.analysis.finished_run import FinishedRun
@@ -11,7 +11,8 @@ from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample.sample_values import sample_value, was_changed
 from episodic_absa.reports.data.quality_views import QualityViews
-from episodic_absa.reports.data.question_words import exploratory_mark, marked_headline, question_notes
+from episodic_absa.reports.data.question_words import exploratory_mark, question_notes
+from episodic_absa.reports.data.report_arms import arms_view
 from episodic_absa.reports.data.report_cost import cost_view
 from episodic_absa.reports.data.report_data import (
     CellState,
@@ -33,6 +34,7 @@ from episodic_absa.reports.data.report_memory import (
     principle_uses,
 )
 from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
+from episodic_absa.reports.data.report_strata import effect_tables, stratum_tables
 from episodic_absa.reports.data.report_tables import (
     PRIMARY,
     Groups,
@@ -52,9 +54,10 @@ from episodic_absa.reports.data.report_words import (
     majority_words,
     notes_of,
 )
+from episodic_absa.reports.export.export_files import export_report
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
-from episodic_absa.runs.reading.verified_files import CELL_MARK
+from episodic_absa.runs.reading.verified_files import CELL_MARK, ORDER_MARK
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 
@@ -64,16 +67,28 @@ _COLOURS: Final = 6
 _HEAD_BYTES: Final = 4_000
 
 
-def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
-    """Write report.html and report.json of a cell, or of every cell of a grid and of the grid; return their paths.
+class WrittenPages(NamedTuple):
+    """The files that a report consists of."""
+
+    pages: tuple[Path, ...]
+    """report.html and report.json of every cell, then those of the whole run."""
+    exported: tuple[Path, ...] = ()
+    """The figures and tables of the whole run's page."""
+
+
+def write_pages(
+    run: FinishedRun, *, with_text: bool = True, export: Path | None = None, tell: Tell = tell_nobody
+) -> WrittenPages:
+    """Write report.html and report.json of a cell, or of every cell of a grid and of the grid.
 
     Args:
         run: the finished run.
         with_text: False leaves out review texts, aspect terms, evidence and free words of the agents.
+        export: a directory for the figures (SVG) and tables (CSV, LaTeX) of the whole run's page.
         tell: called with every step.
 
     Raises:
-        RunDirectoryError: a page cannot be written.
+        RunDirectoryError: a file cannot be written.
     """
     reader = SampleReader(with_text=with_text)
     samples = {}
@@ -81,10 +96,14 @@ def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_n
         tell(f"samples of {cell.path.name}")
         samples[cell.path] = reader.read(cell)
     written: list[Path] = []
-    for page in (*run.alone(), run) if run.is_grid else (run,):
-        tell(f"page of {page.root.name}")
-        written += _write(page.root, build_report(page, samples, with_text=with_text))
-    return written
+    for cell_alone in run.alone() if run.is_grid else ():
+        tell(f"page of {cell_alone.root.name}")
+        written += _write(cell_alone.root, build_report(cell_alone, samples, with_text=with_text))
+    tell(f"page of {run.root.name}")
+    data = build_report(run, samples, with_text=with_text)
+    written += _write(run.root, data)
+    exported = export_report(data, export) if export else ()
+    return WrittenPages(tuple(written), tuple(exported))
 
 
 def is_without_text(root: Path) -> bool:
@@ -112,9 +131,11 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         scope="grid" if run.is_grid else "cell",
         title=_title(run),
         facts=facts,
-        headline=marked_headline(headline, comparisons[0].exploratory if comparisons else None),
+        mark=comparisons[0].exploratory if comparisons else None,
+        headline=headline,
         failure=failure_of(failures_of(run.cells), with_text=with_text),
         power=power,
+        arms=arms_view(run, cards) if facts.with_gold else None,
         notes=(
             *(question_notes(run.question) if run.is_grid else ()),
             *notes_of(
@@ -135,6 +156,8 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         tables=tables,
         definitions=definitions_of([*shown, *compared]),
         comparisons=comparisons,
+        strata=stratum_tables(run.strata),
+        effects=effect_tables(run.principle_effects) if run.is_grid else (),
         growth=growth_panels(groups, cards),
         flows=memory_flows(groups, cards),
         principles=principle_uses(by_condition, cards),
@@ -196,6 +219,7 @@ def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
     return CellState(
         name=cell.path.resolve().name,
         condition=cell.condition,
+        order=manifest.order_id,
         seed=manifest.seed,
         is_build=manifest.is_build,
         completed=manifest.completed,
@@ -208,10 +232,12 @@ def _state(cell: FinishedCell, samples: CellSamples) -> CellState:
 
 
 def _orphan(path: Path) -> CellState:
-    condition, _, seed = path.name.rpartition(CELL_MARK)
+    stem, _, seed = path.name.rpartition(CELL_MARK)
+    condition, _, order = stem.partition(ORDER_MARK)
     return CellState(
         name=path.name,
         condition=condition,
+        order=int(order) if order.isdecimal() else 0,
         seed=int(seed) if seed.isdecimal() else 0,
         is_build=False,
         completed=False,
@@ -224,6 +250,7 @@ def _orphan(path: Path) -> CellState:
 
 def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Intervals) -> tuple[ConditionCard, ...]:
     means = {(row.condition, row.metric): row.mean for row in rows}
+    has_orders = _has_orders(groups)
     cards = []
     for place, (name, group) in enumerate(groups.items()):
         flags, pipeline = group[0].manifest.condition, group[0].manifest.config.pipeline
@@ -240,7 +267,8 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
                 rules=flags.rules,
                 effort=flags.pipeline.effort or pipeline.effort,
                 votes=flags.pipeline.votes or pipeline.votes,
-                seeds=tuple(cell.manifest.seed for cell in group),
+                orders=_orders(group) if has_orders else (),
+                seeds=tuple(sorted({cell.manifest.seed for cell in group})),
                 samples=len(scored),
                 failed=sum(card.status == "error" for card in scored),
                 changed=sum(map(was_changed, scored)),
@@ -253,6 +281,14 @@ def _condition_cards(groups: Groups, rows: Sequence[SeedRow], intervals: Interva
             )
         )
     return tuple(cards)
+
+
+def _has_orders(groups: Groups) -> bool:
+    return any(cell.manifest.names_order for group in groups.values() for cell in group)
+
+
+def _orders(cells: Sequence[FinishedCell]) -> tuple[int, ...]:
+    return tuple(sorted({cell.manifest.order_id for cell in cells}))
 
 
 def _scored_uids(cells: Sequence[FinishedCell]) -> set[str]:
@@ -284,6 +320,7 @@ def _facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> RunF
         domains=_counted(review.domain for review in reviews.values()),
         with_gold=sum(review.gold != "null" for review in reviews.values()),
         gold_configured=manifest.gold is not None,
+        orders=_orders(cells) if _has_orders(groups) else (),
         seeds=tuple(sorted({cell.manifest.seed for cell in cells})),
         shuffled=manifest.shuffle,
         seed_supported=manifest.backbone.seed_supported,
@@ -304,10 +341,18 @@ def _first_pair(comparisons: Sequence[ComparisonView], groups: Groups) -> tuple[
 def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[str, str]) -> Explorer:
     cells = [cell for group in groups.values() for cell in group]
     of_cells = [samples[cell.path] for cell in cells]
+    has_orders = _has_orders(groups)
     reviews = {uid: facts for cell_samples in reversed(of_cells) for uid, facts in cell_samples.reviews.items()}
     order = dict.fromkeys(uid for cell_samples in of_cells for uid in cell_samples.reviews)
     return Explorer(
-        cells=tuple(ExplorerCell(condition=cell.condition, seed=cell.manifest.seed) for cell in cells),
+        cells=tuple(
+            ExplorerCell(
+                condition=cell.condition,
+                seed=cell.manifest.seed,
+                order=cell.manifest.order_id if has_orders else 0,
+            )
+            for cell in cells
+        ),
         reviews=tuple(
             ReviewEntry(
                 uid=uid,

@@ -1,1 +1,1 @@
-"""Runs a grid of conditions and seeds and writes its files."""
+"""Runs a grid of conditions, orders and seeds and writes its files."""

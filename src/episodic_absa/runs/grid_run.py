@@ -15,7 +15,7 @@ from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import read_manifest, usable_sample_n
-from episodic_absa.schemas.run_files.repetition import Repetition
+from episodic_absa.schemas.repetition import Repetition
 
 
 async def run_cells(

@@ -7,6 +7,9 @@ from typing import Final, Literal, NamedTuple
 from pydantic import ValidationError
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
+from episodic_absa.metrics.statistics.comparison import PRIMARY
+from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
 from episodic_absa.schemas.run_files.question import AddedQuestion, Pair, Question
 from episodic_absa.serialization.validation_reasons import reasons_of
 
@@ -51,16 +54,27 @@ def load_question(grid: Path) -> Question | None:
     """
     path = grid / QUESTION
     try:
-        return Question.model_validate_json(path.read_bytes())
+        question = Question.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
         reason = reasons_of(error) if isinstance(error, ValidationError) else error.strerror
-        raise RunDirectoryError(
-            f"cannot read {path}: {reason}; restore the file, or move it away: then every result of the grid counts as "
-            "exploratory",
-            path=path,
-        ) from error
+        raise _unreadable(path, str(reason)) from error
+    if question.asked.primary_metric not in PAIRED_METRICS:
+        raise _unreadable(path, f"unknown metric {question.asked.primary_metric!r}")
+    return question
+
+
+class Criterion(NamedTuple):
+    """What a comparison is decided by."""
+
+    primary: str = PRIMARY
+    smallest_effect: float = SMALLEST_EFFECT
+
+
+def criterion_of(question: Question | None) -> Criterion:
+    """Return the asked metric and smallest effect, whatever was added; the defaults without a question."""
+    return Criterion(question.asked.primary_metric, question.asked.smallest_effect) if question else Criterion()
 
 
 def is_exploratory(
@@ -135,6 +149,11 @@ def parts_text(parts: Collection[ExploratoryPart]) -> str:
 def pair_text(pair: Pair) -> str:
     """Return a pair as tables name it: `C2 - C1`."""
     return f"{pair[0]} - {pair[1]}"
+
+
+def _unreadable(path: Path, reason: str) -> RunDirectoryError:
+    what_next = "restore the file, or move it away: then every result of the grid counts as exploratory"
+    return RunDirectoryError(f"cannot read {path}: {reason}; {what_next}", path=path)
 
 
 def _parts_of(added: AddedQuestion) -> Iterator[ExploratoryPart]:

@@ -16,8 +16,8 @@ from episodic_absa.runs.reading.verified_files import CELL_MARK, cell_hashes, gr
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError

@@ -113,7 +113,7 @@ def test_two_conditions_of_a_grid_are_compared_over_all_seeds(cli: Cli, grid: Pa
     lines = done.stdout.splitlines()
     assert "C2" in lines[0]
     assert "tuple_f1_explicit" in lines[0]
-    assert re.search(r"95 % CI \[|no variation", lines[0])
+    assert re.search(r"9[05] % CI \[|the difference is 0 in all", " ".join(lines[:3]))
     header = next(line for line in lines if line.startswith("metric"))
     assert header.split() == ["metric", "C2", "C1", "A", "-", "B", "95", "%", "CI", "p", "Holm", "p", "dz", "n"]
     titles = [lines.index(title) for title in ("outcome", "process, not outcome", "efficiency")]
@@ -131,17 +131,23 @@ def test_what_is_printed_claims_no_more_than_it_shows(compare: Compare, grid: Pa
         sentence, rest = compare(grid, *sides).stdout.split("\n\n", maxsplit=1)
         assert find_unsupported_claims(sentence.replace("\n", " ")) == ()
         assert find_unsupported_claims(rest) == ()
-    assert "C1 is significantly worse than C2" in compare(grid, "C1", "C2").stdout
+    assert compare(grid, "C1", "C2").stdout.startswith("C1 lowered mean F1 (tuple_f1_explicit) compared with C2: -0.")
 
 
 def test_equal_runs_print_no_variation_and_never_nan(compare: Compare, grid: Path) -> None:
     # CHECKLIST 200
     done = compare(grid, "C2_silent", "C1")
-    assert "no variation" in done.stdout.splitlines()[0]
+    assert done.stdout.startswith(
+        "Whether C2_silent changes mean F1 (tuple_f1_explicit) by 0.01 or more compared with C1"
+    )
+    assert "the difference is 0 in all of them; about 300" in " ".join(done.stdout.split())
+    assert "The 2 orders give the same result for every review, so that they count as one." in done.stdout
     assert "nan" not in done.stdout.lower().split()
     told = json.loads(compare(grid, "C2_silent", "C1", "--json").stdout)
     assert {metric["variation"] for metric in told["metrics"]} == {False}
     assert told["changed"] == {"better": 0, "worse": 0, "different": 0}
+    assert (told["verdict"]["kind"], told["verdict"]["reason"]) == ("undecided", "no_variation")
+    assert "알 수 없습니다" in told["verdict_sentence_ko"]
 
 
 def test_cells_conditions_and_grids_can_be_named_and_give_the_same_bytes_twice(compare: Compare, grid: Path) -> None:
@@ -175,7 +181,7 @@ def test_changed_samples_are_listed_with_the_pairs_of_each_side(compare: Compare
     assert told["changed_samples"] == str(path)
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["uid", "seed", "status", "pairs_a", "pairs_b", "pairs_gold", "f1_a", "f1_b"]
+    assert list(rows[0]) == ["uid", "order", "seed", "status", "pairs_a", "pairs_b", "pairs_gold", "f1_a", "f1_b"]
     assert {row["status"] for row in rows} <= {"better", "worse", "different"}
     assert {status: sum(row["status"] == status for row in rows) for status in told["changed"]} == told["changed"]
     assert [(row["uid"], row["seed"]) for row in rows] == sorted((row["uid"], row["seed"]) for row in rows)
@@ -259,7 +265,10 @@ def test_the_table_fits_a_terminal_and_shows_both_values_with_their_n(
         (("{grid}", "C2", "C9"), "holds no condition 'C9'; choose from C1, C2, C2_silent"),
         (("{grid}", "{grid}/C1"), "holds several conditions (C1, C2, C2_silent); name two: episodic-absa compare"),
         (("{grid}/nowhere/C1", "{grid}/C1"), "is not a directory; name that of a run, or GRID/CONDITION"),
-        (("{grid}/C1__seed1", "{grid}/C2__seed2"), "paired by uid and seed; name runs that share a seed"),
+        (
+            ("{grid}/C1__seed1", "{grid}/C2__seed2"),
+            "paired by uid, order and seed; name runs that share an",
+        ),
         (("{grid}/..", "{grid}/C1"), "holds no cell of a run; name a directory that a run wrote"),
     ],
 )

@@ -108,13 +108,13 @@ def test_the_results_lie_where_the_option_says_and_their_scores_have_an_n(sessio
 
 def test_verify_finds_data_and_gold_again_from_the_other_folder(session: Session) -> None:
     assert "no check failed" in session.shown["verify"]
-    cell = session.folder / "elsewhere" / "my-study" / "C2__seed42"
+    cell = session.folder / "elsewhere" / "my-study" / "C2__order1__seed42"
     results = {entry["check"]: entry["result"] for entry in json.loads((cell / "integrity.json").read_text("utf-8"))}
     assert {results[check] for check in ("data_hashes", "samples", "manifest_agrees", "cfg_hash")} == {"pass"}
 
 
 def test_the_manifest_names_the_column_of_the_gold_and_no_text_holds_it(session: Session) -> None:
-    cell = session.folder / "elsewhere" / "my-study" / "C2__seed42"
+    cell = session.folder / "elsewhere" / "my-study" / "C2__order1__seed42"
     manifest = json.loads((cell / "manifest.json").read_text("utf-8"))
     assert manifest["gold"]["columns"] == ["gold"]
     assert manifest["gold"]["sha256"] == manifest["dataset"]["sha256"]["valid"]

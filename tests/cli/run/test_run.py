@@ -276,6 +276,26 @@ def test_the_live_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
 
 
+# CHECKLIST 253
+def test_the_live_table_has_a_column_per_order_and_seed_or_a_sum_of_them(tmp_path: Path) -> None:
+    experiment = {"conditions": ["C1"], "orders": [3, 0], "seeds": [1]}
+    config = load_experiment(write_experiment(tmp_path, experiment=experiment))
+    progress = GridProgress()
+    for name, done in (("C1__order3__seed1", 1), ("C1__seed1", 2)):
+        progress.cells[name] = CellProgress(name, total=4, done=done)
+    shown = {}
+    for width in (30, 80):
+        console = Console(width=width, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+        console.print(progress_view(config, progress, Pace(progress)))
+        shown[width] = console.export_text()
+        console.file.close()
+    assert [cell for line in shown[80].splitlines() for cell in re.findall(r"order \d|seed \d|\d/4", line)] == [
+        "order 3", "order 0", "seed 1", "seed 1", "1/4", "2/4",
+    ]  # fmt: skip
+    assert "all cells" in shown[30]
+    assert "3/8" in shown[30]
+
+
 def test_the_line_to_resume_with_holds_the_options() -> None:
     assert Invocation(Path("my exp.yaml"), limit=5, no_cache=True, out=Path("my out"), keep_failures=True).command == (
         "episodic-absa run 'my exp.yaml' --limit 5 --no-cache --out 'my out'"

@@ -85,6 +85,7 @@ SAME: dict[str, Any] = {
     "eval.count_backfilled": True,
     "experiment.conditions": ["C2", "C2_silent"],
     "experiment.seeds": [42, 7],
+    "experiment.orders": [0, 3],
     "experiment.comparisons": [["C2", "C1"]],
     "experiment.primary_metric": "exact_match",
     "experiment.smallest_effect": 0.02,
@@ -161,9 +162,10 @@ def test_a_key_that_changes_no_result_does_not_change_the_hash(tmp_path: Path, k
 
 
 # CHECKLIST 220
-def test_condition_and_seed_of_the_cell_change_the_hash(tmp_path: Path) -> None:
-    both = {"experiment.conditions": ["C2", "C2_silent"], "experiment.seeds": [42, 7]}
-    names = [f"{condition}__seed{seed}" for condition in ("C2", "C2_silent") for seed in (42, 7)]
+def test_condition_order_and_seed_of_the_cell_change_the_hash(tmp_path: Path) -> None:
+    both = {"experiment.conditions": ["C2", "C2_silent"], "experiment.orders": [0, 3], "experiment.seeds": [42, 7]}
+    stems = ("C2", "C2_silent", "C2__order3", "C2_silent__order3")
+    names = [f"{stem}__seed{seed}" for stem in stems for seed in (42, 7)]
     assert len({_hash(tmp_path, both, cell_name=name) for name in names}) == len(names)
     # However the condition is written, the cell is the same.
     written = {"episodic_memory.condition": "C2", "experiment.conditions": None}

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from episodic_absa.errors import ConfigError
+from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +43,28 @@ def test_a_minimal_experiment_has_the_defaults_of_the_specification(tmp_path: Pa
     assert file.io.slot_memory_name == "DEBATE_CONTEXT__MEMORY"
     assert (str(file.cache.path), file.cache.share) == (".episodic_absa/cache.sqlite", "all")
     assert config.conditions_file.version == "2.0"
+
+
+# CHECKLIST 253
+@pytest.mark.parametrize(
+    ("experiment", "repetitions", "names"),
+    [
+        ({"seeds": [7, 8]}, [(0, 7), (0, 8)], ["C2__seed7", "C2__seed8"]),
+        ({"seeds": [7, 8], "shuffle": True}, [(7, 7), (8, 8)], ["C2__seed7", "C2__seed8"]),
+        ({"seeds": [7], "orders": 2}, [(1, 7), (2, 7)], ["C2__order1__seed7", "C2__order2__seed7"]),
+        ({"seeds": [7], "orders": [5, 0]}, [(5, 7), (0, 7)], ["C2__order5__seed7", "C2__seed7"]),
+    ],
+)
+def test_every_condition_runs_in_every_order_with_every_seed(
+    tmp_path: Path, experiment: dict[str, Any], repetitions: list[tuple[int, int]], names: list[str]
+) -> None:
+    memory = {"store_path": "{condition}_{order}_{seed}.jsonl", "allow_empty_store": True}
+    config = load(tmp_path, {"experiment": {**experiment, "conditions": ["C2"]}, "episodic_memory": memory})
+    cells = list(evaluated_cells(config))
+    assert [(cell.order, cell.seed) for cell in cells] == repetitions
+    stores = [cell.store.name for cell in cells if cell.store]
+    assert stores == [f"C2_{order}_{seed}.jsonl" for order, seed in repetitions]
+    assert [cell.name for cell in cells] == names
 
 
 def test_the_quickstart_and_every_shipped_experiment_can_be_read() -> None:
@@ -103,6 +126,13 @@ def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str,
         ({"experiment": {"conditions": []}}, "experiment.conditions is empty"),
         ({"experiment": {"conditions": ["C2", "C2"]}}, "twice"),
         ({"experiment": {"seeds": [1, 1]}}, "seed is given twice"),
+        ({"experiment": {"orders": [2, 2]}}, "an order is given twice: 2, 2"),
+        ({"experiment": {"orders": 0}}, "experiment.orders: give a number of orders from 1 on, or a list of orders"),
+        ({"experiment": {"orders": True}}, "or a list of orders, not true"),
+        ({"experiment": {"orders": []}}, "experiment.orders"),
+        ({"experiment": {"orders": [-1]}}, "experiment.orders"),
+        ({"experiment": {"orders": "many"}}, "experiment.orders"),
+        ({"experiment": {"orders": 3, "shuffle": True}}, "orders and shuffle: true both set the order of samples"),
         ({"experiment": {"concurrency": 0}}, "experiment.concurrency"),
         ({"experiment": {"conditions": ["C1"], "comparisons": [["C2", "C1"]]}}, "C2, which is not run"),
         ({"experiment": {"conditions": ["C1"], "comparisons": [["C1", "C1"]]}}, "compares C1 with itself"),
@@ -122,6 +152,13 @@ def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str,
         (
             {"experiment": {"conditions": ["C2"]}, "episodic_memory": {"store_path": "s.jsonl"}},
             "{condition} and {seed}",
+        ),
+        (
+            {
+                "experiment": {"conditions": ["C2"], "orders": 2, "seeds": [1]},
+                "episodic_memory": {"store_path": "{condition}_{seed}.jsonl"},
+            },
+            "2 cells would write one store: episodic_memory.store_path must hold {condition}, {order} and {seed}",
         ),
         ({"io": {"slot_memory_name": "text"}}, "already use"),
         ({"pipeline": {"debate": {"order": ["epm", "epm"]}}}, "twice"),

@@ -70,6 +70,17 @@ def test_a_build_is_counted_once_per_seed(make_experiment: MakeExperiment) -> No
         assert getattr(built, name).sent == getattr(plain, name).sent + 2 * 4 * 10
 
 
+# CHECKLIST 253
+def test_orders_share_every_answer_without_memory(make_experiment: MakeExperiment) -> None:
+    one, three = (
+        estimate(make_experiment(experiment={"conditions": ["C1", "C2"], "orders": orders, "seeds": [1, 2]}))
+        for orders in (1, 3)
+    )
+    assert three.evaluated_n == 3 * one.evaluated_n
+    assert (three.lower.sent, three.upper.sent) == (one.lower.sent, 3 * one.upper.sent)
+    assert three.estimate.sent - one.estimate.sent == 2 * (one.estimate.sent - one.lower.sent) > 0
+
+
 def test_conditions_that_share_nothing_cost_the_full_price(make_experiment: MakeExperiment) -> None:
     result = estimate(make_experiment(cache={"share": "condition"}))
     assert result.lower.sent == result.estimate.sent == result.upper.sent == 240

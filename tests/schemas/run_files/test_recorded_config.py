@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from episodic_absa.runs.config.experiment_config import ExperimentFile
 from episodic_absa.schemas.recorded_config import RecordedConfig
 
-WRITTEN_BY_THE_RUN = {"experiment.seed"}
+WRITTEN_BY_THE_RUN = {"experiment.order", "experiment.seed"}
 
 
 def keys_of(model: type[BaseModel], place: str = "") -> Iterator[str]:

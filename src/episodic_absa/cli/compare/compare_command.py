@@ -19,7 +19,7 @@ def compare(
         typer.Argument(
             metavar="A B | GRID CONDITION CONDITION",
             help="Two runs, or a grid and two of its conditions. A run is the directory of a cell, or GRID/CONDITION "
-            "for all seeds of a condition.",
+            "for all orders and seeds of a condition.",
         ),
     ],
     *,
@@ -42,8 +42,9 @@ def compare(
 ) -> None:
     """Compare two runs review by review: A minus B, with intervals and tests.
 
-    Samples are paired by uid and seed; the seeds of a review are averaged. changed_samples.csv lists every sample
-    whose result differs. With --by, the primary metric is compared stratum by stratum and no file is written.
+    Samples are paired by uid, order and seed; the orders and seeds of a review are averaged. changed_samples.csv lists
+    every sample whose result differs. With --by, the primary metric is compared stratum by stratum and no file is
+    written.
     """
     from episodic_absa.cli.compare.compare_run import compare_runs
 

@@ -14,7 +14,7 @@ from episodic_absa.analysis.paired_comparison import compare_sides, count_backfi
 from episodic_absa.cli.compare.comparison_view import ComparedRuns, comparison_view
 from episodic_absa.cli.output import print_json, show
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.metrics.statistics import RESAMPLES, SEED, claim_sentence, required_n
+from episodic_absa.metrics.statistics import RESAMPLES, SEED, claim_sentence, required_n, verdict_sentence
 
 _FOLDER: Final = "comparisons"
 
@@ -30,7 +30,7 @@ def compare_runs(
     a, b = load_sides(places)
     comparison = compare_sides(a, b, seed=seed)
     changed = find_changed_samples(a.cards, b.cards, count_backfilled=count_backfilled_on_both(a, b))
-    primary = comparison.metrics[0]
+    primary = comparison.primary
     folder = out or _default_folder(a, b)
     path, problem = None, None
     try:
@@ -60,10 +60,14 @@ def compare_runs(
 
 def _json(compared: ComparedRuns) -> dict[str, Any]:
     comparison = compared.comparison
+    verdict = comparison.verdict()
     return {
         **comparison.model_dump(mode="json"),
-        "sentence": claim_sentence(comparison.a, comparison.b, comparison.metrics[0]),
-        "sentence_ko": claim_sentence(comparison.a, comparison.b, comparison.metrics[0], "ko"),
+        "verdict": verdict.model_dump(mode="json"),
+        "verdict_sentence": verdict_sentence(comparison.a, comparison.b, verdict),
+        "verdict_sentence_ko": verdict_sentence(comparison.a, comparison.b, verdict, "ko"),
+        "sentence": claim_sentence(comparison.a, comparison.b, comparison.primary),
+        "sentence_ko": claim_sentence(comparison.a, comparison.b, comparison.primary, "ko"),
         "exploratory": bool(compared.exploratory),
         "exploratory_because": list(compared.exploratory),
         "warnings": list(compared.warnings),

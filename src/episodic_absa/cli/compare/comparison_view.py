@@ -19,12 +19,13 @@ from episodic_absa.metrics.statistics import (
     PROCESS_LABEL,
     Comparison,
     PairedDifference,
-    claim_sentence,
     claim_strength,
     excludes_zero,
     power_sentence,
+    verdict_sentence,
 )
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, plain, signed
+from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
 
 _KIND_TITLES: Final[Mapping[MetricKind, str]] = {
     "outcome": "outcome",
@@ -32,14 +33,27 @@ _KIND_TITLES: Final[Mapping[MetricKind, str]] = {
     "efficiency": "efficiency",
 }
 _LAYOUTS: Final = (
-    ("a", "b", "difference", "interval", "p", "holm", "dz", "n"),
-    ("a", "b", "difference", "interval", "p", "holm", "n"),
+    ("a", "b", "difference", "interval", "p", "orders", "holm", "dz", "n"),
+    ("a", "b", "difference", "interval", "p", "orders", "holm", "n"),
     ("a", "b", "difference", "interval", "holm", "n"),
     ("a", "b", "difference", "interval", "n"),
     ("a", "b", "difference", "n"),
 )
 """The columns of a wide terminal and of narrower ones; every layout has both values and their n."""
-_TITLES: Final = {"difference": "A - B", "interval": "95 % CI", "p": "p", "holm": "Holm p", "dz": "dz", "n": "n"}
+_TITLES: Final = {
+    "difference": "A - B",
+    "interval": "95 % CI",
+    "p": "p",
+    "orders": "p orders",
+    "holm": "Holm p",
+    "dz": "dz",
+    "n": "n",
+}
+_METHODS: Final = {
+    "percentile": "percentile bootstrap over reviews",
+    "studentised": "the wider of percentile and studentised bootstrap over reviews",
+    "crossed": "bootstrap crossed over reviews and orders, widened by t over orders",
+}
 _NOTHING: Final = "-"
 _LONGEST_TITLE: Final = 12
 
@@ -87,7 +101,7 @@ def _head(compared: ComparedRuns) -> Iterator[Text]:
     if not _pairs(comparison):
         yield Text("No sample succeeded on both sides, so there is nothing to compare.", style="bold")
     elif compared.has_gold:
-        yield Text(printable(claim_sentence(comparison.a, comparison.b, comparison.metrics[0])), style="bold")
+        yield Text(printable(verdict_sentence(comparison.a, comparison.b, comparison.verdict())), style="bold")
     else:
         yield Text("Without gold, nothing can be said about quality; the table describes the process.", style="bold")
     if compared.exploratory:
@@ -103,6 +117,8 @@ def _table(comparison: Comparison, columns: Sequence[str], *, padding: int, is_n
     table.add_column("metric", no_wrap=True)
     names = ("A", "B") if is_narrow else _condition_titles(comparison)
     titles = {**_TITLES, "a": names[0], "b": names[1]}
+    has_orders = any(metric.p_orders is not None for metric in comparison.metrics)
+    columns = [column for column in columns if has_orders or column != "orders"]
     for column in columns:
         table.add_column(titles[column], justify="right", no_wrap=True)
     for kind, title in _KIND_TITLES.items():
@@ -132,6 +148,7 @@ def _cells(paired: PairedDifference) -> dict[str, Text]:
         "difference": Text(_NOTHING if paired.difference is None else signed(paired.difference)),
         "interval": interval,
         "p": Text(_NOTHING if paired.p_value is None else p_text(paired.p_value)),
+        "orders": Text(_NOTHING if paired.p_orders is None else p_text(paired.p_orders)),
         "holm": Text(_NOTHING if paired.p_holm is None else p_text(paired.p_holm)),
         "dz": Text(_NOTHING if paired.dz is None else f"{paired.dz:+.2f}"),
         "n": Text(f"{paired.n_uids:,}"),
@@ -140,15 +157,22 @@ def _cells(paired: PairedDifference) -> dict[str, Text]:
 
 def _notes(compared: ComparedRuns) -> Iterator[str]:
     comparison = compared.comparison
-    primary = comparison.metrics[0]
+    primary = comparison.primary
+    methods = dict.fromkeys(metric.method for metric in comparison.metrics if metric.variation)
+    made = "; ".join(_METHODS[method] for method in methods) or "none without variation"
     yield (
-        f"A = {comparison.a}, B = {comparison.b}. CI: percentile bootstrap over reviews. p: paired permutation test. "
-        "Holm p: corrected for all outcome tests of this pair. dz: mean over standard deviation of the differences. "
-        "n: reviews, their seeds averaged."
+        f"A = {comparison.a}, B = {comparison.b}. CI: {made}. p: paired permutation test over reviews. "
+        "dz: mean over standard deviation of the differences. n: reviews, their orders and seeds averaged."
     )
+    if compared.has_gold:
+        yield (
+            f"Holm p: {primary.metric} is tested first, the distinct tests of the other outcomes after it. "
+            "tuple_micro metrics are ratios of sums; all others are means over reviews."
+        )
+    yield from _order_note(comparison)
     outcomes = [metric for metric in comparison.metrics if metric.kind == "outcome"]
     if any(excludes_zero(metric) and claim_strength(metric) == "none" for metric in outcomes):
-        yield "If an interval excludes 0 but p is not below .05, too few reviews differ to trust the interval alone."
+        yield "A metric whose interval excludes 0 is not claimed if p is not below .05 or if recall fell."
     yield from _mcnemar_note(comparison)
     power = power_sentence(primary)
     if power:
@@ -157,6 +181,23 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
         needed = "unknown without variation" if compared.detect_n is None else f"about {compared.detect_n:,} reviews"
         yield f"A difference of {compared.detect:g} in {primary.metric} with 80 % power: {needed}."
     yield _changed_note(compared)
+
+
+def _order_note(comparison: Comparison) -> Iterator[str]:
+    """Yield what the orders of the samples allow to say."""
+    orders_n = max(metric.orders_n for metric in comparison.metrics)
+    is_random = any(metric.method == "crossed" for metric in comparison.metrics)
+    if orders_n == 1:
+        yield (
+            "All samples were run in one order. If a condition learns while it runs, another order may give another "
+            "difference, and this interval does not include that."
+        )
+    elif not is_random:
+        yield f"The {orders_n} orders give the same result for every review, so that they count as one."
+    elif orders_n < FEWEST_CLAIMED:
+        yield f"The order changes results. {orders_n} orders are too few for a claim; run at least {FEWEST_CLAIMED}."
+    else:
+        yield f"The order changes results. p orders: t test over the means of the {orders_n} orders."
 
 
 def _mcnemar_note(comparison: Comparison) -> Iterator[str]:

@@ -51,8 +51,10 @@ def dry_run_view(config: ExperimentConfig, estimate: RunEstimate) -> ConsoleRend
 
 
 def _grid(config: ExperimentConfig, estimate: RunEstimate) -> Table:
-    orders, seeds = config.file.experiment.orders, len(config.file.experiment.seeds)
-    times = f"{len(orders)} orders x {seeds} seeds" if orders else f"{seeds} seeds"
+    orders, seed_n = config.file.experiment.orders, len(config.file.experiment.seeds)
+    times = f"{seed_n} seed{'' if seed_n == 1 else 's'}"
+    if orders:
+        times = f"{len(orders)} order{'' if len(orders) == 1 else 's'} x {times}"
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")

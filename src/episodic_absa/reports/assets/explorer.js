@@ -12,7 +12,7 @@ class Explorer {
   constructor(data) {
     this.data = data;
     const [a, b] = data.first;
-    this.query = { a, b, seed: data.firstSeed(a, ...(b ? [b] : [])), words: "", language: "", domain: "", filters: new Set() };
+    this.query = { a, b, ...data.firstTrial(a, ...(b ? [b] : [])), words: "", language: "", domain: "", filters: new Set() };
     this.rows = [];
     this.page = 0;
     this.open = null;
@@ -28,6 +28,7 @@ class Explorer {
     };
     options(byId("pick-a"), data.conditions, query.a);
     options(byId("pick-b"), ["", ...data.conditions], query.b, (value) => value || say("none", "없음"));
+    options(byId("pick-order"), data.orders.map(String), String(query.order));
     options(byId("pick-seed"), data.seeds.map(String), String(query.seed));
     options(byId("pick-language"), ["", ...new Set(data.rows.map((row) => row.language).sort())], "", (value) => value || say("any", "모두"));
     options(byId("pick-domain"), ["", ...new Set(data.rows.map((row) => row.domain).sort())], "", (value) => value || say("any", "모두"));
@@ -47,6 +48,7 @@ class Explorer {
     });
     change("pick-a", "a");
     change("pick-b", "b");
+    change("pick-order", "order", Number);
     change("pick-seed", "seed", Number);
     change("pick-language", "language");
     change("pick-domain", "domain");
@@ -89,8 +91,8 @@ class Explorer {
   }
 
   /** List the samples of one condition that pass one filter; called from tables. */
-  showOnly({ show, a, seed }) {
-    Object.assign(this.query, { a, b: "", seed: Number(seed), words: "", language: "", domain: "", filters: new Set([show]) });
+  showOnly({ show, a, order, seed }) {
+    Object.assign(this.query, { a, b: "", order: Number(order), seed: Number(seed), words: "", language: "", domain: "", filters: new Set([show]) });
     this.showChoices();
     this.apply();
     byId("explorer").classList.remove("opened");
@@ -107,7 +109,7 @@ class Explorer {
 
   reset() {
     Object.assign(this.query, { words: "", language: "", domain: "", filters: new Set() });
-    // The form clears its own fields afterwards; conditions and seed are kept.
+    // The form clears its own fields afterwards; conditions, order and seed are kept.
     queueMicrotask(() => { this.showChoices(); this.apply(); });
   }
 
@@ -115,6 +117,7 @@ class Explorer {
     const { query } = this;
     byId("pick-a").value = query.a;
     byId("pick-b").value = query.b;
+    byId("pick-order").value = String(query.order);
     byId("pick-seed").value = String(query.seed);
     byId("pick-language").value = query.language;
     byId("pick-domain").value = query.domain;
@@ -157,7 +160,7 @@ class Explorer {
 
   item(row) {
     const { data, query } = this;
-    const a = data.cellOf(query.a, query.seed);
+    const a = data.cellOf(query.a, query);
     const badges = Object.entries(WORDS.flag).filter(([flag]) => data.has(row, a, flag))
       .map(([flag, words]) => el("span", { class: `badge ${flag}` }, say(...words)));
     const exact = data.has(row, a, "has_gold") ? exactMark(data.has(row, a, "right")) : null;
@@ -225,7 +228,8 @@ class Explorer {
 
   remember() {
     const { query, open } = this;
-    const hash = new URLSearchParams({ uid: open.uid, a: query.a, ...(query.b ? { b: query.b } : {}), seed: String(query.seed) });
+    const order = this.data.orders.length > 1 ? { order: String(query.order) } : {};
+    const hash = new URLSearchParams({ uid: open.uid, a: query.a, ...(query.b ? { b: query.b } : {}), ...order, seed: String(query.seed) });
     // Replaced, not pushed: the back button leaves the page instead of stepping through samples.
     try { history.replaceState(null, "", `#${hash}`); } catch { location.hash = String(hash); }
   }
@@ -238,6 +242,7 @@ class Explorer {
     const { query, data } = this;
     if (data.conditions.includes(wanted.get("a"))) query.a = wanted.get("a");
     query.b = data.conditions.includes(wanted.get("b")) ? wanted.get("b") : "";
+    if (wanted.has("order") && data.orders.includes(Number(wanted.get("order")))) query.order = Number(wanted.get("order"));
     if (data.seeds.includes(Number(wanted.get("seed")))) query.seed = Number(wanted.get("seed"));
     this.showChoices();
     this.apply();

@@ -10,7 +10,7 @@ async function unpack(element) {
 
 class SampleData {
   constructor(index) {
-    this.cells = index.cells.map(([condition, seed]) => ({ condition, seed }));
+    this.cells = index.cells.map(([condition, seed, order = 0]) => ({ condition, order, seed }));
     this.first = index.first;
     this.hasText = index.text;
     this.bit = Object.fromEntries(index.flags.map((name, place) => [name, 1 << place]));
@@ -28,19 +28,24 @@ class SampleData {
     return [...new Set(this.cells.map((cell) => cell.condition))];
   }
 
+  get orders() {
+    return [...new Set(this.cells.map((cell) => cell.order))].sort((left, right) => left - right);
+  }
+
   get seeds() {
     return [...new Set(this.cells.map((cell) => cell.seed))].sort((left, right) => left - right);
   }
 
-  /** The index of the cell, -1 if it was not run; another seed is another trial and never replaces it. */
-  cellOf(condition, seed) {
-    return this.cells.findIndex((cell) => cell.condition === condition && cell.seed === seed);
+  /** The index of the cell, -1 if it was not run; another order or seed is another trial and never replaces it. */
+  cellOf(condition, { order, seed }) {
+    return this.cells.findIndex((cell) => cell.condition === condition && cell.order === order && cell.seed === seed);
   }
 
-  /** The first seed that all conditions were run with, else the first seed of the first condition. */
-  firstSeed(...conditions) {
-    const shared = this.seeds.find((seed) => conditions.every((condition) => this.cellOf(condition, seed) >= 0));
-    return shared ?? this.seeds.find((seed) => this.cellOf(conditions[0], seed) >= 0);
+  /** The first order and seed that all conditions were run with, else the first of the first condition. */
+  firstTrial(...conditions) {
+    const trials = this.orders.flatMap((order) => this.seeds.map((seed) => ({ order, seed })));
+    const shared = trials.find((trial) => conditions.every((condition) => this.cellOf(condition, trial) >= 0));
+    return shared ?? trials.find((trial) => this.cellOf(conditions[0], trial) >= 0);
   }
 
   holds(row, cell) {

@@ -1,4 +1,4 @@
-// Selects the samples that match a query (conditions, seed, words, flags). Pure functions: no element is touched.
+// Selects the samples that match a query (conditions, order, seed, words, flags). Pure functions: no element is touched.
 
 const FILTERS = [
   { name: "missed", label: ["Missed", "누락"], hint: ["a gold pair has no partner", "짝이 없는 정답 쌍이 있습니다"] },
@@ -25,17 +25,20 @@ function passes(data, row, { name, needsB }, a, b) {
   return data.has(row, exact, "right") && !data.has(row, inexact, "right");
 }
 
-/** Return a sentence per chosen condition that was not run with the chosen seed. */
+/** Return a sentence per chosen condition that was not run with the chosen order and seed. */
 function notRun(data, query) {
+  const hasOrders = data.orders.length > 1;
+  const trial = hasOrders ? `order ${query.order}, seed ${query.seed}` : `seed ${query.seed}`;
+  const trialKo = hasOrders ? `순서 ${query.order}, 시드 ${query.seed}` : `시드 ${query.seed}`;
   return [...new Set([query.a, query.b])]
-    .filter((name) => name && data.cellOf(name, query.seed) < 0)
-    .map((name) => say(`${name} was not run with seed ${query.seed}`, `${name}: 시드 ${query.seed}(으)로 실행하지 않았습니다`));
+    .filter((name) => name && data.cellOf(name, query) < 0)
+    .map((name) => say(`${name} was not run with ${trial}`, `${name}: ${trialKo}(으)로 실행하지 않았습니다`));
 }
 
 /** Return {rows, counts}: the samples that pass all filters, and the number that pass each single filter. */
 function select(data, query) {
-  const a = data.cellOf(query.a, query.seed);
-  const b = query.b ? data.cellOf(query.b, query.seed) : -1;
+  const a = data.cellOf(query.a, query);
+  const b = query.b ? data.cellOf(query.b, query) : -1;
   const words = query.words.toLowerCase().split(/\s+/).filter(Boolean);
   const counts = Object.fromEntries(FILTERS.map((filter) => [filter.name, 0]));
   const rows = [];

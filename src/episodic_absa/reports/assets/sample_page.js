@@ -55,8 +55,8 @@ function sectionFor(section, samples, context) {
 
 async function samplePage(data, row, query) {
   const review = await data.details(row);
-  const a = data.cellOf(query.a, query.seed);
-  const b = query.b && query.b !== query.a ? data.cellOf(query.b, query.seed) : -1;
+  const a = data.cellOf(query.a, query);
+  const b = query.b && query.b !== query.a ? data.cellOf(query.b, query) : -1;
   const samples = [[query.a, a], [query.b, b]]
     .map(([name, cell]) => ({ name, sample: review.in(cell) }))
     .filter(({ sample }) => sample);

@@ -57,22 +57,24 @@ class ErrorCount(FrozenModel):
 
     error: PairError
     pairs: int
-    """Over all seeds."""
+    """Over all orders and seeds."""
     samples: int
-    """Samples of `ErrorRow.seed` with such a pair: those that the explorer lists."""
+    """Samples of `ErrorRow.order` and `ErrorRow.seed` with such a pair: those that the explorer lists."""
 
 
 class ErrorRow(FrozenModel):
-    """The error taxonomy of one condition, its seeds together."""
+    """The error taxonomy of one condition, its orders and seeds together."""
 
     condition: str
     colour: int
     seed: int
     """The seed that the explorer opens with."""
+    order: int | None = None
+    """The order that the explorer opens with; None where `RunFacts.orders` is empty."""
     seeds: int
-    """How many seeds are counted together."""
+    """How many cells, one per order and seed, are counted together."""
     samples: int
-    """Successful samples with valid gold, over all seeds."""
+    """Successful samples with valid gold, over all orders and seeds."""
     gold: int
     predicted: int
     right: int
@@ -80,7 +82,7 @@ class ErrorRow(FrozenModel):
 
     @property
     def is_of_several_seeds(self) -> bool:
-        """Whether the pairs of several seeds are counted together."""
+        """Whether the pairs of several orders or seeds are counted together."""
         return self.seeds > 1
 
 

@@ -54,7 +54,7 @@ def cost_view(
 
 
 def _counts(cells: Sequence[FinishedCell]) -> list[tuple[int, int]]:
-    """Return the micro F1's numerator and denominator of every review, its seeds added."""
+    """Return the micro F1's numerator and denominator of every review, its orders and seeds added."""
     by_uid: dict[str, tuple[int, int]] = {}
     for cell in cells:
         for card in cell.cards:

@@ -59,6 +59,7 @@ def _error_row(condition: ConditionCard, cells: Sequence[FinishedCell]) -> Error
         condition=condition.name,
         colour=condition.colour,
         seed=cells[0].manifest.seed,
+        order=cells[0].manifest.order_id if condition.orders else None,
         seeds=len(cells),
         samples=sum(map(len, by_cell)),
         gold=total.gold,
@@ -111,25 +112,25 @@ def _group_rows(groups: Groups, cards: Sequence[ConditionCard], uids: Mapping[st
 
 
 def _values(cells: Sequence[FinishedCell], metric: str) -> dict[str, float]:
-    """Return the metric of every review, its seeds averaged."""
+    """Return the metric of every review, its orders and seeds averaged."""
     values: dict[str, list[float]] = {}
     for cell in cells:
         for card in cell.cards:
             value = sample_value(metric, card, count_backfilled=cell.count_backfilled)
             if value is not None:
                 values.setdefault(card.uid, []).append(value)
-    return {uid: fmean(of_seeds) for uid, of_seeds in values.items()}
+    return {uid: fmean(of_cells) for uid, of_cells in values.items()}
 
 
 def _micro(cells: Sequence[FinishedCell], uids: set[str]) -> float | None:
-    """Return the mean of the seeds' micro F1 over some reviews, as the tables compute it over all."""
-    of_seeds = []
+    """Return the mean of the cells' micro F1 over some reviews, as the tables compute it over all."""
+    of_cells = []
     for cell in cells:
         counts = [_micro_counts(card, cell) for card in cell.cards if card.uid in uids]
         hits, pair_n = (sum(known[place] for known in counts if known) for place in (0, 1))
         if pair_n:
-            of_seeds.append(hits / pair_n)
-    return mean_of(of_seeds)
+            of_cells.append(hits / pair_n)
+    return mean_of(of_cells)
 
 
 def _micro_counts(card: Scorecard, cell: FinishedCell) -> tuple[int, int] | None:

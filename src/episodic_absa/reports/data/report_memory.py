@@ -7,8 +7,8 @@ from episodic_absa.metrics.memory_growth import GrowthLine as GrowthWindow
 from episodic_absa.metrics.memory_use import split_by_following, was_injected
 from episodic_absa.metrics.per_sample.sample_values import delta_risk, was_changed
 from episodic_absa.metrics.ratios import mean_of
+from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import (
-    Bilingual,
     ConditionCard,
     CountBar,
     GrowthLine,
@@ -64,16 +64,19 @@ def growth_panels(groups: Groups, cards: Sequence[ConditionCard]) -> tuple[Growt
     """Return each figure along the run; conditions without memory appear only in the quality panel."""
     if not any(card.reads or card.writes for card in cards):
         return ()
-    windows = {(card.name, cell.manifest.seed): cell.growth for card in cards for cell in groups[card.name]}
+    windows = {(card.name, cell.manifest.repetition): cell.growth for card in cards for cell in groups[card.name]}
     panels = []
     for name, title, is_rate in _GROWTH:
         lines = []
         for card in cards:
             takes_part = card.reads or card.writes or name == "mean_tuple_f1_explicit"
-            for (condition, seed), growth in windows.items():
+            for (condition, (order, seed)), growth in windows.items():
                 points = _points(growth, name) if takes_part and condition == card.name else ()
                 if points and (any(value for _, value in points) or name == "mean_tuple_f1_explicit"):
-                    lines.append(GrowthLine(condition=condition, colour=card.colour, seed=seed, points=points))
+                    named = order if card.orders else None
+                    lines.append(
+                        GrowthLine(condition=condition, colour=card.colour, order=named, seed=seed, points=points)
+                    )
         if lines:
             panels.append(GrowthPanel(title=title, is_rate=is_rate, lines=tuple(lines)))
     return tuple(panels)

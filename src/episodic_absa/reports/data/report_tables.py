@@ -9,7 +9,7 @@ from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow, stability_of
 from episodic_absa.metrics.definitions import BASELINE, definition_of
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.per_sample.sample_values import sample_value
+from episodic_absa.metrics.per_sample.sample_values import MICRO_METRICS, sample_value
 from episodic_absa.metrics.statistics import (
     ClaimLanguage,
     Comparison,
@@ -21,8 +21,8 @@ from episodic_absa.metrics.statistics import (
     power_sentence,
 )
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
+from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import (
-    Bilingual,
     ComparisonView,
     ConditionValue,
     Definition,
@@ -35,6 +35,7 @@ from episodic_absa.reports.data.report_data import (
     TableName,
 )
 from episodic_absa.reports.data.report_words import note_words
+from episodic_absa.reports.data.verdict_words import answer_of, equivalence_words
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 
 PRIMARY: Final = "tuple_f1_explicit"
@@ -48,7 +49,7 @@ _PANELS: Final = (
 )
 _FAMILIES: Final = ("override_skip_", "adopt_reason_", "injection_trigger_", "stage2_injection_trigger_")
 _LANGUAGES: Final[tuple[ClaimLanguage, ...]] = ("en", "ko")
-_SEED_NOTE: Final = "the seeds are one trial"
+_TRIAL_NOTES: Final = ("the seeds are one trial", "the orders are one trial")
 Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 """By condition and metric."""
 Groups = Mapping[str, Sequence[FinishedCell]]
@@ -128,11 +129,14 @@ def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str
 
 def comparison_view(comparison: Comparison, exploratory: Bilingual | None = None) -> ComparisonView:
     """Return a comparison as sentences and rows, with its mark if it is exploratory."""
-    primary = comparison.of(PRIMARY)
+    primary = comparison.primary
     return ComparisonView(
         a=comparison.a,
         b=comparison.b,
         exploratory=exploratory,
+        answer=answer_of(comparison),
+        orders_n=primary.orders_n,
+        method=primary.method,
         sentence=Bilingual(
             en=claim_sentence(comparison.a, comparison.b, primary, "en"),
             ko=claim_sentence(comparison.a, comparison.b, primary, "ko"),
@@ -191,8 +195,8 @@ def _metric_row(
 ) -> MetricRow:
     definition = definition_of(metric)
     rows = [by_name[condition, metric] for condition in conditions]
-    # A note about some conditions would read as true of all; notes about seeds stand on the first screen.
-    notes = [[part for part in row.note.split("; ") if part and not part.startswith(_SEED_NOTE)] for row in rows]
+    # A note about some conditions would read as true of all; notes about orders and seeds stand on the first screen.
+    notes = [[part for part in row.note.split("; ") if part and not part.startswith(_TRIAL_NOTES)] for row in rows]
     shared = [part for part in notes[0] if all(part in others for others in notes)]
     baseline = by_name.get((BASELINE, metric))
     return MetricRow(
@@ -216,7 +220,7 @@ def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue
     low, high = interval or (None, None)
     return ConditionValue(
         value=row.mean,
-        sd=row.sd,
+        sd=row.sd if row.sd_orders is None else row.sd_orders,
         numerator=row.numerator,
         denominator=row.denominator,
         low=low,
@@ -225,11 +229,14 @@ def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue
 
 
 def _difference_row(row: PairedDifference, name_a: str) -> DifferenceRow:
-    shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name != "words"}
+    shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name not in ("words", "is_micro")}
     # The table shows kind and lack of variation elsewhere.
-    has_claim = claim_strength(row) != "none"
-    en, ko = (claim_label(row, language).replace("A ", f"{name_a} ", 1) if has_claim else "" for language in _LANGUAGES)
-    return DifferenceRow(**shared, words=Bilingual(en=en, ko=ko))
+    if claim_strength(row) == "none":
+        words = equivalence_words(row) or Bilingual(en="", ko="")
+    else:
+        en, ko = (claim_label(row, language).replace("A ", f"{name_a} ", 1) for language in _LANGUAGES)
+        words = Bilingual(en=en, ko=ko)
+    return DifferenceRow(**shared, is_micro=row.metric in MICRO_METRICS, words=words)
 
 
 def _mcnemar_view(test: McNemar | None) -> McNemarView | None:

@@ -5,7 +5,8 @@ from typing import Final
 
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
-from episodic_absa.reports.data.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
+from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.report_data import CellState, ComparisonView, ConditionCard, RunFacts
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.schemas.run_files.majority import Majority
 
@@ -21,6 +22,9 @@ _NOTES_KO: Final = {
     ),
     "eligible=false: the backend ignores the seed and the order is not shuffled, so all seeds are one trial": (
         "백엔드가 시드를 무시하고 순서를 섞지 않으므로 모든 시드가 한 번의 시행입니다"
+    ),
+    "eligible=false: the backend ignores the seed, and orders are not compared, so all seeds are one trial": (
+        "백엔드가 시드를 무시하고 순서끼리는 비교하지 않으므로 모든 시드가 한 번의 시행입니다"
     ),
     "eligible=false: no sample has two trials": "두 번 이상 시행한 샘플이 없습니다",
     "a price is not known": "단가를 알 수 없습니다",
@@ -47,7 +51,7 @@ def headline_of(
     """Return the result of the run in one sentence, and one about the power of its sample size."""
     if facts.with_gold and comparisons:
         first = comparisons[0]
-        return first.sentence, first.power if first.power.en else None
+        return first.answer, first.power if first.power.en else None
     if not facts.reviews:
         return Bilingual(en="No sample has been analysed yet.", ko="아직 분석된 샘플이 없습니다."), None
     if not facts.with_gold:

@@ -30,7 +30,7 @@ class ExplorerBlocks(NamedTuple):
 def build_blocks(explorer: Explorer, *, with_text: bool) -> ExplorerBlocks:
     """Pack the index, and the details in blocks: to open a sample, the browser unpacks one block."""
     search: dict[str, Any] = {
-        "cells": [[cell.condition, cell.seed] for cell in explorer.cells],
+        "cells": [[cell.condition, cell.seed, *filter(None, [cell.order])] for cell in explorer.cells],
         "first": list(explorer.first),
         "flags": list(_FLAGS),
         "per": REVIEWS_PER_BLOCK,

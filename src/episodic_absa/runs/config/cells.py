@@ -12,8 +12,8 @@ from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, store_placeholders
 from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.runs.run_directory import STORE
+from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.vocabulary import AdviceFrom, ProcessSplit
 
 _NEEDS_NO_STORE: Final[tuple[AdviceFrom, ...]] = ("donor", "constant")

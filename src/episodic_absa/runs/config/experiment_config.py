@@ -25,8 +25,8 @@ from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
+from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.serialization.yaml_file import read_yaml_file
 from episodic_absa.vocabulary import ProcessSplit, StratumName
 

@@ -1,6 +1,6 @@
 """The place of a cell's store, from the pattern in its configuration."""
 
-from episodic_absa.schemas.run_files.repetition import Repetition
+from episodic_absa.schemas.repetition import Repetition
 
 
 def filled_store_path(pattern: str, condition: str, repetition: Repetition) -> str:

@@ -13,8 +13,8 @@ from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics,
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
 from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
+from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.repetition import Repetition
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.serialization.jsonl import read_lines, split_lines
 
@@ -85,7 +85,17 @@ def load_cells(root: Path, tell: Tell = tell_nobody) -> tuple[FinishedCell, ...]
     for path in paths:
         tell(f"reading {path.name}")
         cells.append(load_cell(path))
+    notice_old_files(root, [cell.manifest for cell in cells])
     return in_order(cells)
+
+
+def notice_old_files(place: Path, manifests: Sequence[Manifest]) -> None:
+    """Log how the order of samples is known for cells of version 0.1, whose files do not name it."""
+    old = [manifest for manifest in manifests if manifest.order is None]
+    if old:
+        shuffled = any(manifest.shuffle for manifest in old)
+        order = "each seed has an order of its own (shuffle: true)" if shuffled else "it is that of the data file"
+        logger.warning("%s is of version 0.1, which does not record the order of samples: %s", place, order)
 
 
 def find_orphans(root: Path) -> tuple[Path, ...]:

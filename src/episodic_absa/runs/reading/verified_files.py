@@ -11,6 +11,8 @@ from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST,
 INTEGRITY: Final = "integrity.json"
 CELL_MARK: Final = "__seed"
 """Stands in the name of every cell's directory."""
+ORDER_MARK: Final = "__order"
+"""Stands before that in the name of a cell whose order `experiment.orders` names."""
 _OF_A_CELL: Final = (
     MANIFEST,
     JOURNAL,

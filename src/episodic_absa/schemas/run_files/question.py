@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Iterable
 from itertools import chain
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.serialization.canonical_json import canonical_json
@@ -26,7 +26,7 @@ class AskedQuestion(_Recorded):
     pairs: tuple[Pair, ...]
     """By the names that results use. The first pair is the primary one."""
     primary_metric: str
-    smallest_effect: float
+    smallest_effect: Annotated[float, Field(gt=0, le=1)]
     """The smallest difference in the primary metric that matters."""
     sample_n: Count
     """Distinct reviews over all evaluated cells."""
