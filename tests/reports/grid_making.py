@@ -229,6 +229,7 @@ class PageParser(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.scripts: list[str] = []
+        self._ids: list[str | None] = []
         self._stack: list[str] = []
         self._words: list[str] = []
         self.feed(page)
@@ -238,6 +239,7 @@ class PageParser(HTMLParser):
         if tag in ("script", "style"):
             self._stack.append(tag)
             self.scripts.append("")
+            self._ids.append(dict(attrs).get("id"))
         if tag in self.BLOCKS:
             self._words.append("\n")
 
@@ -260,8 +262,14 @@ class PageParser(HTMLParser):
 
     def unpacked(self) -> list[Any]:
         """The data of the explorer: its index, then the details."""
-        return [
-            json.loads(gzip.decompress(base64.b64decode(script)))
-            for script in self.scripts
-            if script.startswith("H4sI")
-        ]
+        packed = zip(self._ids, self.scripts, strict=True)
+        return [_unpacked(script) for name, script in packed if script.startswith("H4sI") and name != "files"]
+
+    def files(self) -> dict[str, str]:
+        """The files that the page's buttons save, by name."""
+        saved: dict[str, str] = _unpacked(self.scripts[self._ids.index("files")])
+        return saved
+
+
+def _unpacked(script: str) -> Any:
+    return json.loads(gzip.decompress(base64.b64decode(script)))

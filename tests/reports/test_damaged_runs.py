@@ -151,7 +151,7 @@ def test_cells_are_loaded_and_computed_once_for_tables_and_pages(grid: Path, mon
         monkeypatch.setattr(finished_cells, name, count)
     loaded = load_run(grid)
     steps: list[str] = []
-    written = [*derive_tables(loaded, steps.append), *write_pages(loaded, tell=steps.append)]
+    written = [*derive_tables(loaded, steps.append), *write_pages(loaded, tell=steps.append).pages]
     assert calls == dict.fromkeys(calls, 6)
     assert len(written) == 6 * 5 + 4
     assert {"tables of C2__seed42", "comparisons", "samples of C2__seed42", "page of small"} <= set(steps)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from episodic_absa.analysis.asked_cells import GridComparison, asked_groups, headlines
 from episodic_absa.analysis.grid_tables import SeedRow, added_rows, compare_conditions, grid_rows
+from episodic_absa.analysis.strata import StratumRow, grid_stratum_rows
+from episodic_absa.analysis.trial import PrincipleEffect, grid_effects
 from episodic_absa.metrics.statistics import Comparison
 from episodic_absa.runs.question import load_question
 from episodic_absa.runs.reading.finished_cells import (
@@ -62,6 +64,16 @@ class FinishedRun:
     def comparisons(self) -> tuple[Comparison, ...]:
         """One comparison per pair: that over the asked orders and seeds, if there is one."""
         return tuple(compared.comparison for compared in headlines(self.grid_comparisons))
+
+    @cached_property
+    def strata(self) -> tuple[StratumRow, ...]:
+        """The comparisons within the strata that the question names; a cell alone has none."""
+        return grid_stratum_rows(self.cells, self.question) if self.is_grid else ()
+
+    @cached_property
+    def principle_effects(self) -> tuple[PrincipleEffect, ...]:
+        """The effect of each principle, if a condition withholds advice."""
+        return grid_effects(self.cells, self.question)
 
     def alone(self) -> Sequence["FinishedRun"]:
         """Return every cell as a run of its own."""

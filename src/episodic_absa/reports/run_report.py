@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from episodic_absa.analysis.failures import failures_of
 from episodic_absa.analysis.finished_run import FinishedRun
@@ -11,7 +11,8 @@ from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample.sample_values import sample_value, was_changed
 from episodic_absa.reports.data.quality_views import QualityViews
-from episodic_absa.reports.data.question_words import exploratory_mark, marked_headline, question_notes
+from episodic_absa.reports.data.question_words import exploratory_mark, question_notes
+from episodic_absa.reports.data.report_arms import arms_view
 from episodic_absa.reports.data.report_cost import cost_view
 from episodic_absa.reports.data.report_data import (
     CellState,
@@ -33,6 +34,7 @@ from episodic_absa.reports.data.report_memory import (
     principle_uses,
 )
 from episodic_absa.reports.data.report_samples import CellSamples, SampleReader
+from episodic_absa.reports.data.report_strata import effect_tables, stratum_tables
 from episodic_absa.reports.data.report_tables import (
     PRIMARY,
     Groups,
@@ -52,6 +54,7 @@ from episodic_absa.reports.data.report_words import (
     majority_words,
     notes_of,
 )
+from episodic_absa.reports.export.export_files import export_report
 from episodic_absa.reports.page.html_report import WITHOUT_TEXT, render_report
 from episodic_absa.runs.reading.finished_cells import FinishedCell, Tell, tell_nobody
 from episodic_absa.runs.reading.verified_files import CELL_MARK, ORDER_MARK
@@ -64,16 +67,28 @@ _COLOURS: Final = 6
 _HEAD_BYTES: Final = 4_000
 
 
-def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_nobody) -> list[Path]:
-    """Write report.html and report.json of a cell, or of every cell of a grid and of the grid; return their paths.
+class WrittenPages(NamedTuple):
+    """The files that a report consists of."""
+
+    pages: tuple[Path, ...]
+    """report.html and report.json of every cell, then those of the whole run."""
+    exported: tuple[Path, ...] = ()
+    """The figures and tables of the whole run's page."""
+
+
+def write_pages(
+    run: FinishedRun, *, with_text: bool = True, export: Path | None = None, tell: Tell = tell_nobody
+) -> WrittenPages:
+    """Write report.html and report.json of a cell, or of every cell of a grid and of the grid.
 
     Args:
         run: the finished run.
         with_text: False leaves out review texts, aspect terms, evidence and free words of the agents.
+        export: a directory for the figures (SVG) and tables (CSV, LaTeX) of the whole run's page.
         tell: called with every step.
 
     Raises:
-        RunDirectoryError: a page cannot be written.
+        RunDirectoryError: a file cannot be written.
     """
     reader = SampleReader(with_text=with_text)
     samples = {}
@@ -81,10 +96,14 @@ def write_pages(run: FinishedRun, *, with_text: bool = True, tell: Tell = tell_n
         tell(f"samples of {cell.path.name}")
         samples[cell.path] = reader.read(cell)
     written: list[Path] = []
-    for page in (*run.alone(), run) if run.is_grid else (run,):
-        tell(f"page of {page.root.name}")
-        written += _write(page.root, build_report(page, samples, with_text=with_text))
-    return written
+    for cell_alone in run.alone() if run.is_grid else ():
+        tell(f"page of {cell_alone.root.name}")
+        written += _write(cell_alone.root, build_report(cell_alone, samples, with_text=with_text))
+    tell(f"page of {run.root.name}")
+    data = build_report(run, samples, with_text=with_text)
+    written += _write(run.root, data)
+    exported = export_report(data, export) if export else ()
+    return WrittenPages(tuple(written), tuple(exported))
 
 
 def is_without_text(root: Path) -> bool:
@@ -112,9 +131,11 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         scope="grid" if run.is_grid else "cell",
         title=_title(run),
         facts=facts,
-        headline=marked_headline(headline, comparisons[0].exploratory if comparisons else None),
+        mark=comparisons[0].exploratory if comparisons else None,
+        headline=headline,
         failure=failure_of(failures_of(run.cells), with_text=with_text),
         power=power,
+        arms=arms_view(run, cards) if facts.with_gold else None,
         notes=(
             *(question_notes(run.question) if run.is_grid else ()),
             *notes_of(
@@ -135,6 +156,8 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         tables=tables,
         definitions=definitions_of([*shown, *compared]),
         comparisons=comparisons,
+        strata=stratum_tables(run.strata),
+        effects=effect_tables(run.principle_effects) if run.is_grid else (),
         growth=growth_panels(groups, cards),
         flows=memory_flows(groups, cards),
         principles=principle_uses(by_condition, cards),

@@ -18,6 +18,8 @@ class WrittenResults(NamedTuple):
     pages: tuple[Path, ...]
     has_text: bool
     """Whether the pages show review text."""
+    exported: tuple[Path, ...] = ()
+    """Figures and tables as files."""
 
     @property
     def report(self) -> Path:
@@ -25,13 +27,16 @@ class WrittenResults(NamedTuple):
         return self.finished.root / REPORT
 
 
-def write_results(root: Path, *, with_text: bool | None = None, tell: Tell = tell_nobody) -> WrittenResults:
+def write_results(
+    root: Path, *, with_text: bool | None = None, export: Path | None = None, tell: Tell = tell_nobody
+) -> WrittenResults:
     """Write the tables and reports of a cell, or of a grid and all its cells.
 
     Args:
         root: the directory of one cell or of a grid.
         with_text: whether the reports show review text. None leaves it out if a report that lies here was made
             without it, so that a run never restores review text to a report made with `--no-text`.
+        export: a directory for the figures and tables of the report as files; None writes none.
         tell: is told what is being done.
 
     Raises:
@@ -40,8 +45,8 @@ def write_results(root: Path, *, with_text: bool | None = None, tell: Tell = tel
     finished = load_run(root, tell)
     tables = derive_tables(finished, tell)
     has_text = not is_without_text(root) if with_text is None else with_text
-    pages = write_pages(finished, with_text=has_text, tell=tell)
-    return WrittenResults(finished, tables, tuple(pages), has_text)
+    written = write_pages(finished, with_text=has_text, export=export, tell=tell)
+    return WrittenResults(finished, tables, written.pages, has_text, written.exported)
 
 
 class RefreshedPages(NamedTuple):
@@ -60,7 +65,7 @@ def refresh_pages(root: Path, tell: Tell = tell_nobody) -> RefreshedPages:
     if not (place / REPORT).is_file():
         return RefreshedPages(())
     try:
-        pages = write_pages(load_run(place, tell), with_text=not is_without_text(place), tell=tell)
+        pages = write_pages(load_run(place, tell), with_text=not is_without_text(place), tell=tell).pages
     except EpisodicAbsaError as error:
         return RefreshedPages((), str(error))
     return RefreshedPages(tuple(path for path in pages if path.name == REPORT))

@@ -156,7 +156,7 @@ def test_no_clock_and_no_path_of_the_machine_enter_the_page(reported: Path) -> N
 def test_the_page_of_hostile_reviews_has_the_elements_of_a_page_and_no_others(hostile: Path) -> None:
     page = (hostile / REPORT).read_text("utf-8")
     parser = PageParser(page)
-    assert [tag for tag, _ in parser.elements].count("script") == 3  # the index, one block, the script
+    assert [tag for tag, _ in parser.elements].count("script") == 4  # the index, a block, the files, the script
     assert "\x00" not in page
     texts = [row[1] for row in parser.unpacked()[0]["rows"]]
     assert any("</script><script>" in text for text in texts)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from episodic_absa.cli.shared_options import AsJson
+from episodic_absa.vocabulary import StratumName
 
 _USAGE = "name two runs (A B), or a grid and two of its conditions (GRID CONDITION CONDITION)"
 _SMALLEST, _LARGEST = 1e-6, 1.0
@@ -22,6 +23,10 @@ def compare(
         ),
     ],
     *,
+    by: Annotated[
+        StratumName | None,
+        typer.Option(help="Compare within strata of the reviews instead, and test whether the difference varies."),
+    ] = None,
     detect: Annotated[
         float | None,
         typer.Option(metavar="D", help="Also show how many reviews it takes to detect this difference in F1."),
@@ -38,7 +43,8 @@ def compare(
     """Compare two runs review by review: A minus B, with intervals and tests.
 
     Samples are paired by uid, order and seed; the orders and seeds of a review are averaged. changed_samples.csv lists
-    every sample whose result differs.
+    every sample whose result differs. With --by, the primary metric is compared stratum by stratum and no file is
+    written.
     """
     from episodic_absa.cli.compare.compare_run import compare_runs
 
@@ -48,4 +54,11 @@ def compare(
         raise typer.BadParameter(
             f"a difference in F1 lies between {_SMALLEST:f} and {_LARGEST:g}, got {detect:g}", param_hint="--detect"
         )
+    if by is not None:
+        if detect is not None or out is not None:
+            raise typer.BadParameter("--detect and --out do not go with --by; leave them out", param_hint="--by")
+        from episodic_absa.cli.compare.strata_run import compare_strata
+
+        compare_strata(places, by=by, seed=seed, as_json=as_json)
+        return
     compare_runs(places, detect=detect, out=out, seed=seed, as_json=as_json)

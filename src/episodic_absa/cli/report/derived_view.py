@@ -12,19 +12,31 @@ from rich.text import Text
 from episodic_absa.cli.output import printable
 
 
-def derived_json(root: Path, written: Sequence[Path]) -> dict[str, Any]:
+def derived_json(
+    root: Path, written: Sequence[Path], export: Path | None = None, exported: Sequence[Path] = ()
+) -> dict[str, Any]:
     """Return the written files as a JSON value."""
-    return {"directory": str(root.resolve()), "written": [path.relative_to(root).as_posix() for path in written]}
+    names = [path.relative_to(root).as_posix() for path in written]
+    value: dict[str, Any] = {"directory": str(root.resolve()), "written": names}
+    if export is not None:
+        value |= {"export_directory": str(export.resolve()), "exported": [path.name for path in exported]}
+    return value
 
 
-def derived_view(root: Path, written: Sequence[Path]) -> ConsoleRenderable:
-    """List the written files: those of the directory itself, then those that every cell has."""
+def derived_view(
+    root: Path, written: Sequence[Path], export: Path | None = None, exported: Sequence[Path] = ()
+) -> ConsoleRenderable:
+    """List the written files: those of the directory itself, then those that every cell has, then the exported ones."""
     own, in_cells = _by_place(root, written)
     table = Table.grid(padding=(0, 2))
     for name in own:
         table.add_row(Text(name, "bold"), Text(printable(str(root / name)), "dim"))
     for name, cell_n in in_cells.items():
         table.add_row(Text(name, "bold"), Text("in its cell" if cell_n == 1 else f"in each of {cell_n} cells", "dim"))
+    if export is not None:
+        kinds = Counter(path.suffix.removeprefix(".") for path in exported)
+        counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        table.add_row(Text("exported", "bold"), Text(f"{counts} to {printable(str(export))}", "dim"))
     return table
 
 

@@ -1,5 +1,6 @@
 """`episodic-absa report`: its arguments. The work is done by `write_results`, imported when the command runs."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,12 @@ def report(
     no_text: Annotated[
         bool, typer.Option("--no-text", help="Leave review text out of report.html, e.g. to pass it on.")
     ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", metavar="DIR", help="Also write each figure as SVG and each table as CSV and LaTeX into DIR."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write all tables and reports of a run again.
@@ -28,9 +35,9 @@ def report(
 
     refresh_question(directory)
     with show_steps("report") as tell:
-        results = write_results(directory, with_text=not no_text, tell=tell)
+        results = write_results(directory, with_text=not no_text, export=export, tell=tell)
     written = (*results.tables, *results.pages)
     if as_json:
-        print_json(derived_json(directory, written))
+        print_json(derived_json(directory, written, export, results.exported))
     else:
-        show(derived_view(directory, written))
+        show(derived_view(directory, written, export, results.exported))

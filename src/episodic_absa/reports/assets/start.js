@@ -1,4 +1,5 @@
 startTheme();
 startLanguage();
 startDefinitions();
+startExports();
 startExplorer();

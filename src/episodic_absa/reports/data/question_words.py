@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_absa.reports.data.report_data import Bilingual
+from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.runs.question import ExploratoryPart, PartKind, added_parts, parts_text
 from episodic_absa.schemas.run_files.question import Question
 
@@ -49,11 +49,6 @@ def exploratory_mark(parts: Sequence[ExploratoryPart]) -> Bilingual | None:
         return None
     words = _words(parts)
     return Bilingual(en=f"Exploratory: {words.en}.", ko=f"탐색적 비교: {words.ko}.")
-
-
-def marked_headline(headline: Bilingual, mark: Bilingual | None) -> Bilingual:
-    """Return the first sentence of a page behind the mark of the comparison that it states, if that is exploratory."""
-    return headline if mark is None else Bilingual(en=f"{mark.en} {headline.en}", ko=f"{mark.ko} {headline.ko}")
 
 
 def _words(parts: Sequence[ExploratoryPart]) -> Bilingual:

@@ -1,20 +1,18 @@
 """Everything a report page shows, as frozen values. Builders read files; renderers do not."""
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
+from episodic_absa.reports.data.arm_views import ArmsView
+from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.quality_views import QualityViews
+from episodic_absa.reports.data.stratum_views import EffectTable, StratumTable
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Effort, Rules
 
+_COUNT_NAME: Final = re.compile(r"_(n|count)(_s1)?$")
 MetricKind = Literal["outcome", "process", "efficiency"]
 TableName = Literal["quality", "rq1", "rq2", "rq3", "memory", "impact", "efficiency"]
-
-
-class Bilingual(FrozenModel):
-    """The same sentence for readers of English and of Korean."""
-
-    en: str
-    ko: str
 
 
 class RunFacts(FrozenModel):
@@ -119,6 +117,11 @@ class MetricRow(FrozenModel):
     baseline: ConditionValue | None = None
     """The majority baseline, for quality metrics."""
 
+    @property
+    def is_count(self) -> bool:
+        """Whether the values are counts or amounts, not rates."""
+        return self.kind == "efficiency" or self.metric.startswith("n_") or bool(_COUNT_NAME.search(self.metric))
+
 
 class MetricTable(FrozenModel):
     """The metrics of one question."""
@@ -172,10 +175,16 @@ class DifferenceRow(FrozenModel):
     ci_high: float | None
     p_value: float | None
     p_holm: float | None
+    p_orders: float | None
+    """t over orders; None below three orders, and where the order changes nothing."""
+    p_exact: bool
     dz: float | None
     variation: bool
     detectable: float | None
     needed_n: int | None
+    is_micro: bool
+    """Whether the value is a ratio of sums; else it is a mean per review."""
+    is_primary: bool
     words: Bilingual
     """The claim that the interval supports."""
 
@@ -198,12 +207,23 @@ class ComparisonView(FrozenModel):
     b: str
     exploratory: Bilingual | None = None
     """Why the comparison is exploratory; None if it was asked before the first sample."""
+    answer: Bilingual
+    """What the comparison says about the primary metric, in one plain sentence."""
     sentence: Bilingual
+    """The same with its tests."""
     power: Bilingual
+    orders_n: int
+    method: Literal["percentile", "studentised", "crossed"]
+    """How the interval of the primary metric was made."""
     unpaired_a: int
     unpaired_b: int
     rows: tuple[DifferenceRow, ...]
     mcnemar: McNemarView | None
+
+    @property
+    def name(self) -> str:
+        """A name that no other comparison of the page has: a pair is compared again where something was added."""
+        return f"comparison_{self.a}_minus_{self.b}{'_exploratory' if self.exploratory else ''}"
 
 
 class GrowthLine(FrozenModel):
@@ -384,10 +404,14 @@ class ReportData(FrozenModel):
     scope: Literal["grid", "cell"]
     title: str
     facts: RunFacts
+    mark: Bilingual | None = None
+    """Why the headline is exploratory; None if its comparison was asked before the first sample."""
     headline: Bilingual
     failure: Bilingual | None = None
     """Stands before everything else if more than half of the samples of a cell failed."""
     power: Bilingual | None
+    arms: ArmsView | None = None
+    """None on the page of a cell, without gold, and with a single condition."""
     notes: tuple[Bilingual, ...]
     """What a reader must know before the figures: unfinished cells, failures, no gold, ignored seeds."""
     cells: tuple[CellState, ...]
@@ -397,6 +421,9 @@ class ReportData(FrozenModel):
     tables: tuple[MetricTable, ...]
     definitions: tuple[Definition, ...]
     comparisons: tuple[ComparisonView, ...]
+    strata: tuple[StratumTable, ...] = ()
+    effects: tuple[EffectTable, ...] = ()
+    """The effect of each principle, where a condition withholds advice at random."""
     growth: tuple[GrowthPanel, ...]
     flows: tuple[MemoryFlow, ...]
     principles: tuple[PrincipleUse, ...]

@@ -7,8 +7,8 @@ from episodic_absa.metrics.memory_growth import GrowthLine as GrowthWindow
 from episodic_absa.metrics.memory_use import split_by_following, was_injected
 from episodic_absa.metrics.per_sample.sample_values import delta_risk, was_changed
 from episodic_absa.metrics.ratios import mean_of
+from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import (
-    Bilingual,
     ConditionCard,
     CountBar,
     GrowthLine,

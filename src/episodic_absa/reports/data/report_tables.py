@@ -9,7 +9,7 @@ from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import SeedRow, stability_of
 from episodic_absa.metrics.definitions import BASELINE, definition_of
 from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.per_sample.sample_values import sample_value
+from episodic_absa.metrics.per_sample.sample_values import MICRO_METRICS, sample_value
 from episodic_absa.metrics.statistics import (
     ClaimLanguage,
     Comparison,
@@ -21,8 +21,8 @@ from episodic_absa.metrics.statistics import (
     power_sentence,
 )
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
+from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import (
-    Bilingual,
     ComparisonView,
     ConditionValue,
     Definition,
@@ -35,6 +35,7 @@ from episodic_absa.reports.data.report_data import (
     TableName,
 )
 from episodic_absa.reports.data.report_words import note_words
+from episodic_absa.reports.data.verdict_words import answer_of, equivalence_words
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 
 PRIMARY: Final = "tuple_f1_explicit"
@@ -133,6 +134,9 @@ def comparison_view(comparison: Comparison, exploratory: Bilingual | None = None
         a=comparison.a,
         b=comparison.b,
         exploratory=exploratory,
+        answer=answer_of(comparison),
+        orders_n=primary.orders_n,
+        method=primary.method,
         sentence=Bilingual(
             en=claim_sentence(comparison.a, comparison.b, primary, "en"),
             ko=claim_sentence(comparison.a, comparison.b, primary, "ko"),
@@ -225,11 +229,14 @@ def _value(row: SeedRow, interval: tuple[float, float] | None) -> ConditionValue
 
 
 def _difference_row(row: PairedDifference, name_a: str) -> DifferenceRow:
-    shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name != "words"}
+    shared = {name: getattr(row, name) for name in DifferenceRow.model_fields if name not in ("words", "is_micro")}
     # The table shows kind and lack of variation elsewhere.
-    has_claim = claim_strength(row) != "none"
-    en, ko = (claim_label(row, language).replace("A ", f"{name_a} ", 1) if has_claim else "" for language in _LANGUAGES)
-    return DifferenceRow(**shared, words=Bilingual(en=en, ko=ko))
+    if claim_strength(row) == "none":
+        words = equivalence_words(row) or Bilingual(en="", ko="")
+    else:
+        en, ko = (claim_label(row, language).replace("A ", f"{name_a} ", 1) for language in _LANGUAGES)
+        words = Bilingual(en=en, ko=ko)
+    return DifferenceRow(**shared, is_micro=row.metric in MICRO_METRICS, words=words)
 
 
 def _mcnemar_view(test: McNemar | None) -> McNemarView | None:

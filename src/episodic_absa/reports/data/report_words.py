@@ -5,7 +5,8 @@ from typing import Final
 
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
-from episodic_absa.reports.data.report_data import Bilingual, CellState, ComparisonView, ConditionCard, RunFacts
+from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.report_data import CellState, ComparisonView, ConditionCard, RunFacts
 from episodic_absa.runs.failure_causes import samples
 from episodic_absa.schemas.run_files.majority import Majority
 
@@ -50,7 +51,7 @@ def headline_of(
     """Return the result of the run in one sentence, and one about the power of its sample size."""
     if facts.with_gold and comparisons:
         first = comparisons[0]
-        return first.sentence, first.power if first.power.en else None
+        return first.answer, first.power if first.power.en else None
     if not facts.reviews:
         return Bilingual(en="No sample has been analysed yet.", ko="아직 분석된 샘플이 없습니다."), None
     if not facts.with_gold:

@@ -12,14 +12,17 @@ from markupsafe import Markup
 
 from episodic_absa.metrics.per_sample.pair_errors import PairError
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.report_data import Bilingual, DifferenceRow, MetricRow, ReportData
+from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.report_data import DifferenceRow, ReportData
+from episodic_absa.reports.export.export_files import export_texts
+from episodic_absa.reports.export.export_table import file_stem
+from episodic_absa.reports.export.exported_figures import figures_of
+from episodic_absa.reports.page.embedded_data import packed
 from episodic_absa.reports.page.explorer_blocks import build_blocks
-from episodic_absa.reports.plots.cost_plot import cost_plot
-from episodic_absa.reports.plots.count_bars import count_bars
 from episodic_absa.reports.plots.difference_plot import difference_plot, reach_of
-from episodic_absa.reports.plots.growth_plot import growth_plot
-from episodic_absa.reports.plots.interval_plot import interval_plot
-from episodic_absa.reports.plots.latency_plot import latency_plot
+from episodic_absa.reports.plots.forest_plot import forest_plot, leaves_axis
+from episodic_absa.reports.plots.forests import arms_forest
+from episodic_absa.serialization.canonical_json import canonical_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,7 +31,9 @@ _SCRIPTS: Final = (
     "dom.js",
     "words.js",
     "page.js",
+    "save_file.js",
     "sample_data.js",
+    "exports.js",
     "sample_filters.js",
     "sample_view.js",
     "sample_page.js",
@@ -41,11 +46,23 @@ WITHOUT_TEXT: Final = '<meta name="review-text" content="left out">'
 _SHARED_SCALE: Final = 1.0
 _INTERVAL: Final = re.compile(r"(\[[^\],]+), ")
 _BOUND: Final = (" = ", " % ", "CI [", "Holm p")
-_COUNT_NAME: Final = re.compile(r"_(n|count)(_s1)?$")
 _VERIFIED_BEFORE: Final = Bilingual(
     en="verified before the files changed; run episodic-absa verify again",
     ko="파일이 변경되기 전에 검증했습니다. episodic-absa verify를 다시 실행하십시오.",
 )
+_METHODS: Final = {
+    "percentile": Bilingual(
+        en="Interval: percentile bootstrap over reviews.", ko="구간: 리뷰를 재표집한 백분위 부트스트랩입니다."
+    ),
+    "studentised": Bilingual(
+        en="Interval: studentised bootstrap over reviews, because they are few or their differences are skewed.",
+        ko="구간: 리뷰가 적거나 차이의 분포가 치우쳐 스튜던트화 부트스트랩을 사용했습니다.",
+    ),
+    "crossed": Bilingual(
+        en="Interval: bootstrap over reviews and orders, because the order changes results.",
+        ko="구간: 순서가 결과를 바꾸므로 리뷰와 순서를 함께 재표집한 부트스트랩입니다.",
+    ),
+}
 _ERROR_WORDS: Final[Mapping[PairError, Bilingual]] = {
     "missed": Bilingual(en="missed", ko="누락"),
     "spurious": Bilingual(en="spurious", ko="과잉"),
@@ -92,7 +109,10 @@ def render_report(data: ReportData) -> str:
             questions=_QUESTIONS,
             error_words=_ERROR_WORDS,
             verified_before=_VERIFIED_BEFORE,
+            methods=_METHODS,
             text_mark="" if data.with_text else Markup(WITHOUT_TEXT),  # noqa: S704 - a constant
+            figures=figures_of(data),
+            files=packed(canonical_json(export_texts(data))),
             blocks=build_blocks(data.explorer, with_text=data.with_text),
             css=Markup(css),  # noqa: S704 - a file of this package
             script=Markup(script),  # noqa: S704 - files of this package
@@ -150,22 +170,14 @@ def _environment() -> "Environment":
         p_value=number_format.p_value,
         percent=number_format.percent,
         shown=lambda value, is_count: number_format.metric(value, is_count=is_count),
-        is_count=_is_count,
-        bilingual=lambda en, ko: Bilingual(en=en, ko=ko),
-        cost_plot=cost_plot,
-        interval_plot=interval_plot,
+        stem=file_stem,
         difference_plot=difference_plot,
-        growth_plot=growth_plot,
-        count_bars=count_bars,
-        latency_plot=latency_plot,
+        narrow_arms_plot=lambda view: forest_plot(arms_forest(view)),
+        leaves_axis=lambda view: leaves_axis(arms_forest(view)),
         reach=_reach,
     )
     environment.filters["unbroken"] = _unbroken
     return environment
-
-
-def _is_count(row: MetricRow) -> bool:
-    return row.kind == "efficiency" or row.metric.startswith("n_") or bool(_COUNT_NAME.search(row.metric))
 
 
 def _unbroken(sentence: str) -> str:

@@ -6,7 +6,8 @@ from typing import Final
 from markupsafe import Markup
 
 from episodic_absa.reports import number_format
-from episodic_absa.reports.data.report_data import Bilingual, DifferenceRow
+from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.report_data import DifferenceRow
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import Axis
 

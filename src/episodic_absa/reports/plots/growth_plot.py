@@ -4,7 +4,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.report_data import Bilingual, GrowthLine, GrowthPanel
+from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.report_data import GrowthLine, GrowthPanel
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, tick_text
 
@@ -13,11 +14,17 @@ _LEFT: Final = 38
 _RIGHT: Final = 12
 _TOP: Final = 12
 _BOTTOM: Final = 30
+_KEY_ROW: Final = 18
 _MOST_POINTS: Final = 120
 
 
-def growth_plot(panel: GrowthPanel) -> Markup:
-    """Draw the lines of a panel; the axis of a rate runs from 0 to 1."""
+def growth_plot(panel: GrowthPanel, *, with_key: bool = False) -> Markup:
+    """Draw the lines of a panel; the axis of a rate runs from 0 to 1.
+
+    Args:
+        panel: the lines.
+        with_key: whether the names of the conditions stand below; the page has one key for all panels.
+    """
     points = [point for line in panel.lines for point in line.points]
     if not points:
         return svg.figure(WIDTH, 40, panel.title, svg.text(4, 24, Bilingual(en="no values", ko="값 없음"), "tick"))
@@ -37,7 +44,22 @@ def growth_plot(panel: GrowthPanel) -> Markup:
         if float(tick).is_integer()
     ]
     parts += [_line(line, across, up) for line in panel.lines if line.points]
-    return svg.figure(WIDTH, _HEIGHT, panel.title, *parts, description=_in_words(panel))
+    key = _key(panel) if with_key else []
+    return svg.figure(WIDTH, _HEIGHT + _KEY_ROW * len(key), panel.title, *parts, *key, description=_in_words(panel))
+
+
+def _key(panel: GrowthPanel) -> list[Markup]:
+    colours = {line.condition: line.colour for line in panel.lines}
+    return [
+        svg.group(
+            [
+                svg.line(_LEFT, y, _LEFT + 26, y, f"curve c{colour}"),
+                svg.text(_LEFT + 34, y + 4, condition, "label"),
+            ]
+        )
+        for place, (condition, colour) in enumerate(colours.items())
+        for y in (_HEIGHT + _KEY_ROW * (place + 0.5),)
+    ]
 
 
 def _line(line: GrowthLine, across: Axis, up: Axis) -> Markup:

@@ -8,7 +8,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from episodic_absa.reports.data.report_data import Bilingual, LatencyRow
+from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.report_data import LatencyRow
 from episodic_absa.reports.plots import svg
 from episodic_absa.reports.plots.axis import WIDTH, Axis, shortened, tick_text
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _STYLES: Final = ("report.css", "summary/summary.css")
 _SCRIPTS: Final = (
     "dom.js",
+    "save_file.js",
     "summary/words.js",
     "summary/export.js",
     "summary/charts.js",

@@ -22,7 +22,7 @@ _OF_A_CELL: Final = (
     "triptych.csv",
     "memory_growth.jsonl",
 )
-_OF_A_GRID: Final = (QUESTION, "grid_metrics.csv", "comparisons.csv")
+_OF_A_GRID: Final = (QUESTION, "grid_metrics.csv", "comparisons.csv", "strata.csv", "principles.csv")
 
 
 def cell_hashes(cell: Path) -> dict[str, str]:

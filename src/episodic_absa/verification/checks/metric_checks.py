@@ -16,7 +16,9 @@ from episodic_absa.analysis.grid_tables import (
     comparisons_text,
     grid_metrics_text,
 )
-from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.analysis.strata import STRATA_TABLE, grid_stratum_rows, strata_of, strata_text
+from episodic_absa.analysis.trial import PRINCIPLES, grid_effects, has_trial, principles_text
+from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
 from episodic_absa.metrics.per_sample.gold_and_predictions import Tuples, valid_gold
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
 from episodic_absa.metrics.per_sample.structural_errors import BUCKETS
@@ -103,11 +105,25 @@ def check_comparisons(cells: Sequence[CellFiles]) -> Findings:
     return _grid_table(cells, COMPARISONS, _comparisons_text)
 
 
+def check_strata(cells: Sequence[CellFiles]) -> Findings:
+    """The grid's strata equal a recomputation from all its cells."""
+    if STRATA_TABLE not in _optional_tables(cells):
+        raise NotApplicableError("the question names no strata")
+    return _grid_table(cells, STRATA_TABLE, lambda *grid: strata_text(grid_stratum_rows(*grid)))
+
+
+def check_principles(cells: Sequence[CellFiles]) -> Findings:
+    """The effects of principles equal a recomputation from all cells of the grid."""
+    if PRINCIPLES not in _optional_tables(cells):
+        raise NotApplicableError("no condition withholds advice")
+    return _grid_table(cells, PRINCIPLES, lambda *grid: principles_text(grid_effects(*grid)))
+
+
 def check_tables_complete(cells: Sequence[CellFiles]) -> Findings:
     """A finished grid has all of its derived files, or none."""
     due = [cell.path / name for cell in cells for name in CELL_TABLES]
     if evaluated(map(_as_finished, cells)):
-        due += [cells[0].path.parent / name for name in (GRID_METRICS, COMPARISONS)]
+        due += [cells[0].path.parent / name for name in (GRID_METRICS, COMPARISONS, *_optional_tables(cells))]
     if not any(path.exists() for path in due):
         raise NotApplicableError("no table was written; `episodic-absa report` derives them")
     if not all(cell.known_manifest.completed for cell in cells):
@@ -121,6 +137,8 @@ GRID_METRIC_CHECKS: Final[Mapping[str, Callable[[Sequence[CellFiles]], Findings]
     "tables_complete": check_tables_complete,
     "grid_metrics_recomputed": check_grid_metrics,
     "comparisons_recomputed": check_comparisons,
+    "strata_recomputed": check_strata,
+    "principles_recomputed": check_principles,
 }
 
 
@@ -137,6 +155,18 @@ def _grid_table(
         yield f"{name} cannot be recomputed: {error}"
         return
     yield _recomputed(path, text, [cell.known_manifest for cell in cells])
+
+
+def _optional_tables(cells: Sequence[CellFiles]) -> tuple[str, ...]:
+    """Return the tables that only some grids have."""
+    if not cells:
+        return ()
+    try:
+        strata = strata_of(load_question(cells[0].path.parent))
+    except RunDirectoryError:
+        strata = ()  # question_kept says what is wrong with the file
+    is_due = {STRATA_TABLE: bool(strata), PRINCIPLES: has_trial([_as_finished(cell) for cell in cells])}
+    return tuple(name for name, due in is_due.items() if due)
 
 
 def _comparisons_text(cells: Sequence[FinishedCell], question: Question | None) -> str:

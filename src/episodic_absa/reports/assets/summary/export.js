@@ -41,12 +41,3 @@ function fileName(part) {
   const stem = speech.source || "reviews";
   return `${stem.replace(/\.\w+$/, "").replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 60)}_${part}`;
 }
-
-function save(name, type, content) {
-  const address = URL.createObjectURL(new Blob([content], { type }));
-  const link = el("a", { href: address, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  window.setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}

@@ -1,0 +1,24 @@
+"""Two conditions compared within strata of the reviews: by language, domain, structure, risk, principle or quarter."""
+
+from episodic_absa.analysis.strata.grid_strata import STRATA_TABLE, grid_stratum_rows, strata_of, strata_text
+from episodic_absa.analysis.strata.review_structures import read_structures
+from episodic_absa.analysis.strata.stratum_table import (
+    FEWEST_CLAIMED,
+    SMALLEST_STRATUM,
+    StratumRow,
+    stratum_rows,
+    value_metric,
+)
+
+__all__ = [
+    "FEWEST_CLAIMED",
+    "SMALLEST_STRATUM",
+    "STRATA_TABLE",
+    "StratumRow",
+    "grid_stratum_rows",
+    "read_structures",
+    "strata_of",
+    "strata_text",
+    "stratum_rows",
+    "value_metric",
+]

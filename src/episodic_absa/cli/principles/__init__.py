@@ -1,0 +1,1 @@
+"""`episodic-absa principles`."""

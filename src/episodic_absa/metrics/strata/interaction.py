@@ -1,0 +1,97 @@
+"""The test of an interaction: whether the mean difference is the same in every group of reviews.
+
+If it is, a review deviates from the common mean by chance, as likely upwards as downwards, whatever its groups are. The
+test flips the signs of these deviations (a wild bootstrap with clusters). A review is flipped as a whole, with all its
+orders and seeds, and stays in its groups. The test therefore holds for groups that overlap, for reviews that are
+measured several times, and for groups whose differences vary more than those of others. A permutation of the groups
+needs equal variation: where reviews of one group never differ, it calls chance an interaction in half of the cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, rows_at_once
+from episodic_absa.metrics.statistics.random_draws import RandomDraws
+from episodic_absa.metrics.statistics.whole_units import has_spread, to_units
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PURPOSE: Final = 11
+_SLACK: Final = 1e-9
+"""Two statistics that differ by a smaller share are equal: only rounding tells them apart."""
+
+
+class GroupedDifference(NamedTuple):
+    """The difference of one pair of samples, and the groups that the pair belongs to."""
+
+    uid: str
+    difference: float
+    groups: tuple[str, ...]
+
+
+def interaction_p_value(
+    pairs: Sequence[GroupedDifference], *, flips: int = RESAMPLES, seed: int = SEED
+) -> float | None:
+    """Return the p of the hypothesis that the mean difference is the same in every group.
+
+    The statistic is the spread of the group means: the sum of n * (mean of the group - mean of all)**2.
+
+    Args:
+        pairs: the differences; a review has one per order and seed. Pairs without a group are left out.
+        flips: random sign patterns; p = (1 + patterns as extreme as observed) / (1 + flips).
+        seed: seed of the random draws; equal seeds give equal p on every machine.
+
+    Returns:
+        p; None for fewer than two groups or for differences without variation.
+
+    Example:
+        >>> pairs = [GroupedDifference(f"r{n}", n % 5 / 10, ("ko" if n < 20 else "en",)) for n in range(40)]
+        >>> interaction_p_value(pairs)
+        1.0
+    """
+    pairs = [pair for pair in pairs if pair.groups]
+    groups = sorted({group for pair in pairs for group in pair.groups})
+    if len(groups) < 2 or not has_spread([pair.difference for pair in pairs]):
+        return None
+    import numpy as np
+
+    deviations, sizes = _tabulate(pairs, groups)
+    n = len(deviations)
+    observed = _spreads(np.ones((1, n)) @ deviations, sizes)[0]
+    draws, step = RandomDraws(seed, _PURPOSE), rows_at_once(n)
+    extreme = 0
+    for start in range(0, flips, step):
+        sums = draws.signs(min(step, flips - start), n) @ deviations
+        extreme += int((_spreads(sums, sizes) >= observed * (1 - _SLACK)).sum())
+    return (1 + extreme) / (1 + flips)
+
+
+def _tabulate(
+    pairs: Sequence[GroupedDifference], groups: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the summed deviations per review (row) and group (column) in whole units, and the pairs per group."""
+    import numpy as np
+
+    # Sorted, so that the order of lines in a file does not change p.
+    rows = {uid: place for place, uid in enumerate(sorted({pair.uid for pair in pairs}))}
+    columns = {group: place for place, group in enumerate(groups)}
+    common = fmean([pair.difference for pair in pairs])
+    units, _ = to_units([pair.difference - common for pair in pairs])
+    deviations, sizes = np.zeros((len(rows), len(groups))), np.zeros(len(groups))
+    for pair, unit in zip(pairs, units, strict=True):
+        places = [columns[group] for group in pair.groups]
+        deviations[rows[pair.uid], places] += unit
+        sizes[places] += 1.0
+    return deviations, sizes
+
+
+def _spreads(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the spread of the group means, one per row of sums."""
+    overall = sums.sum(axis=1, keepdims=True) / sizes.sum()
+    spreads: NDArray[np.float64] = (sizes * (sums / sizes - overall) ** 2).sum(axis=1)
+    return spreads

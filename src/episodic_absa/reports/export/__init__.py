@@ -1,0 +1,1 @@
+"""The figures and tables of a report as files: SVG, CSV, LaTeX."""
