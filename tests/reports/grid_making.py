@@ -127,7 +127,7 @@ def run_v2(folder: Path) -> Path:
         }
         for row, pairs in zip(rows, reviews.values(), strict=True)
     ]
-    return run_reviews(folder, rows, gold, conditions=["C1", "C2", "adaptive", "one_call"])
+    return run_reviews(folder, rows, gold, conditions=["C1", "C2", "adaptive", "one_call"], strata=["language"])
 
 
 def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:
