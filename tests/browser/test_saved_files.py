@@ -38,6 +38,6 @@ def test_the_first_picture_shows_every_arm_within_the_first_screen(reader: Reade
     page = reader.open(v2_report, width=1280, height=900)
     box = page.locator(".arms .wide svg").bounding_box()
     assert box["y"] + box["height"] < 900
-    texts = page.locator(".arms .wide svg text.label").all_inner_texts()
+    texts = page.locator(".arms .wide svg text.label").all_text_contents()
     assert texts == ["C2", "adaptive", "one_call"]
     assert page.locator(".arms .narrow").is_hidden()
