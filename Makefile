@@ -38,12 +38,13 @@ lint: $(STAMP) ## Check style, types and import layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: $(STAMP) ## Measure memory, framework cost, throughput, calibration and accuracy (ten minutes)
+bench: $(STAMP) ## Measure memory, framework cost, throughput, calibration, accuracy and statistics (15 minutes)
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/framework.py
 	@$(BIN)/python benchmarks/throughput.py
 	@$(BIN)/python benchmarks/calibration.py
 	@$(BIN)/python benchmarks/accuracy.py
+	@$(BIN)/python benchmarks/statistics_simulated.py
 
 train: $(STAMP) ## Train the embedded engine's weights from ../shared/data (ten minutes)
 	@$(BIN)/python training/train.py

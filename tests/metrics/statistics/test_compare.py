@@ -184,7 +184,7 @@ def test_another_primary_metric_comes_first_and_opens_the_gate() -> None:
     assert all(paired.p_holm >= (comparison.primary.p_value or 0.0) for paired in others)  # type: ignore[operator]
     for wrong in ({"primary": "calls"}, {"primary": "accuracy"}, {"smallest_effect": 0.0}):
         with pytest.raises(ValueError, match=r"outcome metric|smallest effect"):
-            compare("A", make_cards(A), "B", make_cards(B), **wrong)  # type: ignore[arg-type]
+            compare("A", make_cards(A), "B", make_cards(B), **wrong)
 
 
 def test_the_same_sample_twice_is_refused_by_name() -> None:

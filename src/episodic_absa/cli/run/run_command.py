@@ -36,6 +36,14 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Send nothing; say how many calls and tokens it would take, at what cost.")
     ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="While it runs, show the first compared pair's difference with a confidence sequence, which stays "
+            "valid however often you look and whenever you stop.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment: every condition in every order with every seed.
@@ -49,7 +57,7 @@ def run(
     from episodic_absa.cli.run.run_work import Invocation, run_and_show, show_dry_run
 
     invocation = Invocation(
-        config, limit=limit, no_cache=no_cache, keep_failures=keep_failures, out=out, as_json=as_json
+        config, limit=limit, no_cache=no_cache, keep_failures=keep_failures, out=out, as_json=as_json, watch=watch
     )
     exit_code = show_dry_run(invocation) if dry_run else run_and_show(invocation)
     if exit_code:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Final
 
 from rich.console import Console, ConsoleRenderable, Group
@@ -17,6 +17,7 @@ from rich.text import Text
 
 from episodic_absa.cli.amounts import money_text, short_number
 from episodic_absa.cli.output import FirstThatFits, printable
+from episodic_absa.cli.run.watch_line import WatchLine
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.progress import CellProgress, GridProgress
@@ -32,10 +33,19 @@ TellStopping = Callable[[], None]
 """A signal handler calls it when the run is asked to stop, which may take a few seconds."""
 
 
-def show_progress(config: ExperimentConfig, progress: GridProgress) -> AbstractContextManager[TellStopping]:
-    """Show progress while the context lasts."""
+@contextmanager
+def show_progress(
+    config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None = None
+) -> Iterator[TellStopping]:
+    """Show progress while the context lasts; at its end, write the last line of what is watched."""
     # rich's own check is not used: FORCE_COLOR makes it treat a pipe as a terminal.
-    return _live(config, progress) if sys.stderr.isatty() else _plain(progress)
+    display = _live(config, progress, watch) if sys.stderr.isatty() else _plain(progress, watch)
+    try:
+        with display as tell_stopping:
+            yield tell_stopping
+    finally:
+        if watch is not None and progress.cells:
+            _write(watch.now())
 
 
 class Pace:
@@ -81,12 +91,8 @@ def request_parts(progress: GridProgress) -> list[str]:
 
 
 @contextmanager
-def _plain(progress: GridProgress) -> Iterator[TellStopping]:
+def _plain(progress: GridProgress, watch: WatchLine | None) -> Iterator[TellStopping]:
     pace, written, ended = Pace(progress), set[str](), threading.Event()
-
-    def write(line: str) -> None:
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
 
     def write_cell_lines(grid: GridProgress) -> None:
         for cell in grid.cells.values():
@@ -95,12 +101,14 @@ def _plain(progress: GridProgress) -> Iterator[TellStopping]:
             for line in (resumed_line(cell), ended_line(cell)):
                 if line and line not in written:
                     written.add(line)
-                    write(line)
+                    _write(line)
 
     def write_grid_lines() -> None:
         while not ended.wait(_SECONDS_BETWEEN_LINES[pace.elapsed_s > _FIRST_MINUTE_S]):
             if progress.cells:
-                write(grid_line(progress, pace))
+                _write(grid_line(progress, pace))
+                if watch is not None:
+                    _write(watch.now())
 
     progress.on_change = write_cell_lines
     writer = threading.Thread(target=write_grid_lines, name="run-progress", daemon=True)
@@ -148,12 +156,12 @@ def grid_line(progress: GridProgress, pace: Pace) -> str:
 
 
 @contextmanager
-def _live(config: ExperimentConfig, progress: GridProgress) -> Iterator[TellStopping]:
+def _live(config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None) -> Iterator[TellStopping]:
     pace, stopping = Pace(progress), threading.Event()
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     live = Live(
         console=console,
-        get_renderable=lambda: progress_view(config, progress, pace, is_stopping=stopping.is_set()),
+        get_renderable=lambda: progress_view(config, progress, pace, watch, is_stopping=stopping.is_set()),
         refresh_per_second=_REFRESH_PER_SECOND,
         transient=True,
         redirect_stdout=False,
@@ -173,7 +181,12 @@ def _live(config: ExperimentConfig, progress: GridProgress) -> Iterator[TellStop
 
 
 def progress_view(
-    config: ExperimentConfig, progress: GridProgress, pace: Pace, *, is_stopping: bool = False
+    config: ExperimentConfig,
+    progress: GridProgress,
+    pace: Pace,
+    watch: WatchLine | None = None,
+    *,
+    is_stopping: bool = False,
 ) -> ConsoleRenderable:
     """Lay the grid out: a row per condition, a column per order and seed where there is room."""
     cells = dict(progress.cells)
@@ -188,6 +201,7 @@ def progress_view(
         FirstThatFits(lambda: _by_repetition(config, cells), lambda: _by_condition(config, cells)),
         Text(),
         _total(progress, pace),
+        *([Text(watch.recent())] if watch is not None else []),
         *([Text("stopping ...", style="yellow")] if is_stopping else []),
     )
 
@@ -236,6 +250,11 @@ def _total(progress: GridProgress, pace: Pace) -> Group:
     )
     failed = Text(f"{progress.failed} failed", style="bold red" if progress.failed else "dim")
     return Group(line, Text(" · ", style="dim").join([failed, *(Text(part) for part in request_parts(progress))]))
+
+
+def _write(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
 
 
 def _write_stopping() -> None:

@@ -19,6 +19,7 @@ from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
 from episodic_absa.cli.run.failure_lines import failure_error, failure_lines, failures_json
 from episodic_absa.cli.run.run_progress import TellStopping, show_progress
 from episodic_absa.cli.run.run_summary import summary_json, summary_view
+from episodic_absa.cli.run.watch_line import WatchLine
 from episodic_absa.cli.step_progress import show_steps
 from episodic_absa.experiment import GridOutcome, run_grid
 from episodic_absa.reports.run_report import REPORT
@@ -30,6 +31,7 @@ from episodic_absa.runs.failure_causes import samples
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.question import added_parts, parts_text
 from episodic_absa.runs.reading.finished_cells import Tell
+from episodic_absa.runs.watched_pair import WatchedPair
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
 _EXIT_INTERRUPTED: Final = 130
@@ -46,6 +48,7 @@ class Invocation:
     out: Path | None = None
     keep_failures: bool = False
     as_json: bool = False
+    watch: bool = False
 
     @property
     def command(self) -> str:
@@ -54,6 +57,7 @@ class Invocation:
         words += ["--limit", str(self.limit)] if self.limit is not None else []
         words += ["--no-cache"] if self.no_cache else []
         words += ["--out", str(self.out)] if self.out is not None else []
+        words += ["--watch"] if self.watch else []
         return shlex.join(words)
 
     def load(self) -> ExperimentConfig:
@@ -76,8 +80,9 @@ def run_and_show(invocation: Invocation) -> int:
     """Run what is left, print the summary, and return the exit code."""
     config = invocation.load()
     progress = GridProgress()
+    watch = WatchLine(WatchedPair(config, progress)) if invocation.watch else None
     try:
-        with _show_run(config, progress) as display:
+        with _show_run(config, progress, watch) as display:
             grid = run_grid(
                 config,
                 progress=progress,
@@ -152,10 +157,10 @@ class _Display(NamedTuple):
 
 
 @contextmanager
-def _show_run(config: ExperimentConfig, progress: GridProgress) -> Iterator[_Display]:
+def _show_run(config: ExperimentConfig, progress: GridProgress, watch: WatchLine | None) -> Iterator[_Display]:
     """Show the samples while cells run; from the first step on, show the steps of tables and report instead."""
     with ExitStack() as shown:
-        tell_stopping = shown.enter_context(show_progress(config, progress))
+        tell_stopping = shown.enter_context(show_progress(config, progress, watch))
         step_views: list[Tell] = []
 
         def tell_step(step: str) -> None:

@@ -121,6 +121,8 @@ def _no_claim_en(paired: PairedDifference) -> str:
         return "; the interval excludes 0 but the permutation test does not reject, so no claim is made"
     if paired.no_claim == "orders":
         return "; the test over orders does not reject, so no claim is made"
+    if paired.no_claim == "unseen":
+        return "; no review differs the other way, and reviews not drawn could undo it, so no claim is made"
     if paired.no_claim == "recall":
         return "; recall fell, so no claim is made"
     return "; the interval includes 0, so the data are consistent with no difference"
@@ -158,6 +160,8 @@ def _no_claim_ko(paired: PairedDifference) -> str:
         return "품질이 아닌 비용 지표입니다"
     if paired.no_claim == "orders":
         return "순서에 대한 검정에서 기각되지 않아 차이를 주장하지 않습니다"
+    if paired.no_claim == "unseen":
+        return "반대 방향의 리뷰가 없고, 뽑히지 않은 리뷰가 이 차이를 없앨 수 있어 차이를 주장하지 않습니다"
     if paired.no_claim == "recall":
         return "재현율이 떨어졌으므로 차이를 주장하지 않습니다"
     if paired.no_claim == "test":

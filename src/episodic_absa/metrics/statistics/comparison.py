@@ -159,6 +159,7 @@ def _describe(
             "p_value": test.p_value if test else None,
             "p_exact": bool(test and test.is_exact),
             "p_orders": assessed.p_orders,
+            "unopposed": assessed.unopposed,
             "dz": assessed.difference / sd if sd else None,
             "variation": sd is not None,
             "sd": sd,

@@ -58,6 +58,9 @@ class PairedSamples:
     known_a: NDArray[np.int64]
     """Per column, the samples of A with a value, paired or not."""
     known_b: NDArray[np.int64]
+    uid_codes: NDArray[np.int64]
+    """A number per uid, in ascending order of uid."""
+    orders: NDArray[np.int64]
 
     def of(self, metric: str) -> PairedMetric:
         """Return one metric of PAIRED_METRICS by review and order."""
@@ -70,7 +73,7 @@ class PairedSamples:
         counts = (n_pairs, int(self.known_a[column]) - n_pairs, int(self.known_b[column]) - n_pairs)
         if not n_pairs:
             return PairedMetric(*counts)
-        places = _Places([key for key, is_known in zip(self.keys, known.tolist(), strict=True) if is_known])
+        places = _Places(self.uid_codes[known], self.orders[known])
         if not is_micro:
             return _mean_metric(places, self.a[known, column], self.b[known, column], counts)
         shares = [_micro_shares(metric, side[known, column:]) for side in (self.a, self.b)]
@@ -110,9 +113,14 @@ def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Sc
 
 def pair_samples(cards_a: Cards, cards_b: Cards, *, count_backfilled: bool = False) -> PairedSamples:
     """Return the paired samples with everything that the paired metrics need of them."""
+    import numpy as np
+
     keys = tuple(sorted(cards_a.keys() & cards_b.keys()))
     (a, known_a), (b, known_b) = (_table(cards, keys, count_backfilled) for cards in (cards_a, cards_b))
-    return PairedSamples(keys, a, b, known_a, known_b)
+    codes = {uid: code for code, uid in enumerate(dict.fromkeys(uid for uid, _, _ in keys))}
+    uid_codes = np.array([codes[uid] for uid, _, _ in keys], dtype=np.int64)
+    orders = np.array([order for _, order, _ in keys], dtype=np.int64)
+    return PairedSamples(keys, a, b, known_a, known_b, uid_codes, orders)
 
 
 def _table(
@@ -142,15 +150,13 @@ def _table(
 class _Places:
     """Where each pair belongs: its review's row and its order's column."""
 
-    def __init__(self, keys: list[SampleKey]) -> None:
+    def __init__(self, uid_codes: NDArray[np.int64], orders: NDArray[np.int64]) -> None:
         import numpy as np
 
-        self.uids = sorted({uid for uid, _, _ in keys})
-        self.orders = sorted({order for _, order, _ in keys})
-        rows = {uid: row for row, uid in enumerate(self.uids)}
-        columns = {order: column for column, order in enumerate(self.orders)}
-        self.shape = len(rows), len(columns)
-        self._cells = np.array([rows[uid] * len(columns) + columns[order] for uid, order, _ in keys])
+        self._uid_codes, rows = np.unique(uid_codes, return_inverse=True)
+        self._orders, columns = np.unique(orders, return_inverse=True)
+        self.shape = len(self._uid_codes), len(self._orders)
+        self._cells = rows * self.shape[1] + columns
 
     def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the sum of the pairs in each cell; without values their number."""
@@ -167,8 +173,8 @@ class _Places:
         rows, columns, sides = np.nonzero(units)
         values = units[rows, columns, sides]
         values = values if not len(values) or values[0] > 0 else -values
-        named = [f"{self.uids[row]}\t{self.orders[column]}" for row, column in zip(rows, columns, strict=True)]
-        return "\n".join(named).encode() + sides.tobytes() + values.tobytes()
+        parts = (self._uid_codes[rows], self._orders[columns], sides, values)
+        return b"".join(part.tobytes() for part in parts)
 
 
 def _mean_metric(

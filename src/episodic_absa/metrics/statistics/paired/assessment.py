@@ -16,6 +16,7 @@ from episodic_absa.metrics.statistics.paired.order_test import (
     variance_parts,
 )
 from episodic_absa.metrics.statistics.paired.sides_swapped import SwapTest, swap_tests
+from episodic_absa.metrics.statistics.paired.unseen_reviews import is_unopposed, outweighs_unseen
 from episodic_absa.metrics.statistics.power import ALPHA
 
 
@@ -33,6 +34,8 @@ class Assessment:
     p_orders: float | None
     """t over the means of orders; None below three orders."""
     parts: VarianceParts
+    unopposed: bool = False
+    """Whether no review differs in the other direction."""
 
     @property
     def p_value(self) -> float | None:
@@ -52,10 +55,16 @@ class Assessment:
         return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
 
     @property
+    def has_direction(self) -> bool:
+        """Whether an outcome metric with these numbers may be called better or worse."""
+        if not self.excludes_zero or self.p_value is None or self.p_value >= ALPHA:
+            return False
+        return not self.unopposed or outweighs_unseen(self.difference, self.n)
+
+    @property
     def is_significant(self) -> bool:
         """Whether a primary metric with these numbers carries a significant claim."""
-        enough_orders = self.orders_n == 1 or self.orders_n >= FEWEST_CLAIMED
-        return enough_orders and self.excludes_zero and self.p_value is not None and self.p_value < ALPHA
+        return self.has_direction and (self.orders_n == 1 or self.orders_n >= FEWEST_CLAIMED)
 
 
 def assess(
@@ -81,6 +90,7 @@ def assess(
             test=test,
             p_orders=order_test_p(cells) if test is not None else None,
             parts=variance_parts(cells),
+            unopposed=is_unopposed(cells),
         )
         for cells, interval, test in zip(tables, intervals, tests, strict=True)
     )

@@ -7,12 +7,14 @@ from episodic_absa.metrics.metric_value import MetricKind
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT, Equivalence
 from episodic_absa.metrics.statistics.paired.interval import IntervalMethod
 from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED
+from episodic_absa.metrics.statistics.paired.unseen_reviews import outweighs_unseen
 from episodic_absa.metrics.statistics.power import ALPHA
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 
 Claim = Literal["none", "direction", "significant"]
-NoClaim = Literal["", "kind", "interval", "test", "orders", "recall"]
-"""Why there is no claim: not an outcome; the interval includes 0; p over reviews; p over orders; worse recall."""
+NoClaim = Literal["", "kind", "interval", "test", "orders", "unseen", "recall"]
+"""Why there is no claim: not an outcome; the interval includes 0; p over reviews; p over orders; unseen reviews could
+undo a difference that no review contradicts; worse recall."""
 
 CLAIMS: Final[tuple[Claim, ...]] = ("none", "direction", "significant")
 
@@ -70,6 +72,8 @@ class PairedDifference(FrozenModel):
     """Against the smallest effect of interest; None for metrics that are no outcome."""
     smallest_effect: float = SMALLEST_EFFECT
     is_primary: Flag = False
+    unopposed: Flag = False
+    """Whether no review differs in the other direction: the difference must then outweigh reviews not drawn."""
     recall_worse: Flag = False
     """Whether A has worse recall in this comparison: no metric is claimed better then."""
 
@@ -101,6 +105,8 @@ class PairedDifference(FrozenModel):
             return "test"
         if self.p_orders is not None and self.p_orders >= ALPHA:
             return "orders"
+        if self.unopposed and not outweighs_unseen(self.difference or 0.0, self.n_uids):
+            return "unseen"
         return "recall" if self.recall_worse and self.favours_a else ""
 
     @property

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import copysign, sqrt
+from math import copysign, fsum, sqrt
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, rows_at_once
+from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED
 from episodic_absa.metrics.statistics.paired.cells import PairedCells
 from episodic_absa.metrics.statistics.paired.order_test import t_quantile, variance_parts
 from episodic_absa.metrics.statistics.random_draws import RandomDraws
@@ -23,6 +23,11 @@ _TAILS: Final = (0.025, 0.05, 0.95, 0.975)
 _FEW_REVIEWS: Final = 200
 _SKEWED: Final = 1.0
 """Absolute skewness of the differences above which percentiles of resampled means lie too close on one side."""
+
+_NO_SPREAD: Final = 1e-9
+_SPARSE: Final = 0.5
+_DRAWN_AT_ONCE: Final = 2**20
+"""Numbers per chunk of draws: memory use does not grow with the number of reviews."""
 
 
 class PairedInterval(NamedTuple):
@@ -62,97 +67,150 @@ class _Columns:
     """The columns of one metric that resampling adds up, in whole units."""
 
     def __init__(self, cells: PairedCells) -> None:
-        import numpy as np
-
         self.cells = cells
         self.is_crossed = cells.orders_n > 1
         deviations = cells.of_reviews - cells.difference
         self.is_studentised = cells.n < _FEW_REVIEWS or abs(_skewness(deviations)) > _SKEWED
-        self.has_reviews = self.is_crossed or self.is_studentised or not cells.is_complete
         # Flat: the units leave room for sums over reviews and over orders.
         above, self.above_per_one = to_units(cells.numerators.ravel())
-        parts = [above.reshape(cells.n, -1)]
+        self.parts = [above.reshape(cells.n, -1)]
         if not cells.is_complete:
             below, self.below_per_one = to_units(cells.denominators.ravel())
-            parts.append(below.reshape(cells.n, -1))
-        if self.has_reviews:
-            units, self.review_per_one = to_units(deviations)
-            squares, self.square_per_one = to_units(deviations**2)
-            parts.append(np.column_stack([units, squares]))
-        self.matrix = np.hstack(parts)
+            self.parts.append(below.reshape(cells.n, -1))
+        if self.is_studentised:
+            # Reviews without a difference have the value 0: such rows are left out of sums.
+            self.shift = cells.difference if cells.is_complete else 0.0
+            squares, self.square_per_one = to_units((deviations + self.shift) ** 2)
+            self.parts.append(squares[:, None])
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return sum(part.shape[1] for part in self.parts)
 
 
 def _resampled(columns: Sequence[_Columns], n: int, resamples: int, seed: int) -> list[NDArray[np.float64]]:
     """Return the sums of every metric's columns in each resample of reviews. Whole units make the product exact."""
     import numpy as np
 
-    matrix = np.hstack([column.matrix for column in columns])
-    draws, step = RandomDraws(seed, _REVIEW_DRAWS), rows_at_once(n)
-    sums = np.concatenate(
-        [draws.resample_counts(min(step, resamples - start), n) @ matrix for start in range(0, resamples, step)]
-    )
-    edges = np.cumsum([column.matrix.shape[1] for column in columns])[:-1]
-    return list(np.split(sums, edges, axis=1))
+    # Metrics often share columns: F1 over all pairs is F1 over explicit pairs where no pair is implicit.
+    places: dict[bytes, int] = {}
+    distinct: list[NDArray[np.float64]] = []
+    chosen: list[int] = []
+    for column in (part[:, place] for metric in columns for part in metric.parts for place in range(part.shape[1])):
+        content = column.tobytes()
+        if content not in places:
+            places[content] = len(distinct)
+            distinct.append(column)
+        chosen.append(places[content])
+    matrix = np.column_stack(distinct)
+    # Most reviews do not differ in most metrics; what is 0 adds nothing.
+    is_sparse = (matrix != 0.0).mean(axis=0) < _SPARSE
+    sparse, dense = matrix[:, is_sparse], matrix[:, ~is_sparse]
+    rows = np.flatnonzero((sparse != 0.0).any(axis=1))
+    sparse = sparse[rows]
+    sums = np.empty((resamples, matrix.shape[1]))
+    draws, step = RandomDraws(seed, _REVIEW_DRAWS), max(2, _DRAWN_AT_ONCE // n // 2 * 2)
+    for start in range(0, resamples, step):
+        counts = draws.resample_counts(min(step, resamples - start), n)
+        sums[start : start + step, ~is_sparse] = counts @ dense
+        sums[start : start + step, is_sparse] = counts[:, rows] @ sparse
+    edges = np.cumsum([metric.size for metric in columns])[:-1]
+    return [sums[:, part] for part in np.split(np.array(chosen), edges)]
 
 
 def _interval(column: _Columns, sums: NDArray[np.float64], resamples: int, seed: int) -> PairedInterval:
     import numpy as np
 
     cells = column.cells
-    bounds = np.quantile(_differences(column, sums, resamples, seed), _TAILS)
+    shape = (resamples, cells.orders_n, cells.numerators.shape[2])
+    size = shape[1] * shape[2]
+    above = sums[:, :size].reshape(shape) / column.above_per_one
+    below = None if cells.is_complete else sums[:, size : 2 * size].reshape(shape) / column.below_per_one
+    weights = np.ones((resamples, 1))
+    if column.is_crossed:
+        weights = RandomDraws(seed, _ORDER_DRAWS).resample_counts(resamples, cells.orders_n)
+    bounds = np.quantile(_differences(cells, above, below, weights), _TAILS)
     method: IntervalMethod = "percentile"
     if column.is_crossed:
         method = "crossed"
-        bounds = _wider(bounds, _with_order_variance(cells, _over_reviews(column, sums)))
+        bounds = _wider(bounds, _with_order_variance(cells, _over_reviews(column, above, below, sums)))
     elif column.is_studentised:
         method = "studentised"
-        bounds = _wider(bounds, _over_reviews(column, sums))
+        bounds = _wider(bounds, _over_reviews(column, above, below, sums))
     low, low90, high90, high = bounds.round(FINEST_DIGITS).tolist()
     return PairedInterval(low, high, low90, high90, method)
 
 
-def _differences(column: _Columns, sums: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+def _differences(
+    cells: PairedCells,
+    above: NDArray[np.float64],
+    below: NDArray[np.float64] | None,
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Return the difference of each resample of reviews and, with several orders, of orders."""
     import numpy as np
 
-    cells = column.cells
-    sides = cells.numerators.shape[2]
-    size = cells.orders_n * sides
-    above = sums[:, :size].reshape(resamples, cells.orders_n, sides)
-    weights = np.ones((resamples, 1))
-    if column.is_crossed:
-        weights = RandomDraws(seed, _ORDER_DRAWS).resample_counts(resamples, cells.orders_n)
-    # Whole numbers: the order of addition does not matter.
-    above = (above * weights[:, :, None]).sum(axis=1) / column.above_per_one
-    if cells.is_complete:
+    above = _added(above, weights)
+    if below is None:
         values: NDArray[np.float64] = above[:, 0] / (cells.n * cells.orders_n)
         return values
-    below = sums[:, size : 2 * size].reshape(resamples, cells.orders_n, sides)
-    below = (below * weights[:, :, None]).sum(axis=1) / column.below_per_one
+    below = _added(below, weights)
     ratios: NDArray[np.float64] = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-    if sides == 2:
+    if ratios.shape[1] == 2:
         ratios[:, 0] -= ratios[:, 1]
     first: NDArray[np.float64] = ratios[:, 0]
     return first
 
 
-def _over_reviews(column: _Columns, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _over_reviews(
+    column: _Columns, above: NDArray[np.float64], below: NDArray[np.float64] | None, sums: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the bounds over reviews alone: percentiles, or the wider of these and the studentised ones."""
     import numpy as np
 
     cells, n = column.cells, column.cells.n
-    means = sums[:, -2] / column.review_per_one / n
+    means = _mean_deviations(cells, above, below)
     bounds: NDArray[np.float64] = cells.difference + np.quantile(means, _TAILS)
     if not column.is_studentised:
         return bounds
-    variances = sums[:, -1] / column.square_per_one / n - means**2
+    variances = sums[:, -1] / column.square_per_one / n - (means + column.shift) ** 2
     overall = float(((cells.of_reviews - cells.difference) ** 2).sum()) / n
     # A resample of equal differences has no spread; the least spread of the others stands in for it.
-    least = variances[variances > overall * 1e-9].min(initial=overall)
+    least = variances[variances > overall * _NO_SPREAD].min(initial=overall)
     ratios = means / np.sqrt(np.maximum(variances, least) / n)
     error = sqrt(overall / (n - 1))
     studentised = cells.difference - np.quantile(ratios, _TAILS)[::-1] * error
     return _wider(bounds, studentised)
+
+
+def _mean_deviations(
+    cells: PairedCells, above: NDArray[np.float64], below: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the mean of the drawn reviews' deviations from the difference, orders as they are."""
+    import numpy as np
+
+    weights = np.ones((len(above), cells.orders_n))
+    above = _added(above, weights)
+    if below is None:
+        values: NDArray[np.float64] = above[:, 0] / (cells.n * cells.orders_n) - cells.difference
+        return values
+    below = _added(below, weights)
+    deviations = np.zeros(len(above))
+    for side, sign in zip(range(above.shape[1]), (1.0, -1.0), strict=False):
+        total = fsum(cells.denominators[:, :, side].ravel().tolist())
+        if total:
+            ratio = fsum(cells.numerators[:, :, side].ravel().tolist()) / total
+            deviations += sign * (above[:, side] - ratio * below[:, side]) / total
+    return deviations
+
+
+def _added(table: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weighted sum over orders, one order after another: the same on every machine."""
+    total = table[:, 0] * weights[:, :1]
+    for order in range(1, table.shape[1]):
+        total = total + table[:, order] * weights[:, order : order + 1]
+    return total
 
 
 def _with_order_variance(cells: PairedCells, bounds: NDArray[np.float64]) -> NDArray[np.float64]:

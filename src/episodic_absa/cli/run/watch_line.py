@@ -1,0 +1,37 @@
+"""The line of `run --watch`: the difference so far with its confidence sequence."""
+
+import time
+from typing import Final
+
+from episodic_absa.cli.output import printable
+from episodic_absa.metrics.statistics.number_text import interval_text, signed
+from episodic_absa.runs.watched_pair import WatchedPair
+
+_SECONDS_BETWEEN_LOOKS: Final = 1.0
+
+
+class WatchLine:
+    """What a watched pair shows, as text."""
+
+    def __init__(self, pair: WatchedPair) -> None:
+        self._pair = pair
+        self._line = ""
+        self._looked_at = float("-inf")
+
+    def now(self) -> str:
+        """Return the line after the samples that are committed now."""
+        pair, look = self._pair, self._pair.look()
+        start = f"watch: {pair.metric}, {printable(pair.a)} minus {printable(pair.b)}"
+        if look.mean is None:
+            return f"{start}: no review is scored under both yet"
+        reviews = f"{look.n:,} review{'' if look.n == 1 else 's'}"
+        interval = f"95 % confidence sequence {interval_text(look.low, look.high)}"
+        zero = "excludes 0" if look.excludes_zero else "includes 0"
+        mark = "; exploratory" if pair.is_exploratory() else ""
+        return f"{start}: {signed(look.mean)}, {interval}, {reviews}; it {zero}{mark}"
+
+    def recent(self) -> str:
+        """Return a line that is at most a second old: a display that refreshes often does not read files each time."""
+        if time.monotonic() - self._looked_at >= _SECONDS_BETWEEN_LOOKS:
+            self._line, self._looked_at = self.now(), time.monotonic()
+        return self._line

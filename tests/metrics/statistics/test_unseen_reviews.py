@@ -1,0 +1,53 @@
+"""A difference that no review contradicts must outweigh the reviews that were not drawn."""
+
+import numpy as np
+
+from episodic_absa.metrics.statistics.claims import claim_sentence
+from episodic_absa.metrics.statistics.paired import PairedCells, assess
+from episodic_absa.metrics.statistics.paired.difference import PairedDifference
+from episodic_absa.metrics.statistics.paired.unseen_reviews import is_unopposed
+
+
+def cells(*differences: float, n: int = 50) -> PairedCells:
+    return PairedCells.of_differences(np.array([*differences, *[0.0] * (n - len(differences))])[:, None])
+
+
+def test_eight_small_gains_and_no_loss_among_fifty_reviews_support_no_claim() -> None:
+    few, enough, opposed = assess(
+        [cells(*[0.2] * 8), cells(*[1.0] * 8), cells(*[0.2] * 11, -0.1)], orders_are_random=False, resamples=1_000
+    )
+    for assessment in (few, enough, opposed):
+        assert assessment.excludes_zero
+        assert assessment.p_value is not None
+        assert assessment.p_value < 0.05
+    assert (few.unopposed, few.has_direction, few.is_significant) == (True, False, False)
+    assert (enough.unopposed, enough.is_significant) == (True, True)
+    assert (opposed.unopposed, opposed.is_significant) == (False, True)
+    assert is_unopposed(cells(*[-0.2] * 8))
+
+
+def test_the_sentence_says_why_there_is_no_claim() -> None:
+    difference = PairedDifference(
+        metric="tuple_f1_explicit",
+        kind="outcome",
+        n_uids=50,
+        n_pairs=50,
+        unpaired_a=0,
+        unpaired_b=0,
+        mean_a=0.532,
+        mean_b=0.5,
+        difference=0.032,
+        ci_low=0.012,
+        ci_high=0.052,
+        p_value=0.0078,
+        p_holm=0.0078,
+        dz=0.4,
+        variation=True,
+        unopposed=True,
+    )
+    assert (difference.no_claim, difference.claim) == ("unseen", "none")
+    assert difference.model_copy(update={"n_uids": 100}).claim == "significant"
+    assert claim_sentence("C2", "C1", difference).endswith(
+        "; no review differs the other way, and reviews not drawn could undo it, so no claim is made."
+    )
+    assert "뽑히지 않은 리뷰" in claim_sentence("C2", "C1", difference, "ko")
