@@ -105,3 +105,15 @@ def test_failed_samples_and_samples_without_a_partner_are_left_out() -> None:
     rows = table("language", a[1:], b[:-1])
     assert sum(row.n_uids for row in rows.values()) == N - 2
     assert stratum_rows("C2", a[:3], "C1", b[3:], by="language") == ()
+
+
+def test_with_several_orders_a_review_stands_in_several_quarters() -> None:
+    a, b = sides()
+    reversed_order = [
+        [side.model_copy(update={"order": 1, "sample_index": N - 1 - side.sample_index}) for side in cards]
+        for cards in (a, b)
+    ]
+    rows = table("quarter", [*a, *reversed_order[0]], [*b, *reversed_order[1]])
+    assert {(row.n_uids, row.n_pairs, row.overlapping) for row in rows.values()} == {(24, 24, True)}
+    # The first quarter of one order holds the reviews of the last quarter of the other.
+    assert rows["1"].difference == rows["4"].difference == pytest.approx(1 / 6)

@@ -19,6 +19,7 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes, samples
+from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.verified_files import forget_verification
@@ -103,7 +104,7 @@ async def run_cell(
     Args:
         spec: the cell.
         backend: answers instead of the one that the config names; the caller closes it.
-        data: the experiment's samples, if they are loaded already.
+        data: the experiment's samples, if they are loaded and the question of the grid is fixed already.
         on_progress: called after every commit; an error that it raises ends the run, which can be resumed.
 
     Raises:
@@ -112,7 +113,11 @@ async def run_cell(
     if backend is None:
         async with open_backend(spec.config, use_cache_file=spec.use_cache_file) as opened:
             return await run_cell(spec, backend=opened.backend, data=data, on_progress=on_progress)
-    return await _CellRun(spec, backend, data or ExperimentData(spec.config), on_progress).run()
+    if data is None:
+        data = ExperimentData(spec.config)
+        # No grid is in charge: the first of its cells fixes the question.
+        fix_question(spec.config, data)
+    return await _CellRun(spec, backend, data, on_progress).run()
 
 
 class _CellRun:

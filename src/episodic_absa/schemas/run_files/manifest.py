@@ -7,11 +7,11 @@ from typing import Any, Final, Literal
 from pydantic import ConfigDict
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
-from episodic_absa.schemas.recorded_config import RecordedConfig
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
+from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import DangerousAdvice, ProcessSplit
 
