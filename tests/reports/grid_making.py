@@ -127,7 +127,7 @@ def run_v2(folder: Path) -> Path:
         }
         for row, pairs in zip(rows, reviews.values(), strict=True)
     ]
-    return run_reviews(folder, rows, gold, conditions=["C1", "C2", "adaptive", "one_call"])
+    return run_reviews(folder, rows, gold, conditions=["C1", "C2", "adaptive", "one_call"], strata=["language"])
 
 
 def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:
@@ -232,6 +232,8 @@ class PageParser(HTMLParser):
         self._ids: list[str | None] = []
         self._stack: list[str] = []
         self._words: list[str] = []
+        self._quotes = 0
+        self._quoted: list[str] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -240,10 +242,12 @@ class PageParser(HTMLParser):
             self._stack.append(tag)
             self.scripts.append("")
             self._ids.append(dict(attrs).get("id"))
+        self._quotes += tag == "q"
         if tag in self.BLOCKS:
             self._words.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
+        self._quotes -= tag == "q"
         if tag in ("script", "style"):
             self._stack.pop()
         self._words.append("\n" if tag in self.BLOCKS else " ")
@@ -253,12 +257,21 @@ class PageParser(HTMLParser):
             self.scripts[-1] += data
         else:
             self._words.append(re.sub(r"\s+", " ", data))
+            self._quoted += [data] if self._quotes else []
 
     @property
     def text(self) -> str:
         """The visible words; a table row is a line."""
         lines = "".join(self._words).split("\n")
         return "\n".join(line for line in (re.sub(r" +", " ", line).strip() for line in lines) if line)
+
+    @property
+    def own_words(self) -> str:
+        """The visible words without quotations: advice of the catalogue is no claim of the report."""
+        text = self.text
+        for quotation in self._quoted:
+            text = text.replace(re.sub(r"\s+", " ", quotation).strip(), "")
+        return text
 
     def unpacked(self) -> list[Any]:
         """The data of the explorer: its index, then the details."""

@@ -31,6 +31,7 @@ class SeedRow(NamedTuple):
     group: str
     kind: str
     mean: float | None
+    """Mean of the cells' values: for a rate a mean of ratios. `pooled` is the ratio of sums."""
     sd: float | None
     """Sample standard deviation over seeds, pooled over orders; None for a single seed, and where the seeds are one
     trial. With `shuffle` it holds the variation of the orders, which the seeds set."""
@@ -46,6 +47,9 @@ class SeedRow(NamedTuple):
     sd_orders: float | None = None
     """Sample standard deviation over the means of orders; None for a single order, with `shuffle`, and where the
     orders are one trial."""
+    pooled: float | None = None
+    """Numerator over denominator, over all cells: a ratio of sums. It differs from `mean` where the denominators of the
+    cells differ, as those of mean_delta_risk_followed do. None without a denominator."""
     exploratory: bool | None = None
     """Whether the condition, or one of the orders and seeds, was added to the question; None without a question."""
 
@@ -198,8 +202,9 @@ def _row(condition: str, values: Sequence[MetricValue], spread: Spread) -> SeedR
         sd=spread.sd_of_seeds(of_cells),
         n_seeds=spread.known_n(of_cells, "seed"),
         seed_values=tuple(of_cells),
-        numerator=_sum([metric.numerator for metric in values]),
-        denominator=_sum([metric.denominator for metric in values]),
+        numerator=(numerator := _sum([metric.numerator for metric in values])),
+        denominator=(denominator := _sum([metric.denominator for metric in values])),
+        pooled=numerator / denominator if numerator is not None and denominator else None,
         note="; ".join(filter(None, notes)),
         n_orders=spread.known_n(of_cells, "order"),
         sd_orders=spread.sd_of_orders(of_cells),

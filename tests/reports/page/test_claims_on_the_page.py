@@ -16,7 +16,7 @@ def spoil(line: Line) -> Line:
 
 
 def words_of(grid: Path) -> str:
-    return PageParser((grid / REPORT).read_text("utf-8")).text
+    return PageParser((grid / REPORT).read_text("utf-8")).own_words
 
 
 # CHECKLIST 201

@@ -194,10 +194,14 @@ def _order_note(comparison: Comparison) -> Iterator[str]:
         )
     elif not is_random:
         yield f"The {orders_n} orders give the same result for every review, so that they count as one."
-    elif orders_n < FEWEST_CLAIMED:
-        yield f"The order changes results. {orders_n} orders are too few for a claim; run at least {FEWEST_CLAIMED}."
     else:
-        yield f"The order changes results. p orders: t test over the means of the {orders_n} orders."
+        few = f" {orders_n} orders are too few for a claim; run at least {FEWEST_CLAIMED}."
+        yield f"The order changes results.{few if orders_n < FEWEST_CLAIMED else ''}"
+    if any(metric.p_orders is not None for metric in comparison.metrics):
+        yield (
+            f"p orders: t test over the means of the {orders_n} orders, whether the difference of these very reviews "
+            "holds from order to order. A claim needs p and p orders below .05."
+        )
 
 
 def _mcnemar_note(comparison: Comparison) -> Iterator[str]:

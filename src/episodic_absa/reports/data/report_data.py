@@ -3,10 +3,10 @@
 import re
 from typing import Final, Literal
 
-from episodic_absa.reports.data.arm_views import ArmsView
+from episodic_absa.reports.data.answer.arm_views import ArmsView
+from episodic_absa.reports.data.answer.stratum_views import EffectTable, StratumTable
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.quality_views import QualityViews
-from episodic_absa.reports.data.stratum_views import EffectTable, StratumTable
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Effort, Rules
 

@@ -21,6 +21,7 @@ from episodic_absa.metrics.statistics import (
     power_sentence,
 )
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
+from episodic_absa.reports.data.answer.verdict_words import answer_of, equivalence_words
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import (
     ComparisonView,
@@ -35,7 +36,6 @@ from episodic_absa.reports.data.report_data import (
     TableName,
 )
 from episodic_absa.reports.data.report_words import note_words
-from episodic_absa.reports.data.verdict_words import answer_of, equivalence_words
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 
 PRIMARY: Final = "tuple_f1_explicit"

@@ -16,7 +16,7 @@ from episodic_absa.reports.export.export_table import file_stem
 from episodic_absa.reports.export.latex_table import Language
 from episodic_absa.reports.plots.cost_plot import cost_plot
 from episodic_absa.reports.plots.count_bars import count_bars
-from episodic_absa.reports.plots.forest_plot import WIDE, forest_plot
+from episodic_absa.reports.plots.forest_plot import WIDE, Forest, forest_plot
 from episodic_absa.reports.plots.forests import arms_forest, effects_forest, strata_forest
 from episodic_absa.reports.plots.growth_plot import growth_plot
 from episodic_absa.reports.plots.interval_plot import interval_plot
@@ -87,9 +87,9 @@ def _figures(data: ReportData) -> Iterator[Figure]:
         yield Figure("quality_over_cost_micro", cost_plot(data.views.cost, "micro"))
         yield Figure("quality_over_cost_macro", cost_plot(data.views.cost, "macro"))
     for strata in data.strata:
-        yield Figure(file_stem(strata.name), forest_plot(strata_forest(strata)))
+        yield _forest(strata.name, strata_forest(strata))
     for effects in data.effects:
-        yield Figure(file_stem(effects.name), forest_plot(effects_forest(effects), WIDE))
+        yield _forest(effects.name, effects_forest(effects))
     for flow in data.flows:
         yield from _flow_figures(flow)
     for growth in data.growth:
@@ -98,6 +98,11 @@ def _figures(data: ReportData) -> Iterator[Figure]:
         )
     if data.latency:
         yield Figure("time_without_waiting", latency_plot(data.latency))
+
+
+def _forest(name: str, forest: Forest) -> Figure:
+    """Return a picture that fits beside its table; its file has room for the intervals as numbers."""
+    return Figure(file_stem(name), forest_plot(forest), saved=forest_plot(forest, WIDE))
 
 
 def _flow_figures(flow: MemoryFlow) -> Iterator[Figure]:

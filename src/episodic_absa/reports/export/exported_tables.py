@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from episodic_absa.reports.data.arm_views import ArmsView
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.quality_views import CostView, ErrorRow, GroupTable, ScoreView
 from episodic_absa.reports.data.report_data import (
-    ComparisonView,
     ConditionCard,
     ConditionValue,
     Integrity,
@@ -15,14 +13,12 @@ from episodic_absa.reports.data.report_data import (
     MetricTable,
     ReportData,
 )
-from episodic_absa.reports.data.stratum_views import EffectTable, StratumTable
+from episodic_absa.reports.export.difference_tables import difference_tables
 from episodic_absa.reports.export.export_table import (
     ExportTable,
-    Interval,
     MetricCell,
     Score,
     column,
-    file_stem,
     named,
 )
 from episodic_absa.reports.export.memory_tables import memory_tables
@@ -39,8 +35,6 @@ _TITLES: Final = {
 _GROUPS: Final = {"language": ("language", "언어"), "domain": ("domain", "분야")}
 _CONDITION: Final = column("condition", "condition", "조건", "name")
 _REVIEWS: Final = column("reviews", "reviews", "리뷰", "count")
-_DIFFERENCE: Final = column("difference", "difference", "차이", "signed")
-_INTERVAL: Final = column("ci", "95 % interval", "95 % 신뢰구간", "interval")
 
 
 def tables_of(data: ReportData) -> dict[str, ExportTable]:
@@ -49,8 +43,6 @@ def tables_of(data: ReportData) -> dict[str, ExportTable]:
 
 
 def _tables(data: ReportData) -> Iterator[ExportTable]:
-    if data.arms:
-        yield _arms(data.arms)
     for table in data.tables:
         yield _metrics(f"metrics_{table.name}", _TITLES[table.name], table, table.rows, data.conditions)
         if table.counts:
@@ -63,51 +55,11 @@ def _tables(data: ReportData) -> Iterator[ExportTable]:
         yield _cost(data.views.cost)
     if data.views.errors:
         yield _errors(data.views.errors)
-    for comparison in data.comparisons:
-        yield _comparison(comparison)
-    yield from map(_strata, data.strata)
-    yield from map(_effects, data.effects)
+    yield from difference_tables(data)
     yield from memory_tables(data)
     if data.integrity.verified:
         yield _checks(data.integrity)
     yield _cells(data)
-
-
-def _arms(view: ArmsView) -> ExportTable:
-    title = Bilingual(
-        en=f"Paired differences in {view.metric} against {view.baseline}",
-        ko=f"{view.baseline} 대비 {view.metric}의 짝지은 차이",
-    )
-    rows = tuple(
-        (
-            row.condition,
-            row.mean,
-            row.baseline_mean,
-            row.difference,
-            Interval(row.ci_low, row.ci_high),
-            row.p_value,
-            row.p_orders,
-            row.reviews,
-            row.orders,
-            "exploratory" if row.exploratory else "asked",
-            row.words,
-        )
-        for row in view.rows
-    )
-    columns = (
-        column("arm", "arm", "조건", "name"),
-        column("mean", "mean", "평균", "number"),
-        column("baseline_mean", f"mean of {view.baseline}", f"{view.baseline} 평균", "number"),
-        _DIFFERENCE,
-        _INTERVAL,
-        named("p", "p"),
-        column("p_orders", "p, orders", "p(순서)", "p"),
-        _REVIEWS,
-        column("orders", "orders", "순서", "count"),
-        column("question", "question", "질문", "name"),
-        column("in_words", "in words", "판정", "words"),
-    )
-    return ExportTable("difference_by_arm", title, columns, rows)
 
 
 def _metrics(
@@ -196,107 +148,6 @@ def _errors(errors: Sequence[ErrorRow]) -> ExportTable:
         for row in errors
     )
     return ExportTable("errors", Bilingual(en="Errors by condition", ko="조건별 오류 유형"), columns, rows)
-
-
-def _comparison(comparison: ComparisonView) -> ExportTable:
-    columns = (
-        named("metric", "name"),
-        named("kind", "name"),
-        named(comparison.a, "number", prefix="mean_"),
-        named(comparison.b, "number", prefix="mean_"),
-        _DIFFERENCE,
-        _INTERVAL,
-        named("p", "p"),
-        column("p_orders", "p, orders", "p(순서)", "p"),
-        column("p_holm", "Holm p", "Holm p", "p"),
-        column("dz", "dz", "dz", "signed"),
-        _REVIEWS,
-        column("needed_reviews", "needed", "필요한 리뷰", "count"),
-        column("in_words", "in words", "판정", "words"),
-    )
-    rows = tuple(
-        (
-            row.metric,
-            row.kind,
-            row.mean_a,
-            row.mean_b,
-            row.difference,
-            Interval(row.ci_low, row.ci_high),
-            row.p_value,
-            row.p_orders,
-            row.p_holm,
-            row.dz,
-            row.n_uids,
-            row.needed_n,
-            row.words,
-        )
-        for row in comparison.rows
-    )
-    title = Bilingual(
-        en=f"Paired differences, {comparison.a} minus {comparison.b}",
-        ko=f"짝지은 차이, {comparison.a} − {comparison.b}",
-    )
-    return ExportTable(file_stem(comparison.name), title, columns, rows)
-
-
-def _strata(table: StratumTable) -> ExportTable:
-    columns = (
-        column("stratum", "stratum", "층", "name"),
-        _REVIEWS,
-        named(table.a, "number", prefix="mean_"),
-        named(table.b, "number", prefix="mean_"),
-        _DIFFERENCE,
-        _INTERVAL,
-        named("p", "p"),
-        column("p_holm", "Holm p", "Holm p", "p"),
-    )
-    rows = tuple(
-        (
-            row.stratum,
-            row.n_uids,
-            row.mean_a,
-            row.mean_b,
-            row.difference,
-            Interval(row.ci_low, row.ci_high),
-            row.p_value,
-            row.p_holm,
-        )
-        for row in table.rows
-    )
-    pair = f"{table.a} − {table.b}"
-    title = Bilingual(en=f"{pair} in {table.metric}. {table.title.en}", ko=f"{table.metric}의 {pair}. {table.title.ko}")
-    return ExportTable(file_stem(table.name), title, columns, rows, note=table.sentence)
-
-
-def _effects(table: EffectTable) -> ExportTable:
-    columns = (
-        column("principle", "principle", "원칙", "name"),
-        column("n_shown", "shown", "제시", "count"),
-        column("n_withheld", "withheld", "보류", "count"),
-        column("effect", "effect", "효과", "signed"),
-        _INTERVAL,
-        named("p", "p"),
-        column("p_holm", "Holm p", "Holm p", "p"),
-        column("verdict", "verdict", "판정", "name"),
-    )
-    rows = tuple(
-        (
-            row.principle_id,
-            row.n_shown,
-            row.n_withheld,
-            row.effect,
-            Interval(row.ci_low, row.ci_high),
-            row.p_value,
-            row.p_holm,
-            row.verdict,
-        )
-        for row in table.rows
-    )
-    title = Bilingual(
-        en=f"Effect of each principle on {table.metric} in {table.condition}",
-        ko=f"{table.condition}에서 각 원칙이 {table.metric}에 준 효과",
-    )
-    return ExportTable(file_stem(table.name), title, columns, rows, note=table.sentence)
 
 
 def _checks(integrity: Integrity) -> ExportTable:

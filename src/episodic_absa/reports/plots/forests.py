@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from episodic_absa.reports.data.arm_views import ArmsView
+from episodic_absa.reports.data.answer.arm_views import ArmsView
+from episodic_absa.reports.data.answer.stratum_views import EffectTable, StratumTable
 from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.stratum_views import EffectTable, StratumTable
 from episodic_absa.reports.plots.forest_plot import Forest, ForestRow
 
 _EXPLORATORY: Final = Bilingual(en="exploratory", ko="탐색적")

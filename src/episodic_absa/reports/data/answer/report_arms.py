@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from episodic_absa.analysis.asked_cells import headlines
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.metrics.statistics import Comparison, compare
-from episodic_absa.reports.data.arm_views import ArmRow, ArmsView
+from episodic_absa.reports.data.answer.arm_views import ArmRow, ArmsView
+from episodic_absa.reports.data.answer.verdict_words import verdict_words
 from episodic_absa.reports.data.report_data import ConditionCard
-from episodic_absa.reports.data.verdict_words import verdict_words
 from episodic_absa.runs.question import Criterion, criterion_of
 from episodic_absa.runs.reading.finished_cells import all_cards
 

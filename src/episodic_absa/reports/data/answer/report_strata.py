@@ -8,8 +8,8 @@ from episodic_absa.analysis.strata import SMALLEST_STRATUM, StratumRow
 from episodic_absa.analysis.trial import PrincipleEffect
 from episodic_absa.metrics.statistics.number_text import p_equals
 from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.reports.data.answer.stratum_views import EffectTable, EffectView, StratumTable, StratumView
 from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.stratum_views import EffectTable, EffectView, StratumTable, StratumView
 
 _FEWEST_TESTED: Final = 2
 _TITLES: Final = {
