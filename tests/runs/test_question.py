@@ -159,7 +159,7 @@ def test_the_report_says_what_was_added(grown: Grown) -> None:
     pages = [(grid / "report.html").read_text("utf-8") for grid in (grown.first, grown.seeded)]
     headlines = [page[page.index("<h1>") : page.index("</h1>")] for page in pages]
     assert headlines[0] == headlines[1]
-    assert "xploratory" not in pages[0].partition("<script")[0]
+    assert "Exploratory" not in pages[0].partition("<script")[0]  # an arm that no pair names is "exploratory"
     assert "Exploratory: seed 2 added." in pages[1]
     assert "추가한 시드 2" in pages[1]
     exploratory = json.loads((grown.seeded / "report.json").read_bytes())["exploratory"]
