@@ -48,8 +48,8 @@ class SeedRow(NamedTuple):
     """Sample standard deviation over the means of orders; None for a single order, with `shuffle`, and where the
     orders are one trial."""
     pooled: float | None = None
-    """Numerator over denominator, over all cells: a ratio of sums. It differs from `mean` where the cells have different
-    denominators, as mean_delta_risk_followed has. None without a denominator."""
+    """Numerator over denominator, over all cells: a ratio of sums. It differs from `mean` where the denominators of the
+    cells differ, as those of mean_delta_risk_followed do. None without a denominator."""
     exploratory: bool | None = None
     """Whether the condition, or one of the orders and seeds, was added to the question; None without a question."""
 

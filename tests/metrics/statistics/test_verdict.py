@@ -105,6 +105,12 @@ def test_an_effect_smaller_than_the_smallest_of_interest_is_said_to_be_small() -
     assert verdict_sentence("C2", "C1", small).endswith("; that is less than 0.01, the smallest effect of interest.")
 
 
-@pytest.mark.parametrize("text", ["C2 raised F1.", "C2 lowered F1: 95 % CI [-0.01, +0.02].", "C2가 F1을 높였습니다."])
+@pytest.mark.parametrize(
+    "text", ["C2 raised F1.", "C2 lowered exact_match: 95 % CI [-0.01, +0.02].", "C2 쪽이 F1 값을 높였습니다."]
+)
 def test_a_verdict_without_an_interval_that_supports_it_is_found(text: str) -> None:
     assert len(find_unsupported_claims(text)) == 1
+
+
+def test_advice_that_lowered_a_risk_is_no_claim() -> None:
+    assert find_unsupported_claims("Keeping the words lowered the risk before.") == ()

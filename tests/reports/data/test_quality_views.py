@@ -31,6 +31,15 @@ def test_quality_over_cost_repeats_the_tables_and_adds_intervals(reported: Path,
         assert 0 < point["reviews"] <= values["reviews_with_gold"] == 24
 
 
+def test_a_ratio_of_sums_has_a_column_of_its_own_beside_the_mean_of_cells(reported: Path) -> None:
+    with open(reported / "grid_metrics.csv", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["pooled"]]
+    assert {"tuple_f1_explicit_micro", "memory_used_rate"} <= {row["metric"] for row in rows}
+    for row in rows:
+        ratio = float(row["numerator"]) / float(row["denominator"])
+        assert float(row["pooled"]) == pytest.approx(ratio, abs=2e-6), row["metric"]
+
+
 def test_each_effort_costs_what_it_asks(default_grid: Path) -> None:
     values = json.loads((default_grid / REPORT_JSON).read_text("utf-8"))
     points = {point["condition"]: point for point in values["quality_over_cost"]["points"]}

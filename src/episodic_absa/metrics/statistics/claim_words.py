@@ -7,7 +7,10 @@ from episodic_absa.metrics.statistics.power import ALPHA
 
 # A word inside a longer name is not a claim: changed_improved_rate is the name of a metric.
 _WORDS: Final = re.compile(
-    r"(?<![\w-])(?:(?:improv|better|worse|outperform)[a-z]*|(?:in|non-?)?significan[a-z]*|raised|lowered)(?!\w)|향상|개선|우수|유의|악화|능가|높였|낮췄",
+    r"(?<![\w-])(?:(?:improv|better|worse|outperform)[a-z]*|(?:in|non-?)?significan[a-z]*)(?!\w)"
+    # Advice "lowered the risk" in texts of principles; a verdict raises or lowers a metric.
+    r"|(?<![\w-])(?:raised|lowered)(?=\s+(?:(?:mean|micro)\s+)?(?:F1|precision|recall|[a-z0-9]+_\w+)\b)"
+    r"|향상|개선|우수|유의|악화|능가|값을 (?:높였|낮췄)",
     re.IGNORECASE,
 )
 _NEEDS_TEST: Final = re.compile(r"significan|유의", re.IGNORECASE)
