@@ -52,8 +52,16 @@ def test_report_derives_everything_anew_and_rewrites_no_jsonl(cli: Cli, tmp_path
     ]
     assert (grid / "report.html").read_bytes() != without_text
 
-    alone = cli("report", grid / "C1__seed1", "--json")
-    assert sorted(json.loads(alone.stdout)["written"]) == sorted([*TABLES, *PAGES])
+    alone = cli("report", grid / "C1__seed1", "--json", "--export", tmp_path / "figures")
+    told = json.loads(alone.stdout)
+    assert sorted(told["written"]) == sorted([*TABLES, *PAGES])
+    assert told["export_directory"] == str(tmp_path / "figures")
+    assert sorted(told["exported"]) == sorted(path.name for path in (tmp_path / "figures").iterdir())
+
+    refused = cli("report", grid / "C1__seed1", "--export", tmp_path / "experiment.yaml")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: cannot make the directory ")
+    assert refused.stderr.count("\n") == 1
 
 
 def test_what_is_wrong_with_a_run_is_said_once(cli: Cli, tmp_path: Path) -> None:
