@@ -7,6 +7,7 @@ from statistics import fmean, stdev
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.metrics.hand_made_cards import make_memory
 from tests.metrics.statistics.four_term_cards import f1, make_card, make_cards
 
 from episodic_absa.errors import ContractError
@@ -198,3 +199,14 @@ def test_without_gold_only_what_needs_none_is_compared() -> None:
     assert comparison.mcnemar is None
     assert comparison.of(F1).n_uids == 0
     assert comparison.of("unsupported").n_uids == 4
+
+
+# CHECKLIST 255
+def test_a_memory_that_grows_and_was_seen_in_one_order_supports_no_claim() -> None:
+    better, worse = make_cards((4,) * 60), make_cards((1, 2, 3) * 20)
+    shown = make_memory(memory_mode="on", exposed_to_debate=True, exposed_to_stage2=True, prompt_injection_chars=9)
+    frozen = [card.model_copy(update={"memory": shown, "store_decision": "skipped"}) for card in better]
+    growing = [*frozen[:-1], frozen[-1].model_copy(update={"store_decision": "stored"})]
+    assert compared(frozen, worse).of(F1).claim == "significant"
+    found = compared(growing, worse)
+    assert (found.of(F1).claim, found.of(F1).no_claim, found.verdict().reason) == ("none", "one_order", "few_orders")

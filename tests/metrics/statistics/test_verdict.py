@@ -65,6 +65,21 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "undecided",
         "No review has a value of exact_match under both C2 and C1, so they cannot be compared.",
     ),
+    (
+        {"orders_n": 1, "method": "percentile", "p_orders": None, "grows": True},
+        "undecided",
+        f"Whether C2 changes {FROM} compared with C1 cannot be told from 800 reviews: +0.020, 95 % CI ",
+    ),
+    (
+        {**NARROW, "orders_n": 1, "p_orders": None, "grows": True, "equivalence": "no_larger_effect"},
+        "undecided",
+        f"Whether C2 changes {FROM} compared with C1 cannot be told from 800 reviews: ",
+    ),
+    (
+        {"orders_n": 1, "method": "percentile", "p_orders": None},
+        "raised",
+        f"C2 raised {FROM} compared with C1: +0.020, 95 % CI [+0.008, +0.031], 800 reviews.",
+    ),
 ]
 
 

@@ -117,6 +117,8 @@ def _no_claim_en(paired: PairedDifference) -> str:
         return f"; {PROCESS_LABEL['en']}"
     if paired.kind == "efficiency":
         return "; cost, not quality"
+    if paired.no_claim == "one_order":
+        return f"; the memory grows and was seen in one order, so no claim is made: run {FEWEST_CLAIMED} orders"
     if paired.no_claim == "test":
         return "; the interval excludes 0 but the permutation test does not reject, so no claim is made"
     if paired.no_claim == "orders":
@@ -158,6 +160,9 @@ def _no_claim_ko(paired: PairedDifference) -> str:
         return f"{PROCESS_LABEL['ko']}입니다"
     if paired.kind == "efficiency":
         return "품질이 아닌 비용 지표입니다"
+    if paired.no_claim == "one_order":
+        orders = f"순서 {FEWEST_CLAIMED}개로 실행하십시오"
+        return f"메모리가 쌓이는 순서를 하나만 보았으므로 차이를 주장하지 않습니다. {orders}"
     if paired.no_claim == "orders":
         return "순서에 대한 검정에서 기각되지 않아 차이를 주장하지 않습니다"
     if paired.no_claim == "unseen":

@@ -6,6 +6,7 @@ from statistics import NormalDist
 from typing import Final
 
 from episodic_absa.metrics.definitions import definition_of
+from episodic_absa.metrics.memory_use import was_injected
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, RECALL
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED
 from episodic_absa.metrics.statistics.holm import holm
@@ -24,6 +25,10 @@ PRIMARY: Final = "tuple_f1_explicit"
 _MATCHES: Final = "exact_match"
 _MCNEMAR: Final = "mcnemar"
 _FEWEST: Final = 2
+_SHARES: Final = frozenset(
+    metric for metric in PAIRED_METRICS if definition_of(metric).kind == "outcome" and metric != "delta_f1"
+)
+"""Metrics whose values lie between 0 and 1."""
 
 
 class Comparison(FrozenModel):
@@ -98,12 +103,19 @@ def compare(
         _describe(metric, paired[metric], assessed.get(metric), smallest_effect, is_primary=metric == primary)
         for metric in paired
     ]
+    if _grows(cards_a) or _grows(cards_b):
+        described = [row.model_copy(update={"grows": True}) for row in described]
     metrics, matched = _corrected(described, paired, _mcnemar(samples))
     fell = next(row for row in metrics if row.metric == RECALL)
     if fell.claim != "none" and not fell.favours_a:
         metrics = tuple(row.model_copy(update={"recall_worse": True}) for row in metrics)
     deciding_n = _deciding_n(assessed.get(primary), smallest_effect)
     return Comparison(a=name_a, b=name_b, metrics=metrics, mcnemar=matched, deciding_n=deciding_n)
+
+
+def _grows(cards: Sequence[Scorecard]) -> bool:
+    """Return whether prompts showed a memory to which these samples added."""
+    return any(card.store_decision == "stored" for card in cards) and any(map(was_injected, cards))
 
 
 def _require_question(primary: str, smallest_effect: float) -> None:
@@ -142,6 +154,9 @@ def _describe(
         nothing = dict.fromkeys(("difference", "ci_low", "ci_high", "p_value", "dz"))
         return PairedDifference.model_validate({**counts, **nothing, "n_uids": 0, "orders_n": 0, "variation": False})
     interval, test, n = assessed.interval, assessed.test, assessed.n
+    if interval and metric in _SHARES:
+        # A studentised interval of few reviews may leave the range of a difference between two shares.
+        interval = interval.within(1.0)
     sd = sqrt(assessed.parts.reviews * n) if interval else None
     differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.of_reviews.tolist())
     is_outcome = kind == "outcome"

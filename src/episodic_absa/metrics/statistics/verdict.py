@@ -59,7 +59,9 @@ def verdict_of(primary: PairedDifference, *, deciding_n: int | None) -> Verdict:
     """
     kind: VerdictKind = "undecided"
     reason: Undecided = ""
-    if primary.claim == "significant":
+    if primary.hangs_on_one_order and primary.difference is not None:
+        reason = "few_orders"
+    elif primary.claim == "significant":
         kind = "raised" if (primary.difference or 0.0) > 0 else "lowered"
     elif primary.equivalence == "no_larger_effect":
         kind = "no_larger_effect"

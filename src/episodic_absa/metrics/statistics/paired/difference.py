@@ -12,9 +12,9 @@ from episodic_absa.metrics.statistics.power import ALPHA
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 
 Claim = Literal["none", "direction", "significant"]
-NoClaim = Literal["", "kind", "interval", "test", "orders", "unseen", "recall"]
-"""Why there is no claim: not an outcome; the interval includes 0; p over reviews; p over orders; unseen reviews could
-undo a difference that no review contradicts; worse recall."""
+NoClaim = Literal["", "kind", "interval", "one_order", "test", "orders", "unseen", "recall"]
+"""Why there is no claim: not an outcome; the interval includes 0; a memory that grows was seen in one order; p over
+reviews; p over orders; unseen reviews could undo a difference that no review contradicts; worse recall."""
 
 CLAIMS: Final[tuple[Claim, ...]] = ("none", "direction", "significant")
 
@@ -74,6 +74,8 @@ class PairedDifference(FrozenModel):
     is_primary: Flag = False
     unopposed: Flag = False
     """Whether no review differs in the other direction: the difference must then outweigh reviews not drawn."""
+    grows: Flag = False
+    """Whether a side shows a memory that grows as it goes: then the order of the reviews may decide the difference."""
     recall_worse: Flag = False
     """Whether A has worse recall in this comparison: no metric is claimed better then."""
 
@@ -92,7 +94,12 @@ class PairedDifference(FrozenModel):
     @property
     def has_few_orders(self) -> bool:
         """Whether order changes results and there are too few orders for a significant claim."""
-        return self.method == "crossed" and self.orders_n < FEWEST_CLAIMED
+        return (self.method == "crossed" or self.hangs_on_one_order) and self.orders_n < FEWEST_CLAIMED
+
+    @property
+    def hangs_on_one_order(self) -> bool:
+        """Whether the order may decide the difference and there is only one: no interval covers that."""
+        return self.grows and self.orders_n == 1
 
     @property
     def no_claim(self) -> NoClaim:
@@ -101,6 +108,8 @@ class PairedDifference(FrozenModel):
             return "kind"
         if not self.excludes_zero:
             return "interval"
+        if self.hangs_on_one_order:
+            return "one_order"
         if self.p_value is None or self.p_value >= ALPHA:
             return "test"
         if self.p_orders is not None and self.p_orders >= ALPHA:

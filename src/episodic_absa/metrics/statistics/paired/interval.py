@@ -39,6 +39,11 @@ class PairedInterval(NamedTuple):
     high90: float
     method: IntervalMethod
 
+    def within(self, most: float) -> PairedInterval:
+        """Return the interval without what lies beyond the largest possible difference."""
+        low, high, low90, high90 = (min(max(bound, -most), most) for bound in self[:4])
+        return PairedInterval(low, high, low90, high90, self.method)
+
 
 def paired_intervals(
     metrics: Sequence[PairedCells], *, resamples: int = RESAMPLES, seed: int = SEED
