@@ -39,9 +39,18 @@ def test_seed_rules_decide_byte_for_byte_as_version_0_1_did(tmp_path: Path) -> N
     with Analyzer(backend=backend, condition="C2", conditions="v1_3", store=tmp_path / "store.jsonl") as analyzer:
         for line in lines:
             result = analyzer.analyze(line["text"], uid=line["uid"])
-            assert as_bytes(result.to_output()) == as_bytes(line["output"])
+            assert as_bytes(as_recorded(result.to_output(), line["output"])) == as_bytes(line["output"])
             adopted.append(result.adoption.adopt)
     assert {True, False} == set(adopted)
+
+
+def as_recorded(output: Any, recorded: Any) -> Any:
+    """Return the output without the keys that later versions added to its records."""
+    if isinstance(output, dict) and isinstance(recorded, dict):
+        return {key: as_recorded(value, recorded[key]) for key, value in output.items() if key in recorded}
+    if isinstance(output, list) and isinstance(recorded, list) and len(output) == len(recorded):
+        return [as_recorded(item, past) for item, past in zip(output, recorded, strict=True)]
+    return output
 
 
 def as_bytes(output: dict[str, Any]) -> bytes:

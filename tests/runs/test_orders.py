@@ -3,7 +3,6 @@
 import asyncio
 import csv
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -156,12 +155,11 @@ def test_the_report_lets_a_reader_choose_the_order(grid: _Grid) -> None:
     reader = SampleReader(with_text=True)
     finished = grid.run.finished
     data = build_report(finished, {cell.path: reader.read(cell) for cell in finished.cells})
-    assert (data.facts.orders, data.facts.seeds) == ((0, 1), (7, 42))
+    # Figures cover what was asked before the first sample; the explorer shows what was added, too.
+    assert (data.facts.orders, data.facts.seeds) == ((1,), (42,))
     assert {(cell.order, cell.seed) for cell in data.explorer.cells} == {(0, 7), (0, 42), (1, 7), (1, 42)}
-    assert {(card.orders, card.seeds) for card in data.conditions} == {((0, 1), (7, 42))}
-    page = render_report(data)
-    assert 'id="pick-order"' in page
-    assert re.search(r"2 orders × .*2 seeds", page)
+    assert {(card.orders, card.seeds) for card in data.conditions} == {((1,), (42,))}
+    assert 'id="pick-order"' in render_report(data)
 
 
 def _as_of_0_1(cell: Path) -> None:
