@@ -9,7 +9,8 @@ from typing import Any, Final, get_args
 from episodic_absa.errors import LeakageError
 from episodic_absa.language import load_lexicon, norm
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, SnapshotV1_1
+from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyDraft
 from episodic_absa.vocabulary import (
     RISK_IDS,
     STRUCTURES,
@@ -45,7 +46,7 @@ def refuse_forbidden_keys(value: Any) -> None:
             raise LeakageError(f"an episode must not hold the key {path}", field=path)
 
 
-def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogue) -> None:
+def refuse_open_vocabulary(draft: AnyDraft, catalogue: PrincipleCatalogue) -> None:
     """Raise LeakageError unless every string is a short term, an id or a text of the catalogue or the vocabulary."""
     summary, correction, marker = draft.case_summary, draft.correction, draft.input_signature.contrast_marker
     principle = catalogue.get(correction.principle_id)
@@ -86,7 +87,7 @@ class TextRuns:
         return not self._of_words.isdisjoint(_runs(words, _WORD_RUN))
 
 
-def refuse_text_runs(draft: EpisodeDraftV1_1, text: str, language: Language) -> None:
+def refuse_text_runs(draft: AnyDraft, text: str, language: Language) -> None:
     """Raise LeakageError if a string of the episode, aspect terms excepted, repeats a run of the sample's text."""
     runs = TextRuns(text, language)
     for field, string in _strings(draft.model_dump(), ""):
