@@ -45,7 +45,7 @@ class FamiliarityCounts:
         """Count the targets of a sample, unless its source is counted already."""
         if tally.source_id in self._tally_of:
             return
-        counted = (tally.language, tuple(dict.fromkeys(tally.terms)))
+        counted: tuple[str, tuple[str, ...]] = (tally.language, tuple(dict.fromkeys(tally.terms)))
         counted = self._tally_of[tally.source_id] = self._distinct.setdefault(counted, counted)
         language, terms = counted
         self._review_n[language] += 1
