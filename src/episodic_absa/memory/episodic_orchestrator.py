@@ -29,8 +29,8 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, ProvenanceV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyDraft
+from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
 from episodic_absa.vocabulary import (
     DEBATE_CALLS,
@@ -298,7 +298,7 @@ class EpisodicOrchestrator:
     def _answer(
         self,
         slot: SlotPayload,
-        episodes: Sequence[EpisodicMemoryEntryV1_1] | None = None,
+        episodes: Sequence[AnyEpisode] | None = None,
         **counts: Any,
     ) -> SlotAnswer:
         """Return the slot with its record; `episodes` is None if nothing was retrieved."""
@@ -323,7 +323,7 @@ class EpisodicOrchestrator:
         return SlotAnswer(slot, condition.memory_mode, meta)
 
 
-def _dangerous_now(episodes: Sequence[EpisodicMemoryEntryV1_1], terms: Sequence[str], text: str) -> int:
+def _dangerous_now(episodes: Sequence[AnyEpisode], terms: Sequence[str], text: str) -> int:
     """Return the number of dangerous pairs whose aspect the sample has, too. It is only logged."""
     pairs = dangerous_pairs(episodes)
     current = {stored_term(norm_key(term, text)) for term in terms} if pairs else set()

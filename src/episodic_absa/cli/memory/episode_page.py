@@ -20,10 +20,11 @@ from episodic_absa.cli.memory.episode_words import (
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.advice.principles import load_catalogue
-from episodic_absa.schemas.memory_v1_1 import CorrectionV1_1, EpisodicMemoryEntryV1_1, SnapshotV1_1
+from episodic_absa.schemas.memory_v1_1 import CorrectionV1_1, SnapshotV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 
 
-def episode_page(episode: EpisodicMemoryEntryV1_1) -> ConsoleRenderable:
+def episode_page(episode: AnyEpisode) -> ConsoleRenderable:
     """Lay out one episode in panels."""
     head = Text.assemble(
         (episode.episode_id, "bold"),
@@ -45,7 +46,7 @@ def episode_page(episode: EpisodicMemoryEntryV1_1) -> ConsoleRenderable:
     return Constrain(page, PAGE_WIDTH)
 
 
-def _case(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
+def _case(episode: AnyEpisode) -> RenderableType:
     signature, summary = episode.input_signature, episode.case_summary
     shape = f"{signature.length_bucket}, {signature.num_aspects} aspect{'' if signature.num_aspects == 1 else 's'}"
     structure = ", ".join(signature.detected_structure)
@@ -63,7 +64,7 @@ def _case(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
     )
 
 
-def _before_and_after(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
+def _before_and_after(episode: AnyEpisode) -> RenderableType:
     before, after = episode.stage_snapshot.stage1, episode.stage_snapshot.final
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("aspect", overflow="fold")
@@ -88,7 +89,7 @@ def _polarity(snapshot: SnapshotV1_1, term: str) -> Text:
     return Text("no sentiment" if term in snapshot.aspects_norm else "absent", style="dim")
 
 
-def _evaluation(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
+def _evaluation(episode: AnyEpisode) -> RenderableType:
     evaluation, delta = episode.evaluation, episode.outcome_delta
     override = Text("none applied", style="dim")
     if evaluation.override_applied:
@@ -106,7 +107,7 @@ def _evaluation(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
     )
 
 
-def _failed(episode: EpisodicMemoryEntryV1_1) -> Text:
+def _failed(episode: AnyEpisode) -> Text:
     has_failed = failed(episode)
     answer = yes_no(has_failed, alarm=True)
     return answer.append("  (OPFB withholds advice that led to this failure)", style="dim") if has_failed else answer
@@ -138,7 +139,7 @@ def _principle(correction: CorrectionV1_1) -> RenderableType:
     )
 
 
-def _provenance(episode: EpisodicMemoryEntryV1_1) -> RenderableType:
+def _provenance(episode: AnyEpisode) -> RenderableType:
     provenance = episode.provenance
     return _fields(
         ("source", printable(provenance.source_id)),

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, get_args
 
@@ -68,6 +68,20 @@ def refuse_open_vocabulary(draft: AnyDraft, catalogue: PrincipleCatalogue) -> No
             raise LeakageError(
                 f"{field} holds words outside the store's closed vocabulary; free text is never stored", field=field
             )
+
+
+def refuse_open_terms(field: str, terms: Iterable[str]) -> None:
+    """Raise LeakageError unless every term of a tally or a verdict is one that `stored_term` gives.
+
+    Example:
+        >>> refuse_open_terms("terms", ("room", "long_term"))
+        >>> refuse_open_terms("terms", ("the room that we had booked",))
+        Traceback (most recent call last):
+        ...
+        episodic_absa.errors.LeakageError: terms holds words that are no short term; free text is never stored
+    """
+    if not all(map(_is_stored_term, terms)):
+        raise LeakageError(f"{field} holds words that are no short term; free text is never stored", field=field)
 
 
 class TextRuns:
