@@ -1,6 +1,7 @@
 """The page of `memory show`: one episode in full."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeGuard
 
 from rich import box
 from rich.console import ConsoleRenderable, Group, RenderableType
@@ -20,12 +21,23 @@ from episodic_absa.cli.memory.episode_words import (
 from episodic_absa.cli.output import PAGE_WIDTH, printable
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.advice.principles import load_catalogue
+from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.schemas.memory_v1_1 import CorrectionV1_1, SnapshotV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2, VerdictV1_2
+from episodic_absa.vocabulary import Outcome, OutcomeBy
+
+_OUTCOME_STYLE: Final[Mapping[Outcome, str]] = {"confirmed": "green", "contradicted": "red", "open": "dim"}
 
 
-def episode_page(episode: AnyEpisode) -> ConsoleRenderable:
-    """Lay out one episode in panels."""
+def episode_page(episode: AnyEpisode, verdicts: Sequence[VerdictV1_2] = ()) -> ConsoleRenderable:
+    """Lay out one episode in panels.
+
+    Args:
+        episode: as its line holds it.
+        verdicts: what persons said about its sample; they decide its outcome.
+    """
+    episode = with_verdicts(episode, {verdict.aspect: verdict.verdict for verdict in verdicts})
+    outcome = [_panel("Outcome", _outcome(episode, verdicts))] if verdicts or _has_outcome(episode) else []
     head = Text.assemble(
         (episode.episode_id, "bold"),
         "  ",
@@ -39,6 +51,7 @@ def episode_page(episode: AnyEpisode) -> ConsoleRenderable:
         head,
         _panel("Case", _case(episode)),
         _panel("Before and after", _before_and_after(episode)),
+        *outcome,
         _panel("Evaluation", _evaluation(episode)),
         _panel(f"Principle {printable(episode.correction.principle_id)}", _principle(episode.correction)),
         _panel("Provenance", _provenance(episode)),
@@ -87,6 +100,28 @@ def _polarity(snapshot: SnapshotV1_1, term: str) -> Text:
     if polarity is not None:
         return Text(polarity, style=POLARITY_STYLE[polarity])
     return Text("no sentiment" if term in snapshot.aspects_norm else "absent", style="dim")
+
+
+def _has_outcome(episode: AnyEpisode) -> TypeGuard[EpisodicMemoryEntryV1_2]:
+    return isinstance(episode, EpisodicMemoryEntryV1_2)
+
+
+def _outcome(episode: AnyEpisode, verdicts: Sequence[VerdictV1_2]) -> RenderableType:
+    rows: list[tuple[str, RenderableType]] = []
+    if _has_outcome(episode):
+        rows.append(("outcome", _decided(episode.outcome, episode.outcome_by)))
+        for change in episode.changes:
+            name = f"{change.kind}, {'adopted' if change.adopted else 'refused'}: "
+            rows.append(("change", Text.assemble(name, _decided(change.outcome, change.outcome_by))))
+    for verdict in verdicts:
+        about = "the whole result" if verdict.aspect is None else f"target {printable(verdict.aspect)}"
+        rows.append(("person", f"{verdict.verdict} ({about})"))
+    return _fields(*rows)
+
+
+def _decided(outcome: Outcome, by: OutcomeBy | None) -> Text:
+    shown = Text(outcome, style=_OUTCOME_STYLE[outcome])
+    return shown if by is None else shown.append(f" by the {by}" if by != "person" else " by a person", style="dim")
 
 
 def _evaluation(episode: AnyEpisode) -> RenderableType:
@@ -145,7 +180,7 @@ def _provenance(episode: AnyEpisode) -> RenderableType:
         ("source", printable(provenance.source_id)),
         ("split", f"{provenance.created_from_split}{', used in evaluation' if provenance.used_in_eval else ''}"),
         ("sample", f"{provenance.sample_index} (seed {provenance.seed})"),
-        ("schema", f"{provenance.version}, without gold"),
+        ("schema", f"{episode.schema_version}, without gold"),
     )
 
 

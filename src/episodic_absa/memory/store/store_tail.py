@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, overload
 
 from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
 from episodic_absa.memory.store.bad_line import bad_line_error, lines_before, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, parse_episode
@@ -200,8 +201,9 @@ class StoredEpisodes(IndexedEpisodes, Sequence[AnyEpisode]):
         return self._tail.index
 
     def at(self, ordinal: int) -> AnyEpisode:
-        """Return the episode with that ordinal."""
-        return self._tail.at(ordinal)
+        """Return the episode with that ordinal, with the outcome that persons give it."""
+        episode = self._tail.at(ordinal)
+        return with_verdicts(episode, self._tail.index.experience.verdicts_on(episode.provenance.source_id))
 
     def __len__(self) -> int:
         return self.episode_index.count - self.episode_index.first_live
