@@ -31,7 +31,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
 from episodic_absa.vocabulary import (
     DEBATE_CALLS,
@@ -75,6 +75,11 @@ class EpisodicMemorySettings(FrozenModel):
     firewall: FirewallMode = "drop"
     selective_storage: Flag = True
     """Whether only episodes that there is a reason to keep are stored; False stores every sample."""
+    referee: Flag = False
+    """Whether the referee is asked about adopted and narrowly refused changes: one more request for such a sample.
+
+    Only rules v2 have a referee, and only a condition that writes to its store asks it.
+    """
 
     @model_validator(mode="before")
     @classmethod
@@ -277,7 +282,8 @@ class EpisodicOrchestrator:
             sample_index=sample_index,
             seed=seed,
         )
-        draft = self._episodes.build(text, signature, stage1, outcome, moderator_summary, provenance)
+        build = self._episodes.build if self.condition.rules == "seed" else self._episodes.build_with_outcome
+        draft: AnyDraft = build(text, signature, stage1, outcome, moderator_summary, provenance)
         refuse_text_runs(draft, text, signature.language)
         tally = None if teaching is None else tally_of(draft)
         if self.settings.selective_storage:
