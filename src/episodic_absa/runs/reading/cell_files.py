@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,19 @@ class CellFiles:
             None if value is None or isinstance(value, TallyV1_2 | VerdictV1_2) else value
             for value in self.store.values
         )
+
+    @property
+    def all_episodes(self) -> tuple[AnyEpisode, ...]:
+        """The episodes of the store, oldest first."""
+        return tuple(episode for episode in self.episodes if episode is not None)
+
+    def episodes_before(self, place: int) -> int:
+        """Return how many episodes stand before a position of the store's lines."""
+        return self._episode_counts[place]
+
+    @cached_property
+    def _episode_counts(self) -> tuple[int, ...]:
+        return tuple(accumulate((episode is not None for episode in self.episodes), initial=0))
 
     @cached_property
     def committed(self) -> tuple[range, ...]:
