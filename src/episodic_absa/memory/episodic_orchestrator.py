@@ -14,6 +14,7 @@ from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_cata
 from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
+from episodic_absa.memory.episodes.sample_tally import tally_of
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
 from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
@@ -249,6 +250,8 @@ class EpisodicOrchestrator:
     ) -> StoreDecision:
         """Build the episode of a sample and store it if the condition writes and there is a reason to keep it.
 
+        Under rules v2 a condition that writes also stores the tally of every sample, plain ones included.
+
         Args:
             text: the review; it is only compared with the episode, so that no part of it is stored.
             text_id: the uid of the sample.
@@ -267,7 +270,7 @@ class EpisodicOrchestrator:
 
         Raises:
             LeakageError: the episode repeats the text or holds words outside the closed vocabulary.
-            MemoryStoreError: the episode could not be written. The store is unchanged.
+            MemoryStoreError: episode or tally could not be written. The store is unchanged.
         """
         if not self.condition.store_write:
             return StoreDecision(store_decision="skipped", store_skip_reason="store_write_disabled")
@@ -282,6 +285,7 @@ class EpisodicOrchestrator:
         build = self._episodes.build if self.condition.rules == "seed" else self._episodes.build_with_outcome
         draft: AnyDraft = build(text, signature, stage1, outcome, moderator_summary, provenance)
         refuse_text_runs(draft, text, signature.language)
+        tally = None if teaching is None else tally_of(draft)
         if self.settings.selective_storage:
             skip: StoreSkip
             if teaching is None:
@@ -289,10 +293,12 @@ class EpisodicOrchestrator:
             else:
                 tags, skip = teaching_tags(teaching), "plain_sample"
             if not tags:
+                if tally is not None:
+                    self.store.append_tally(tally)
                 return StoreDecision(store_decision="skipped", store_skip_reason=skip)
         else:
             tags = ("gate_disabled",)
-        entry = self.store.append(draft)
+        entry = self.store.append(draft, tally=tally)
         return StoreDecision(store_decision="stored", store_reason_tags=tags, episode_id=entry.episode_id)
 
     def _answer(

@@ -9,8 +9,7 @@ from episodic_absa.errors import InputError
 from episodic_absa.language import norm
 from episodic_absa.memory.episodes.leak_guard import stored_term
 from episodic_absa.memory.store.memory_store import MemoryStore
-from episodic_absa.memory.store.store_line import StoreLine, validated_line
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import StoreLine, TallyV1_2, VerdictV1_2, validated_line
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Verdict
 

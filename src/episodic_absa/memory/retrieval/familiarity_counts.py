@@ -1,7 +1,7 @@
 """Counts in how many analysed reviews a term was a final target. The counts are kept, so a question costs no scan."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import KeysView
 from typing import NamedTuple
 
 from episodic_absa.memory.advice.chance import drawn_places
@@ -76,6 +76,6 @@ class FamiliarityCounts:
         return None if place is None else terms[place]
 
     @property
-    def sources(self) -> Iterable[str]:
+    def sources(self) -> KeysView[str]:
         """The sources that are counted."""
         return self._tally_of.keys()

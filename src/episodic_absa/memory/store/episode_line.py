@@ -1,22 +1,17 @@
 """The line of an episode in a store file: written and parsed."""
 
-import re
 from collections.abc import Callable
 from typing import Final
 
 from pydantic import ValidationError
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, SnapshotV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode, EpisodicMemoryEntryV1_2
+from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode, validated_episode
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.validation_reasons import reasons_of
 
 MAX_EPISODE_NUMBER: Final = (1 << 62) - 1
-_validate_1_1 = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
-_validate_1_2 = EpisodicMemoryEntryV1_2.__pydantic_validator__.validate_json
-# An episode of 1.1 holds this version nowhere; in one of 1.2 only the parts are of 1.1.
-_VERSION_1_2 = re.compile(rb'"schema_version":\s*"1\.2"')
 
 
 def line_of(draft: AnyDraft, number: int) -> bytes:
@@ -29,17 +24,6 @@ def line_of(draft: AnyDraft, number: int) -> bytes:
     # it can contain this key unescaped.
     before, key, after = draft.__pydantic_serializer__.to_json(draft).partition(b'"episode_type":')
     return b'%b"episode_id":"epi_%06d",%b%b\n' % (before, number, key, after)
-
-
-def validated_episode(line: bytes) -> AnyEpisode:
-    """Return the episode of a line, in the version that the line names.
-
-    Raises:
-        ValidationError: the line is no episode.
-    """
-    validate = _validate_1_2 if _VERSION_1_2.search(line) else _validate_1_1
-    episode: AnyEpisode = validate(line)
-    return episode
 
 
 def parse_episode(line: bytes, error_for: Callable[[str], MemoryStoreError]) -> AnyEpisode:

@@ -19,12 +19,22 @@ from pydantic_core import PydanticSerializationError
 from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_terms, refuse_open_vocabulary
-from episodic_absa.memory.store.episode_line import line_of, validated_episode
-from episodic_absa.memory.store.store_line import CountedLine, StoreLine, line_of_count, validated_line
+from episodic_absa.memory.store.episode_line import line_of
+from episodic_absa.memory.store.store_line import line_of_count
 from episodic_absa.memory.store.store_lock import StoreLock
 from episodic_absa.memory.store.store_tail import StoredEpisodes, StoreTail
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode, EpisodeDraftV1_2, TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyDraft,
+    AnyEpisode,
+    CountedLine,
+    EpisodeDraftV1_2,
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+    validated_episode,
+    validated_line,
+)
 from episodic_absa.serialization.durable_file import DurableFile, FsyncFailedError
 from episodic_absa.serialization.validation_reasons import reasons_of
 

@@ -11,8 +11,14 @@ from typing import Final, NamedTuple
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.store.bad_line import bad_line_error, lines_before
 from episodic_absa.memory.store.episode_line import parse_episode
-from episodic_absa.memory.store.store_line import StoreLine, is_episode_line, parse_line
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2, VerdictV1_2
+from episodic_absa.memory.store.store_line import parse_line
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyEpisode,
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+    is_episode_line,
+)
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 _CHUNK: Final = 1 << 20

@@ -12,9 +12,14 @@ from episodic_absa.memory.episodes.leak_guard import refuse_open_terms, refuse_o
 from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER
 from episodic_absa.memory.store.memory_store import DEFAULT_LOCK_TIMEOUT_S, torn_path
-from episodic_absa.memory.store.store_line import StoreLine, is_episode_line, read_store_lines
+from episodic_absa.memory.store.store_line import read_store_lines
 from episodic_absa.memory.store.store_lock import StoreLock
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import (
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+    is_episode_line,
+)
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
 from episodic_absa.serialization.jsonl import ReadLine, split_lines

@@ -12,9 +12,14 @@ from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, torn_path
 from episodic_absa.memory.store.newest_episodes import newest_episodes, oldest_episode
-from episodic_absa.memory.store.store_line import is_episode_line, parse_line
+from episodic_absa.memory.store.store_line import parse_line
 from episodic_absa.memory.store.store_lock import LockState, lock_state
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyEpisode,
+    TallyV1_2,
+    VerdictV1_2,
+    is_episode_line,
+)
 from episodic_absa.vocabulary import RISK_IDS, ActionTaken, EpisodeType, Language, Verdict
 
 _CHUNK: Final = 1 << 20

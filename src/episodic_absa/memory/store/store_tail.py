@@ -15,8 +15,13 @@ from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
 from episodic_absa.memory.store.bad_line import bad_line_error, lines_before, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, parse_episode
-from episodic_absa.memory.store.store_line import StoreLine, parse_line
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2, VerdictV1_2
+from episodic_absa.memory.store.store_line import parse_line
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyEpisode,
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+)
 
 _READ_CHUNK: Final = 1 << 20
 _ENTRIES_KEPT: Final = 512
