@@ -35,6 +35,13 @@ RiskType = Literal["L3", "conflict", "implicit"]
 ActionTaken = Literal["polarity_flip", "abstain", "defer", "confidence_reduce", "neutral_fallback"]
 ErrorCategory = Literal["negation", "contrast", "irony", "aspect_conflict", "implicit_opinion", "format_error", "none"]
 Expects = Literal["change", "hold"]
+ChangeKind = Literal["flip", "drop", "add", "span"]
+"""The kinds of change of Stage1's pairs under rules v2."""
+Outcome = Literal["confirmed", "contradicted", "open"]
+"""Whether a change was right, as far as anybody but gold can say."""
+OutcomeBy = Literal["reader", "referee", "person"]
+Verdict = Literal["right", "wrong", "unsure"]
+"""What a person says about a result."""
 V2GateReason = Literal["structure", "reader_disagrees", "unsure"]
 """Reasons of both gates that only rules v2 know."""
 DebateGateReason = Literal["conflict", "validator", "alignment", "explicit_grounding_failure", V2GateReason]
@@ -78,7 +85,9 @@ Effort = Literal["one_call", "stage1", "adaptive", "full"]
 """How much is asked per sample: one ask; Stage1; a second look where something is at stake; or everything."""
 Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
-Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint"]
+Role = Literal[
+    "ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint", "referee"
+]
 """The questions a sample asks of a model."""
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E", "P", "T"]
 """P and T belong to rules v2."""

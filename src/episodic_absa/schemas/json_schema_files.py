@@ -17,6 +17,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     EvidenceV1_1,
     InputSignatureV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -28,11 +29,15 @@ _MODELS: Final[tuple[type[BaseModel], ...]] = (
     AdvisoryConstraintsV1_1,
     AdvisoryV1_1,
     CaseTraceV1_1,
+    ChangeOutcomeV1_2,
     EpisodicMemoryEntryV1_1,
+    EpisodicMemoryEntryV1_2,
     EvidenceV1_1,
     InputSignatureV1_1,
     MemoryMeta,
     Scorecard,
+    TallyV1_2,
+    VerdictV1_2,
 )
 
 

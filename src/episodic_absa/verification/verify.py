@@ -25,6 +25,7 @@ from episodic_absa.verification.checks.findings import Findings, NotApplicableEr
 from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS
 from episodic_absa.verification.checks.metric_checks import GRID_METRIC_CHECKS, METRIC_CHECKS
 from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
+from episodic_absa.verification.checks.outcome_checks import OUTCOME_CHECKS
 from episodic_absa.verification.checks.question_checks import check_question_kept
 from episodic_absa.verification.checks.result_checks import RESULT_CHECKS
 from episodic_absa.verification.integrity_file import files_seen, write_results
@@ -35,6 +36,7 @@ _CELL_CHECKS: Final = {
     **FILE_CHECKS,
     **RESULT_CHECKS,
     **DECISION_CHECKS,
+    **OUTCOME_CHECKS,
     **METRIC_CHECKS,
     **MEMORY_CHECKS,
     **ARM_CHECKS,

@@ -16,16 +16,11 @@ from episodic_absa.memory.advice.placebo import placebo_advisories
 from episodic_absa.memory.advice.principles import Principle
 from episodic_absa.memory.retrieval.episode_index import IndexedEpisodes
 from episodic_absa.memory.retrieval.retriever import Retriever
-from episodic_absa.schemas.memory_v1_1 import (
-    AdvisoryBundleV1_1,
-    AdvisoryV1_1,
-    EpisodicMemoryEntryV1_1,
-    EvidenceV1_1,
-    InputSignatureV1_1,
-)
+from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1, AdvisoryV1_1, EvidenceV1_1, InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.schemas.run import Coin
 
-Episodes = Sequence[EpisodicMemoryEntryV1_1]
+Episodes = Sequence[AnyEpisode]
 _NO_ADVICE: Final = AdvisoryBuild()
 
 
