@@ -74,7 +74,7 @@ def change(kind: str, words: str, *, adopted: bool = True, reason: str = "adopte
         (change("flip", "judge+ reader-.95"), 0.95, "contradicted"),
         (change("flip", "judge+ reader+.89"), 0.89, "open"),
         (change("flip", "judge+ epm+"), 0.95, "open"),
-        (change("flip", "judge+ reader+.95", adopted=False, reason="outweighed"), 0.95, "open"),
+        (change("flip", "judge+ reader-.95", adopted=False, reason="outweighed"), 0.95, "contradicted"),
         (change("drop", "tan+ reader+.75"), 0.95, "confirmed"),
         (change("drop", "tan+ reader-.55"), 0.95, "contradicted"),
         (change("drop", "tan+ judge+"), 0.95, "open"),
@@ -84,7 +84,7 @@ def change(kind: str, words: str, *, adopted: bool = True, reason: str = "adopte
         (change("span", "review+ reader+.6"), 0.95, "confirmed"),
     ],
 )
-def test_a_sure_reader_confirms_or_contradicts_an_adopted_change(
+def test_a_sure_reader_confirms_or_contradicts_a_change_adopted_or_not(
     record: ChangeRecord, p_polarity: float, outcome: str
 ) -> None:
     reader: Any = SureReader("negative", p_polarity)

@@ -12,7 +12,10 @@ from episodic_absa.vocabulary import Language, Outcome
 def outcomes_by_reader(
     changes: Sequence[ChangeRecord], reader: Reader | None, text: str, language: Language
 ) -> tuple[ChangeOutcomeV1_2, ...]:
-    """Return the outcome of every change, in their order. A refused change is open: the reader judges final pairs.
+    """Return the outcome of every change, in their order.
+
+    A refused change has an outcome, too: whether it would have been right. Nearly all changes against which the reader
+    is sure are refused; without them memory would never hear that such a change is wrong.
 
     Args:
         changes: the decided changes with their witnesses.
@@ -22,7 +25,7 @@ def outcomes_by_reader(
     """
     outcomes = []
     for change in changes:
-        outcome = _outcome(change, reader, text, language) if change.adopted else "open"
+        outcome = _outcome(change, reader, text, language)
         outcomes.append(
             ChangeOutcomeV1_2(
                 adopted=change.adopted,

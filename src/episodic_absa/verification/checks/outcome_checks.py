@@ -15,7 +15,7 @@ from episodic_absa.verification.checks.findings import Check, Findings, NotAppli
 
 
 def check_outcomes_decided(cell: CellFiles) -> Findings:
-    """The reader decides only adopted changes, as its stance says; the referee only where it was to be asked."""
+    """The reader decides changes as its stance says; the referee only where it was to be asked."""
     _require_v2(cell)
     manifest = cell.known_manifest
     may_ask = manifest.condition.store_write and bool(manifest.cfg_canonical["episodic_memory"].get("referee"))
@@ -26,7 +26,7 @@ def check_outcomes_decided(cell: CellFiles) -> Findings:
         says = {change.outcome_by for change in changes}
         has_question = rules is None or referee_question(_stage1(output), changes, rules) is not None
         if not all(map(_follows_reader, changes)):
-            yield f"{output.uid}: an outcome by the reader is not what the reader says of an adopted change"
+            yield f"{output.uid}: an outcome by the reader is not what the reader says"
         elif asked_n > int(may_ask and has_question) or ("referee" in says and not asked_n):
             yield f"{output.uid}: the referee was asked where it was not to be, or decided without being asked"
         else:
@@ -75,7 +75,7 @@ def _follows_reader(change: ChangeRecord) -> bool:
     if change.outcome_by != "reader":
         return change.outcome_by == "referee" or change.outcome == "open"
     stances = {witness.stance for witness in change.witnesses if witness.who == "reader"}
-    return change.adopted and stances == {"for" if change.outcome == "confirmed" else "against"}
+    return stances == {"for" if change.outcome == "confirmed" else "against"}
 
 
 def _outcome(change: ChangeRecord) -> ChangeOutcomeV1_2:
