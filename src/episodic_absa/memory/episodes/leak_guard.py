@@ -57,7 +57,7 @@ def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogu
         "stage_snapshot.final": _holds_stored_terms(draft.stage_snapshot.final),
         "input_signature.contrast_marker": marker is None or marker in _contrast_forms(),
         "correction.principle_id": principle,
-        "correction.corrective_principle": principle and correction.corrective_principle == principle.text_en,
+        "correction.corrective_principle": principle and correction.corrective_principle in principle.wordings_en,
         "correction.anti_pattern": correction.anti_pattern is None
         or (principle and correction.anti_pattern == principle.anti_pattern_en),
         "correction.applicable_conditions": all(map(_CONDITION.fullmatch, correction.applicable_conditions)),
