@@ -37,9 +37,9 @@ from episodic_absa.datasets.gold_files import load_gold
 from episodic_absa.final_tuples import extract_tuples, pairs, predicted
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result
-from episodic_absa.schemas.run_files.change_record import ChangeKind, ChangeRecord
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputStage1
-from episodic_absa.vocabulary import Polarity
+from episodic_absa.vocabulary import ChangeKind, Polarity
 
 Pairs = frozenset[tuple[str, Polarity]]
 Fit = Callable[[Sequence["Recorded"], AdoptionRules], AdoptionRules]

@@ -37,6 +37,13 @@ RiskType = Literal["L3", "conflict", "implicit"]
 ActionTaken = Literal["polarity_flip", "abstain", "defer", "confidence_reduce", "neutral_fallback"]
 ErrorCategory = Literal["negation", "contrast", "irony", "aspect_conflict", "implicit_opinion", "format_error", "none"]
 Expects = Literal["change", "hold"]
+ChangeKind = Literal["flip", "drop", "add", "span"]
+"""The kinds of change of Stage1's pairs under rules v2."""
+Outcome = Literal["confirmed", "contradicted", "open"]
+"""Whether a change was right, as far as anybody but gold can say."""
+OutcomeBy = Literal["reader", "referee", "person"]
+Verdict = Literal["right", "wrong", "unsure"]
+"""What a person says about a result."""
 V2GateReason = Literal["structure", "reader_disagrees", "unsure"]
 """Reasons of both gates that only rules v2 know."""
 DebateGateReason = Literal["conflict", "validator", "alignment", "explicit_grounding_failure", V2GateReason]

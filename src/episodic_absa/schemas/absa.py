@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, computed_field, field_validator, model_validator
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score, offered
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.vocabulary import (
     POLARITIES,
     AdoptReason,
@@ -367,6 +368,8 @@ class ReviewOutcome(FrozenModel):
     override_applied: Flag = False
     override_success: Flag = False
     override_harm: Flag = False
+    changes: tuple[ChangeOutcomeV1_2, ...] = ()
+    """Under rules v2: every proposed change and whether it was right."""
 
 
 class FinalTuple(FrozenModel):

@@ -6,7 +6,8 @@ from typing import Final, TypeVar
 from episodic_absa.agents.decision.claims import is_pair
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Result
-from episodic_absa.schemas.run_files.change_record import ChangeKind, ChangeRecord
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
+from episodic_absa.vocabulary import ChangeKind
 
 ItemT = TypeVar("ItemT", AspectItem, SentimentItem)
 ADDED_CONFIDENCE: Final = 0.5

@@ -12,9 +12,9 @@ from episodic_absa.agents.decision.changes import ProposedChange
 from episodic_absa.agents.decision.witnesses import ReaderThresholds
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.run_files.change_record import ChangeKind, ChangeReason, ChangeRecord, Witness, WitnessName
+from episodic_absa.schemas.run_files.change_record import ChangeReason, ChangeRecord, Witness, WitnessName
 from episodic_absa.serialization.yaml_file import read_yaml_file
-from episodic_absa.vocabulary import SPEAKERS
+from episodic_absa.vocabulary import SPEAKERS, ChangeKind
 
 SHIPPED_RULES: Final = Path(__file__).with_name("adoption_rules.yaml")
 SURE_READER: Final = 0.9

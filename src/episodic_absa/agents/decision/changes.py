@@ -7,8 +7,7 @@ from episodic_absa.agents.decision.claims import Claim, Stage1Pairs, first_place
 from episodic_absa.language import norm, norm_key
 from episodic_absa.schemas.absa import AspectVerdict, DebateOutput, SentimentVerdict, Span, Stage1Result
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
-from episodic_absa.schemas.run_files.change_record import ChangeKind
-from episodic_absa.vocabulary import POLARITIES, Language, Polarity
+from episodic_absa.vocabulary import POLARITIES, ChangeKind, Language, Polarity
 
 MOST_CHANGES: Final = 999
 """A change id has three digits; an answer that asks for more changes is cut in text order."""

@@ -27,9 +27,9 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
 )
 from episodic_absa.schemas.role_inputs import MemorySlot
-from episodic_absa.schemas.run_files.change_record import ChangeKind, ChangeRecord
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.vocabulary import AteAction, AtsaAction, Language
+from episodic_absa.vocabulary import AteAction, AtsaAction, ChangeKind, Language
 
 
 class V2Rules:

@@ -14,7 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1, InputSignatureV1_1
+from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts
+from episodic_absa.memory.retrieval.familiarity_counts import FamiliarityCounts
+from episodic_absa.memory.retrieval.signature_key import SignatureKey
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode
 from episodic_absa.vocabulary import RiskId, Structure
 
 MAX_TOPK: Final = 3
@@ -35,29 +38,6 @@ def tokens_of(strings: Iterable[str]) -> frozenset[str]:
     return frozenset(token for string in strings for token in _TOKEN.findall(string.lower()))
 
 
-class SignatureKey(NamedTuple):
-    """The part of a signature that retrieval compares."""
-
-    language: str
-    structures: tuple[Structure, ...]
-    length_bucket: str
-    num_aspects: int
-
-    @classmethod
-    def of(cls, signature: InputSignatureV1_1) -> "SignatureKey":
-        """Return the key of a signature."""
-        return cls(signature.language, signature.detected_structure, signature.length_bucket, signature.num_aspects)
-
-    def overlap(self, other: "SignatureKey") -> int:
-        """Return the number of shared structure tags, plus 1 each for the same length bucket and aspect count."""
-        shared = sum(structure in other.structures for structure in self.structures)
-        return shared + (self.length_bucket == other.length_bucket) + (self.num_aspects == other.num_aspects)
-
-    def admits(self, entry: "SignatureKey") -> bool:
-        """Return whether an entry shares a structure with this query, or has the tag `none`."""
-        return "none" in entry.structures or any(tag in entry.structures for tag in self.structures)
-
-
 class Query(NamedTuple):
     """A search: the signature and tokens to compare, and the filters."""
 
@@ -71,7 +51,7 @@ class Query(NamedTuple):
     require_structure_overlap: bool
 
 
-def novelty_key(draft: EpisodeDraftV1_1) -> NoveltyKey:
+def novelty_key(draft: AnyDraft) -> NoveltyKey:
     """Return the key by which an episode counts as new: language, structures, risks before and symptom."""
     signature = draft.input_signature
     return (
@@ -114,6 +94,10 @@ class EpisodeIndex:
         self.keep_last_n = keep_last_n
         self.count = 0
         """The number of episodes added so far, which is the ordinal of the next one."""
+        self.experience = ExperienceCounts()
+        """How adopted changes turned out, over all episodes added so far, pruned ones included."""
+        self.familiarity = FamiliarityCounts()
+        """How often terms were final targets, over all tallies of the store."""
         self._groups: dict[SignatureKey, _Group] = {}
         self._token_bit: dict[str, int] = {}
         self._bits_of_summary: dict[tuple[str, str], int] = {}
@@ -126,11 +110,11 @@ class EpisodeIndex:
         """The ordinal of the oldest episode that is not pruned."""
         return max(0, self.count - self.keep_last_n)
 
-    def is_novel(self, draft: EpisodeDraftV1_1) -> bool:
+    def is_novel(self, draft: AnyDraft) -> bool:
         """Return whether none of the last 200 episodes has the same novelty key."""
         return novelty_key(draft) not in self._recent
 
-    def add(self, entry: EpisodeDraftV1_1) -> None:
+    def add(self, entry: AnyDraft) -> None:
         """Add the next episode in store order."""
         signature = SignatureKey.of(entry.input_signature)
         group = self._groups.get(signature)
@@ -152,6 +136,7 @@ class EpisodeIndex:
                 _push(held, newest)
         self._by_language.setdefault(signature.language, array("Q")).append(self.count)
         self._recent.append(novelty_key(entry))
+        self.experience.add(entry)
         self.count += 1
         # One sweep per window limits the groups to those of two windows.
         if self.count % self.keep_last_n == 0:
@@ -227,7 +212,7 @@ class EpisodeIndex:
             if not candidates[kind]:
                 del candidates[kind]
 
-    def _summary_bits(self, entry: EpisodeDraftV1_1) -> int:
+    def _summary_bits(self, entry: AnyDraft) -> int:
         summary = (entry.case_summary.symptom, entry.case_summary.rationale_summary)
         bits = self._bits_of_summary.get(summary)
         if bits is None:
@@ -261,7 +246,7 @@ class IndexedEpisodes(ABC):
         """The index over the episodes."""
 
     @abstractmethod
-    def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
+    def at(self, ordinal: int) -> AnyEpisode:
         """Return the episode with that ordinal."""
 
 

@@ -9,10 +9,11 @@ from episodic_absa.memory.retrieval.episode_index import (
     EpisodeIndex,
     IndexedEpisodes,
     Query,
-    SignatureKey,
     tokens_of,
 )
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
+from episodic_absa.memory.retrieval.signature_key import SignatureKey
+from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 
 
 class Likeness:
@@ -22,18 +23,18 @@ class Likeness:
         self._signature = SignatureKey.of(query)
         self._tokens = tokens
 
-    def overlap(self, entry: EpisodicMemoryEntryV1_1) -> int:
+    def overlap(self, entry: AnyEpisode) -> int:
         """Return how much the signatures share."""
         return self._signature.overlap(SignatureKey.of(entry.input_signature))
 
-    def lexical(self, entry: EpisodicMemoryEntryV1_1) -> float:
+    def lexical(self, entry: AnyEpisode) -> float:
         """Return the share of the query tokens that occur in the episode's summary."""
         if not self._tokens:
             return 0.0
         summary = entry.case_summary
         return len(self._tokens & tokens_of((summary.symptom, summary.rationale_summary))) / len(self._tokens)
 
-    def relevance(self, entry: EpisodicMemoryEntryV1_1) -> float:
+    def relevance(self, entry: AnyEpisode) -> float:
         """Return both parts weighed into one score from 0 to 1."""
         max_overlap = len(self._signature.structures) + 2
         return round(0.7 * self.overlap(entry) / max_overlap + 0.3 * self.lexical(entry), 6)
@@ -77,12 +78,12 @@ class Retriever:
 
     def retrieve(
         self,
-        store_entries: IndexedEpisodes | Iterable[EpisodicMemoryEntryV1_1],
+        store_entries: IndexedEpisodes | Iterable[AnyEpisode],
         query_signature: InputSignatureV1_1 | Mapping[str, Any],
         query_lexical: Iterable[str] | None = None,
         *,
         sample_id: str | None = None,
-    ) -> list[EpisodicMemoryEntryV1_1]:
+    ) -> list[AnyEpisode]:
         """Return the most similar episodes, best first.
 
         Args:
@@ -113,7 +114,7 @@ class Retriever:
 class _Listed(IndexedEpisodes):
     """A list of episodes with an index for one retrieval."""
 
-    def __init__(self, entries: Iterable[EpisodicMemoryEntryV1_1]) -> None:
+    def __init__(self, entries: Iterable[AnyEpisode]) -> None:
         self._entries = list(entries)
         self._index = EpisodeIndex(keep_last_n=max(1, len(self._entries)))
         for entry in self._entries:
@@ -123,5 +124,5 @@ class _Listed(IndexedEpisodes):
     def episode_index(self) -> EpisodeIndex:
         return self._index
 
-    def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
+    def at(self, ordinal: int) -> AnyEpisode:
         return self._entries[ordinal]

@@ -6,9 +6,8 @@ from pydantic import Field
 
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
-from episodic_absa.vocabulary import Polarity
+from episodic_absa.vocabulary import ChangeKind, Polarity
 
-ChangeKind = Literal["flip", "drop", "add", "span"]
 Stance = Literal["for", "against", "silent"]
 WitnessName = Literal["review", "epm", "tan", "cj", "judge", "validator", "reader"]
 """Who can speak about a change: Stage2's verdict, a speaker, the judge, the validator's proposal, the reader."""

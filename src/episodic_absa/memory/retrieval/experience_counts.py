@@ -1,0 +1,238 @@
+"""Counts how adopted changes turned out in similar cases. The counts are kept, so a question costs no scan.
+
+A case is one adopted change of an episode. Cases are similar if they share the signature's cell: language, structures,
+length and aspect count. A cell with fewer than five decided cases backs off to a wider one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, NamedTuple
+
+from episodic_absa.memory.advice.chance import drawn_places
+from episodic_absa.memory.retrieval.signature_key import SignatureKey
+from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, EpisodeDraftV1_2, VerdictV1_2
+from episodic_absa.vocabulary import ChangeKind, Outcome, Structure, Verdict
+
+ExperienceLevel = Literal["exact", "no_length", "no_aspects", "any_structure"]
+"""How wide the cell is: the whole signature; without length; without length and aspect count; the language and at least
+one shared structure."""
+MIN_DECIDED: Final = 5
+"""Confirmed and contradicted cases that a cell needs to speak for itself."""
+_PLACE: Final[Mapping[Outcome, int]] = {"confirmed": 0, "contradicted": 1, "open": 2}
+_LEVELS_MEMO_SIZE: Final = 1024
+
+
+class Experience(NamedTuple):
+    """How a kind of change turned out in similar cases."""
+
+    kind: ChangeKind
+    level: ExperienceLevel
+    similar_n: int
+    """All cases: confirmed, contradicted and open ones."""
+    confirmed: int
+    contradicted: int
+    open: int
+
+
+class _Case(NamedTuple):
+    """The adopted changes of one episode."""
+
+    signature: SignatureKey
+    changes: tuple[tuple[ChangeKind, Outcome], ...]
+    terms: tuple[str, ...]
+    """The episode's terms before and after: a verdict about one of them concerns the episode."""
+
+
+class _Cell(NamedTuple):
+    """A set of similar signatures; None stands for any value."""
+
+    language: str
+    structures: tuple[Structure, ...]
+    length_bucket: str | None
+    num_aspects: int | None
+
+
+_Counts = dict[ChangeKind, list[int]]
+"""Kind -> the numbers of confirmed, contradicted and open cases."""
+
+
+class ExperienceCounts:
+    """The counts of all episodes of a store, pruned ones included, with the verdicts of persons applied.
+
+    Episodes of schema 1.1 have no changes and count nowhere.
+
+    Example:
+        >>> from episodic_absa import SignatureBuilder
+        >>> signature = SignatureBuilder().build("The room was clean, but the breakfast was cold.", "en", 2)
+        >>> ExperienceCounts().of(signature, "flip") is None
+        True
+    """
+
+    def __init__(self) -> None:
+        self._cells: dict[_Cell, _Counts] = {}
+        self._signatures: set[SignatureKey] = set()
+        self._cases_of: dict[str, tuple[_Case, ...]] = {}
+        self._verdicts_of: dict[str, dict[str | None, Verdict]] = {}
+        # Equal cases share one object: a million episodes have few distinct ones.
+        self._distinct: dict[_Case, _Case] = {}
+        self._levels_memo: dict[SignatureKey, list[tuple[ExperienceLevel, list[_Counts]]]] = {}
+
+    def add(self, episode: AnyDraft) -> None:
+        """Count the adopted changes of an episode."""
+        if not isinstance(episode, EpisodeDraftV1_2):
+            return
+        changes = tuple((change.kind, change.outcome) for change in episode.changes if change.adopted)
+        if not changes:
+            return
+        before, after = episode.stage_snapshot.stage1.aspects_norm, episode.stage_snapshot.final.aspects_norm
+        case = _Case(SignatureKey.of(episode.input_signature), changes, tuple(sorted({*before, *after})))
+        case = self._distinct.setdefault(case, case)
+        source = episode.provenance.source_id
+        self._cases_of[source] = (*self._cases_of.get(source, ()), case)
+        self._signatures.add(case.signature)
+        self._count(case, source, 1)
+
+    def add_verdict(self, verdict: VerdictV1_2) -> None:
+        """Apply a verdict: the last one about a source and an aspect replaces earlier ones.
+
+        A verdict decides all changes of its source; one about an aspect, those of the episodes with that term. Of
+        several that concern an episode, `wrong` beats `right`, and `right` beats `unsure`.
+        """
+        source, verdicts = verdict.source_id, self._verdicts_of.setdefault(verdict.source_id, {})
+        cases = self._cases_of.get(source, ())
+        for case in cases:
+            self._count(case, source, -1)
+        verdicts[verdict.aspect] = verdict.verdict
+        for case in cases:
+            self._count(case, source, 1)
+
+    def verdicts_on(self, source_id: str) -> Mapping[str | None, Verdict]:
+        """Return the last verdict per aspect on the result of a sample; the key None is the whole result."""
+        return dict(self._verdicts_of.get(source_id, {}))
+
+    def of(
+        self, signature: InputSignatureV1_1, kind: ChangeKind, *, exclude_source: str | None = None
+    ) -> Experience | None:
+        """Return the counts of the narrowest cell with at least five decided cases; None if no cell has them.
+
+        Args:
+            signature: of the current sample.
+            kind: the kind of change.
+            exclude_source: the uid of the current sample, whose own cases do not count.
+        """
+        return self._experience(SignatureKey.of(signature), kind, exclude_source)
+
+    def of_random_cell(
+        self, uid: str, signature: InputSignatureV1_1, kind: ChangeKind, *, exclude_source: str | None = None
+    ) -> Experience | None:
+        """Return the counts of another cell of the language, drawn by uid among those with cases of the kind."""
+        own = SignatureKey.of(signature)
+        others = sorted(
+            key
+            for key in self._signatures
+            if key != own and key.language == own.language and kind in self._cells[_Cell(*key)]
+        )
+        place = next(drawn_places(f"{uid}\0{kind}", len(others)), None)
+        return None if place is None else self._experience(others[place], kind, exclude_source)
+
+    def _experience(self, key: SignatureKey, kind: ChangeKind, exclude_source: str | None) -> Experience | None:
+        own = list(self._own_cases(exclude_source, kind)) if exclude_source in self._cases_of else []
+        for level, cells in self._levels(key):
+            confirmed = contradicted = still_open = 0
+            for counts in cells:
+                held = counts.get(kind)
+                if held is not None:
+                    confirmed, contradicted, still_open = (
+                        confirmed + held[0],
+                        contradicted + held[1],
+                        still_open + held[2],
+                    )
+            for signature, outcome in own:
+                if _is_within(signature, key, level):
+                    confirmed -= outcome == "confirmed"
+                    contradicted -= outcome == "contradicted"
+                    still_open -= outcome == "open"
+            if confirmed + contradicted >= MIN_DECIDED:
+                similar_n = confirmed + contradicted + still_open
+                return Experience(kind, level, similar_n, confirmed, contradicted, still_open)
+        return None
+
+    def _own_cases(self, source: str | None, kind: ChangeKind) -> Iterator[tuple[SignatureKey, Outcome]]:
+        for case in self._cases_of.get(source or "", ()):
+            for case_kind, outcome in self._decided(case, source or ""):
+                if case_kind == kind:
+                    yield case.signature, outcome
+
+    def _decided(self, case: _Case, source: str) -> Iterable[tuple[ChangeKind, Outcome]]:
+        """Return the changes of a case with the outcomes that count: a person's verdict beats all others."""
+        verdicts = self._verdicts_of.get(source)
+        if not verdicts:
+            return case.changes
+        given = {verdict for aspect, verdict in verdicts.items() if aspect is None or aspect in case.terms}
+        if not given:
+            return case.changes
+        decided = outcome_of_verdicts(given)
+        return [(kind, decided) for kind, _ in case.changes]
+
+    def _count(self, case: _Case, source: str, step: int) -> None:
+        for cell in _cells_of(case.signature):
+            counts = self._cells.get(cell)
+            if counts is None:
+                counts = self._cells[cell] = {}
+                self._levels_memo.clear()
+            for kind, outcome in self._decided(case, source):
+                counts.setdefault(kind, [0, 0, 0])[_PLACE[outcome]] += step
+
+    def _levels(self, key: SignatureKey) -> list[tuple[ExperienceLevel, list[_Counts]]]:
+        """Return the counts of each level's cells, the narrowest level first."""
+        levels = self._levels_memo.get(key)
+        if levels is None:
+            exact, no_length, no_aspects = _cells_of(key)
+            sharing = [
+                cell for cell in self._cells if cell.num_aspects is None and _is_within(cell, key, "any_structure")
+            ]
+            wanted: list[tuple[ExperienceLevel, list[_Cell]]] = [
+                ("exact", [exact]),
+                ("no_length", [no_length]),
+                ("no_aspects", [no_aspects]),
+                ("any_structure", sharing),
+            ]
+            levels = [(level, [self._cells[cell] for cell in cells if cell in self._cells]) for level, cells in wanted]
+            if len(self._levels_memo) >= _LEVELS_MEMO_SIZE:
+                self._levels_memo.clear()
+            self._levels_memo[key] = levels
+        return levels
+
+
+def outcome_of_verdicts(verdicts: Iterable[Verdict]) -> Outcome:
+    """Return what one or more verdicts make of an outcome.
+
+    Example:
+        >>> outcome_of_verdicts(["right", "wrong"]), outcome_of_verdicts(["unsure"])
+        ('contradicted', 'open')
+    """
+    given = set(verdicts)
+    if "wrong" in given:
+        return "contradicted"
+    return "confirmed" if "right" in given else "open"
+
+
+def _cells_of(key: SignatureKey) -> tuple[_Cell, _Cell, _Cell]:
+    """Return the cells that a case counts in: exact, without length, without length and aspect count."""
+    return (
+        _Cell(*key),
+        _Cell(key.language, key.structures, None, key.num_aspects),
+        _Cell(key.language, key.structures, None, None),
+    )
+
+
+def _is_within(case: SignatureKey | _Cell, query: SignatureKey, level: ExperienceLevel) -> bool:
+    if case.language != query.language:
+        return False
+    if level == "any_structure":
+        return any(structure in case.structures for structure in query.structures)
+    if case.structures != query.structures:
+        return False
+    if level == "no_aspects":
+        return True
+    return case.num_aspects == query.num_aspects and (level == "no_length" or case.length_bucket == query.length_bucket)

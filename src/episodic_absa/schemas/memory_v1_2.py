@@ -1,0 +1,103 @@
+"""What the memory persists under rules v2, schema version 1.2. Nothing here can hold text, gold or a label.
+
+An episode of 1.2 is one of 1.1 with the outcome of every change. A store file of 1.2 also holds tallies (the
+final targets of a sample) and verdicts (what a person said about a result). Fields stand in alphabetical order:
+that is the order of a canonical line.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from episodic_absa.schemas.frozen_model import Flag, FrozenModel
+from episodic_absa.schemas.memory_v1_1 import (
+    CaseSummaryV1_1,
+    CorrectionV1_1,
+    EpisodeDraftV1_1,
+    EpisodeId,
+    EpisodicMemoryEntryV1_1,
+    EvaluationV1_1,
+    InputSignatureV1_1,
+    OutcomeDeltaV1_1,
+    ProvenanceV1_1,
+    StageSnapshotV1_1,
+)
+from episodic_absa.vocabulary import (
+    ActionTaken,
+    ChangeKind,
+    EpisodeType,
+    ErrorCategory,
+    Language,
+    Outcome,
+    OutcomeBy,
+    RiskType,
+    Verdict,
+)
+
+SchemaVersion1_2 = Literal["1.2"]
+
+
+class ChangeOutcomeV1_2(FrozenModel):
+    """What became of one proposed change, and whether it was right. It names neither the term nor a polarity."""
+
+    adopted: Flag
+    kind: ChangeKind
+    outcome: Outcome
+    """Whether the change was right: for a refused change, whether it would have been."""
+    outcome_by: Literal["reader", "referee"] | None = None
+    """Who decided; None where the outcome is open."""
+
+
+class EpisodeDraftV1_2(FrozenModel):
+    """An episode of 1.2 before the store has numbered it."""
+
+    action_taken: ActionTaken
+    case_summary: CaseSummaryV1_1
+    changes: tuple[ChangeOutcomeV1_2, ...] = ()
+    correction: CorrectionV1_1
+    episode_type: EpisodeType
+    """`success` if confirmed, `harm` if contradicted, else `neutral`. No risk decides it."""
+    error_category: Annotated[tuple[ErrorCategory, ...], Field(min_length=1)]
+    evaluation: EvaluationV1_1
+    """Risks before and after: process values that decide nothing."""
+    input_signature: InputSignatureV1_1
+    outcome: Outcome = "open"
+    outcome_by: OutcomeBy | None = None
+    """Who decided; None where the outcome is open."""
+    outcome_delta: OutcomeDeltaV1_1
+    provenance: ProvenanceV1_1
+    risk_type: RiskType | None = None
+    schema_version: SchemaVersion1_2 = "1.2"
+    stage_snapshot: StageSnapshotV1_1
+
+
+class EpisodicMemoryEntryV1_2(EpisodeDraftV1_2):
+    """One episode line of a store of 1.2."""
+
+    episode_id: EpisodeId
+
+
+class TallyV1_2(FrozenModel):
+    """The final targets of one analysed sample, as stored terms: what familiarity counts."""
+
+    kind: Literal["tally"] = "tally"
+    language: Language
+    schema_version: SchemaVersion1_2 = "1.2"
+    source_id: str
+    terms: tuple[str, ...]
+
+
+class VerdictV1_2(FrozenModel):
+    """What a person said about the result of one sample. It is no label: it names no polarity."""
+
+    aspect: str | None = None
+    """The stored term of the target that the verdict is about; None for the whole result."""
+    kind: Literal["verdict"] = "verdict"
+    schema_version: SchemaVersion1_2 = "1.2"
+    source_id: Annotated[str, Field(min_length=1)]
+    verdict: Verdict
+
+
+AnyDraft = EpisodeDraftV1_1 | EpisodeDraftV1_2
+AnyEpisode = EpisodicMemoryEntryV1_1 | EpisodicMemoryEntryV1_2
+"""An episode of either version. One of 1.1 has no changes and counts as open."""
