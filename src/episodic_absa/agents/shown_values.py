@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from episodic_absa.final_tuples import asked_targets
 from episodic_absa.memory import STAGE2_SLOT
 from episodic_absa.schemas.absa import (
     AspectItem,
@@ -81,16 +82,7 @@ def shown_pairs(sentiments: Iterable[SentimentItem]) -> list[str]:
 
 def shown_targets(sentiments: Iterable[SentimentItem]) -> list[str]:
     """Return the targets of the shown pairs; one with two polarities is named once, since it is one question."""
-    pairs = shown_pairs(sentiments)
-    polarities: dict[str, set[str]] = {}
-    targets: list[str] = []
-    for pair in pairs:
-        target, _, polarity = pair.rpartition(": ")
-        named = polarities.setdefault(target, set())
-        if not named or named == {polarity}:
-            targets.append(target)
-        named.add(polarity)
-    return targets
+    return asked_targets(sentiments)
 
 
 def shown_aspects(aspects: Iterable[AspectItem]) -> list[dict[str, Any]]:

@@ -15,8 +15,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     EpisodeId,
     RiskTags,
 )
-from episodic_absa.schemas.run_files.change_record import ChangeKind
-from episodic_absa.vocabulary import AdvisoryType, ExperienceLevel, Strength
+from episodic_absa.vocabulary import AdvisoryType, ChangeKind, ExperienceLevel, Strength
 
 EXPERIENCE_PRINCIPLES: Final[Mapping[ChangeKind, str]] = {
     "flip": "E-FLIP",

@@ -7,13 +7,14 @@ from typing import Final, NamedTuple
 from episodic_absa.memory.advice.dangerous_advice import Pair, dangerous_pairs, failed, is_dangerous
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.retrieval.retriever import Likeness
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryV1_1,
     AnchorStatsV1_1,
-    EpisodicMemoryEntryV1_1,
     EvidenceV1_1,
     InputSignatureV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.vocabulary import AdvisoryType, Language, Strength
 
 OUTCOME_MARK: Final = " [risk: "
@@ -36,7 +37,7 @@ _CONFLICT_WORDS: Final = {True: "yes", False: "no", None: "n/a"}
 class AdvisoryBuild(NamedTuple):
     """Advisories in rank order, warnings, and how many advisories were withheld or demoted."""
 
-    advisories: tuple[AdvisoryV1_1, ...] = ()
+    advisories: tuple[AnyAdvisory, ...] = ()
     warnings: tuple[str, ...] = ()
     blocked_episode_n: int = 0
     """Retrieved episodes that failed."""
@@ -65,7 +66,7 @@ class AdvisoryBuilder:
 
     def build_from_episodes(
         self,
-        episodes: Sequence[EpisodicMemoryEntryV1_1],
+        episodes: Sequence[AnyEpisode],
         query_signature: InputSignatureV1_1,
         *,
         query_tokens: frozenset[str] = frozenset(),
@@ -115,7 +116,7 @@ class AdvisoryBuilder:
             warning_principles=tuple(principle_id for _, principle_id in warnings),
         )
 
-    def _principle_of(self, episode: EpisodicMemoryEntryV1_1) -> Principle:
+    def _principle_of(self, episode: AnyEpisode) -> Principle:
         # A store may be older than the catalogue. Only the wording of the catalogue is known to be label-free.
         return self._catalogue.get(episode.correction.principle_id) or self._catalogue.general
 
@@ -123,23 +124,27 @@ class AdvisoryBuilder:
 class _Retrieved:
     """The principles and risk changes of the retrieved episodes."""
 
-    def __init__(self, episodes: Sequence[EpisodicMemoryEntryV1_1]) -> None:
+    def __init__(self, episodes: Sequence[AnyEpisode]) -> None:
         self._principles = Counter(episode.correction.principle_id for episode in episodes)
         self._deltas = [episode.outcome_delta.delta_risk for episode in episodes]
 
-    def strength(self, episode: EpisodicMemoryEntryV1_1) -> Strength:
+    def strength(self, episode: AnyEpisode) -> Strength:
         agreeing = self._principles[episode.correction.principle_id]
         if agreeing >= 3:
             return "strong"
         return "moderate" if agreeing == 2 else "weak"
 
-    def stats(self, episode: EpisodicMemoryEntryV1_1) -> AnchorStatsV1_1:
-        agreeing = self._principles[episode.correction.principle_id]
-        return AnchorStatsV1_1(
-            historical_count=len(self._deltas),
-            consistency_score=round(agreeing / len(self._deltas), 6),
-            variance=round(_population_variance(self._deltas), 6),
-        )
+    def stats(self, episode: AnyEpisode) -> AnchorStatsV1_1:
+        return anchor_stats(self._principles[episode.correction.principle_id], self._deltas)
+
+
+def anchor_stats(agreeing: int, deltas: Sequence[int]) -> AnchorStatsV1_1:
+    """Return how alike retrieved cases were: how many share a principle, and how far their risk changes differ."""
+    return AnchorStatsV1_1(
+        historical_count=len(deltas),
+        consistency_score=round(agreeing / len(deltas), 6),
+        variance=round(_population_variance(deltas), 6),
+    )
 
 
 def _population_variance(values: Sequence[int]) -> float:
@@ -148,7 +153,7 @@ def _population_variance(values: Sequence[int]) -> float:
     return (n * sum(value * value for value in values) - sum(values) ** 2) / (n * n)
 
 
-def _type_of(episode: EpisodicMemoryEntryV1_1) -> AdvisoryType:
+def _type_of(episode: AnyEpisode) -> AdvisoryType:
     if failed(episode):
         return "failed_override_warning"
     if episode.episode_type == "success" and episode.evaluation.override_applied:
@@ -156,7 +161,7 @@ def _type_of(episode: EpisodicMemoryEntryV1_1) -> AdvisoryType:
     return "consistency_anchor"
 
 
-def _evidence(episode: EpisodicMemoryEntryV1_1, principle: Principle, retrieved: _Retrieved) -> EvidenceV1_1:
+def _evidence(episode: AnyEpisode, principle: Principle, retrieved: _Retrieved) -> EvidenceV1_1:
     before, after = episode.evaluation.risk_before.tags, episode.evaluation.risk_after.tags
     is_anchor = _type_of(episode) == "consistency_anchor"
     return EvidenceV1_1(
@@ -169,7 +174,7 @@ def _evidence(episode: EpisodicMemoryEntryV1_1, principle: Principle, retrieved:
     )
 
 
-def _message(episode: EpisodicMemoryEntryV1_1, principle: Principle, language: Language, *, dangerous: bool) -> str:
+def _message(episode: AnyEpisode, principle: Principle, language: Language, *, dangerous: bool) -> str:
     delta = episode.outcome_delta.delta_risk
     change = "lower" if delta < 0 else "higher" if delta > 0 else "same"
     action = _ACTION_WORDS.get(episode.action_taken, episode.action_taken)

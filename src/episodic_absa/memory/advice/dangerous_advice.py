@@ -5,13 +5,13 @@ The rule withholds or demotes advice. It decides nothing about the current sampl
 
 from collections.abc import Iterable
 
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyDraft
 from episodic_absa.vocabulary import Polarity
 
 Pair = tuple[str, Polarity]
 
 
-def failed(episode: EpisodeDraftV1_1) -> bool:
+def failed(episode: AnyDraft) -> bool:
     """Return whether an episode failed: harm, an override without clean success, or a higher risk afterwards."""
     evaluation = episode.evaluation
     override_failed = evaluation.override_applied and (not evaluation.override_success or evaluation.override_harm)
@@ -19,16 +19,16 @@ def failed(episode: EpisodeDraftV1_1) -> bool:
     return episode.episode_type == "harm" or override_failed or risk_rose
 
 
-def final_pairs(episode: EpisodeDraftV1_1) -> frozenset[Pair]:
+def final_pairs(episode: AnyDraft) -> frozenset[Pair]:
     """Return the final (aspect, polarity) pairs of an episode."""
     return frozenset(episode.stage_snapshot.final.polarities.items())
 
 
-def dangerous_pairs(episodes: Iterable[EpisodeDraftV1_1]) -> frozenset[Pair]:
+def dangerous_pairs(episodes: Iterable[AnyDraft]) -> frozenset[Pair]:
     """Return the final pairs of all failed episodes."""
     return frozenset(pair for episode in episodes if failed(episode) for pair in final_pairs(episode))
 
 
-def is_dangerous(episode: EpisodeDraftV1_1, pairs: frozenset[Pair]) -> bool:
+def is_dangerous(episode: AnyDraft, pairs: frozenset[Pair]) -> bool:
     """Return whether an episode failed, or shares a final pair with one that failed."""
     return failed(episode) or not pairs.isdisjoint(final_pairs(episode))
