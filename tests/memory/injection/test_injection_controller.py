@@ -579,7 +579,9 @@ def test_the_controller_shrinks_once_for_both_slots() -> None:
 # CHECKLIST 174
 @pytest.mark.parametrize("cap", [0, 30])
 def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int) -> None:
-    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2", "v1_3"), [advisory()], ["Stop."])
+    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(
+        load_condition("C2", "v1_3"), [advisory()], ["Stop."]
+    )
     first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
     second = injection_for(STAGE2_SLOT, slot, first.meta, OPEN, catalogue=CATALOGUE, chars_cap=cap)
     assert first.slot is None
