@@ -14,7 +14,7 @@ from episodic_absa.memory.advice.opened_advice import OpenedAdvice
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
-from episodic_absa.memory.episodes.leak_guard import LONG_TERM, refuse_text_runs, stored_term
+from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_target, stored_term
 from episodic_absa.memory.episodes.sample_tally import tally_of
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
@@ -209,7 +209,7 @@ class EpisodicOrchestrator:
             slot = self._injection.build_slot_payload(self.condition)
             return self._answer(slot, episodes, memory_dangerous_current_n=dangerous_now)
         # The only place where the arms of an experiment differ.
-        targets = tuple(_stored_target(target, text) for target in asked_targets(stage1_atsa.sentiments))
+        targets = tuple(stored_target(target, text) for target in asked_targets(stage1_atsa.sentiments))
         offer = self._advice.source.offer(
             AdviceMoment(sample_id or "", signature, tuple(query), tuple(terms), episodes, stored, targets)
         )
@@ -347,9 +347,3 @@ def _dangerous_now(episodes: Sequence[AnyEpisode], terms: Sequence[str], text: s
     pairs = dangerous_pairs(episodes)
     current = {stored_term(norm_key(term, text)) for term in terms} if pairs else set()
     return sum(aspect in current for aspect, _ in pairs)
-
-
-def _stored_target(target: str, text: str) -> str | None:
-    """Return the term by which a target is counted; None for one that is too long to be counted."""
-    term = stored_term(norm_key(target, text))
-    return None if term == LONG_TERM else term

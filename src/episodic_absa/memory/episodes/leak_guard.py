@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Any, Final, get_args
 
 from episodic_absa.errors import LeakageError
-from episodic_absa.language import load_lexicon, norm
+from episodic_absa.language import load_lexicon, norm, norm_key
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyDraft
@@ -37,6 +37,12 @@ _WORD = re.compile(r"\w+")
 def stored_term(term_key: str) -> str:
     """Return a normalised term, or `long_term` if it is too long to be stored."""
     return term_key if _is_short(term_key) else LONG_TERM
+
+
+def stored_target(target: str, text: str) -> str | None:
+    """Return the term by which a target of a text is counted; None for one that is too long to be stored."""
+    term = stored_term(norm_key(target, text))
+    return None if term == LONG_TERM else term
 
 
 def refuse_forbidden_keys(value: Any) -> None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from episodic_absa.errors import LeakageError
 from episodic_absa.language import effective_language, find_aspect_term, find_polarity_word
 from episodic_absa.memory import load_catalogue
-from episodic_absa.memory.advice.counted_advice import counted_message
 from episodic_absa.memory.episodes.leak_guard import (
     TextRuns,
     refuse_forbidden_keys,
@@ -19,7 +18,6 @@ from episodic_absa.memory.episodes.leak_guard import (
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, advisories_of
-from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
@@ -176,21 +174,6 @@ def check_one_voice(cell: CellFiles) -> Findings:
         yield None if holds else f"{_uid(trace)}: the bundle repeats a principle or contradicts itself"
 
 
-def check_counted_messages(cell: CellFiles) -> Findings:
-    """Under rules v2 the numbers in messages about experience and familiarity are those of their evidence."""
-    # CHECKLIST 247, 248
-    if cell.known_manifest.condition.rules == "seed":
-        raise NotApplicableError("seed rules have neither experience nor familiarity")
-    for trace in cell.traces.valid():
-        language = trace.case_trace.input_signature.language
-        for advisory in advisories_of(trace.case_trace.memory_bundle):
-            meant = None if isinstance(advisory, AdvisoryV1_1) else counted_message(advisory, language)
-            if meant is not None:
-                yield (
-                    None if meant == advisory.message else f"{_uid(trace)}: a message gives other numbers than counted"
-                )
-
-
 def check_store_lines(cell: CellFiles) -> Findings:
     """Every line of the store is a valid episode, tally or verdict in the closed vocabulary."""
     require_store(cell)
@@ -309,7 +292,6 @@ MEMORY_CHECKS: Final[Mapping[str, Check]] = {
     "messages": check_messages,
     "bundle_matches_flags": check_bundle_matches_flags,
     "one_voice": check_one_voice,
-    "counted_messages": check_counted_messages,
     "store_lines": check_store_lines,
     "store_ids": check_store_ids,
     "store_keys": check_store_keys,
