@@ -1,0 +1,183 @@
+"""SPEC2 7, 8: tallies and verdicts stand in the store's own file, as durable and as free of text as episodes."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from episodic_absa.errors import LeakageError, MemoryStoreError
+from episodic_absa.memory import MemoryStore
+from episodic_absa.memory.store.newest_episodes import newest_episodes, oldest_episode, verdicts_on
+from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
+from episodic_absa.memory.store.store_statistics import compute_store_statistics
+from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
+from episodic_absa.serialization.durable_file import DurableFile
+
+BASE: dict[str, Any] = json.loads(Path(__file__).parents[1].joinpath("episode.json").read_text(encoding="utf-8"))
+
+
+def draft(source_id: str) -> dict[str, Any]:
+    episode = copy.deepcopy(BASE)
+    episode["provenance"]["source_id"] = source_id
+    return episode
+
+
+def tally(source_id: str, *terms: str) -> TallyV1_2:
+    return TallyV1_2(language="en", source_id=source_id, terms=terms)
+
+
+def wrong(source_id: str, aspect: str | None = None) -> VerdictV1_2:
+    return VerdictV1_2(source_id=source_id, verdict="wrong", aspect=aspect)
+
+
+def right(source_id: str, aspect: str | None = None) -> VerdictV1_2:
+    return VerdictV1_2(source_id=source_id, verdict="right", aspect=aspect)
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """Build a store: a plain sample, two with episodes, one tallied again, a verdict that was changed."""
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store:
+        store.append_tally(tally("plain", "room"))
+        store.append(draft("u1"), tally=tally("u1", "bed", "room"))
+        assert store.append_verdict(wrong("u1"))
+        store.append(draft("u2"), tally=tally("u2"))
+        store.append_tally(tally("u1", "staff"))
+        assert store.append_verdict(right("u1"))
+        assert not store.append_verdict(right("u1"))
+        assert store.append_verdict(wrong("u1", "bed"))
+    return path
+
+
+def test_episode_and_tally_of_a_sample_are_one_write(tmp_path: Path) -> None:
+    writes: list[bytes] = []
+
+    class Watched(DurableFile):
+        def write_some(self, data: bytes) -> int:
+            writes.append(data)
+            return super().write_some(data)
+
+    with MemoryStore(tmp_path / "store.jsonl", open_file=Watched) as store:
+        entry = store.append(draft("u1"), tally=tally("u1", "room"))
+        assert store.load()[0] == entry
+    assert [written.count(b"\n") for written in writes] == [2]
+    assert writes[0].endswith(
+        b'\n{"kind":"tally","language":"en","schema_version":"1.2","source_id":"u1","terms":["room"]}\n'
+    )
+
+
+def test_every_reader_of_episodes_passes_over_the_other_lines(mixed: Path) -> None:
+    with MemoryStore(mixed) as store:
+        assert [episode.provenance.source_id for episode in store.load()] == ["u1", "u2"]
+        assert store.get("epi_000002") == store.load()[1]
+        assert store.append(draft("u3")).episode_id == "epi_000003"
+    assert [episode.episode_id for episode in newest_episodes(mixed)] == ["epi_000003", "epi_000002", "epi_000001"]
+    oldest = oldest_episode(mixed)
+    assert oldest is not None
+    assert oldest.episode_id == "epi_000001"
+    assert verdicts_on(mixed, "u1") == (right("u1"), wrong("u1", "bed"))
+    stats = compute_store_statistics(mixed)
+    assert (stats.in_file_n, stats.live_n, stats.first_id, stats.last_id) == (3, 3, "epi_000001", "epi_000003")
+    assert stats.reviews_by_language == {"ko": 0, "en": 3, "other": 0}
+    assert stats.by_verdict == {"right": 1, "wrong": 1, "unsure": 0}
+
+
+def test_compacting_keeps_what_counts_and_the_sequence_of_ids(mixed: Path) -> None:
+    compacted = compact_store(mixed, 1)
+    assert (compacted.kept_n, compacted.dropped_n) == (1, 1)
+    assert compacted.bytes_after == mixed.stat().st_size
+    report = check_store(mixed)
+    assert (report.episode_n, report.tally_n, report.verdict_n, report.remarks) == (1, 3, 2, ())
+    with MemoryStore(mixed) as store:
+        familiarity = store.load().episode_index.familiarity
+        assert familiarity.of("en", "room") == (2, 3)
+        assert familiarity.of("en", "staff") == (0, 3)
+        assert store.append(draft("u3")).episode_id == "epi_000003"
+
+
+def test_a_bad_tally_is_named_by_its_line_and_a_repair_moves_it_away(mixed: Path) -> None:
+    lines = mixed.read_bytes().splitlines(keepends=True)
+    bad = lines[0].replace(b'"language":"en"', b'"language":"fr"')
+    long_term = lines[0].replace(b'"room"', b'"a term that is much too long"').replace(b"plain", b"other")
+    mixed.write_bytes(b"".join([*lines[:3], bad, long_term, *lines[3:]]))
+    with pytest.raises(MemoryStoreError, match=r"line 4: language") as caught:
+        MemoryStore(mixed).load()
+    assert caught.value.line == 4
+    report = check_store(mixed)
+    assert [finding.line for finding in report.bad_lines] == [4]
+    assert [(remark.line, "terms" in remark.reason) for remark in report.remarks] == [(5, True)]
+    repaired = repair_store(mixed)
+    assert (repaired.kept_n, len(repaired.rejected)) == (2, 1)
+    assert check_store(mixed).is_sound
+
+
+@pytest.mark.parametrize("torn_n", [1, 40])
+def test_an_unfinished_tally_is_set_aside_and_its_episode_stands(mixed: Path, torn_n: int) -> None:
+    with MemoryStore(mixed) as store:
+        store.append(draft("u3"), tally=tally("u3", "bed"))
+    mixed.write_bytes(mixed.read_bytes()[:-torn_n])
+    with MemoryStore(mixed) as store:
+        assert store.load().episode_index.familiarity.of("en", "bed") == (1, 3)
+        store.append_tally(tally("u3", "bed"))
+        assert [episode.provenance.source_id for episode in store.load()] == ["u1", "u2", "u3"]
+        assert store.load().episode_index.familiarity.of("en", "bed") == (2, 4)
+    assert check_store(mixed).is_sound
+    assert mixed.with_name("store.jsonl.torn").exists()
+
+
+def test_text_is_refused_as_a_term_and_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store:
+        for terms in (("the room that we had booked",), ("무척이나 친절했던 호텔 직원분들의 서비스",), ("Room",)):
+            with pytest.raises(LeakageError):
+                store.append_tally(tally("u1", *terms))
+            with pytest.raises(LeakageError):
+                store.append(draft("u1"), tally=tally("u1", *terms))
+            with pytest.raises(LeakageError):
+                store.append_verdict(right("u1", terms[0]))
+        with pytest.raises(MemoryStoreError, match="Unicode"):
+            store.append_tally(tally("\ud800"))
+    assert not path.exists()
+
+
+def test_a_disk_that_fails_leaves_neither_line_nor_count(mixed: Path) -> None:
+    class Full(DurableFile):
+        def write_some(self, data: bytes) -> int:
+            if b'"u9"' in data:
+                super().write_some(data[:20])
+                raise OSError(28, "No space left on device")
+            return super().write_some(data)
+
+    before = mixed.read_bytes()
+    with MemoryStore(mixed, open_file=Full) as store:
+        with pytest.raises(MemoryStoreError, match="the tally was not stored"):
+            store.append_tally(tally("u9", "room"))
+        with pytest.raises(MemoryStoreError, match="the verdict was not stored"):
+            store.append_verdict(right("u9"))
+        with pytest.raises(MemoryStoreError, match="the episode was not stored"):
+            store.append(draft("u9"), tally=tally("u9", "room"))
+        assert store.load().episode_index.familiarity.of("en", "room") == (2, 3)
+        assert store.load().episode_index.experience.verdicts_on("u9") == {}
+    assert mixed.read_bytes() == before
+
+
+def test_a_resumed_run_cuts_tallies_with_their_samples_and_keeps_verdicts(mixed: Path) -> None:
+    content = mixed.read_bytes()
+    lines = content.splitlines(keepends=True)
+    committed = len(b"".join(lines[:3]))
+    assert ends_in_one_sample(mixed, len(content) - len(lines[-1]))
+    assert not ends_in_one_sample(mixed, committed)
+    cut_store(mixed, committed, redone={"u2"})
+    # The verdicts on u1 stay: its sample is committed. The tallies and the episode behind them are written again.
+    assert mixed.read_bytes() == b"".join([*lines[:4], *lines[7:]])
+    mixed.write_bytes(content)
+    cut_store(mixed, committed, redone={"u1"})
+    assert mixed.read_bytes() == content[:committed]
+    mixed.write_bytes(content[:committed])
+    with MemoryStore(mixed) as store:
+        store.append(draft("u2"), tally=tally("u2"))
+    assert ends_in_one_sample(mixed, committed)
