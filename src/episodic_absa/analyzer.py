@@ -204,7 +204,7 @@ class Analyzer:
             aspect: one target of the result; None for the whole result.
 
         Raises:
-            ConfigError: the condition writes no memory.
+            ConfigError: the condition writes no memory or follows seed rules.
             InputError: the verdict is no such word, or the store knows no such sample or target.
             MemoryStoreError: the store cannot be read or written.
 
@@ -216,9 +216,10 @@ class Analyzer:
             (True, False)
         """
         condition = self._pipeline.memory.condition
-        if not condition.store_write:
+        if not condition.store_write or condition.rules == "seed":
+            why = "follows seed rules, which learn from no verdict" if condition.store_write else "writes no memory"
             raise ConfigError(
-                f"condition {condition.name} writes no memory, so it keeps no feedback; use one that does, such as C2",
+                f"condition {condition.name} {why}; give feedback in one that does, such as C2 of conditions v2_0",
                 key="condition",
             )
         return give_feedback(self._pipeline.store, uid, verdict, aspect).is_new

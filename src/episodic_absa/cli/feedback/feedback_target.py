@@ -25,6 +25,12 @@ def store_of(target: Path) -> Path:
     cell = CellFiles(target)
     if cell.manifest is None:
         raise RunDirectoryError(f"{shown_path(target)}: {cell.manifest_problem}", path=target)
+    if cell.manifest.condition.rules == "seed":
+        raise RunDirectoryError(
+            f"the run in {shown_path(target)} follows seed rules, which learn from no verdict; give feedback to a run "
+            "of rules v2 (conditions v2_0)",
+            path=target,
+        )
     if not cell.manifest.completed:
         # A resumed run cuts its store back to the last committed sample.
         raise RunDirectoryError(
