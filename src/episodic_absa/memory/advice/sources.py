@@ -306,6 +306,8 @@ class PlaceboAdvice:
             experience=tuple(advisory for advisory in counted if advisory.advisory_type == "experience"),
             familiarity=next((advisory for advisory in counted if advisory.advisory_type == "familiarity"), None),
             firewall_dropped_n=replaced.firewall_dropped_n + dropped,
+            repeated_advisory_n=replaced.repeated_advisory_n,
+            opposed_advisory_n=replaced.opposed_advisory_n,
             matched_chars=shown_chars(bundle),
         )
 
