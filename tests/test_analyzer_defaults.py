@@ -41,8 +41,8 @@ def test_the_command_line_stores_and_reads_at_the_same_default(tmp_path: Path) -
 
     output = json.loads(run("analyze", "--condition", "C2", "--json", TEXT))
     assert uuid.UUID(output["uid"].removeprefix("analyze-")).version == 4
-    (stored,) = (tmp_path / "memory" / "episodic_store.jsonl").read_text("utf-8").splitlines()
-    assert json.loads(stored)["provenance"]["source_id"] == output["uid"]
+    stored, tally = (tmp_path / "memory" / "episodic_store.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(stored)["provenance"]["source_id"] == json.loads(tally)["source_id"] == output["uid"]
     (listed,) = run("memory", "list", "--json").splitlines()
     assert json.loads(listed) == json.loads(stored)
 

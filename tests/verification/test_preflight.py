@@ -10,6 +10,7 @@ import yaml
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import MemoryStore
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.verification.preflight import Preflight, _inputs_named_by, _judge_wording, check_experiment
 
 MakeConfig = Callable[..., Path]
@@ -299,7 +300,8 @@ def test_a_broken_initial_store_is_an_error(make_config: MakeConfig, tmp_path: P
 def test_an_initial_store_from_evaluated_samples_is_counted(
     purpose: str, level: str, make_config: MakeConfig, tmp_path: Path, finished: Path
 ) -> None:
-    episodes = (finished / "results" / "small" / "C2__seed42" / "episodic_store.jsonl").read_text("utf-8").splitlines()
+    lines = (finished / "results" / "small" / "C2__seed42" / "episodic_store.jsonl").read_text("utf-8").splitlines()
+    episodes = [line for line in lines if '"episode_id"' in line]
     with MemoryStore(tmp_path / "store.jsonl") as store:
         for source, line in zip(("valid-0", "elsewhere"), episodes, strict=False):
             episode = json.loads(line)
@@ -309,6 +311,13 @@ def test_an_initial_store_from_evaluated_samples_is_counted(
     found = check_experiment(make_config(run_purpose=purpose, episodic_memory=memory))
     assert level_of(found, "initial_store") == level
     assert message_of(found, "initial_store").startswith("1 of 2 episodes")
+    # A plain sample is known to the store, too, by its tally.
+    (tmp_path / "store.jsonl").unlink()
+    with MemoryStore(tmp_path / "store.jsonl") as store:
+        store.append_tally(TallyV1_2(language="en", source_id="valid-0", terms=()))
+    found = check_experiment(make_config(run_purpose=purpose, episodic_memory=memory))
+    tallied = [line for line in found.lines if line.check == "initial_store"][-1]
+    assert (tallied.level, tallied.message.partition(" come")[0]) == (level, "1 of 1 tallies")
 
 
 def test_a_paper_must_not_evaluate_the_training_split(make_config: MakeConfig) -> None:

@@ -25,11 +25,9 @@ BASE: dict[str, Any] = json.loads(Path(__file__).parents[1].joinpath("episode.js
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 SOURCES = ("s1", "s2", "s3", "s4")
 TERMS = ("room", "bed", "staff")
-SIGNATURES = [
-    (structures, length, aspects)
-    for structures in (("none",), ("negation",), ("negation", "contrast"), ("contrast",))
-    for length in ("short", "long")
-    for aspects in (1, 2)
+STRUCTURES: tuple[tuple[Structure, ...], ...] = (("none",), ("negation",), ("negation", "contrast"), ("contrast",))
+SIGNATURES: list[tuple[tuple[Structure, ...], str, int]] = [
+    (structures, length, aspects) for structures in STRUCTURES for length in ("short", "long") for aspects in (1, 2)
 ]
 
 
@@ -154,8 +152,8 @@ def test_the_counts_are_those_of_a_full_recount_over_the_lines(sequence: list[tu
                 store.close()
                 store = MemoryStore(path, keep_last_n=3, open_file=UnsyncedFile)
         index = store.load().episode_index
-        for shape in (SIGNATURES[0], SIGNATURES[5], SIGNATURES[8]):
-            query = InputSignatureV1_1.model_validate(signature(*shape))
+        for cell in (SIGNATURES[0], SIGNATURES[5], SIGNATURES[8]):
+            query = InputSignatureV1_1.model_validate(signature(*cell))
             for exclude in (None, "s1"):
                 for kind in KINDS[:3]:
                     kept = index.experience.of(query, kind, exclude_source=exclude)

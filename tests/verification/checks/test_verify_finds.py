@@ -45,6 +45,11 @@ class Run:
         change(lines[at])
         self.write(name, lines)
 
+    @staticmethod
+    def episodes(lines: list[Line]) -> list[Line]:
+        """The lines of a store that are episodes."""
+        return [line for line in lines if "episode_id" in line]
+
     def edit_manifest(self, change: Callable[[Line], object]) -> None:
         manifest = json.loads((self.path / "manifest.json").read_bytes())
         change(manifest)
@@ -129,7 +134,7 @@ def show_in_call(run: Run, stage: str) -> None:
 def retrieve_own(run: Run) -> None:
     trace = run.read(TRACES)[run.retrieving_at]
     lines, wanted = run.read(STORE), trace["memory"]["retrieved_ids"][0]
-    next(line for line in lines if line["episode_id"] == wanted)["provenance"]["source_id"] = trace["case_trace"][
+    next(line for line in lines if line.get("episode_id") == wanted)["provenance"]["source_id"] = trace["case_trace"][
         "case_id"
     ]
     run.write(STORE, lines)
@@ -137,7 +142,7 @@ def retrieve_own(run: Run) -> None:
 
 def retrieve_future(run: Run) -> None:
     # A store that grew no further after the first retrieval still has a future: an episode nobody has stored yet.
-    last = str(run.read(STORE)[-1]["episode_id"])
+    last = str(run.episodes(run.read(STORE))[-1]["episode_id"])
     later = f"{last.rstrip('0123456789')}{int(last[len(last.rstrip('0123456789')) :]) + 1:06d}"
     run.edit_memory(lambda memory: memory["retrieved_ids"].__setitem__(0, later), at=run.retrieving_at)
 
@@ -172,7 +177,7 @@ def leak_into_store(run: Run) -> None:
     """The leaked text is that of the sample which the episode is from."""
     lines = run.read(STORE)
     texts = {line["case_trace"]["case_id"]: line["text"] for line in run.read(TRACES)}
-    own = next(line for line in lines if line["provenance"]["source_id"] in texts)
+    own = next(line for line in run.episodes(lines) if line["provenance"]["source_id"] in texts)
     own["case_summary"]["symptom"] = texts[own["provenance"]["source_id"]]
     run.write(STORE, lines)
 
@@ -184,12 +189,21 @@ def leak_into_bundle(run: Run) -> None:
 
 def descend(run: Run) -> None:
     lines = run.read(STORE)
-    lines[0]["episode_id"], lines[1]["episode_id"] = lines[1]["episode_id"], lines[0]["episode_id"]
+    first, second, *_ = run.episodes(lines)
+    first["episode_id"], second["episode_id"] = second["episode_id"], first["episode_id"]
     run.write(STORE, lines)
 
 
 def drop_episode(run: Run) -> None:
-    run.write(STORE, run.read(STORE)[:-1])
+    lines = run.read(STORE)
+    lines.remove(run.episodes(lines)[-1])
+    run.write(STORE, lines)
+
+
+def drop_tally(run: Run) -> None:
+    lines = run.read(STORE)
+    assert lines[-1]["kind"] == "tally"
+    run.write(STORE, lines[:-1])
 
 
 def limit_chars(run: Run) -> None:
@@ -216,7 +230,7 @@ def tear_journal(run: Run) -> None:
 def change_one_byte_of_store(run: Run) -> None:
     path = run.path / STORE
     *before, last = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(before) + last.replace(b'"confidence":0.', b'"confidence":1.', 1))
+    path.write_bytes(b"".join(before) + last.replace(b'"language":"en"', b'"language":"ko"', 1))
 
 
 def lose_domain(run: Run) -> None:
@@ -542,6 +556,7 @@ DAMAGES = [
     Damage("a store line quotes its review", BUILD, leak_into_store, "store_text"),
     Damage("store ids descend", C2, descend, "store_ids"),
     Damage("a stored episode is missing", BUILD, drop_episode, "stored_decisions"),
+    Damage("a tally is missing", BUILD, drop_tally, "stored_decisions"),
     Damage(
         "a sample denies that it stored",
         BUILD,
