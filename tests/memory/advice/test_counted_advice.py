@@ -162,9 +162,9 @@ def test_the_reading_of_a_record_follows_from_its_interval(tmp_path: Path) -> No
     flip, drop, span = (advisory["message"] for advisory in read(tmp_path / "store.jsonl")["experience"])
     assert flip == (
         "In 14 similar cases a changed judgement was confirmed 3 times and contradicted 9 times (2 open). "
-        "Make such a change only if an exact quotation demands it."
+        "Change a judgement only if an exact quotation contradicts it."
     )
-    assert drop.endswith("Make such a change where an exact quotation supports it.")
+    assert drop.endswith("Drop a target if no opinion on it can be quoted.")
     assert span.endswith("This record points neither way; go by the exact quotation.")
 
 

@@ -50,12 +50,24 @@ class _Reading(NamedTuple):
     ko: str
 
 
-_MOSTLY_WRONG: Final = _Reading(
-    "Make such a change only if an exact quotation demands it.", "정확한 인용이 요구할 때만 그렇게 고쳐라."
-)
-_MOSTLY_RIGHT: Final = _Reading(
-    "Make such a change where an exact quotation supports it.", "정확한 인용이 뒷받침하면 그렇게 고쳐라."
-)
+_MOSTLY_WRONG: Final[Mapping[ChangeKind, _Reading]] = {
+    "flip": _Reading(
+        "Change a judgement only if an exact quotation contradicts it.", "인용과 뚜렷이 어긋날 때만 판단을 바꿔라."
+    ),
+    "drop": _Reading("Keep a target if an opinion on it can be quoted.", "의견을 인용할 수 있는 대상은 빼지 마라."),
+    "add": _Reading("Add a target only with a quotation of its own.", "그 대상만의 인용이 있을 때만 더하라."),
+    "span": _Reading(
+        "Move a boundary only if the words as written demand it.", "원문의 말과 어긋날 때만 범위를 옮겨라."
+    ),
+}
+_MOSTLY_RIGHT: Final[Mapping[ChangeKind, _Reading]] = {
+    "flip": _Reading(
+        "Change a judgement that an exact quotation contradicts.", "정확한 인용과 어긋나는 판단은 바꿔라."
+    ),
+    "drop": _Reading("Drop a target if no opinion on it can be quoted.", "의견을 인용할 수 없는 대상은 빼라."),
+    "add": _Reading("Add a target if an opinion on it can be quoted.", "의견을 인용할 수 있는 대상은 더하라."),
+    "span": _Reading("Fit the boundary to the words as written.", "범위를 원문의 말에 맞춰라."),
+}
 _UNDECIDED: Final = _Reading(
     "This record points neither way; go by the exact quotation.",
     "이 기록만으로는 어느 쪽인지 알 수 없으니 정확한 인용을 따르라.",
@@ -84,7 +96,7 @@ def experience_advisory(experience: Experience, language: Language) -> AdvisoryV
 
     Example:
         >>> experience_advisory(Experience("flip", "exact", 14, 3, 9, 2), "en").message
-        'In 14 similar cases a changed judgement was confirmed 3 times and contradicted 9 times (2 open). Make such a change only if an exact quotation demands it.'
+        'In 14 similar cases a changed judgement was confirmed 3 times and contradicted 9 times (2 open). Change a judgement only if an exact quotation contradicts it.'
     """  # noqa: E501 - a doctest compares the whole message
     low, high = confirmation_interval(experience.confirmed, experience.contradicted)
     return AdvisoryV1_2(
@@ -104,14 +116,15 @@ def experience_message(experience: Experience | ExperienceEvidenceV1_2, language
     """Return the sentences about one kind of change."""
     confirmed, contradicted = experience.confirmed, experience.contradicted
     low, high = confirmation_interval(confirmed, contradicted)
-    reading = _MOSTLY_WRONG if high < 0.5 else _MOSTLY_RIGHT if low > 0.5 else _UNDECIDED
+    kind = experience.kind
+    reading = _MOSTLY_WRONG[kind] if high < 0.5 else _MOSTLY_RIGHT[kind] if low > 0.5 else _UNDECIDED
     if language == "ko":
         return (
-            f"비슷한 사례 {experience.similar_n}건에서 {_CHANGE_KO[experience.kind]} {confirmed}번 확인되고 "
+            f"비슷한 사례 {experience.similar_n}건에서 {_CHANGE_KO[kind]} {confirmed}번 확인되고 "
             f"{contradicted}번 반박되었다({experience.open}건 미정). {reading.ko}"
         )
     return (
-        f"In {experience.similar_n} similar cases {_CHANGE_EN[experience.kind]} was confirmed {_times(confirmed)} and "
+        f"In {experience.similar_n} similar cases {_CHANGE_EN[kind]} was confirmed {_times(confirmed)} and "
         f"contradicted {_times(contradicted)} ({experience.open} open). {reading.en}"
     )
 
