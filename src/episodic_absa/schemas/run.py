@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from episodic_absa.schemas.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodeId
-from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 from episodic_absa.vocabulary import (
     AdviceFrom,
     DangerousAdvice,

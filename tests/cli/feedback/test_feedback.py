@@ -18,6 +18,7 @@ from episodic_absa.cli.feedback.feedback_target import store_of
 from episodic_absa.errors import MemoryStoreError, RunDirectoryError
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.feedback import give_feedback
+from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
 
 b: Any = builders
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -32,20 +33,26 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
+def only_episode(store: MemoryStore) -> EpisodicMemoryEntryV1_2:
+    (episode,) = store.load()
+    assert isinstance(episode, EpisodicMemoryEntryV1_2)
+    return episode
+
+
 # CHECKLIST 245
 def test_a_verdict_beats_the_reader_changes_nothing_when_repeated_and_holds_no_label(store: Path) -> None:
     before = store.read_bytes()
     with MemoryStore(store) as opened:
-        (episode,) = opened.load()
+        episode = only_episode(opened)
         assert (episode.outcome, failed(episode)) == ("open", False)
         assert give_feedback(opened, "u1", "wrong").is_new
         assert not give_feedback(opened, "u1", "wrong").is_new
-        (episode,) = opened.load()
+        episode = only_episode(opened)
         assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("contradicted", "person", "harm")
         assert failed(episode)
         assert give_feedback(opened, "u1", "right", "  Service ").aspect == "service"
         assert give_feedback(opened, "u1", "unsure").is_new
-        (episode,) = opened.load()
+        episode = only_episode(opened)
         assert (episode.outcome, episode.outcome_by) == ("confirmed", "person")
         assert give_feedback(opened, "u2", "wrong").is_new
     added = [json.loads(line) for line in store.read_bytes().removeprefix(before).splitlines()]

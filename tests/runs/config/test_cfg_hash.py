@@ -73,6 +73,7 @@ OTHER: dict[str, Any] = {
     "eval.polarity_column": "label",
     "episodic_memory.firewall": "strict",
     "episodic_memory.selective_storage": False,
+    "episodic_memory.referee": True,
     "episodic_memory.keep_last_n": 7,
     "experiment.shuffle": True,
     "cache.share": "condition",

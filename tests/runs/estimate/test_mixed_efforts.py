@@ -58,7 +58,7 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> _Grid:
     """Estimate a grid, then run it: the embedded engine answers what a cache does not know."""
     path = write_experiment(
         tmp_path_factory.mktemp("efforts"),
-        episodic_memory={"conditions_path": "v2_0"},
+        episodic_memory={"conditions_path": "v2_0", "referee": True},
         experiment={"conditions": list(CONDITIONS), "seeds": [1, 2]},
         data={"limit": SAMPLE_N},
     )
@@ -95,7 +95,7 @@ def test_every_condition_is_measured_with_its_own_rules_and_effort(grid: _Grid) 
     }
     assert ranges == {
         "C1": (8, 9),
-        "C2": (8, 9),
+        "C2": (8, 10),  # only a condition that writes asks the referee
         "adaptive": (2, 8),
         "stage1_only": (2, 2),
         "one_call": (1, 1),
@@ -108,8 +108,8 @@ def test_every_condition_is_measured_with_its_own_rules_and_effort(grid: _Grid) 
 def test_only_votes_add_to_what_the_full_analysis_asks(grid: _Grid) -> None:
     # All other efforts ask a part of C1's questions. Votes are numbered, so the seeds of the experiment share them.
     assert grid.estimate.lower.sent == SEED_N * 8 * (SAMPLE_N + BUILD_N) + VOTE_N * SAMPLE_N
-    most = 9 + 9 + 8 + 2 + 1 + VOTE_N
-    assert grid.estimate.upper.sent == SEED_N * (most * SAMPLE_N + 9 * BUILD_N)
+    most = 9 + 10 + 8 + 2 + 1 + VOTE_N
+    assert grid.estimate.upper.sent == SEED_N * (most * SAMPLE_N + 10 * BUILD_N)
 
 
 def test_the_view_has_a_line_per_kind_of_condition_and_fits_a_narrow_terminal(grid: _Grid) -> None:
@@ -119,13 +119,14 @@ def test_the_view_has_a_line_per_kind_of_condition_and_fits_a_narrow_terminal(gr
     lines = [line.rstrip() for line in captured.get().splitlines()]
     assert max(map(len, lines)) <= 80
     rows = {line[:16].strip(): line[16:].split() for line in lines}
-    assert rows["C1, C2"][:2] == ["v2", "full"]
-    assert rows["C1, C2"][3] == "8-9"
+    assert rows["C1"][:2] == rows["C2"][:2] == ["v2", "full"]
+    assert (rows["C1"][3], rows["C2"][3]) == ("8-9", "8-10")
     assert rows["one_call_votes"] == ["v2", "one_call", "5", "5", "5", "0", "0"]
     assert rows["build: C2_silent"][:2] == ["v2", "full"]
     notes = " ".join(lines)
     assert "adaptive looks again where something is at stake: in the estimate by the embedded engine's reading" in notes
     assert "in lower and estimate all seeds share them" in notes
+    assert "the referee is counted with stage2" in notes
     shown = dry_run_json(grid.config, grid.estimate)["calls_per_sample"]["one_call_votes"]
     assert (shown["rules"], shown["effort"], shown["total"], shown["most"]) == ("v2", "one_call", VOTE_N, VOTE_N)
 

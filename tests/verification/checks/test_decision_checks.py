@@ -141,6 +141,20 @@ def test_a_decision_that_does_not_follow_from_its_witnesses_is_found_when(damage
     assert (damage.found in by_laws["changes_decided"].detail) is damage.is_law
 
 
+# CHECKLIST 243, 244
+@pytest.mark.parametrize(
+    ("said", "check"),
+    [
+        ({"outcome": "contradicted", "outcome_by": "reader"}, "outcomes_decided"),
+        ({"outcome": "confirmed", "outcome_by": "referee"}, "outcomes_decided"),
+        ({"outcome": "confirmed", "outcome_by": None}, "outcomes_decided"),
+    ],
+)
+def test_an_outcome_that_nobody_gave_is_found(said: Line, check: str, cell: Path) -> None:
+    assert {result.result for result in verify(cell).cells[CELL] if result.check == check} == {"pass"}
+    assert checked(cell, lambda line: line["changes"][0].update(said))[check].result == "fail"
+
+
 def keep_pair(line: Line) -> None:
     line["final_result"]["final_tuples"] = line["final_result"]["stage1_tuples"]
 

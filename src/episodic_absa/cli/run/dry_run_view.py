@@ -146,6 +146,8 @@ def _measured_notes(config: ExperimentConfig, estimate: RunEstimate) -> Iterator
             "rules v2 ask the second validator after an adopted change: in the estimate by the embedded engine's "
             "answers, in lower never, in upper always."
         )
+    if varying and config.file.episodic_memory.referee:
+        yield "the referee is counted with stage2 and asked after a change: as the second validator, at most once."
 
 
 def _notes(config: ExperimentConfig, estimate: RunEstimate) -> Iterator[str]:

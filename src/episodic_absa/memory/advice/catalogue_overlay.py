@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.schemas.advice_overlay import CatalogueOverlay
 from episodic_absa.schemas.advisory_v1_2 import COUNTED_PRINCIPLES
+from episodic_absa.schemas.overlays.advice_overlay import CatalogueOverlay
 from episodic_absa.serialization.yaml_file import read_yaml_file
 
 

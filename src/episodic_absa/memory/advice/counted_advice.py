@@ -79,7 +79,7 @@ def confirmation_interval(confirmed: int, contradicted: int) -> tuple[float, flo
 
     Example:
         >>> confirmation_interval(3, 9)
-        (0.106299, 0.483072)
+        (0.104653, 0.487338)
     """
     decided = confirmed + contradicted
     if not decided:

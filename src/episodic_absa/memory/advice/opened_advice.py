@@ -28,8 +28,8 @@ from episodic_absa.memory.injection.injection_controller import InjectionControl
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, MemoryStore
-from episodic_absa.schemas.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
+from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run import Condition
 from episodic_absa.vocabulary import Language, Rules
 

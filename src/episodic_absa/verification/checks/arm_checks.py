@@ -14,9 +14,9 @@ from episodic_absa.memory.advice.sources import shown_chars
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.jsonl_file import read_jsonl_file_by
-from episodic_absa.schemas.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, advisories_of
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, validated_line
+from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import AdviceFrom, Language
