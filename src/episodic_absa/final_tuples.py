@@ -45,6 +45,23 @@ def _text_order(final_tuple: FinalTuple) -> tuple[bool, bool, int, str, str]:
     )
 
 
+def asked_targets(sentiments: Iterable[SentimentItem]) -> list[str]:
+    """Return the targets of an analysis in the order in which prompts v2 number them.
+
+    Backfills and opinions without a named target are left out; a target with two polarities is one question.
+    """
+    polarities: dict[str, set[Polarity]] = {}
+    targets: list[str] = []
+    for item in sentiments:
+        if not item.aspect_term or item.polarity is None or item.is_backfilled:
+            continue
+        named = polarities.setdefault(item.aspect_term, set())
+        if not named or named == {item.polarity}:
+            targets.append(item.aspect_term)
+        named.add(item.polarity)
+    return targets
+
+
 def predicted(tuples: Iterable[FinalTuple]) -> tuple[FinalTuple, ...]:
     """Return the tuples without backfills, which are no predictions."""
     return tuple(final_tuple for final_tuple in tuples if not final_tuple.is_backfilled)

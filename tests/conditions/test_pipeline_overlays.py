@@ -11,7 +11,7 @@ from episodic_absa.agents.settings import PipelineSettings, Stage1Settings
 from episodic_absa.conditions import load_condition, load_conditions
 from episodic_absa.errors import ConfigError
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 
 OFF = {
     "memory_mode": "off",

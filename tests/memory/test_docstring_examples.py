@@ -19,7 +19,7 @@ MODULES = (
     "episodic_absa.memory.retrieval.retriever",
     "episodic_absa.memory.signature_builder",
     "episodic_absa.memory.store.memory_store",
-    "episodic_absa.schemas.advice_overlay",
+    "episodic_absa.schemas.overlays.advice_overlay",
 )
 
 

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.schemas.advice_overlay import AdviceOverlay, advice_problem
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.pipeline_overlay import PipelineOverlay, effort_problem
+from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay, advice_problem
+from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay, effort_problem
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import DangerousAdvice, MemoryMode, Rules

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from episodic_absa.schemas.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodeId
-from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 from episodic_absa.vocabulary import (
     AdviceFrom,
     DangerousAdvice,
@@ -108,6 +108,10 @@ class MemoryMeta(FrozenModel):
     """Characters of the messages and warnings in the slot."""
     matched_chars: Count = 0
     """For a placebo: characters of the messages and warnings that retrieved advice would have had."""
+    repeated_advisory_n: Count = 0
+    """Under rules v2: advisories left out because a better ranked one has the same principle."""
+    opposed_advisory_n: Count = 0
+    """Under rules v2: advisories left out because a better ranked one asks for the opposite."""
 
     @property
     def is_exposed(self) -> bool:

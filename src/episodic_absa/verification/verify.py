@@ -15,10 +15,11 @@ from episodic_absa.runs.reading.finished_cells import require_directory
 from episodic_absa.runs.reading.verified_files import CELL_MARK, cell_hashes, grid_hashes
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.checks.arm_checks import ARM_CHECKS
+from episodic_absa.verification.checks.count_checks import COUNT_CHECKS
 from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
@@ -40,6 +41,7 @@ _CELL_CHECKS: Final = {
     **METRIC_CHECKS,
     **MEMORY_CHECKS,
     **ARM_CHECKS,
+    **COUNT_CHECKS,
     **ORIGIN_CHECKS,
 }
 

@@ -12,7 +12,7 @@ from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.sources import Offer
-from episodic_absa.schemas.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 
 
 # CHECKLIST 251

@@ -180,7 +180,7 @@ def test_condition_order_and_seed_of_the_cell_change_the_hash(tmp_path: Path) ->
         ("prompt_versions", lambda _: {"ate.v1": "0"}),
         ("lexicon_sha256", lambda: "0"),
         ("shipped_fingerprint", lambda _: "0"),
-        ("load_catalogue", lambda: SimpleNamespace(sha256="0")),
+        ("load_catalogue", lambda: SimpleNamespace(sha256="0", v2_sha256="0")),
         ("version", lambda _: "9.9"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from episodic_absa.memory.advice.dangerous_advice import Pair, dangerous_pairs, failed, is_dangerous
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.retrieval.retriever import Likeness
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, AnchorStatsV1_1, EvidenceV1_1, InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.vocabulary import AdvisoryType, Language, Strength
@@ -31,7 +32,7 @@ _CONFLICT_WORDS: Final = {True: "yes", False: "no", None: "n/a"}
 class AdvisoryBuild(NamedTuple):
     """Advisories in rank order, warnings, and how many advisories were withheld or demoted."""
 
-    advisories: tuple[AdvisoryV1_1, ...] = ()
+    advisories: tuple[AnyAdvisory, ...] = ()
     warnings: tuple[str, ...] = ()
     blocked_episode_n: int = 0
     """Retrieved episodes that failed."""
@@ -129,12 +130,16 @@ class _Retrieved:
         return "moderate" if agreeing == 2 else "weak"
 
     def stats(self, episode: AnyEpisode) -> AnchorStatsV1_1:
-        agreeing = self._principles[episode.correction.principle_id]
-        return AnchorStatsV1_1(
-            historical_count=len(self._deltas),
-            consistency_score=round(agreeing / len(self._deltas), 6),
-            variance=round(_population_variance(self._deltas), 6),
-        )
+        return anchor_stats(self._principles[episode.correction.principle_id], self._deltas)
+
+
+def anchor_stats(agreeing: int, deltas: Sequence[int]) -> AnchorStatsV1_1:
+    """Return how alike retrieved cases were: how many share a principle, and how far their risk changes differ."""
+    return AnchorStatsV1_1(
+        historical_count=len(deltas),
+        consistency_score=round(agreeing / len(deltas), 6),
+        variance=round(_population_variance(deltas), 6),
+    )
 
 
 def _population_variance(values: Sequence[int]) -> float:

@@ -1,20 +1,23 @@
 """Checks every message and warning before it may be shown: no label word and no aspect term of the sample."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from episodic_absa.errors import LeakageError
 from episodic_absa.language import find_aspect_term, find_polarity_word
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1
 from episodic_absa.vocabulary import FirewallMode
+
+AdvisoryT = TypeVar("AdvisoryT", AdvisoryV1_1, AdvisoryV1_2, AnyAdvisory)
 
 
 class Screened(NamedTuple):
     """The advisories and warnings that passed, and how many did not."""
 
-    advisories: tuple[AdvisoryV1_1, ...]
+    advisories: tuple[AnyAdvisory, ...]
     warnings: tuple[str, ...]
     dropped_n: int
     warning_principles: tuple[str, ...] = ()
@@ -33,11 +36,19 @@ class LabelFirewall:
         Raises:
             LeakageError: an item leaks and the mode is `strict`.
         """
-        advisories = tuple(advisory for advisory in build.advisories if self._passes(advisory.message, aspect_terms))
+        advisories = self.passing(build.advisories, aspect_terms)
         passes = [self._passes(warning, aspect_terms) for warning in build.warnings]
         warnings = tuple(compress(build.warnings, passes))
         dropped = len(build.advisories) + len(build.warnings) - len(advisories) - len(warnings)
         return Screened(advisories, warnings, dropped, tuple(compress(build.warning_principles, passes)))
+
+    def passing(self, advisories: Iterable[AdvisoryT], aspect_terms: Sequence[str]) -> tuple[AdvisoryT, ...]:
+        """Return the advisories whose message names neither a label nor an aspect term of the sample.
+
+        Raises:
+            LeakageError: a message leaks and the mode is `strict`.
+        """
+        return tuple(advisory for advisory in advisories if self._passes(advisory.message, aspect_terms))
 
     def _passes(self, wording: str, aspect_terms: Sequence[str]) -> bool:
         leak = find_polarity_word(wording) or find_aspect_term(wording, aspect_terms)

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.language import find_aspect_term
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1, AdvisoryV1_1, EvidenceV1_1
+from episodic_absa.schemas.advisory_v1_2 import (
+    AdvisoryBundleV1_2,
+    AdvisoryV1_2,
+    AnyAdvisory,
+    AnyBundle,
+    EvidenceV1_2,
+    advisories_of,
+    upgraded,
+)
+from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1
 from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import Language
 
@@ -20,8 +29,8 @@ _LONGEST_MESSAGE: Final = 760
 
 
 def placebo_advisories(
-    shown: AdvisoryBundleV1_1, language: Language, uid: str, terms: Sequence[str], *, match_chars: bool
-) -> tuple[AdvisoryV1_1, ...]:
+    shown: AnyBundle, language: Language, uid: str, terms: Sequence[str], *, match_chars: bool
+) -> tuple[AnyAdvisory, ...]:
     """Return advisories that look like those of a bundle and say nothing.
 
     Each takes the place of one advisory and keeps its strength, its relevance and its sources. Warnings ask for
@@ -35,14 +44,37 @@ def placebo_advisories(
         match_chars: False takes one text per advisory, whatever its length.
     """
     lengths = [len(advisory.message) for advisory in shown.retrieved]
-    frames: list[AdvisoryV1_1 | None] = list(shown.retrieved)
+    frames: list[AnyAdvisory | None] = list(shown.retrieved)
     if shown.warnings and not frames:
         lengths, frames = [0], [None]
     if shown.warnings:
         lengths[-1] += sum(map(len, shown.warnings))
-    return tuple(
+    placebos = tuple(
         _advisory(rank, compose_placebo(language, chars if match_chars else 0, f"{uid}\0{rank}", terms), frame)
         for rank, (chars, frame) in enumerate(zip(lengths, frames, strict=True), start=1)
+    )
+    return placebos if shown.schema_version == "1.1" else tuple(map(upgraded, placebos))
+
+
+def placebo_counted(
+    shown: AdvisoryBundleV1_2, language: Language, uid: str, terms: Sequence[str], *, match_chars: bool
+) -> tuple[AdvisoryV1_2, ...]:
+    """Return advisories in place of experience and familiarity that hold no count; the arguments are as above."""
+    counted = advisories_of(shown)[len(shown.retrieved) :]
+    return tuple(
+        advisory.model_copy(
+            update={
+                "message": compose_placebo(
+                    language,
+                    len(advisory.message) if match_chars else 0,
+                    f"{uid}\0{advisory.evidence.principle_id}",
+                    terms,
+                ),
+                "evidence": EvidenceV1_2(principle_id=PLACEBO_PRINCIPLE),
+            }
+        )
+        for advisory in counted
+        if isinstance(advisory, AdvisoryV1_2)
     )
 
 
@@ -94,7 +126,7 @@ def _texts() -> Mapping[str, tuple[str, ...]]:
     return {language: tuple(texts) for language, texts in document.items()}
 
 
-def _advisory(rank: int, message: str, frame: AdvisoryV1_1 | None) -> AdvisoryV1_1:
+def _advisory(rank: int, message: str, frame: AnyAdvisory | None) -> AdvisoryV1_1:
     return AdvisoryV1_1(
         advisory_id=f"adv_{rank:06d}",
         # The type without a message of its own: the others say that a change went well or badly.

@@ -1,8 +1,11 @@
-"""The catalogue of principles. Every advisory takes its text from here; the texts are in principles.yaml."""
+"""The catalogue of principles. Every advisory takes its text from here; the texts are in principles.yaml.
+
+Under rules v2 an outcome is no risk that fell or rose: principles_v2.yaml words those principles anew.
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -23,6 +26,7 @@ from episodic_absa.vocabulary import (
     Language,
     PrincipleRisk,
     RiskId,
+    Rules,
     Severity,
 )
 
@@ -54,6 +58,14 @@ _ALLOWED: Final[Mapping[str, str]] = {
 """Every key of an entry, and its allowed values, for error messages."""
 
 
+class V2Wording(FrozenModel):
+    """How a principle reads under rules v2."""
+
+    principle_id: PrincipleId
+    text_en: PrincipleText
+    text_ko: PrincipleText
+
+
 class Principle(FrozenModel):
     """One piece of advice, and the kind of episode that it answers."""
 
@@ -67,6 +79,8 @@ class Principle(FrozenModel):
     text_ko: PrincipleText
     anti_pattern_en: AntiPattern | None = None
     anti_pattern_ko: AntiPattern | None = None
+    v2_wording: V2Wording | None = None
+    """The texts under rules v2, if they differ. A catalogue file does not hold it."""
 
     @model_validator(mode="after")
     def _anti_pattern_in_both_languages_or_none(self) -> Self:
@@ -82,6 +96,18 @@ class Principle(FrozenModel):
     def text(self, language: Language) -> str:
         """Return the advice, in Korean for Korean, else in English."""
         return self.text_ko if language == "ko" else self.text_en
+
+    @property
+    def wordings_en(self) -> tuple[str, ...]:
+        """Every English text of the principle, under any rules."""
+        return (self.text_en, *((self.v2_wording.text_en,) if self.v2_wording else ()))
+
+    def under(self, rules: Rules) -> Self:
+        """Return the principle as it reads under these rules."""
+        wording = self.v2_wording
+        if rules == "seed" or wording is None:
+            return self
+        return self.model_copy(update={"text_en": wording.text_en, "text_ko": wording.text_ko})
 
     def anti_pattern(self, language: Language) -> str | None:
         """Return the mistake to avoid, in Korean for Korean, else in English; None if the entry has none."""
@@ -100,6 +126,8 @@ class PrincipleCatalogue:
     sha256: str
     """The sha256 of the file, as the manifest records it."""
     path: Path | None = None
+    v2_sha256: str | None = None
+    """The sha256 of the file with the texts under rules v2; None if there is none."""
     _by_id: Mapping[str, Principle] = field(init=False, repr=False, compare=False)
     _table: Mapping[_Keys, Principle] = field(init=False, repr=False, compare=False)
 
@@ -118,6 +146,12 @@ class PrincipleCatalogue:
     def lookup(self, risk: PrincipleRisk, action: ActionTaken, outcome: EpisodeType) -> Principle:
         """Return the principle that fits best: an exact outcome counts 4, an exact risk 2, an exact action 1."""
         return self._table[risk, action, outcome]
+
+    def under(self, rules: Rules) -> "PrincipleCatalogue":
+        """Return the catalogue with the texts as they read under these rules."""
+        if rules == "seed" or self.v2_sha256 is None:
+            return self
+        return replace(self, entries=tuple(principle.under(rules) for principle in self.entries))
 
     def get(self, principle_id: str) -> Principle | None:
         """Return the principle with that id, None if there is none."""
@@ -183,7 +217,19 @@ def risk_key(risks: Iterable[tuple[RiskId, Severity]], *, has_conflict: bool, ha
 
 @cache
 def _shipped_catalogue() -> PrincipleCatalogue:
-    return _read_catalogue(Path(__file__).with_name("principles.yaml"))
+    catalogue = _read_catalogue(Path(__file__).with_name("principles.yaml"))
+    path = Path(__file__).with_name("principles_v2.yaml")
+    content = path.read_bytes()
+    wordings = {
+        wording.principle_id: wording for wording in map(V2Wording.model_validate, parse_yaml(content, path) or ())
+    }
+    return replace(
+        catalogue,
+        entries=tuple(
+            principle.model_copy(update={"v2_wording": wordings.get(principle.principle_id)}) for principle in catalogue
+        ),
+        v2_sha256=hashlib.sha256(content).hexdigest(),
+    )
 
 
 def _read_catalogue(path: Path) -> PrincipleCatalogue:

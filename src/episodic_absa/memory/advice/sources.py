@@ -6,19 +6,30 @@ experiment: retrieval always runs, and gates, slots and storage know nothing of 
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, AdvisoryBuilder
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.label_firewall import LabelFirewall, Screened
-from episodic_absa.memory.advice.placebo import placebo_advisories
-from episodic_absa.memory.advice.principles import Principle
-from episodic_absa.memory.retrieval.episode_index import IndexedEpisodes
+from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, judged_outcome, one_voice
+from episodic_absa.memory.advice.placebo import placebo_advisories, placebo_counted
+from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
+from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
 from episodic_absa.memory.retrieval.retriever import Retriever
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1, AdvisoryV1_1, EvidenceV1_1, InputSignatureV1_1
+from episodic_absa.schemas.advisory_v1_2 import (
+    AdvisoryBundleV1_2,
+    AdvisoryV1_2,
+    AnyAdvisory,
+    AnyBundle,
+    advisories_of,
+    upgraded,
+)
+from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1, InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.schemas.run import Coin
+from episodic_absa.vocabulary import Language, Rules
 
 Episodes = Sequence[AnyEpisode]
 _NO_ADVICE: Final = AdvisoryBuild()
@@ -37,13 +48,15 @@ class AdviceMoment(NamedTuple):
     """What retrieval found in the store of the condition."""
     store: IndexedEpisodes
     """That store as it is at the turn of the sample."""
+    targets: tuple[str | None, ...] = ()
+    """The stored terms of the targets of Stage1, in the order in which prompts number them; None for one too long."""
 
 
 @dataclass(frozen=True)
 class Offer:
     """The advice that a sample is offered, and how it came about."""
 
-    advisories: tuple[AdvisoryV1_1, ...] = ()
+    advisories: tuple[AnyAdvisory, ...] = ()
     warnings: tuple[str, ...] = ()
     warning_principles: tuple[str, ...] = ()
     """The principle that each warning comes from."""
@@ -55,11 +68,20 @@ class Offer:
     coins: tuple[Coin, ...] = ()
     matched_chars: int = 0
     """For a placebo: the characters that it stands in for."""
+    experience: tuple[AdvisoryV1_2, ...] = ()
+    """Under rules v2: how earlier changes turned out, at most one advisory per kind."""
+    familiarity: AdvisoryV1_2 | None = None
+    """Under rules v2: how familiar the targets are."""
+    repeated_advisory_n: int = 0
+    """Under rules v2: advisories left out because a better ranked one has the same principle."""
+    opposed_advisory_n: int = 0
+    """Under rules v2: advisories left out because a better ranked one asks for the opposite."""
 
     @property
     def principles(self) -> tuple[str, ...]:
         """The principles of the advisories and warnings, each once."""
-        of_advisories = (advisory.evidence.principle_id for advisory in self.advisories)
+        counted = (*self.experience, *((self.familiarity,) if self.familiarity else ()))
+        of_advisories = (advisory.evidence.principle_id for advisory in (*self.advisories, *counted))
         return tuple(dict.fromkeys((*of_advisories, *self.warning_principles)))
 
     def without(self, principles: Collection[str]) -> "Offer":
@@ -80,6 +102,12 @@ class Offer:
             ),
             warnings=tuple(warning for warning, _ in warnings),
             warning_principles=tuple(principle_id for _, principle_id in warnings),
+            experience=tuple(
+                advisory for advisory in self.experience if advisory.evidence.principle_id not in principles
+            ),
+            familiarity=None
+            if self.familiarity is None or self.familiarity.evidence.principle_id in principles
+            else self.familiarity,
         )
 
 
@@ -144,12 +172,74 @@ class EpisodeAdvice:
         return _offer(screened, build, episodes).without(self._retired)
 
 
+class OutcomeAdvice:
+    """Advice of rules v2 made of episodes: by their outcomes, one advisory per principle, none against another.
+
+    Args:
+        choose: says of which episodes.
+        index_of: returns the index of the store that the episodes are from; its verdicts decide outcomes.
+        retriever: gives the tokens of the lexical query.
+        builder: makes advisories of episodes.
+        catalogue: says what a principle expects.
+        firewall: screens every message.
+        prohibit_dangerous: whether advice that was contradicted before is withheld.
+        retired: principles that are never offered.
+    """
+
+    def __init__(
+        self,
+        choose: Callable[[AdviceMoment], Episodes],
+        index_of: Callable[[AdviceMoment], EpisodeIndex],
+        retriever: Retriever,
+        builder: OutcomeAdvisoryBuilder,
+        catalogue: PrincipleCatalogue,
+        firewall: LabelFirewall,
+        *,
+        prohibit_dangerous: bool,
+        retired: frozenset[str] = frozenset(),
+    ) -> None:
+        self._choose = choose
+        self._index_of = index_of
+        self._retriever = retriever
+        self._builder = builder
+        self._catalogue = catalogue
+        self._firewall = firewall
+        self._prohibit_dangerous = prohibit_dangerous
+        self._retired = retired
+
+    def offer(self, moment: AdviceMoment) -> Offer:
+        """Return the advisories and warnings of the chosen episodes that agree with the best ranked."""
+        episodes = self._choose(moment)
+        build = self._builder.build_from_episodes(
+            episodes,
+            moment.signature,
+            query_tokens=self._retriever.lexical_tokens(moment.query),
+            prohibit_dangerous=self._prohibit_dangerous,
+            outcome_of=partial(judged_outcome, self._index_of(moment).experience),
+        )
+        # What the firewall or a retired principle takes away must not silence the others, so they come first.
+        offer = _offer(self._firewall.screen(build, moment.terms), build, episodes).without(self._retired)
+        voice = one_voice(
+            (advisory for advisory in offer.advisories if isinstance(advisory, AdvisoryV1_2)), self._catalogue
+        )
+        warnings = dict(zip(offer.warnings, offer.warning_principles, strict=True))
+        return replace(
+            offer,
+            advisories=voice.advisories,
+            warnings=tuple(warnings),
+            warning_principles=tuple(warnings.values()),
+            repeated_advisory_n=voice.repeated_n,
+            opposed_advisory_n=voice.opposed_n,
+        )
+
+
 class ConstantAdvice:
     """The same principle for every sample, whatever the store holds."""
 
-    def __init__(self, principle: Principle, firewall: LabelFirewall) -> None:
+    def __init__(self, principle: Principle, firewall: LabelFirewall, rules: Rules) -> None:
         self._principle = principle
         self._firewall = firewall
+        self._rules = rules
 
     def offer(self, moment: AdviceMoment) -> Offer:
         """Return one advisory with the principle's text."""
@@ -162,7 +252,7 @@ class ConstantAdvice:
             relevance_score=1.0,
             evidence=EvidenceV1_1(source_episode_ids=(), risk_tags=(), principle_id=self._principle.principle_id),
         )
-        build = AdvisoryBuild(advisories=(advisory,))
+        build = AdvisoryBuild(advisories=(upgraded(advisory) if self._rules == "v2" else advisory,))
         return _offer(self._firewall.screen(build, moment.terms), build, ())
 
 
@@ -171,7 +261,7 @@ class PlaceboAdvice:
 
     Args:
         instead_of: the source whose advice is replaced.
-        shown: returns the bundle that a prompt would show of advisories and warnings, None for nothing.
+        shown: returns the bundle that a prompt would show of an offer, None for nothing.
         firewall: screens the texts, too.
         match_chars: whether the texts are as long as those they replace.
     """
@@ -179,7 +269,7 @@ class PlaceboAdvice:
     def __init__(
         self,
         instead_of: AdviceSource,
-        shown: Callable[[Sequence[AdvisoryV1_1], Sequence[str]], AdvisoryBundleV1_1 | None],
+        shown: Callable[[Offer, Language], AnyBundle | None],
         firewall: LabelFirewall,
         *,
         match_chars: bool,
@@ -191,17 +281,33 @@ class PlaceboAdvice:
 
     def offer(self, moment: AdviceMoment) -> Offer:
         """Return as many advisories as would have been shown, without their content."""
-        replaced = self._instead_of.offer(moment)
-        bundle = self._shown(replaced.advisories, replaced.warnings)
+        replaced, language = self._instead_of.offer(moment), moment.signature.language
+        bundle = self._shown(replaced, language)
         if bundle is None:
-            return replace(replaced, advisories=(), warnings=(), warning_principles=(), episodes=())
-        placebos = placebo_advisories(
-            bundle, moment.signature.language, moment.uid, moment.terms, match_chars=self._match_chars
-        )
+            return replace(
+                replaced,
+                advisories=(),
+                warnings=(),
+                warning_principles=(),
+                episodes=(),
+                experience=(),
+                familiarity=None,
+            )
+        placebos = placebo_advisories(bundle, language, moment.uid, moment.terms, match_chars=self._match_chars)
         screened = self._firewall.screen(AdvisoryBuild(advisories=placebos), moment.terms)
+        counted: tuple[AdvisoryV1_2, ...] = ()
+        dropped = screened.dropped_n
+        if isinstance(bundle, AdvisoryBundleV1_2):
+            texts = placebo_counted(bundle, language, moment.uid, moment.terms, match_chars=self._match_chars)
+            counted = self._firewall.passing(texts, moment.terms)
+            dropped += len(texts) - len(counted)
         return replace(
             _offer(screened, replaced.build, ()),
-            firewall_dropped_n=replaced.firewall_dropped_n + screened.dropped_n,
+            experience=tuple(advisory for advisory in counted if advisory.advisory_type == "experience"),
+            familiarity=next((advisory for advisory in counted if advisory.advisory_type == "familiarity"), None),
+            firewall_dropped_n=replaced.firewall_dropped_n + dropped,
+            repeated_advisory_n=replaced.repeated_advisory_n,
+            opposed_advisory_n=replaced.opposed_advisory_n,
             matched_chars=shown_chars(bundle),
         )
 
@@ -224,9 +330,9 @@ class WithheldAdvice:
         return replace(offer.without(withheld), coins=coins)
 
 
-def shown_chars(bundle: AdvisoryBundleV1_1) -> int:
+def shown_chars(bundle: AnyBundle) -> int:
     """Return the characters of the messages and warnings of a bundle."""
-    return sum(len(advisory.message) for advisory in bundle.retrieved) + sum(map(len, bundle.warnings))
+    return sum(len(advisory.message) for advisory in advisories_of(bundle)) + sum(map(len, bundle.warnings))
 
 
 def _offer(screened: Screened, build: AdvisoryBuild, episodes: Episodes) -> Offer:

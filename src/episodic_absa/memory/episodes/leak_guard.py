@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Any, Final, get_args
 
 from episodic_absa.errors import LeakageError
-from episodic_absa.language import load_lexicon, norm
+from episodic_absa.language import load_lexicon, norm, norm_key
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyDraft
@@ -39,6 +39,12 @@ def stored_term(term_key: str) -> str:
     return term_key if _is_short(term_key) else LONG_TERM
 
 
+def stored_target(target: str, text: str) -> str | None:
+    """Return the term by which a target of a text is counted; None for one that is too long to be stored."""
+    term = stored_term(norm_key(target, text))
+    return None if term == LONG_TERM else term
+
+
 def refuse_forbidden_keys(value: Any) -> None:
     """Raise LeakageError if a value has a forbidden key at any depth. Keys of `polarities` are terms and allowed."""
     for path, key in _keys(value, ""):
@@ -58,7 +64,7 @@ def refuse_open_vocabulary(draft: AnyDraft, catalogue: PrincipleCatalogue) -> No
         "stage_snapshot.final": _holds_stored_terms(draft.stage_snapshot.final),
         "input_signature.contrast_marker": marker is None or marker in _contrast_forms(),
         "correction.principle_id": principle,
-        "correction.corrective_principle": principle and correction.corrective_principle == principle.text_en,
+        "correction.corrective_principle": principle and correction.corrective_principle in principle.wordings_en,
         "correction.anti_pattern": correction.anti_pattern is None
         or (principle and correction.anti_pattern == principle.anti_pattern_en),
         "correction.applicable_conditions": all(map(_CONDITION.fullmatch, correction.applicable_conditions)),

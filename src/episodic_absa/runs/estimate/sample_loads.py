@@ -19,7 +19,7 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.estimate.request_load import LATIN_CHARS_PER_TOKEN, Load, guess_load
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.schemas.absa import Sample, Stage1Result
-from episodic_absa.schemas.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run import Condition
 from episodic_absa.vocabulary import Role, Rules
 

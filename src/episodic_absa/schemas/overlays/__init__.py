@@ -1,0 +1,1 @@
+"""What a condition may change of the advice and of the pipeline."""
