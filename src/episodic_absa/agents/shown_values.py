@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from episodic_absa.final_tuples import asked_targets
 from episodic_absa.memory import STAGE2_SLOT
+from episodic_absa.memory.injection.prompt_slot import prompt_slot
 from episodic_absa.schemas.absa import (
     AspectItem,
     AspectVerdict,
@@ -16,6 +17,7 @@ from episodic_absa.schemas.absa import (
     StructuralRisk,
 )
 from episodic_absa.schemas.role_inputs import MemorySlot
+from episodic_absa.vocabulary import Language
 
 Context = list[tuple[str, Any]]
 
@@ -83,6 +85,11 @@ def shown_pairs(sentiments: Iterable[SentimentItem]) -> list[str]:
 def shown_targets(sentiments: Iterable[SentimentItem]) -> list[str]:
     """Return the targets of the shown pairs; one with two polarities is named once, since it is one question."""
     return asked_targets(sentiments)
+
+
+def slot_entry(slot_name: str, slot: MemorySlot | None, language: Language) -> Context:
+    """Return the entry that shows a bundle in a prompt v2: its sentences, or nothing without a bundle."""
+    return [] if slot is None else [(slot_name, prompt_slot(slot, language))]
 
 
 def shown_aspects(aspects: Iterable[AspectItem]) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Look, Rules
+from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Language, Look, Rules
 
 
 class SupervisorAgent:
@@ -108,7 +108,7 @@ class SupervisorAgent:
         slot, _, meta = await memory.read(sample, stage1) if debate else memory.without_debate()  # the only read
 
         gate = should_inject_advisory_with_reason(signals)
-        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, second_look.look)
+        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, second_look.look, language)
         debated = DebateRun()
         if debate:
             debated = await debate.run(sample, language, stage1, to_debate.slot, asking)
@@ -116,7 +116,7 @@ class SupervisorAgent:
 
         gate2 = should_inject_memory_for_stage2_with_reason(signals)
         to_stage2 = self._inject(
-            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue, second_look.look
+            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue, second_look.look, language
         )  # the same slot, no new retrieval
         verdicts = Verdicts()
         if stage2 and second_look.needs_verdicts(debated.output):
@@ -171,8 +171,9 @@ class SupervisorAgent:
         gate = decide_by(result.memory.injection_trigger_reasons)
         gate2 = decide_by(result.memory.stage2_memory_gate_reasons)
         look = "whole" if result.second_look is None else result.second_look.look
-        to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue, look)
-        to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue, look)
+        language = result.language
+        to_debate = self._inject(self._debate_slot, answer.slot, answer.meta, gate, catalogue, look, language)
+        to_stage2 = self._inject(STAGE2_SLOT, answer.slot, to_debate.meta, gate2, catalogue, look, language)
         if not _asked_stage2(result.calls):
             to_stage2 = _unasked(to_stage2, to_debate.meta)
         seen = result.memory.memory_debate_slot_present_for
@@ -198,6 +199,7 @@ class SupervisorAgent:
         gate: GateDecision[Any],
         catalogue: PrincipleCatalogue,
         look: Look,
+        language: Language,
     ) -> Injection:
         return injection_for(
             target,
@@ -207,6 +209,7 @@ class SupervisorAgent:
             catalogue=catalogue,
             chars_cap=self.settings.memory_prompt_injection_chars_cap,
             has_reader=self._has_reader(target, look),
+            language=language,
         )
 
     def _has_reader(self, target: SlotTarget, look: Look = "whole") -> bool:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field, model_validator
 
+from episodic_absa.final_tuples import asked_targets
 from episodic_absa.language import norm_key
 from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
@@ -13,7 +14,7 @@ from episodic_absa.memory.advice.opened_advice import OpenedAdvice
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
-from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
+from episodic_absa.memory.episodes.leak_guard import LONG_TERM, refuse_text_runs, stored_term
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
 from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
@@ -28,8 +29,10 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     ValidatorOutput,
 )
+from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, ProvenanceV1_1
+from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
 from episodic_absa.vocabulary import (
     DEBATE_CALLS,
@@ -138,7 +141,7 @@ class EpisodicOrchestrator:
         self.condition = condition
         self.settings = settings
         self.store = store
-        self.catalogue = catalogue or load_catalogue()
+        self.catalogue = (catalogue or load_catalogue()).under(condition.rules)
         use_lexical = condition.use_lexical if settings.use_lexical is None else settings.use_lexical
         topk = condition.advice.topk or settings.topk
         self._signatures = SignatureBuilder()
@@ -200,11 +203,20 @@ class EpisodicOrchestrator:
             slot = self._injection.build_slot_payload(self.condition)
             return self._answer(slot, episodes, memory_dangerous_current_n=dangerous_now)
         # The only place where the arms of an experiment differ.
+        targets = tuple(_stored_target(target, text) for target in asked_targets(stage1_atsa.sentiments))
         offer = self._advice.source.offer(
-            AdviceMoment(sample_id or "", signature, tuple(query), tuple(terms), episodes, stored)
+            AdviceMoment(sample_id or "", signature, tuple(query), tuple(terms), episodes, stored, targets)
+        )
+        slot = self._injection.build_slot_payload(
+            self.condition,
+            offer.advisories,
+            offer.warnings,
+            experience=offer.experience,
+            familiarity=offer.familiarity,
+            language=signature.language,
         )
         return self._answer(
-            self._injection.build_slot_payload(self.condition, offer.advisories, offer.warnings),
+            slot,
             episodes,
             memory_blocked_episode_n=offer.build.blocked_episode_n,
             memory_blocked_advisory_n=offer.build.blocked_advisory_n,
@@ -215,6 +227,8 @@ class EpisodicOrchestrator:
             advised_ids=tuple(episode.episode_id for episode in offer.episodes),
             coins=offer.coins,
             matched_chars=offer.matched_chars,
+            repeated_advisory_n=offer.repeated_advisory_n,
+            opposed_advisory_n=offer.opposed_advisory_n,
         )
 
     def close(self) -> None:
@@ -291,7 +305,7 @@ class EpisodicOrchestrator:
     def _answer(
         self,
         slot: SlotPayload,
-        episodes: Sequence[EpisodicMemoryEntryV1_1] | None = None,
+        episodes: Sequence[AnyEpisode] | None = None,
         **counts: Any,
     ) -> SlotAnswer:
         """Return the slot with its record; `episodes` is None if nothing was retrieved."""
@@ -307,17 +321,23 @@ class EpisodicOrchestrator:
             memory_access_policy={"debate": self._visible_to},
             advice_from=condition.advice.source,
             offered_principles=tuple(
-                dict.fromkeys(advisory["evidence"]["principle_id"] for advisory in slot["retrieved"])
+                dict.fromkeys(advisory["evidence"]["principle_id"] for advisory in advisories_in(slot))
             ),
-            offered_chars=sum(len(advisory["message"]) for advisory in slot["retrieved"])
+            offered_chars=sum(len(advisory["message"]) for advisory in advisories_in(slot))
             + sum(map(len, slot["warnings"])),
             **counts,
         )
         return SlotAnswer(slot, condition.memory_mode, meta)
 
 
-def _dangerous_now(episodes: Sequence[EpisodicMemoryEntryV1_1], terms: Sequence[str], text: str) -> int:
+def _dangerous_now(episodes: Sequence[AnyEpisode], terms: Sequence[str], text: str) -> int:
     """Return the number of dangerous pairs whose aspect the sample has, too. It is only logged."""
     pairs = dangerous_pairs(episodes)
     current = {stored_term(norm_key(term, text)) for term in terms} if pairs else set()
     return sum(aspect in current for aspect, _ in pairs)
+
+
+def _stored_target(target: str, text: str) -> str | None:
+    """Return the term by which a target is counted; None for one that is too long to be counted."""
+    term = stored_term(norm_key(target, text))
+    return None if term == LONG_TERM else term

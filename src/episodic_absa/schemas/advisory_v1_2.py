@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
 from episodic_absa.schemas.memory_v1_1 import (
@@ -96,6 +96,30 @@ class AdvisoryBundleV1_2(FrozenModel):
 
 AnyAdvisory = AdvisoryV1_1 | AdvisoryV1_2
 AnyBundle = Annotated[AdvisoryBundleV1_1 | AdvisoryBundleV1_2, Field(discriminator="schema_version")]
+
+
+_BUNDLE: Final[TypeAdapter[AdvisoryBundleV1_1 | AdvisoryBundleV1_2]] = TypeAdapter(AnyBundle)
+
+
+def bundle_of(slot: Mapping[str, Any]) -> AdvisoryBundleV1_1 | AdvisoryBundleV1_2:
+    """Return the bundle of its JSON values.
+
+    Raises:
+        ValidationError: they are no bundle of either schema version.
+    """
+    return _BUNDLE.validate_python(slot)
+
+
+def upgraded(advisory: AdvisoryV1_1) -> AdvisoryV1_2:
+    """Return the same advisory in schema 1.2."""
+    return AdvisoryV1_2(
+        advisory_id=advisory.advisory_id,
+        advisory_type=advisory.advisory_type,
+        message=advisory.message,
+        strength=advisory.strength,
+        relevance_score=advisory.relevance_score,
+        evidence=EvidenceV1_2(**dict(advisory.evidence)),
+    )
 
 
 def advisories_of(bundle: AdvisoryBundleV1_1 | AdvisoryBundleV1_2) -> tuple[AnyAdvisory, ...]:

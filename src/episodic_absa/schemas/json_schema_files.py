@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AdvisoryV1_2, EvidenceV1_2
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -25,11 +26,14 @@ SCHEMA_FOLDER: Final = Path(__file__).with_name("json")
 _MODELS: Final[tuple[type[BaseModel], ...]] = (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
+    AdvisoryBundleV1_2,
     AdvisoryConstraintsV1_1,
     AdvisoryV1_1,
+    AdvisoryV1_2,
     CaseTraceV1_1,
     EpisodicMemoryEntryV1_1,
     EvidenceV1_1,
+    EvidenceV1_2,
     InputSignatureV1_1,
     MemoryMeta,
     Scorecard,

@@ -114,7 +114,7 @@ def advise(
     catalogue: PrincipleCatalogue = CATALOGUE,
 ) -> tuple[AdvisoryV1_1, ...]:
     build = AdvisoryBuilder(catalogue).build_from_episodes(episodes, query or signature(), query_tokens=tokens)
-    return tuple(build.advisories)
+    return tuple(advisory for advisory in build.advisories if isinstance(advisory, AdvisoryV1_1))
 
 
 # CHECKLIST 71

@@ -9,7 +9,7 @@ from episodic_absa.agents.debate.debate import TOPIC, DebateRun, summarise
 from episodic_absa.agents.debate.review_context import TermMap, stage1_terms
 from episodic_absa.agents.debate.speakers import PERSONAS, TARGETS_SPEAKER
 from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.shown_values import Context, shown_pairs, shown_targets
+from episodic_absa.agents.shown_values import Context, shown_pairs, shown_targets, slot_entry
 from episodic_absa.agents.slim_translation import (
     edits_of_judgements,
     edits_of_targets,
@@ -62,7 +62,10 @@ class SlimDebate:
         for index in range(1, self._settings.rounds + 1):
             claims = tuple(_claims(rounds[-1].turns, ask.terms)) if rounds else ()
             outcomes = await asyncio.gather(
-                *(ask.speaker(speaker, index, claims, self._memory(slot, speaker)) for speaker in self._order),
+                *(
+                    ask.speaker(speaker, index, claims, self._memory(slot, speaker, language))
+                    for speaker in self._order
+                ),
                 return_exceptions=True,
             )
             turns = tuple(outcome for outcome in outcomes if not isinstance(outcome, BaseException))
@@ -72,13 +75,15 @@ class SlimDebate:
         spoken = [turn for debate_round in rounds for turn in debate_round.turns]
         summary, counts = DebateSummary(), PolarityCounts()
         if not self._targets_only:
-            summary, counts = await ask.judge(spoken, self._memory(slot, "judge"))
+            summary, counts = await ask.judge(spoken, self._memory(slot, "judge", language))
         personas = tuple(PERSONAS[speaker] for speaker in self._order)
         return DebateRun(DebateOutput(topic=TOPIC, personas=personas, rounds=tuple(rounds), summary=summary), counts)
 
-    def _memory(self, slot: MemorySlot | None, call: DebateCall) -> tuple[MemorySlot | None, Context]:
+    def _memory(
+        self, slot: MemorySlot | None, call: DebateCall, language: Language
+    ) -> tuple[MemorySlot | None, Context]:
         shown = slot if call in self._settings.memory_visible_to else None
-        return shown, [] if shown is None else [(self._slot_name, shown)]
+        return shown, slot_entry(self._slot_name, shown, language)
 
 
 class _SlimAsks:
@@ -97,7 +102,7 @@ class _SlimAsks:
         self, speaker: Speaker, index: int, claims: Sequence[str], memory: tuple[MemorySlot | None, Context]
     ) -> DebateTurn:
         """Return one turn, as edits of Stage1's pairs."""
-        shown, slot_entry = memory
+        shown, entry = memory
         inputs = SpeakerInputs(
             text=self._sample.text,
             language=self._language,
@@ -107,7 +112,7 @@ class _SlimAsks:
             persona=PERSONAS[speaker],
             round_index=index,
         )
-        last: Context = [*([("claims", list(claims))] if claims else []), *slot_entry]
+        last: Context = [*([("claims", list(claims))] if claims else []), *entry]
         edits = await _TURNS[speaker](self, inputs, last)
         return DebateTurn(agent=speaker, proposed_edits=edits)
 
@@ -115,7 +120,7 @@ class _SlimAsks:
         self, turns: Sequence[DebateTurn], memory: tuple[MemorySlot | None, Context]
     ) -> tuple[DebateSummary, PolarityCounts]:
         """Return the judge's decisions about the claims."""
-        shown, slot_entry = memory
+        shown, entry = memory
         inputs = JudgeInputs(
             text=self._sample.text, language=self._language, stage1=self._stage1, turns=tuple(turns), memory=shown
         )
@@ -124,7 +129,7 @@ class _SlimAsks:
             ("text", self._sample.text),
             ("pairs", self._pairs),
             ("claims", claims),
-            *slot_entry,
+            *entry,
         ]
         answer = await self._asking.ask_witness("judge", inputs, context, DecisionsAnswer)
         decisions = answer or DecisionsAnswer(decisions=())

@@ -5,7 +5,7 @@ import asyncio
 from episodic_absa.agents.asking import Asking, first_error
 from episodic_absa.agents.debate.review_context import TermMap
 from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.shown_values import Context, shown_pairs, shown_targets
+from episodic_absa.agents.shown_values import Context, shown_pairs, shown_targets, slot_entry
 from episodic_absa.agents.slim_translation import ate_verdicts_of, atsa_verdicts_of, validator2_of_risks
 from episodic_absa.agents.stage1.validator_processing import process_validator2
 from episodic_absa.agents.stage2.stage2 import Verdicts, numbered_verdicts
@@ -47,7 +47,7 @@ class SlimStage2:
         inputs = ReviewInputs(text=sample.text, language=language, stage1=stage1, review_context=context, memory=slot)
         sentiments = stage1.atsa.sentiments
         pairs = shown_pairs(sentiments)
-        last: Context = [] if slot is None else [(self._slot_name, slot)]
+        last = slot_entry(self._slot_name, slot, language)
         shown: Context = [("text", sample.text), ("targets", shown_targets(sentiments)), *last]
         ate, atsa = await asyncio.gather(
             asking.ask_witness("stage2_ate", inputs, shown, TargetVerdictsAnswer),
@@ -95,9 +95,11 @@ class SlimStage2:
             patched_aspects=aspects,
             patched_sentiments=sentiments,
         )
-        shown: Context = [("text", sample.text), ("pairs", shown_pairs(sentiments))]
-        if slot is not None:
-            shown.append((self._slot_name, slot))
+        shown: Context = [
+            ("text", sample.text),
+            ("pairs", shown_pairs(sentiments)),
+            *slot_entry(self._slot_name, slot, language),
+        ]
         answer = await asking.ask_witness("stage2_validator", inputs, shown, RisksAnswer)
         if answer is None:
             return unchecked_risks(stage1)

@@ -144,7 +144,16 @@ def familiarity_message(targets: Sequence[FamiliarTargetV1_2], language: Languag
         return f"앞선 리뷰 {named[0].of}개 가운데 {listed}에서 최종 대상이었다."
     first, *others = named
     listed = "".join(f"; target {target.position} in {target.seen_in or 'none'}" for target in others)
-    return f"Target {first.position} was a final target in {first.seen_in or 'none'} of {first.of} earlier reviews{listed}."
+    seen = f"{first.seen_in or 'none'} of {first.of} earlier reviews"
+    return f"Target {first.position} was a final target in {seen}{listed}."
+
+
+def counted_message(advisory: AdvisoryV1_2, language: Language) -> str | None:
+    """Return the message that the counts of an advisory demand; None if it holds no counts."""
+    evidence = advisory.evidence
+    if evidence.experience is not None:
+        return experience_message(evidence.experience, language)
+    return familiarity_message(evidence.familiarity, language) if evidence.familiarity else None
 
 
 def counted_texts() -> Iterable[str]:

@@ -23,8 +23,8 @@ class Past(Protocol):
         """Return how changes of a kind turned out; None if too few are decided."""
         ...
 
-    def familiarity(self, moment: AdviceMoment, position: int, term: str) -> Familiarity | None:
-        """Return how often a target was a final target before."""
+    def familiarity(self, moment: AdviceMoment, position: int) -> Familiarity | None:
+        """Return how often the target at a position, counted from 1, was a final target before."""
         ...
 
 
@@ -38,9 +38,11 @@ class CountedPast:
         """Return the counts of the sample's own cell, or of the narrowest wider one that says enough."""
         return self._index_of(moment).experience.of(moment.signature, kind, exclude_source=moment.uid or None)
 
-    def familiarity(self, moment: AdviceMoment, position: int, term: str) -> Familiarity | None:
-        """Return the counts of the target's term."""
-        counts = self._index_of(moment).familiarity
+    def familiarity(self, moment: AdviceMoment, position: int) -> Familiarity | None:
+        """Return the counts of the target's term; None if the term is too long to be counted."""
+        counts, term = self._index_of(moment).familiarity, moment.targets[position - 1]
+        if term is None:
+            return None
         return counts.of(moment.signature.language, term, exclude_source=moment.uid or None)
 
 
@@ -55,11 +57,14 @@ class RandomPast:
         counts = self._index_of(moment).experience
         return counts.of_random_cell(moment.uid, moment.signature, kind, exclude_source=moment.uid or None)
 
-    def familiarity(self, moment: AdviceMoment, position: int, term: str) -> Familiarity | None:
-        """Return the counts of a stored term that the position draws."""
+    def familiarity(self, moment: AdviceMoment, position: int) -> Familiarity | None:
+        """Return the counts of a stored term that uid and position draw."""
         counts, language = self._index_of(moment).familiarity, moment.signature.language
         drawn = counts.random_term(moment.uid, position, language)
-        return None if drawn is None else counts.of(language, drawn, exclude_source=moment.uid or None)
+        # Where true advice says nothing, the control says nothing either.
+        if drawn is None or moment.targets[position - 1] is None:
+            return None
+        return counts.of(language, drawn, exclude_source=moment.uid or None)
 
 
 class WithCounts:
@@ -91,9 +96,7 @@ class WithCounts:
 
     def _targets(self, moment: AdviceMoment) -> list[FamiliarTargetV1_2]:
         counted = (
-            (position, self._past.familiarity(moment, position, term))
-            for position, term in enumerate(moment.targets, start=1)
-            if term is not None
+            (position, self._past.familiarity(moment, position)) for position in range(1, len(moment.targets) + 1)
         )
         return [
             FamiliarTargetV1_2(position=position, seen_in=familiarity.seen_in, of=familiarity.of)

@@ -1,12 +1,15 @@
 """Opens what the `advice` overlay of a condition names, and puts its source together."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
 from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
+from episodic_absa.memory.advice.counted_source import CountedPast, IndexOf, Past, RandomPast, WithCounts
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
+from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.advice.sources import (
     AdviceMoment,
@@ -14,16 +17,21 @@ from episodic_absa.memory.advice.sources import (
     ConstantAdvice,
     EpisodeAdvice,
     Episodes,
+    Offer,
+    OutcomeAdvice,
     PlaceboAdvice,
     WithheldAdvice,
     random_episodes,
     retrieved_episodes,
 )
 from episodic_absa.memory.injection.injection_controller import InjectionController
+from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, MemoryStore
 from episodic_absa.schemas.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.run import Condition
+from episodic_absa.vocabulary import Language, Rules
 
 
 class OpenedAdvice:
@@ -55,12 +63,12 @@ class OpenedAdvice:
         root: Path | None = None,
         keep_last_n: int = DEFAULT_KEEP_LAST_N,
     ) -> None:
-        overlay = condition.advice
+        overlay, rules = condition.advice, condition.rules
         self._retriever = retriever
         retired = retired_principles(overlay, root, catalogue)
         donor_path = donor_store(overlay, root)
         self._donor = MemoryStore(donor_path, keep_last_n=keep_last_n) if donor_path else None
-        from_episodes = partial(
+        self._from_episodes = partial(
             EpisodeAdvice,
             retriever=retriever,
             builder=AdvisoryBuilder(catalogue),
@@ -68,17 +76,27 @@ class OpenedAdvice:
             prohibit_dangerous=prohibit_dangerous,
             retired=retired,
         )
+        self._by_outcome = partial(
+            OutcomeAdvice,
+            retriever=retriever,
+            builder=OutcomeAdvisoryBuilder(catalogue),
+            catalogue=catalogue,
+            firewall=firewall,
+            prohibit_dangerous=prohibit_dangerous,
+            retired=retired,
+        )
+        self._with_counts = partial(WithCounts, firewall=firewall, retired=retired)
         source: AdviceSource
-        if overlay.source == "random":
-            source = from_episodes(random_episodes)
+        if overlay.source == "constant":
+            source = ConstantAdvice(constant_principle(overlay, catalogue, retired), firewall, rules)
+        elif overlay.source == "random":
+            source = self._of_episodes(rules, random_episodes, _own_index, RandomPast(_own_index))
         elif overlay.source == "donor":
-            source = from_episodes(self._donor_episodes)
-        elif overlay.source == "constant":
-            source = ConstantAdvice(constant_principle(overlay, catalogue, retired), firewall)
+            source = self._of_episodes(rules, self._donor_episodes, self._donor_index, CountedPast(self._donor_index))
         else:
-            source = from_episodes(retrieved_episodes)
+            source = self._of_episodes(rules, retrieved_episodes, _own_index, CountedPast(_own_index))
         if overlay.source == "placebo":
-            shown = partial(injection.shown_bundle, condition)
+            shown = partial(_shown, injection, condition)
             source = PlaceboAdvice(source, shown, firewall, match_chars=overlay.matches_chars)
         self.source = WithheldAdvice(source, overlay.withhold) if overlay.withhold else source
 
@@ -87,12 +105,37 @@ class OpenedAdvice:
         if self._donor is not None:
             self._donor.close()
 
+    def _of_episodes(
+        self, rules: Rules, choose: Callable[[AdviceMoment], Episodes], index_of: IndexOf, past: Past
+    ) -> AdviceSource:
+        if rules == "seed":
+            return self._from_episodes(choose)
+        return self._with_counts(self._by_outcome(choose, index_of), past)
+
+    def _donor_index(self, moment: AdviceMoment) -> EpisodeIndex:
+        return _own_index(moment) if self._donor is None else self._donor.load().episode_index
+
     def _donor_episodes(self, moment: AdviceMoment) -> Episodes:
         if self._donor is None:
             return ()
         return self._retriever.retrieve(
             self._donor.load(), moment.signature, moment.query, sample_id=moment.uid or None
         )
+
+
+def _own_index(moment: AdviceMoment) -> EpisodeIndex:
+    return moment.store.episode_index
+
+
+def _shown(injection: InjectionController, condition: Condition, offer: Offer, language: Language) -> AnyBundle | None:
+    return injection.shown_bundle(
+        condition,
+        offer.advisories,
+        offer.warnings,
+        experience=offer.experience,
+        familiarity=offer.familiarity,
+        language=language,
+    )
 
 
 def require_advice(overlay: AdviceOverlay, root: Path | None, catalogue: PrincipleCatalogue) -> None:

@@ -188,9 +188,7 @@ def _risk_key_of(episode: AnyEpisode) -> PrincipleRisk | None:
 
 
 def _contradicted_pairs(cases: Iterable[_Case]) -> frozenset[Pair]:
-    return frozenset(
-        pair for case in cases if case.outcome == "contradicted" for pair in final_pairs(case.episode)
-    )
+    return frozenset(pair for case in cases if case.outcome == "contradicted" for pair in final_pairs(case.episode))
 
 
 def _type_of(case: _Case) -> AdvisoryType:

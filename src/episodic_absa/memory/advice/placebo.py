@@ -15,6 +15,7 @@ from episodic_absa.schemas.advisory_v1_2 import (
     AnyBundle,
     EvidenceV1_2,
     advisories_of,
+    upgraded,
 )
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1
 from episodic_absa.serialization.yaml_file import parse_yaml
@@ -48,11 +49,11 @@ def placebo_advisories(
         lengths, frames = [0], [None]
     if shown.warnings:
         lengths[-1] += sum(map(len, shown.warnings))
-    make = _advisory if shown.schema_version == "1.1" else _advisory_v1_2
-    return tuple(
-        make(rank, compose_placebo(language, chars if match_chars else 0, f"{uid}\0{rank}", terms), frame)
+    placebos = tuple(
+        _advisory(rank, compose_placebo(language, chars if match_chars else 0, f"{uid}\0{rank}", terms), frame)
         for rank, (chars, frame) in enumerate(zip(lengths, frames, strict=True), start=1)
     )
+    return placebos if shown.schema_version == "1.1" else tuple(map(upgraded, placebos))
 
 
 def placebo_counted(
@@ -139,16 +140,4 @@ def _advisory(rank: int, message: str, frame: AnyAdvisory | None) -> AdvisoryV1_
             principle_id=PLACEBO_PRINCIPLE,
             stats=frame.evidence.stats if frame else None,
         ),
-    )
-
-
-def _advisory_v1_2(rank: int, message: str, frame: AnyAdvisory | None) -> AdvisoryV1_2:
-    placebo = _advisory(rank, message, frame)
-    return AdvisoryV1_2(
-        advisory_id=placebo.advisory_id,
-        advisory_type=placebo.advisory_type,
-        message=placebo.message,
-        strength=placebo.strength,
-        relevance_score=placebo.relevance_score,
-        evidence=EvidenceV1_2(**dict(placebo.evidence)),
     )

@@ -226,8 +226,7 @@ def _shipped_catalogue() -> PrincipleCatalogue:
     return replace(
         catalogue,
         entries=tuple(
-            principle.model_copy(update={"v2_wording": wordings.get(principle.principle_id)})
-            for principle in catalogue
+            principle.model_copy(update={"v2_wording": wordings.get(principle.principle_id)}) for principle in catalogue
         ),
         v2_sha256=hashlib.sha256(content).hexdigest(),
     )

@@ -23,8 +23,8 @@ from episodic_absa.schemas.advisory_v1_2 import (
     AdvisoryV1_2,
     AnyAdvisory,
     AnyBundle,
-    EvidenceV1_2,
     advisories_of,
+    upgraded,
 )
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1, InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
@@ -243,22 +243,16 @@ class ConstantAdvice:
 
     def offer(self, moment: AdviceMoment) -> Offer:
         """Return one advisory with the principle's text."""
-        principle_id = self._principle.principle_id
-        evidence = EvidenceV1_1(source_episode_ids=(), risk_tags=(), principle_id=principle_id)
-        advisory: AnyAdvisory = AdvisoryV1_1(
+        advisory = AdvisoryV1_1(
             advisory_id="adv_000001",
             advisory_type="consistency_anchor",
             message=self._principle.text(moment.signature.language),
             # The highest values, so that the control is not at a disadvantage against retrieved advice.
             strength="strong",
             relevance_score=1.0,
-            evidence=evidence,
+            evidence=EvidenceV1_1(source_episode_ids=(), risk_tags=(), principle_id=self._principle.principle_id),
         )
-        if self._rules == "v2":
-            advisory = AdvisoryV1_2(
-                **dict(advisory.model_copy(update={"schema_version": "1.2"})) | {"evidence": EvidenceV1_2(**dict(evidence))}
-            )
-        build = AdvisoryBuild(advisories=(advisory,))
+        build = AdvisoryBuild(advisories=(upgraded(advisory) if self._rules == "v2" else advisory,))
         return _offer(self._firewall.screen(build, moment.terms), build, ())
 
 

@@ -10,15 +10,28 @@ from typing import Any, Final, Literal, NamedTuple
 from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.memory.injection.advisory_injection_gate import GateDecision
+from episodic_absa.memory.injection.prompt_slot import (
+    STRENGTH_ORDER,
+    prompt_slot,
+    shorter_principle,
+    shrink_sentences,
+)
+from episodic_absa.schemas.advisory_v1_2 import (
+    AdvisoryBundleV1_2,
+    AdvisoryV1_2,
+    AnyAdvisory,
+    AnyBundle,
+    advisories_in,
+    advisories_of,
+    numbered,
+    upgraded,
+)
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleMetaV1_1, AdvisoryBundleV1_1, AdvisoryV1_1
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import InjectionSkip, Strength
+from episodic_absa.vocabulary import InjectionSkip, Language
 
 SlotPayload = dict[str, Any]
-_STRENGTH_ORDER: Final[dict[Strength, int]] = {"weak": 0, "moderate": 1, "strong": 2}
-_SHORTEST_PRINCIPLE: Final = 40
-_CUT_MARK: Final = "…"
 
 
 @dataclass(frozen=True)
@@ -53,9 +66,12 @@ class InjectionController:
     def build_slot_payload(
         self,
         condition: Condition,
-        advisories: Sequence[AdvisoryV1_1] = (),
+        advisories: Sequence[AnyAdvisory] = (),
         warnings: Sequence[str] = (),
         *,
+        experience: Sequence[AdvisoryV1_2] = (),
+        familiarity: AdvisoryV1_2 | None = None,
+        language: Language = "en",
         debate_enabled: bool = True,
     ) -> SlotPayload:
         """Return the bundle as JSON values, shrunk to the cap.
@@ -63,45 +79,87 @@ class InjectionController:
         A bundle that cannot be shrunk enough stays whole, for the log; `injection_for` then shows nothing.
 
         Args:
-            condition: its flags decide whether the bundle is masked.
+            condition: its flags decide whether the bundle is masked, its rules which schema the bundle has.
             advisories: in rank order, three at most.
             warnings: label-free texts for withheld advice.
+            experience: under rules v2, one advisory per kind of change at most.
+            familiarity: under rules v2, the advisory about the targets.
+            language: of the sample; the cap counts what its prompts show.
             debate_enabled: False records that nothing was retrieved.
         """
-        bundle = self._bundle(condition, advisories, warnings, debate_enabled=debate_enabled)
-        if self._chars_cap is not None:
-            bundle = shrink_to_cap(bundle, self._chars_cap) or bundle
-        return bundle.model_dump(mode="json")
+        counted = _Counted(tuple(experience), familiarity)
+        bundle = self._bundle(condition, advisories, warnings, counted, debate_enabled=debate_enabled)
+        return (self._shrunk(bundle, language) or bundle).model_dump(mode="json")
 
     def shown_bundle(
-        self, condition: Condition, advisories: Sequence[AdvisoryV1_1], warnings: Sequence[str]
-    ) -> AdvisoryBundleV1_1 | None:
+        self,
+        condition: Condition,
+        advisories: Sequence[AnyAdvisory],
+        warnings: Sequence[str],
+        *,
+        experience: Sequence[AdvisoryV1_2] = (),
+        familiarity: AdvisoryV1_2 | None = None,
+        language: Language = "en",
+    ) -> AnyBundle | None:
         """Return the bundle that a prompt would show if a gate opens, None if it would show nothing."""
-        bundle = self._bundle(condition, advisories, warnings)
-        if self._chars_cap is not None:
+        bundle = self._bundle(condition, advisories, warnings, _Counted(tuple(experience), familiarity))
+        shrunk = self._shrunk(bundle, language)
+        return shrunk if shrunk and (advisories_of(shrunk) or shrunk.warnings) else None
+
+    def _shrunk(self, bundle: AnyBundle, language: Language) -> AnyBundle | None:
+        if self._chars_cap is None:
+            return bundle
+        if isinstance(bundle, AdvisoryBundleV1_1):
             return shrink_to_cap(bundle, self._chars_cap)
-        return bundle if bundle.retrieved or bundle.warnings else None
+        return shrink_sentences(bundle, self._chars_cap, language)
 
     def _bundle(
         self,
         condition: Condition,
-        advisories: Sequence[AdvisoryV1_1],
+        advisories: Sequence[AnyAdvisory],
         warnings: Sequence[str],
+        counted: "_Counted",
         *,
         debate_enabled: bool = True,
-    ) -> AdvisoryBundleV1_1:
+    ) -> AnyBundle:
         masked = condition.injection_mask
-        return AdvisoryBundleV1_1(
-            memory_on=condition.memory_mode == "on" and not masked,
-            retrieved=() if masked else tuple(advisories),
-            warnings=() if masked else tuple(warnings),
-            meta=AdvisoryBundleMetaV1_1(
-                memory_mode=condition.memory_mode,
-                topk=self._topk if condition.retrieval_execute else 0,
-                masked_injection=masked,
-                retrieval_executed=condition.retrieval_execute and debate_enabled,
-            ),
+        memory_on = condition.memory_mode == "on" and not masked
+        meta = AdvisoryBundleMetaV1_1(
+            memory_mode=condition.memory_mode,
+            topk=self._topk if condition.retrieval_execute else 0,
+            masked_injection=masked,
+            retrieval_executed=condition.retrieval_execute and debate_enabled,
         )
+        shown_warnings = () if masked else tuple(warnings)
+        if condition.rules == "seed":
+            seed = tuple(advisory for advisory in advisories if isinstance(advisory, AdvisoryV1_1))
+            return AdvisoryBundleV1_1(
+                memory_on=memory_on, retrieved=() if masked else seed, warnings=shown_warnings, meta=meta
+            )
+        if masked:
+            return AdvisoryBundleV1_2(memory_on=memory_on, meta=meta)
+        retrieved = tuple(
+            upgraded(advisory) if isinstance(advisory, AdvisoryV1_1) else advisory for advisory in advisories
+        )
+        experience = numbered(counted.experience, first=len(retrieved) + 1)
+        familiarity = numbered(
+            () if counted.familiarity is None else (counted.familiarity,), first=len(retrieved) + len(experience) + 1
+        )
+        return AdvisoryBundleV1_2(
+            memory_on=memory_on,
+            retrieved=numbered(retrieved),
+            experience=experience,
+            familiarity=familiarity[0] if familiarity else None,
+            warnings=shown_warnings,
+            meta=meta,
+        )
+
+
+class _Counted(NamedTuple):
+    """What is counted over the store, for one sample."""
+
+    experience: tuple[AdvisoryV1_2, ...] = ()
+    familiarity: AdvisoryV1_2 | None = None
 
 
 class Injection(NamedTuple):
@@ -109,7 +167,7 @@ class Injection(NamedTuple):
 
     target: SlotTarget
     slot: SlotPayload | None
-    """What the prompt shows; None if nothing."""
+    """The bundle whose content the prompt shows; None if it shows nothing. See `prompt_slot`."""
     meta: MemoryMeta
 
     def into(self, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,6 +184,7 @@ def injection_for(
     catalogue: PrincipleCatalogue,
     chars_cap: int | None = None,
     has_reader: bool = True,
+    language: Language = "en",
 ) -> Injection:
     """Return whether a prompt shows the slot, with the record of the decision and its reason.
 
@@ -137,15 +196,16 @@ def injection_for(
         catalogue: says whether the top advisory expects a change.
         chars_cap: the most characters of a slot; None is no limit.
         has_reader: whether any call of the pipeline sees this slot.
+        language: of the sample; what is counted is what its prompts show.
     """
     exposed = has_reader and (meta.exposed_to_debate if target.stage == "debate" else meta.exposed_to_stage2)
-    chars = len(canonical_json(slot))
+    chars = len(canonical_json(prompt_slot(slot, language)))
     skip: InjectionSkip = ""
     if not exposed:
         skip = "not_exposed"
     elif not gate.allowed:
         skip = "gate_closed"
-    elif not slot["retrieved"] and not slot["warnings"]:
+    elif not advisories_in(slot) and not slot["warnings"]:
         skip = "empty_bundle"
     elif chars_cap is not None and chars > chars_cap:
         skip = "char_cap"
@@ -181,7 +241,7 @@ def shrink_to_cap(bundle: AdvisoryBundleV1_1, chars_cap: int) -> AdvisoryBundleV
     while _excess(bundle, chars_cap) > 0 and len(bundle.retrieved) > 1:
         weakest = min(
             reversed(bundle.retrieved),
-            key=lambda advisory: (_STRENGTH_ORDER[advisory.strength], advisory.relevance_score),
+            key=lambda advisory: (STRENGTH_ORDER[advisory.strength], advisory.relevance_score),
         )
         kept = tuple(advisory for advisory in bundle.retrieved if advisory is not weakest)
         bundle = bundle.model_copy(update={"retrieved": kept})
@@ -200,13 +260,5 @@ def _excess(bundle: AdvisoryBundleV1_1, chars_cap: int) -> int:
 
 def _with_shorter_principle(advisory: AdvisoryV1_1, *, by: int) -> AdvisoryV1_1:
     """Cut the principle at a word boundary, to 40 characters or more. The bracketed outcome stays whole."""
-    principle, mark, outcome = advisory.message.partition(OUTCOME_MARK)
-    boundaries = [
-        position for position, character in enumerate(principle) if character == " " and position >= _SHORTEST_PRINCIPLE
-    ]
-    if not boundaries:
-        return advisory
-    wanted = len(principle) - by - len(_CUT_MARK)
-    cut = max((boundary for boundary in boundaries if boundary <= wanted), default=boundaries[0])
-    shorter = principle[:cut].rstrip() + _CUT_MARK + mark + outcome
-    return advisory.model_copy(update={"message": shorter}) if len(shorter) < len(advisory.message) else advisory
+    shorter = shorter_principle(advisory.message, OUTCOME_MARK, by=by)
+    return advisory if shorter is None else advisory.model_copy(update={"message": shorter})

@@ -21,7 +21,8 @@ from episodic_absa.memory.situations.situation_episode import (
     situation_episode,
 )
 from episodic_absa.memory.store.memory_store import MemoryStore
-from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.vocabulary import EpisodeType, Expects, Language
 
 _CASE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")
@@ -162,7 +163,7 @@ class AgentMemory:
     ) -> None:
         self.close()
 
-    def _expected(self, advisories: Sequence[AdvisoryV1_1]) -> Expects | None:
+    def _expected(self, advisories: Sequence[AnyAdvisory]) -> Expects | None:
         """Return what the principle of the first message asks for."""
         principle = self._catalogue.get(advisories[0].evidence.principle_id) if advisories else None
         return principle.expects if principle is not None else None

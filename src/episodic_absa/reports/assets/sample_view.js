@@ -101,10 +101,15 @@ function gateLine(name, gate) {
     gate.skip ? [": ", inWords("skip", gate.skip), " ", code(gate.skip)] : null);
 }
 
+function countedWords([level, low, high]) {
+  return [inWords("level", level), say(`, confirmed in ${number(low)} to ${number(high)} of the decided cases (90 % interval)`, `, 결과가 정해진 사례 중 확인 비율 ${number(low)}~${number(high)} (90 % 구간)`)];
+}
+
 function advice(advisory) {
   const facts = [
     inWords("advice", advisory.type), inWords("strength", advisory.strength), `${say("relevance", "관련도")} ${number(advisory.relevance)}`,
-    [say("from ", "출처 "), joined(advisory.sources.map(code), ", ")], advisory.shown ? say("shown", "제시됨") : say("not shown", "제시하지 않음")];
+    advisory.sources.length ? [say("from ", "출처 "), joined(advisory.sources.map(code), ", ")] : null,
+    advisory.counted ? countedWords(advisory.counted) : null, advisory.shown ? say("shown", "제시됨") : say("not shown", "제시하지 않음")].filter((fact) => fact !== null);
   return el("blockquote", { class: advisory.shown ? "advice" : "advice unseen" },
     el("p", {}, quoted(advisory.message)), el("footer", {}, code(advisory.principle), " ", joined(facts, " · ")));
 }
@@ -115,6 +120,8 @@ function withheldLine(blocked) {
     advisories: (n) => say(`${n} advisories blocked`, `조언 ${n}개 차단`),
     demoted: (n) => say(`${n} demoted`, `${n}개 강등`),
     firewall: (n) => say(`${n} dropped by the label firewall`, `라벨 방화벽이 ${n}개 제거`),
+    repeated: (n) => say(`${n} repeated a principle`, `원칙이 겹치는 조언 ${n}개 제외`),
+    opposed: (n) => say(`${n} asked for the opposite`, `반대되는 조언 ${n}개 제외`),
   };
   const counts = Object.entries(blocked).filter(([, n]) => n > 0).map(([kind, n]) => words[kind](n));
   return counts.length ? el("li", {}, el("b", {}, say("withheld ", "차단 ")), counts.join("; ")) : null;

@@ -1,12 +1,13 @@
 """Reads outputs and traces of a cell for the report's explorer and latencies, a line at a time."""
 
 import logging
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import fsum
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel
 
@@ -26,7 +27,7 @@ from episodic_absa.reports.data.sample_detail import (
 )
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, TRACES
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.advisory_v1_2 import AnyBundle, advisories_of
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision, OverrideDecisionLine
@@ -48,6 +49,9 @@ class ReviewFacts:
     domain: str
     case_type: str
     gold: str
+
+
+_NUMBER: Final = re.compile(r"[0-9]+")
 
 
 @dataclass
@@ -92,7 +96,7 @@ class _Traced:
     """The extract of a trace that is kept until its output is read."""
 
     text: str
-    bundle: AdvisoryBundleV1_1
+    bundle: AnyBundle
     answering_ms: float | None
     waited_ms: float | None
     error_message: str
@@ -245,14 +249,17 @@ def _parts(
 
 def _count_principles(parts: SampleParts, principles: dict[str, PrincipleCount]) -> None:
     shown = set(parts.stage2.advisories_ids) if parts.stage2 else set()
-    advisories = parts.bundle.retrieved if parts.bundle else ()
+    advisories = advisories_of(parts.bundle) if parts.bundle else ()
     retrieved = Counter(advisory.evidence.principle_id for advisory in advisories)
     injected = {advisory.evidence.principle_id for advisory in advisories if advisory.advisory_id in shown}
     for advisory in advisories:
         count = principles.setdefault(advisory.evidence.principle_id, PrincipleCount())
         count.advisory_type = advisory.advisory_type
         # The text in brackets is about the past case, not about the principle.
-        count.messages.add(advisory.message.partition(" [")[0])
+        principle_text = advisory.message.partition(" [")[0]
+        # Counts differ from sample to sample; the table names what is counted.
+        is_counted = advisory.advisory_type in ("experience", "familiarity")
+        count.messages.add(_NUMBER.sub("n", principle_text) if is_counted else principle_text)
     for principle in retrieved:
         principles[principle].retrieved += 1
         principles[principle].injected += principle in injected

@@ -17,8 +17,8 @@ from episodic_absa.schemas.absa import (
     Stage2Result,
     StructuralRisk,
 )
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, advisories_of
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputMeta, OutputSecondLook
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
@@ -41,7 +41,7 @@ class SampleParts:
     debate: DebateOutput | None = None
     stage2: Stage2Result | None = None
     moderator: ModeratorOutput | None = None
-    bundle: AdvisoryBundleV1_1 | None = None
+    bundle: AnyBundle | None = None
     overrides: tuple[OverrideDecision, ...] = ()
     patches: tuple[PatchLogEntry, ...] = ()
     changes: tuple[ChangeRecord, ...] | None = None
@@ -145,17 +145,8 @@ def memory_json(parts: SampleParts) -> str:
         "calls": meta.retrieval_calls,
         "ids": list(meta.retrieved_ids),
         "advisories": [
-            {
-                "id": advisory.advisory_id,
-                "type": advisory.advisory_type,
-                "strength": advisory.strength,
-                "relevance": advisory.relevance_score,
-                "principle": advisory.evidence.principle_id,
-                "sources": list(advisory.evidence.source_episode_ids),
-                "message": advisory.message,
-                "shown": advisory.advisory_id in shown,
-            }
-            for advisory in (parts.bundle.retrieved if parts.bundle else ())
+            _advisory(advisory, shown=advisory.advisory_id in shown)
+            for advisory in (advisories_of(parts.bundle) if parts.bundle else ())
         ],
         "warnings": list(parts.bundle.warnings) if parts.bundle else [],
         "debate": _gate(meta.injection_trigger_reasons, meta.injection_skip_reason, meta.prompt_injection_chars),
@@ -170,6 +161,8 @@ def memory_json(parts: SampleParts) -> str:
             "advisories": meta.memory_blocked_advisory_n,
             "demoted": meta.memory_demoted_advisory_n,
             "firewall": meta.firewall_dropped_n,
+            "repeated": meta.repeated_advisory_n,
+            "opposed": meta.opposed_advisory_n,
         },
         "expects": meta.advisory_expects,
         "followed": followed_advice(parts.card) if was_injected(parts.card) else None,
@@ -179,6 +172,23 @@ def memory_json(parts: SampleParts) -> str:
         tags = list(output.store_reason_tags)
         value["store"] = [output.store_decision, output.store_skip_reason, tags, output.episode_id]
     return canonical_json(value)
+
+
+def _advisory(advisory: AnyAdvisory, *, shown: bool) -> Json:
+    value: Json = {
+        "id": advisory.advisory_id,
+        "type": advisory.advisory_type,
+        "strength": advisory.strength,
+        "relevance": advisory.relevance_score,
+        "principle": advisory.evidence.principle_id,
+        "sources": list(advisory.evidence.source_episode_ids),
+        "message": advisory.message,
+        "shown": shown,
+    }
+    experience = advisory.evidence.experience if isinstance(advisory, AdvisoryV1_2) else None
+    if experience is not None:
+        value["counted"] = [experience.level, experience.rate_low, experience.rate_high]
+    return value
 
 
 def _tuple(term: str, polarity: str | None, span: Span | None, names: TermNames) -> Json:

@@ -100,17 +100,23 @@ def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str,
 
 
 def decision_hashes(pipeline: PipelineSettings, condition: Condition) -> dict[str, str]:
-    """Return the hashes of what decides under rules v2: table, thresholds of the gates and, if it is heard, the reader.
+    """Return the hashes of what rules v2 add: table, gates, texts of principles and, if it is heard, the reader.
 
     The keys are those of the manifest. Seed rules depend on none of them.
 
     Raises:
         ConfigError: the settings and the condition contradict each other.
     """
-    if condition.rules == "seed":
+    wording = load_catalogue().v2_sha256
+    if condition.rules == "seed" or wording is None:
         return {}
     reader = {"reader_sha256": reader_fingerprint()} if pipeline.under(condition).reader else {}
-    return {"adoption_sha256": adoption_sha256(), "gates_sha256": gate_rules_sha256(), **reader}
+    return {
+        "adoption_sha256": adoption_sha256(),
+        "gates_sha256": gate_rules_sha256(),
+        "wording_sha256": wording,
+        **reader,
+    }
 
 
 def advice_hashes(config: ExperimentConfig, condition: Condition) -> dict[str, str]:

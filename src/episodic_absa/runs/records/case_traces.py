@@ -10,7 +10,7 @@ from episodic_absa.memory import SignatureBuilder, SlotAnswer
 from episodic_absa.memory.episodes.episode_builder import risk_vector
 from episodic_absa.runs.records.scoring import coverage_of
 from episodic_absa.schemas.absa import DebateOutput, DebateTurn, Sample
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.advisory_v1_2 import bundle_of
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.case_trace import (
@@ -51,7 +51,7 @@ class Tracer:
             ),
             stage1_output=result.stage1,
             debate_log=tuple(_debate_log(result.debate)),
-            memory_bundle=AdvisoryBundleV1_1.model_validate(result.memory_bundle),
+            memory_bundle=bundle_of(result.memory_bundle),
             retrieval=TraceRetrieval(
                 k=result.memory.retrieved_k,
                 hit=result.memory.retrieved_k > 0,
@@ -101,7 +101,7 @@ class Tracer:
             input_signature=self._signatures.build(sample.text, sample.language_code, 0),
             stage1_output=None,
             debate_log=(),
-            memory_bundle=AdvisoryBundleV1_1.model_validate(empty_slot.slot),
+            memory_bundle=bundle_of(empty_slot.slot),
             retrieval=TraceRetrieval(k=0, hit=False, returned_ids=()),
             final_output=None,
             risk=TraceRisk(

@@ -63,6 +63,7 @@ def build_manifest(
         weights_sha256=hashes["weights_sha256"],
         adoption_sha256=hashes.get("adoption_sha256"),
         gates_sha256=hashes.get("gates_sha256"),
+        wording_sha256=hashes.get("wording_sha256"),
         reader_sha256=hashes.get("reader_sha256"),
         conditions=ManifestConditions(
             file=config.conditions_file.path.name,

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from episodic_absa.schemas.absa import Change, FinalResult, Stage1Result
+from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1, EpisodeId, InputSignatureV1_1, RiskTags, SchemaVersion
+from episodic_absa.schemas.memory_v1_1 import EpisodeId, InputSignatureV1_1, RiskTags, SchemaVersion
 from episodic_absa.schemas.run_files.scorecard import Coverage
 from episodic_absa.vocabulary import DebateCall, MemoryMode
 
@@ -71,7 +72,7 @@ class CaseTraceV1_1(FrozenModel):  # noqa: N801 - V1_1 marks what is persisted
     input_signature: InputSignatureV1_1
     stage1_output: Stage1Result | None
     debate_log: tuple[DebateLogEntry, ...]
-    memory_bundle: AdvisoryBundleV1_1
+    memory_bundle: AnyBundle
     retrieval: TraceRetrieval
     final_output: FinalResult | None
     risk: TraceRisk

@@ -117,6 +117,8 @@ class Manifest(_Recorded):
     """The table that decides changes under rules v2; None under seed rules."""
     gates_sha256: str | None = None
     """The thresholds of the memory's gates under rules v2; None under seed rules and in older runs."""
+    wording_sha256: str | None = None
+    """The texts of principles under rules v2; None under seed rules and in older runs."""
     reader_sha256: str | None = None
     """The reader's rules, weights and calibration; None if no reader is heard."""
     conditions: ManifestConditions

@@ -15,7 +15,8 @@ from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.jsonl_file import read_jsonl_file
 from episodic_absa.schemas.advice_overlay import AdviceOverlay
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1, EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, advisories_of
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import AdviceFrom, Language
@@ -60,12 +61,12 @@ def _promises(cell: CellFiles) -> list[_Promise]:
     ]
 
 
-def _bundle(trace: TraceLine) -> AdvisoryBundleV1_1:
+def _bundle(trace: TraceLine) -> AnyBundle:
     return trace.case_trace.memory_bundle
 
 
 def _principles(trace: TraceLine) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(advisory.evidence.principle_id for advisory in _bundle(trace).retrieved))
+    return tuple(dict.fromkeys(advisory.evidence.principle_id for advisory in advisories_of(_bundle(trace))))
 
 
 def _record(overlay: AdviceOverlay, trace: TraceLine) -> Iterator[str]:
@@ -135,19 +136,25 @@ def _constant(overlay: AdviceOverlay, trace: TraceLine) -> Iterator[str]:
     memory, bundle = trace.memory, _bundle(trace)
     left_out = any(coin.withheld for coin in memory.coins) or memory.firewall_dropped_n > 0
     meant = () if left_out else (overlay.principle,)
-    if _principles(trace) != meant or len(bundle.retrieved) > 1 or bundle.warnings or memory.advised_ids:
+    if _principles(trace) != meant or len(advisories_of(bundle)) > 1 or bundle.warnings or memory.advised_ids:
         yield f"something else than {overlay.principle} was offered"
 
 
 def _placebo(overlay: AdviceOverlay, trace: TraceLine) -> Iterator[str]:
     memory, bundle = trace.memory, _bundle(trace)
-    messages = [advisory.message for advisory in bundle.retrieved]
+    messages = [advisory.message for advisory in advisories_of(bundle)]
+    if any(map(_holds_counts, advisories_of(bundle))):
+        yield "the placebo holds counts"
     if bundle.warnings or set(_principles(trace)) - {PLACEBO_PRINCIPLE} or not all(map(_says_nothing, messages)):
         yield "the placebo says something"
     if overlay.matches_chars and abs(memory.offered_chars - memory.matched_chars) > (
         PLACEBO_TOLERANCE * memory.matched_chars
     ):
         yield f"the placebo has {memory.offered_chars} characters; {memory.matched_chars} are due within 10 %"
+
+
+def _holds_counts(advisory: AnyAdvisory) -> bool:
+    return isinstance(advisory, AdvisoryV1_2) and bool(advisory.evidence.experience or advisory.evidence.familiarity)
 
 
 def _says_nothing(message: str) -> bool:

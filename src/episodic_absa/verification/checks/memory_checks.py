@@ -8,6 +8,7 @@ from typing import Any, Final
 from episodic_absa.errors import LeakageError
 from episodic_absa.language import effective_language, find_aspect_term, find_polarity_word
 from episodic_absa.memory import load_catalogue
+from episodic_absa.memory.advice.counted_advice import counted_message
 from episodic_absa.memory.episodes.leak_guard import (
     TextRuns,
     refuse_forbidden_keys,
@@ -16,7 +17,8 @@ from episodic_absa.memory.episodes.leak_guard import (
 )
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, advisories_of
+from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EpisodicMemoryEntryV1_1
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
@@ -122,7 +124,7 @@ def check_messages(cell: CellFiles) -> Findings:
         bundle, stage1 = trace.case_trace.memory_bundle, trace.case_trace.stage1_output
         terms = [item.aspect_term for item in stage1.ate.aspects] if stage1 else []
         terms += [item.aspect_term for item in stage1.atsa.sentiments] if stage1 else []
-        for wording in (*(advisory.message for advisory in bundle.retrieved), *bundle.warnings):
+        for wording in (*(advisory.message for advisory in advisories_of(bundle)), *bundle.warnings):
             if find_polarity_word(wording) is not None:
                 yield f"{_uid(trace)}: an advisory or warning names a label"
             else:
@@ -144,12 +146,47 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
         bundle = trace.case_trace.memory_bundle
         recorded = (bundle.memory_on, bundle.meta.memory_mode, bundle.meta.topk)
         holds = recorded == meant and bundle.meta.masked_injection == condition.injection_mask
-        holds = holds and not (condition.injection_mask and (bundle.retrieved or bundle.warnings))
+        holds = holds and not (condition.injection_mask and (advisories_of(bundle) or bundle.warnings))
+        holds = holds and (bundle.schema_version == "1.1") == (condition.rules == "seed")
         sources = {episode_id for advisory in bundle.retrieved for episode_id in advisory.evidence.source_episode_ids}
         # A placebo names the episodes that it stands in for.
         own = trace.memory.advice_from in ("retrieved", "placebo")
         holds = holds and sources <= set(trace.memory.retrieved_ids if own else trace.memory.advised_ids)
         yield None if holds else f"{_uid(trace)}: the bundle contradicts the condition's flags or what was retrieved"
+
+
+def check_one_voice(cell: CellFiles) -> Findings:
+    """Under rules v2 a bundle has one advisory per principle, and no advice to hold beside advice to change."""
+    # CHECKLIST 249
+    if cell.known_manifest.condition.rules == "seed":
+        raise NotApplicableError("seed rules allow several advisories of a principle")
+    catalogue = load_catalogue()
+    for trace in cell.traces.valid():
+        bundle = trace.case_trace.memory_bundle
+        if not isinstance(bundle, AdvisoryBundleV1_2):
+            continue
+        retrieved = [advisory.evidence.principle_id for advisory in bundle.retrieved]
+        kinds = [advisory.evidence.experience.kind for advisory in bundle.experience if advisory.evidence.experience]
+        known = [principle for principle in map(catalogue.get, retrieved) if principle is not None]
+        # A placebo has one principle for all its texts, which is none of the catalogue.
+        holds = len({principle.principle_id for principle in known}) == len(known)
+        holds = holds and len(set(kinds)) == len(kinds) and len({principle.expects for principle in known}) < 2
+        yield None if holds else f"{_uid(trace)}: the bundle repeats a principle or contradicts itself"
+
+
+def check_counted_messages(cell: CellFiles) -> Findings:
+    """Under rules v2 the numbers in messages about experience and familiarity are those of their evidence."""
+    # CHECKLIST 247, 248
+    if cell.known_manifest.condition.rules == "seed":
+        raise NotApplicableError("seed rules have neither experience nor familiarity")
+    for trace in cell.traces.valid():
+        language = trace.case_trace.input_signature.language
+        for advisory in advisories_of(trace.case_trace.memory_bundle):
+            meant = None if isinstance(advisory, AdvisoryV1_1) else counted_message(advisory, language)
+            if meant is not None:
+                yield (
+                    None if meant == advisory.message else f"{_uid(trace)}: a message gives other numbers than counted"
+                )
 
 
 def check_store_lines(cell: CellFiles) -> Findings:
@@ -263,6 +300,8 @@ MEMORY_CHECKS: Final[Mapping[str, Check]] = {
     "slot_record": check_slot_record,
     "messages": check_messages,
     "bundle_matches_flags": check_bundle_matches_flags,
+    "one_voice": check_one_voice,
+    "counted_messages": check_counted_messages,
     "store_lines": check_store_lines,
     "store_ids": check_store_ids,
     "store_keys": check_store_keys,

@@ -166,6 +166,7 @@ def check_samples(cell: CellFiles) -> Findings:
 _DECIDING: Final = {
     "adoption_sha256": "table of adoption",
     "gates_sha256": "file of gate thresholds",
+    "wording_sha256": "file of the principles' texts under rules v2",
     "reader_sha256": "reader",
 }
 """What decides under rules v2, by its key in the manifest."""

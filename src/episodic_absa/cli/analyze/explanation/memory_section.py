@@ -1,7 +1,7 @@
 """The section "Memory": the episodes retrieved, the advice made of them, who saw it, and what was withheld."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from rich.text import Text
 
@@ -9,7 +9,10 @@ from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import shown_text
 from episodic_absa.cli.analyze.explanation.reason_words import INJECTION_SKIP_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row
+from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.vocabulary import InjectionSkip
+
+_ADVISORY_ROWS: Final = {"experience": "experience", "familiarity": "familiarity"}
 
 
 def memory_rows(result: SampleResult) -> Iterable[Row]:
@@ -45,8 +48,8 @@ def memory_rows(result: SampleResult) -> Iterable[Row]:
     )
     bundle = result.memory_bundle
     unseen = not memory.prompt_injection_chars and not memory.stage2_memory_injected
-    for advisory in bundle["retrieved"]:
-        yield "advisory", _advisory(advisory, unseen=unseen)
+    for advisory in advisories_in(bundle):
+        yield _ADVISORY_ROWS.get(advisory["advisory_type"], "advisory"), _advisory(advisory, unseen=unseen)
     for warning in bundle["warnings"]:
         yield "warning", Text(shown_text(warning), style="yellow")
     if memory.advisory_expects:
@@ -72,6 +75,13 @@ def _withheld(result: SampleResult) -> Iterable[Row]:
         yield "withheld", Text(f"{memory.memory_blocked_advisory_n} ({memory.memory_block_reason}; {failures})")
     if memory.memory_demoted_advisory_n:
         yield "demoted", Text(str(memory.memory_demoted_advisory_n))
+    if memory.repeated_advisory_n:
+        yield (
+            "repeated",
+            Text(f"{memory.repeated_advisory_n} left out: a better ranked one has the same principle"),
+        )
+    if memory.opposed_advisory_n:
+        yield "opposed", Text(f"{memory.opposed_advisory_n} left out: a better ranked one asks for the opposite")
     if memory.memory_dangerous_current_n:
         yield "dangerous", Text(f"{memory.memory_dangerous_current_n} past failures concern an aspect of this review")
     if memory.firewall_dropped_n:
@@ -85,12 +95,22 @@ def _gate(reasons: Sequence[str], skip: InjectionSkip, shown: str) -> Text:
     return Text.assemble(gate, f"  not shown: {skip}", (f" ({INJECTION_SKIP_WORDS[skip]})", "dim"))
 
 
-def _advisory(advisory: dict[str, Any], *, unseen: bool) -> Text:
+def _advisory(advisory: Mapping[str, Any], *, unseen: bool) -> Text:
     evidence = advisory["evidence"]
     head = (
         f"{advisory['advisory_id']} {advisory['advisory_type']}, {advisory['strength']}, "
-        f"relevance {advisory['relevance_score']:.2f}, "
-        f"{evidence['principle_id']} from {', '.join(evidence['source_episode_ids'])}"
+        f"relevance {advisory['relevance_score']:.2f}, {evidence['principle_id']}{_origin(evidence)}"
     )
     first_line = Text.assemble("(shown to nobody) " if unseen else "", shown_text(head), style="dim")
     return Text.assemble(first_line, "\n", shown_text(advisory["message"]))
+
+
+def _origin(evidence: Mapping[str, Any]) -> str:
+    """Return where an advisory comes from: its episodes, or the cases that were counted."""
+    if evidence["source_episode_ids"]:
+        return f" from {', '.join(evidence['source_episode_ids'])}"
+    experience = evidence.get("experience")
+    if experience is None:
+        return ""
+    low, high = experience["rate_low"], experience["rate_high"]
+    return f" ({experience['level']}; confirmed in {low:.2f} to {high:.2f} of the decided cases, 90 % interval)"
