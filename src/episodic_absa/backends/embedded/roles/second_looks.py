@@ -116,8 +116,9 @@ def _records(experience: Any) -> Iterator[tuple[ChangeKind, Record]]:
 def _known_targets(familiarity: Any) -> Iterator[KnownTarget]:
     for target in _listed(_evidence(familiarity).get("familiarity")):
         counts = [target.get(key) for key in KnownTarget._fields] if isinstance(target, dict) else []
-        if counts and all(isinstance(count, int) and count >= 0 for count in counts) and counts[0]:
-            yield KnownTarget(*counts)
+        match counts:
+            case [int(position), int(seen_in), int(of)] if position >= 1 and 0 <= seen_in <= of:
+                yield KnownTarget(position, seen_in, of)
 
 
 def _evidence(advisory: Any) -> dict[str, Any]:
