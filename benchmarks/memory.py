@@ -30,6 +30,7 @@ from episodic_absa.memory import AdvisoryBuilder, InjectionController, LabelFire
 from episodic_absa.memory.advice.principles import load_catalogue
 from episodic_absa.memory.retrieval.episode_index import tokens_of
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.serialization.canonical_json import canonical_json
 
 LATEST = Path(__file__).with_name("latest.json")
@@ -54,7 +55,7 @@ class ToBundle:
         self._firewall = LabelFirewall()
         self._injection = InjectionController(topk=3)
 
-    def __call__(self, episodes: Sequence[EpisodicMemoryEntryV1_1], case: Case) -> dict[str, Any]:
+    def __call__(self, episodes: Sequence[AnyEpisode], case: Case) -> dict[str, Any]:
         build = self._advisories.build_from_episodes(
             episodes, case.signature, query_tokens=tokens_of(case.query), prohibit_dangerous=True
         )
@@ -78,10 +79,10 @@ def plain(path: Path) -> Callable[[Case], dict[str, Any]]:
     return read
 
 
-def scan(entries: Iterable[EpisodicMemoryEntryV1_1], case: Case) -> list[EpisodicMemoryEntryV1_1]:
+def scan(entries: Iterable[AnyEpisode], case: Case) -> list[AnyEpisode]:
     """Rank by a full scan."""
     query, wanted = case.signature, tokens_of(case.query)
-    ranked: dict[tuple[int, float], list[EpisodicMemoryEntryV1_1]] = {}
+    ranked: dict[tuple[int, float], list[AnyEpisode]] = {}
     for entry in entries:
         signature = entry.input_signature
         shared = len(set(signature.detected_structure) & set(query.detected_structure))
@@ -92,7 +93,7 @@ def scan(entries: Iterable[EpisodicMemoryEntryV1_1], case: Case) -> list[Episodi
         summary = tokens_of((entry.case_summary.symptom, entry.case_summary.rationale_summary))
         lexical = len(wanted & summary) / len(wanted) if wanted else 0.0
         ranked.setdefault((overlap, lexical), []).append(entry)
-    chosen: list[EpisodicMemoryEntryV1_1] = []
+    chosen: list[AnyEpisode] = []
     for rank in sorted(ranked, reverse=True):
         equals = ranked[rank][::-1]
         while equals and len(chosen) < 3:
@@ -103,7 +104,7 @@ def scan(entries: Iterable[EpisodicMemoryEntryV1_1], case: Case) -> list[Episodi
     return chosen
 
 
-def kind_of(entry: EpisodicMemoryEntryV1_1) -> tuple[str, str, str]:
+def kind_of(entry: AnyEpisode) -> tuple[str, str, str]:
     return entry.correction.principle_id, entry.action_taken, entry.episode_type
 
 

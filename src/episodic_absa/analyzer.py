@@ -23,6 +23,7 @@ from episodic_absa.language.language_codes import checked_language_code
 from episodic_absa.language.review_text import checked_review
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.memory import EpisodicMemorySettings
+from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.pipeline import build_pipeline
 from episodic_absa.schemas.absa import Sample
 
@@ -190,6 +191,37 @@ class Analyzer:
             async for outcome in outcomes:
                 self._analyzed_n += 1
                 yield outcome
+
+    def feedback(self, uid: str, verdict: str, *, aspect: str | None = None) -> bool:
+        """Write what a person says about a result to the memory; return whether it is new, once it is on disk.
+
+        The verdict is no label: it beats what reader and referee say about the changes of that sample. A repeated one
+        changes nothing, another one replaces it, and only samples analysed later see it.
+
+        Args:
+            uid: of the sample, as it was given to `analyze` or stands in the result.
+            verdict: `right`, `wrong` or `unsure`.
+            aspect: one target of the result; None for the whole result.
+
+        Raises:
+            ConfigError: the condition writes no memory.
+            InputError: the verdict is no such word, or the store knows no such sample or target.
+            MemoryStoreError: the store cannot be read or written.
+
+        Example:
+            >>> from episodic_absa import Analyzer
+            >>> with Analyzer(condition="C2", store="judged.jsonl") as analyzer:
+            ...     result = analyzer.analyze("The room was clean, but the breakfast was cold.", uid="r1")
+            ...     analyzer.feedback("r1", "right"), analyzer.feedback("r1", "right")
+            (True, False)
+        """
+        condition = self._pipeline.memory.condition
+        if not condition.store_write:
+            raise ConfigError(
+                f"condition {condition.name} writes no memory, so it keeps no feedback; use one that does, such as C2",
+                key="condition",
+            )
+        return give_feedback(self._pipeline.store, uid, verdict, aspect).is_new
 
     def close(self) -> None:
         """Close the backend, the store and the background thread. A second call does nothing."""

@@ -87,7 +87,9 @@ Effort = Literal["one_call", "stage1", "adaptive", "full"]
 """How much is asked per sample: one ask; Stage1; a second look where something is at stake; or everything."""
 Speaker = Literal["epm", "tan", "cj"]
 DebateCall = Literal[Speaker, "judge"]
-Role = Literal["ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint"]
+Role = Literal[
+    "ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint", "referee"
+]
 """The questions a sample asks of a model."""
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E", "P", "T"]
 """P and T belong to rules v2."""

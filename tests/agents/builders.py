@@ -321,8 +321,9 @@ def run_sample(
     language_code: str | None = None,
     rules: Rules = "seed",
     reader: Reader | None = None,
+    referee: bool = False,
 ) -> SampleResult:
-    agent = SupervisorAgent(backend, settings, debate_slot_name=slot_name, rules=rules, reader=reader)
+    agent = SupervisorAgent(backend, settings, debate_slot_name=slot_name, rules=rules, reader=reader, referee=referee)
     sample = Sample(uid=uid, text=text, language_code=language_code)
     return asyncio.run(agent.run(sample, memory_of(store, condition, pipeline=settings, **(memory or {}))))
 

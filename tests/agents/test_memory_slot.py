@@ -399,7 +399,7 @@ def test_a_slot_can_be_named_like_no_key_of_any_prompt(tmp_path: Path) -> None:
     in_two = PipelineSettings(debate=twice, stage1=Stage1Settings(joint=False))
     b.run_v2_sample(split, tmp_path / "split.jsonl", settings=in_two)
     asks = [*seed.asks, *joint.asks, *split.asks]
-    assert {ask.role for ask in split.asks} == {ask.role for ask in seed.asks} == set(ROLE_SPECS) - {"joint"}
+    assert {ask.role for ask in split.asks} == {ask.role for ask in seed.asks} == set(ROLE_SPECS) - {"joint", "referee"}
     used = {key for ask in asks for key in keys(ask)}
     assert {"persona", "history", "pairs", "targets", "claims"} <= used <= RESERVED_KEYS
 

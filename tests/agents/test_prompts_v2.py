@@ -18,6 +18,7 @@ from episodic_absa.schemas.slim_answers import (
     JointAnswer,
     JudgementsAnswer,
     PairVerdictsAnswer,
+    RefereeAnswer,
     RisksAnswer,
     TargetsAnswer,
     TargetVerdictsAnswer,
@@ -38,6 +39,7 @@ ANSWERS: dict[str, type[BaseModel]] = {
     "stage2_ate": TargetVerdictsAnswer,
     "stage2_atsa": PairVerdictsAnswer,
     "stage2_validator": RisksAnswer,
+    "referee": RefereeAnswer,
 }
 HEADS = {"en": "Examples", "ko": "예시"}
 PROMPTS = [(role, language) for role in ANSWERS for language in HEADS]

@@ -16,7 +16,7 @@ from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, Role
 
 def test_every_role_has_an_entry_a_prompt_and_embedded_rules() -> None:
     roles = list(get_args(Role))
-    assert roles == list(ROLE_SPECS) == [*b.EVERY_ROLE, "joint"]
+    assert roles == list(ROLE_SPECS) == [*b.EVERY_ROLE, "joint", "referee"]
     assert list(V1_ROLES) == list(b.EVERY_ROLE)
     assert all(instructions(prompt_name(role, "seed", "en")) for role in V1_ROLES)
     assert list(prompt_versions()) == [f"{role}.v1" for role in V1_ROLES]

@@ -119,7 +119,7 @@ def write(
     index: int = 0,
     seed: int = 7,
     used_in_eval: bool = False,
-    **flags: bool,
+    **flags: Any,
 ) -> StoreDecision:
     stage1 = stage1 or stage1_of(NEG, text=text)
     sentiments = tuple(

@@ -23,6 +23,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     EvidenceV1_1,
     InputSignatureV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.canonical_json import canonical_json
 
 EPISODE: dict[str, Any] = {
@@ -57,9 +58,35 @@ BUNDLE: dict[str, Any] = {
     "warnings": ["Do not hurry."],
     "meta": META,
 }
+CHANGE: dict[str, Any] = {"adopted": True, "kind": "flip", "outcome": "confirmed", "outcome_by": "reader"}
+EPISODE_1_2: dict[str, Any] = {
+    **EPISODE,
+    "schema_version": "1.2",
+    "changes": [CHANGE],
+    "outcome": "confirmed",
+    "outcome_by": "reader",
+}
+TALLY: dict[str, Any] = {
+    "kind": "tally",
+    "language": "en",
+    "schema_version": "1.2",
+    "source_id": "r1",
+    "terms": ["room"],
+}
+VERDICT: dict[str, Any] = {
+    "aspect": None,
+    "kind": "verdict",
+    "schema_version": "1.2",
+    "source_id": "r1",
+    "verdict": "right",
+}
 OBJECTS: dict[type[BaseModel], dict[str, Any]] = {
     InputSignatureV1_1: EPISODE["input_signature"],
     EpisodicMemoryEntryV1_1: EPISODE,
+    EpisodicMemoryEntryV1_2: EPISODE_1_2,
+    ChangeOutcomeV1_2: CHANGE,
+    TallyV1_2: TALLY,
+    VerdictV1_2: VERDICT,
     EvidenceV1_1: EVIDENCE,
     AdvisoryConstraintsV1_1: CONSTRAINTS,
     AdvisoryV1_1: ADVISORY,
@@ -69,6 +96,10 @@ OBJECTS: dict[type[BaseModel], dict[str, Any]] = {
 FILES: dict[type[BaseModel], str] = {
     InputSignatureV1_1: "input_signature_v1_1.json",
     EpisodicMemoryEntryV1_1: "episodic_memory_entry_v1_1.json",
+    EpisodicMemoryEntryV1_2: "episodic_memory_entry_v1_2.json",
+    ChangeOutcomeV1_2: "change_outcome_v1_2.json",
+    TallyV1_2: "tally_v1_2.json",
+    VerdictV1_2: "verdict_v1_2.json",
     EvidenceV1_1: "evidence_v1_1.json",
     AdvisoryConstraintsV1_1: "advisory_constraints_v1_1.json",
     AdvisoryV1_1: "advisory_v1_1.json",
@@ -185,6 +216,18 @@ REFUSED: list[tuple[type[BaseModel], tuple[str | int, ...], Any]] = [
     (EpisodicMemoryEntryV1_1, ("provenance", "created_from_split"), "dev"),
     (EpisodicMemoryEntryV1_1, ("provenance", "sample_index"), -1),
     (EpisodicMemoryEntryV1_1, ("provenance", "source_id"), None),
+    (EpisodicMemoryEntryV1_2, ("schema_version",), "1.1"),
+    (EpisodicMemoryEntryV1_2, ("outcome",), "success"),
+    (EpisodicMemoryEntryV1_2, ("outcome_by",), "gold"),
+    (EpisodicMemoryEntryV1_2, ("changes",), [{**CHANGE, "polarity": "positive"}]),
+    (EpisodicMemoryEntryV1_2, ("changes",), [{**CHANGE, "aspect_term": "room"}]),
+    (ChangeOutcomeV1_2, ("kind",), "merge"),
+    (ChangeOutcomeV1_2, ("outcome_by",), "person"),
+    (ChangeOutcomeV1_2, ("adopted",), 1),
+    (VerdictV1_2, ("verdict",), "positive"),
+    (VerdictV1_2, ("source_id",), ""),
+    (VerdictV1_2, ("kind",), "tally"),
+    (TallyV1_2, ("language",), "fr"),
     (InputSignatureV1_1, ("language",), "fr"),
     (InputSignatureV1_1, ("language",), "unknown"),
     (InputSignatureV1_1, ("detected_structure",), []),
@@ -217,7 +260,7 @@ REFUSED: list[tuple[type[BaseModel], tuple[str | int, ...], Any]] = [
 ]
 
 
-# CHECKLIST 37, 61, 68, 72, 76, 77, 79, 98, 99, 100
+# CHECKLIST 37, 61, 68, 245, 246, 72, 76, 77, 79, 98, 99, 100
 @pytest.mark.parametrize(
     ("model", "path", "bad"),
     REFUSED,

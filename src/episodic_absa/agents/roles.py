@@ -18,12 +18,13 @@ from episodic_absa.schemas.role_inputs import (
     AteInputs,
     AtsaInputs,
     JudgeInputs,
+    RefereeInputs,
     ReviewInputs,
     SpeakerInputs,
     Validator2Inputs,
     ValidatorInputs,
 )
-from episodic_absa.schemas.slim_answers import JointAnswer
+from episodic_absa.schemas.slim_answers import JointAnswer, RefereeAnswer
 from episodic_absa.vocabulary import SPEAKERS, Role
 
 
@@ -45,6 +46,7 @@ ROLE_SPECS: Final[dict[Role, RoleSpec]] = {
     "stage2_atsa": RoleSpec("stage2", ReviewInputs, AtsaReviewAnswer),
     "stage2_validator": RoleSpec("stage2", Validator2Inputs, Validator2Answer),
     "joint": RoleSpec("stage1", AteInputs, JointAnswer),
+    "referee": RoleSpec("outcome", RefereeInputs, RefereeAnswer),
 }
-V1_ROLES: Final[tuple[Role, ...]] = tuple(role for role in ROLE_SPECS if role != "joint")
-"""The roles that prompts v1 instruct; one joint ask is new in v2."""
+V1_ROLES: Final[tuple[Role, ...]] = tuple(role for role in ROLE_SPECS if role not in ("joint", "referee"))
+"""The roles that prompts v1 instruct; one joint ask and the referee are new in v2."""

@@ -41,6 +41,8 @@ RESERVED_KEYS: Final = frozenset(
         "pairs",
         "targets",
         "claims",
+        "A",
+        "B",
         STAGE2_SLOT.name,
         *ReviewContext.model_fields,
     }

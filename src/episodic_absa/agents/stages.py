@@ -108,7 +108,12 @@ def seed_stages(settings: PipelineSettings, debate_slot_name: str, allowlist: fr
 
 
 def v2_stages(
-    settings: PipelineSettings, debate_slot_name: str, allowlist: frozenset[str], reader: Reader | None
+    settings: PipelineSettings,
+    debate_slot_name: str,
+    allowlist: frozenset[str],
+    reader: Reader | None,
+    *,
+    referee: bool = False,
 ) -> Stages:
     """Return the stages of the second version: slim prompts, independent speakers, one decision per change."""
     rules = load_adoption_rules()
@@ -123,5 +128,5 @@ def v2_stages(
         V2GateReading(load_gate_rules(), reader),
         AdaptiveLook(reader, rules.reader) if settings.effort == "adaptive" else WholeLook(),
         {"whole": whole, "targets": targets},
-        V2Rules(settings, stage2, rules, reader),
+        V2Rules(settings, stage2, rules, reader, referee=referee),
     )

@@ -53,6 +53,7 @@ class SupervisorAgent:
         allowlist: short terms that count as targets beside the built-in ones.
         rules: which prompts and decisions are in force.
         reader: the independent witness of rules v2; None leaves it out.
+        referee: whether rules v2 ask the referee how a change turned out.
 
     Raises:
         ConfigError: prompts already use `debate_slot_name` as a key.
@@ -67,6 +68,7 @@ class SupervisorAgent:
         allowlist: frozenset[str] = frozenset(),
         rules: Rules = "seed",
         reader: Reader | None = None,
+        referee: bool = False,
     ) -> None:
         if problem := slot_name_problem(debate_slot_name):
             raise ConfigError(f"io.{problem}", key="io.slot_memory_name")
@@ -77,7 +79,7 @@ class SupervisorAgent:
         self._stages = (
             seed_stages(self.settings, debate_slot_name, allowlist)
             if rules == "seed"
-            else v2_stages(self.settings, debate_slot_name, allowlist, reader)
+            else v2_stages(self.settings, debate_slot_name, allowlist, reader, referee=referee)
         )
 
     async def run(

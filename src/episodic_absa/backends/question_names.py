@@ -16,6 +16,7 @@ _ASKED_FOR: Final[dict[Role, str]] = {
     "stage2_ate": "the second look at aspects",
     "stage2_atsa": "the second look at sentiments",
     "stage2_validator": "the second look at structural risks",
+    "referee": "the better of two results",
 }
 
 

@@ -15,6 +15,7 @@ import typer
 from episodic_absa.cli.analyze.analyze_command import analyze
 from episodic_absa.cli.check.check_command import check, verify
 from episodic_absa.cli.compare.compare_command import compare
+from episodic_absa.cli.feedback.feedback_command import feedback
 from episodic_absa.cli.init.init_command import init
 from episodic_absa.cli.memory.memory_commands import memory_app
 from episodic_absa.cli.quick_help import QuickHelpGroup
@@ -43,6 +44,7 @@ app.command()(check)
 app.command()(verify)
 app.command()(report)
 app.command()(compare)
+app.command()(feedback)
 app.add_typer(memory_app, name="memory")
 
 

@@ -15,6 +15,7 @@ from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_cata
 from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.memory.episodes.leak_guard import LONG_TERM, refuse_text_runs, stored_term
+from episodic_absa.memory.episodes.sample_tally import tally_of
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
 from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
@@ -32,7 +33,7 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
 from episodic_absa.vocabulary import (
     DEBATE_CALLS,
@@ -76,6 +77,11 @@ class EpisodicMemorySettings(FrozenModel):
     firewall: FirewallMode = "drop"
     selective_storage: Flag = True
     """Whether only episodes that there is a reason to keep are stored; False stores every sample."""
+    referee: Flag = False
+    """Whether the referee is asked about adopted and narrowly refused changes: one more request for such a sample.
+
+    Only rules v2 have a referee, and only a condition that writes to its store asks it.
+    """
 
     @model_validator(mode="before")
     @classmethod
@@ -257,6 +263,8 @@ class EpisodicOrchestrator:
     ) -> StoreDecision:
         """Build the episode of a sample and store it if the condition writes and there is a reason to keep it.
 
+        Under rules v2 a condition that writes also stores the tally of every sample, plain ones included.
+
         Args:
             text: the review; it is only compared with the episode, so that no part of it is stored.
             text_id: the uid of the sample.
@@ -275,7 +283,7 @@ class EpisodicOrchestrator:
 
         Raises:
             LeakageError: the episode repeats the text or holds words outside the closed vocabulary.
-            MemoryStoreError: the episode could not be written. The store is unchanged.
+            MemoryStoreError: episode or tally could not be written. The store is unchanged.
         """
         if not self.condition.store_write:
             return StoreDecision(store_decision="skipped", store_skip_reason="store_write_disabled")
@@ -287,8 +295,10 @@ class EpisodicOrchestrator:
             sample_index=sample_index,
             seed=seed,
         )
-        draft = self._episodes.build(text, signature, stage1, outcome, moderator_summary, provenance)
+        build = self._episodes.build if self.condition.rules == "seed" else self._episodes.build_with_outcome
+        draft: AnyDraft = build(text, signature, stage1, outcome, moderator_summary, provenance)
         refuse_text_runs(draft, text, signature.language)
+        tally = None if teaching is None else tally_of(draft)
         if self.settings.selective_storage:
             skip: StoreSkip
             if teaching is None:
@@ -296,10 +306,12 @@ class EpisodicOrchestrator:
             else:
                 tags, skip = teaching_tags(teaching), "plain_sample"
             if not tags:
+                if tally is not None:
+                    self.store.append_tally(tally)
                 return StoreDecision(store_decision="skipped", store_skip_reason=skip)
         else:
             tags = ("gate_disabled",)
-        entry = self.store.append(draft)
+        entry = self.store.append(draft, tally=tally)
         return StoreDecision(store_decision="stored", store_reason_tags=tags, episode_id=entry.episode_id)
 
     def _answer(

@@ -9,7 +9,7 @@ from episodic_absa.schemas.run import Condition
 
 
 def build_experiment_pipeline(
-    config: ExperimentConfig, *, backend: Backend, condition: Condition, store: Path
+    config: ExperimentConfig, *, backend: Backend, condition: Condition, store: Path, referee: bool | None = None
 ) -> Pipeline:
     """Return the pipeline of one condition.
 
@@ -18,6 +18,7 @@ def build_experiment_pipeline(
         backend: answers every call; pipelines of other conditions may share it.
         condition: one of the experiment, or another one to measure with.
         store: the file of the condition's memory.
+        referee: whether the referee is asked; None: as the experiment says.
 
     Raises:
         ConfigError: the allowlist cannot be read.
@@ -32,4 +33,5 @@ def build_experiment_pipeline(
         debate_slot_name=file.io.slot_memory_name,
         keep_last_n=file.episodic_memory.keep_last_n,
         root=config.root,
+        referee=referee,
     )

@@ -1,11 +1,9 @@
 """The files of one cell: appended sample by sample, journalled, and cut back to a common sample when a run resumes."""
 
 import fcntl
-import hashlib
-import io
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from itertools import accumulate
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample, last_line_sha256
 from episodic_absa.runs.kept_samples import KeptSamples, failed_indices, kept_sample_n
 from episodic_absa.schemas.run_files.journal_line import STORE_KEY, CommittedSample, JournalLine, StoreStart
 from episodic_absa.schemas.run_files.manifest import Manifest
@@ -131,7 +130,7 @@ class RunDirectory:
             self._open(name, size=last.offsets[name] if last else 0)
         self._open(JOURNAL, size=ends[covered - 1] if covered else 0)
         if changes_store or self._owns_store:
-            self._cut_store(last.store_size if last else None)
+            self._cut_store(last.store_size if last else None, {entry.uid for entry in entries[covered:]})
         return Resumed(
             covered,
             lost_n,
@@ -171,7 +170,7 @@ class RunDirectory:
             sample_index=sample.sample_index,
             uid=sample.uid,
             offsets=offsets,
-            store_last_sha256=_last_line_sha256(self._store) if self._store is not None else None,
+            store_last_sha256=last_line_sha256(self._store) if self._store is not None else None,
         )
         self._append(JOURNAL, json_line(entry))
 
@@ -207,7 +206,7 @@ class RunDirectory:
     def _note_store_start(self, store: Path, *, is_copied: bool) -> None:
         if not self._owns_store:
             start = StoreStart(
-                offsets={"store": _size(store)}, store_last_sha256=_last_line_sha256(store), is_copied=is_copied
+                offsets={"store": _size(store)}, store_last_sha256=last_line_sha256(store), is_copied=is_copied
             )
             self.write_json(_STORE_START, start)
 
@@ -218,19 +217,14 @@ class RunDirectory:
         if known is None or (isinstance(known, StoreStart) and known.is_copied):
             return  # nothing is committed: the copy, which a kill may have cut short, is made again
         end = known.store_size or 0
-        fits = _size(self._store) >= end and _last_line_sha256(self._store, end=end) == known.store_last_sha256
-        if fits and not finished:
-            # A kill leaves at most one episode that is not journalled yet.
-            with open(self._store, "rb") if self._store.exists() else io.BytesIO() as file:
-                file.seek(end)
-                fits = b"\n" not in file.read()[:-1]
-        if not fits:
+        fits = _size(self._store) >= end and last_line_sha256(self._store, end=end) == known.store_last_sha256
+        if not fits or not (finished or ends_in_one_sample(self._store, end)):
             raise RunDirectoryError(
                 f"{self._store} is not as the run in {self.path} left it; restore it, or choose another run_id",
                 path=self._store,
             )
 
-    def _cut_store(self, size: int | None) -> None:
+    def _cut_store(self, size: int | None, redone: Collection[str]) -> None:
         """Cut the store to a journalled size, or a store outside the directory to its size before the first sample."""
         if self._store is None or not self._store.exists():
             return
@@ -238,7 +232,7 @@ class RunDirectory:
             start = self._store_start()
             size = start.store_size if start else None
         if size is not None and size < _size(self._store):
-            _cut(self._store, size)
+            cut_store(self._store, size, redone)
 
     def _is_covered(self, entry: JournalLine) -> bool:
         """Return whether all files still hold what the entry commits."""
@@ -248,7 +242,7 @@ class RunDirectory:
             return True
         if _size(self._store) < entry.store_size:
             return False
-        return _last_line_sha256(self._store, end=entry.store_size) == entry.store_last_sha256
+        return last_line_sha256(self._store, end=entry.store_size) == entry.store_last_sha256
 
     def _open(self, name: str, *, size: int) -> None:
         file = DurableFile(self.path / name)
@@ -288,26 +282,3 @@ def _line_count(path: Path) -> int:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _cut(path: Path, size: int) -> None:
-    file = DurableFile(path)
-    try:
-        file.cut(size)
-    finally:
-        file.close()
-
-
-def _last_line_sha256(store: Path, *, end: int | None = None) -> str | None:
-    """Return the sha256 of the last line of a store, None for an empty one."""
-    size = _size(store) if end is None else end
-    if not size:
-        return None
-    with open(store, "rb") as file:
-        step, data = 4096, b""
-        start = size
-        while start > 0 and b"\n" not in data[:-1]:
-            start = max(0, start - step)
-            file.seek(start)
-            data = file.read(size - start)
-    return hashlib.sha256(data[data[:-1].rfind(b"\n") + 1 :]).hexdigest()

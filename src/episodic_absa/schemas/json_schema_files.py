@@ -18,6 +18,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     EvidenceV1_1,
     InputSignatureV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -31,12 +32,16 @@ _MODELS: Final[tuple[type[BaseModel], ...]] = (
     AdvisoryV1_1,
     AdvisoryV1_2,
     CaseTraceV1_1,
+    ChangeOutcomeV1_2,
     EpisodicMemoryEntryV1_1,
+    EpisodicMemoryEntryV1_2,
     EvidenceV1_1,
     EvidenceV1_2,
     InputSignatureV1_1,
     MemoryMeta,
     Scorecard,
+    TallyV1_2,
+    VerdictV1_2,
 )
 
 

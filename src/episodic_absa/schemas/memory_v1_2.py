@@ -5,7 +5,8 @@ final targets of a sample) and verdicts (what a person said about a result). Fie
 that is the order of a canonical line.
 """
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -101,3 +102,45 @@ class VerdictV1_2(FrozenModel):
 AnyDraft = EpisodeDraftV1_1 | EpisodeDraftV1_2
 AnyEpisode = EpisodicMemoryEntryV1_1 | EpisodicMemoryEntryV1_2
 """An episode of either version. One of 1.1 has no changes and counts as open."""
+CountedLine = TallyV1_2 | VerdictV1_2
+"""A line of a store that only counts: nothing is retrieved from it."""
+StoreLine = AnyEpisode | CountedLine
+
+# Quotes inside a JSON string are escaped, so a match is a key with its value. No episode has such a pair.
+_COUNTED_KIND = re.compile(rb'"kind":\s*"(tally|verdict)"')
+# An episode of 1.1 holds this version nowhere; in one of 1.2 only the parts are of 1.1.
+_VERSION_1_2 = re.compile(rb'"schema_version":\s*"1\.2"')
+_EPISODE_START: Final = b'{"action_taken":'
+_validate_1_1 = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
+_validate_1_2 = EpisodicMemoryEntryV1_2.__pydantic_validator__.validate_json
+_validate_tally = TallyV1_2.__pydantic_validator__.validate_json
+_validate_verdict = VerdictV1_2.__pydantic_validator__.validate_json
+
+
+def is_episode_line(line: bytes) -> bool:
+    """Return whether a line of a store is meant as an episode. The line is not parsed."""
+    return line.startswith(_EPISODE_START) or _COUNTED_KIND.search(line) is None
+
+
+def validated_episode(line: bytes) -> AnyEpisode:
+    """Return the episode of a line, in the version that the line names.
+
+    Raises:
+        ValidationError: the line is no episode.
+    """
+    validate = _validate_1_2 if _VERSION_1_2.search(line) else _validate_1_1
+    episode: AnyEpisode = validate(line)
+    return episode
+
+
+def validated_line(line: bytes) -> StoreLine:
+    """Return the value of a line of a store.
+
+    Raises:
+        ValidationError: the line is none of the three kinds.
+    """
+    kind = None if line.startswith(_EPISODE_START) else _COUNTED_KIND.search(line)
+    if kind is None:
+        return validated_episode(line)
+    counted: CountedLine = _validate_tally(line) if kind[1] == b"tally" else _validate_verdict(line)
+    return counted

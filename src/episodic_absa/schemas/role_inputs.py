@@ -13,7 +13,7 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
 )
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.vocabulary import Language, Speaker
+from episodic_absa.vocabulary import Language, Polarity, Speaker
 
 MemorySlot = dict[str, Any]
 """A dumped advisory bundle. A seed prompt holds the same values, a prompt v2 the sentences of them."""
@@ -61,6 +61,20 @@ class ReviewInputs(AteInputs):
     stage1: Stage1Result
     review_context: ReviewContext
     memory: MemorySlot | None = None
+
+
+class ListedPair(FrozenModel):
+    """One pair of a list that the referee compares."""
+
+    aspect_term: str
+    polarity: Polarity
+
+
+class RefereeInputs(AteInputs):
+    """For the referee: two lists of pairs. Nothing says who made which."""
+
+    list_a: tuple[ListedPair, ...]
+    list_b: tuple[ListedPair, ...]
 
 
 class Validator2Inputs(ReviewInputs):

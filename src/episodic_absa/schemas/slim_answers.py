@@ -6,7 +6,7 @@ the model is asked again.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
@@ -17,6 +17,7 @@ from episodic_absa.vocabulary import POLARITIES, RISK_IDS, SentenceLabel
 ItemT = TypeVar("ItemT", bound="SlimModel")
 KEEP: Final = "keep"
 DROP: Final = "drop"
+Choice = Literal["A", "B", "equal"]
 
 _Term = Annotated[str, Field(validation_alias=AliasChoices("term", "target", "aspect_term", "aspect"))]
 _Target = Annotated[str, Field(validation_alias=AliasChoices("target", "term", "aspect_term", "aspect"))]
@@ -174,3 +175,26 @@ class RisksAnswer(SlimAnswer):
 
     risks: Annotated[tuple[NamedRisk, ...], BeforeValidator(_readable(NamedRisk))]
     label: _Label = None
+
+
+_NAMES_OF_CHOICES: Final[dict[str, Choice]] = {
+    "a": "A",
+    "b": "B",
+    **dict.fromkeys(("equal", "same", "tie", "both", "neither", "none", "동일", "같음"), "equal"),
+}
+
+
+def _choice(value: Any) -> Any:
+    """Return the list that is meant: `list A`, `a.` and `A` are one answer."""
+    if not isinstance(value, str):
+        return value
+    words = value.casefold().replace("list", "").replace("목록", "").strip(" .:\"'")
+    return _NAMES_OF_CHOICES.get(words, value)
+
+
+class RefereeAnswer(SlimModel):
+    """Which of two lists of pairs fits the text better."""
+
+    better: Annotated[
+        Choice, BeforeValidator(_choice), Field(validation_alias=AliasChoices("better", "answer", "choice", "verdict"))
+    ]

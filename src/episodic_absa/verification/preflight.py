@@ -244,7 +244,9 @@ def _given_store_lines(
         yield "error", check, f"{given} is not sound; `episodic-absa memory check` names the bad lines"
         return
     with MemoryStore(given) as store:
-        sources = [entry.provenance.source_id for entry in store.load()]
+        stored = store.load()
+        sources = [entry.provenance.source_id for entry in stored]
+        counted = list(stored.episode_index.familiarity.sources)
     evaluated = {labelled.sample.uid for labelled in data.splits[config.file.data.process_split]} if data else set()
     known_n = sum(source in evaluated for source in sources)
     yield _counted(
@@ -254,6 +256,12 @@ def _given_store_lines(
         f"{known_n} of {len(sources)} episodes come from samples that are evaluated",
         f"{len(sources)} episodes, none from a sample that is evaluated",
     )
+    # Familiarity counts samples that left no episode, too.
+    counted_n = sum(source in evaluated for source in counted)
+    if counted_n and not known_n:
+        yield _counted(
+            config, check, counted_n, f"{counted_n} of {len(counted)} tallies come from samples that are evaluated", ""
+        )
 
 
 def _key_lines(backbone: BackboneSettings) -> Iterator[_Said]:

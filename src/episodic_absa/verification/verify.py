@@ -24,6 +24,7 @@ from episodic_absa.verification.checks.findings import Findings, NotApplicableEr
 from episodic_absa.verification.checks.memory_checks import MEMORY_CHECKS
 from episodic_absa.verification.checks.metric_checks import GRID_METRIC_CHECKS, METRIC_CHECKS
 from episodic_absa.verification.checks.origin_checks import ORIGIN_CHECKS
+from episodic_absa.verification.checks.outcome_checks import OUTCOME_CHECKS
 from episodic_absa.verification.checks.result_checks import RESULT_CHECKS
 from episodic_absa.verification.integrity_file import files_seen, write_results
 from episodic_absa.vocabulary import Rules
@@ -33,6 +34,7 @@ _CELL_CHECKS: Final = {
     **FILE_CHECKS,
     **RESULT_CHECKS,
     **DECISION_CHECKS,
+    **OUTCOME_CHECKS,
     **METRIC_CHECKS,
     **MEMORY_CHECKS,
     **ARM_CHECKS,

@@ -86,6 +86,7 @@ def test_a_record_holds_kind_from_to_witnesses_score_adopted_and_reason() -> Non
     (change,) = decided(debate, reader=TableReader(food=ReaderView(0.9, "negative", 0.7)))
     written = change.model_dump(mode="json")
     assert ChangeRecord.model_validate(written) == change
+    assert (written.pop("outcome"), written.pop("outcome_by")) == (None, None)
     assert [witness["who"] for witness in written.pop("witnesses")] == list(WITNESSES)
     assert written == {
         "change_id": "chg_001",

@@ -35,6 +35,7 @@ from episodic_absa.schemas.role_inputs import (
     AtsaInputs,
     JudgeInputs,
     MemorySlot,
+    RefereeInputs,
     ReviewInputs,
     SpeakerInputs,
     Validator2Inputs,
@@ -115,6 +116,7 @@ def case_of(text: str, language: Language, memory: MemorySlot | None, *, by_rule
             patched_sentiments=review.patched,
         ),
         "joint": AteInputs(**seen),
+        "referee": RefereeInputs(**seen, list_a=(), list_b=()),
     }
     return Case(stage1, review.turns, inputs)
 

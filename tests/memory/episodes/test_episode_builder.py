@@ -97,7 +97,7 @@ def outcome_of(
     *,
     aspects: tuple[AspectItem, ...] | None = None,
     structural_risks: tuple[StructuralRisk, ...] = (),
-    **flags: bool,
+    **flags: Any,
 ) -> ReviewOutcome:
     return ReviewOutcome(
         aspects=stage1.ate.aspects if aspects is None else aspects,

@@ -42,7 +42,7 @@ def draft(
     adopted: bool = False,
     source_id: str = "u1",
     term: str = "food",
-    **flags: bool,
+    **flags: Any,
 ) -> EpisodeDraftV1_1:
     text = f"{term} qq"
     span = Span(start=0, end=len(term))

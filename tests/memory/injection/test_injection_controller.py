@@ -567,7 +567,7 @@ def test_the_controller_shrinks_once_for_both_slots() -> None:
     whole = bundle(*advisories, warnings=("Stop.",))
     cap = chars(whole) - 1
     slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(
-        load_condition("C2"), advisories, whole.warnings
+        load_condition("C2", "v1_3"), advisories, whole.warnings
     )
     assert slot == bundle(*advisories[:2], warnings=whole.warnings).model_dump(mode="json")
     first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
@@ -579,7 +579,9 @@ def test_the_controller_shrinks_once_for_both_slots() -> None:
 # CHECKLIST 174
 @pytest.mark.parametrize("cap", [0, 30])
 def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int) -> None:
-    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2"), [advisory()], ["Stop."])
+    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(
+        load_condition("C2", "v1_3"), [advisory()], ["Stop."]
+    )
     first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
     second = injection_for(STAGE2_SLOT, slot, first.meta, OPEN, catalogue=CATALOGUE, chars_cap=cap)
     assert first.slot is None
@@ -592,6 +594,6 @@ def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int)
 def test_after_shrinking_the_top_ranked_of_what_is_left_decides_what_is_expected() -> None:
     advisories = [advisory(1, principle="P-NEG-01"), advisory(2, strength="strong", principle="P-GEN-01")]
     cap = chars(bundle(*advisories)) - 1
-    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2"), advisories)
+    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2", "v1_3"), advisories)
     injection = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
     assert injection.meta.advisory_expects == "hold"

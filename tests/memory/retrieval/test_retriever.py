@@ -21,6 +21,7 @@ from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, M
 from episodic_absa.memory.store.store_maintenance import compact_store
 from episodic_absa.schemas.absa import Proposal, Stage1Ate, Stage1Atsa, StructuralRisk, ValidatorOutput
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.serialization.canonical_json import canonical_json
 
 HERE = Path(__file__).parent
@@ -88,7 +89,7 @@ def draft(shape: Shape, source_id: str) -> dict[str, Any]:
     return episode
 
 
-def numbered(number: int, shape: Shape, source_id: str) -> EpisodicMemoryEntryV1_1:
+def numbered(number: int, shape: Shape, source_id: str) -> AnyEpisode:
     return EpisodicMemoryEntryV1_1.model_validate({**draft(shape, source_id), "episode_id": f"epi_{number:06d}"})
 
 
@@ -96,11 +97,11 @@ def tokens(strings: Sequence[str]) -> set[str]:
     return {word.lower() for text in strings for word in re.findall(r"\w+", text) if len(word) >= 2}
 
 
-def full_scan(episodes: Sequence[EpisodicMemoryEntryV1_1], query: Query) -> list[EpisodicMemoryEntryV1_1]:
+def full_scan(episodes: Sequence[AnyEpisode], query: Query) -> list[AnyEpisode]:
     """The sentences of SPEC 5, one after the other, over every entry, oldest first."""
     wanted, lexical = query.signature, (query.lexical,) if isinstance(query.lexical, str) else query.lexical or ()
     asked = tokens(lexical) if query.use_lexical else set()
-    ranked: list[tuple[int, float, int, EpisodicMemoryEntryV1_1]] = []
+    ranked: list[tuple[int, float, int, AnyEpisode]] = []
     for position, episode in enumerate(episodes):
         seen = episode.input_signature
         shared = set(seen.detected_structure) & set(wanted.detected_structure)
@@ -113,7 +114,7 @@ def full_scan(episodes: Sequence[EpisodicMemoryEntryV1_1], query: Query) -> list
         overlap = len(shared) + (seen.length_bucket == wanted.length_bucket) + (seen.num_aspects == wanted.num_aspects)
         words = tokens([episode.case_summary.symptom, episode.case_summary.rationale_summary])
         ranked.append((overlap, len(asked & words) / len(asked) if asked else 0.0, position, episode))
-    chosen: list[EpisodicMemoryEntryV1_1] = []
+    chosen: list[AnyEpisode] = []
     while ranked and len(chosen) < query.topk:
         kinds = {kind(episode) for episode in chosen}
         best = max(ranked, key=lambda r: (r[0], r[1], kind(r[3]) not in kinds, r[2]))
@@ -122,11 +123,11 @@ def full_scan(episodes: Sequence[EpisodicMemoryEntryV1_1], query: Query) -> list
     return chosen
 
 
-def kind(episode: EpisodicMemoryEntryV1_1) -> tuple[str, str, str]:
+def kind(episode: AnyEpisode) -> tuple[str, str, str]:
     return episode.correction.principle_id, episode.action_taken, episode.episode_type
 
 
-def asked_of(entries: Any, query: Query) -> list[EpisodicMemoryEntryV1_1]:
+def asked_of(entries: Any, query: Query) -> list[AnyEpisode]:
     retriever = Retriever(
         topk=query.topk,
         require_same_language=query.require_same_language,

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from episodic_absa.language import norm
 from episodic_absa.memory import MemoryStore
-from episodic_absa.schemas import memory_v1_1
+from episodic_absa.schemas import memory_v1_1, memory_v1_2
 from episodic_absa.serialization.canonical_json import canonical_json
 
 EPISODE = json.loads((Path(__file__).parents[1] / "episode.json").read_text("utf-8"))
@@ -52,6 +52,10 @@ EPISODE_PARTS = [
     memory_v1_1.RiskVectorV1_1,
     memory_v1_1.OutcomeDeltaV1_1,
     memory_v1_1.ProvenanceV1_1,
+    memory_v1_2.EpisodeDraftV1_2,
+    memory_v1_2.ChangeOutcomeV1_2,
+    memory_v1_2.TallyV1_2,
+    memory_v1_2.VerdictV1_2,
 ]
 
 

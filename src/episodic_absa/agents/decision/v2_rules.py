@@ -11,6 +11,8 @@ from episodic_absa.agents.decision.change_rules import AdoptionRules
 from episodic_absa.agents.decision.changes import Reader
 from episodic_absa.agents.decision.decision import decide_adopted
 from episodic_absa.agents.decision.settled import Settled
+from episodic_absa.agents.outcomes.change_outcomes import outcomes_by_reader
+from episodic_absa.agents.outcomes.referee import ask_referee, referee_question, with_referee
 from episodic_absa.agents.pair_confidence import with_confidence
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.stage2.override_gate import OverrideOutcome
@@ -26,6 +28,7 @@ from episodic_absa.schemas.absa import (
     SentimentVerdict,
     Stage1Result,
 )
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.schemas.role_inputs import MemorySlot
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
@@ -40,15 +43,23 @@ class V2Rules:
         stage2: asked for the risks of the final pairs, only if a change was adopted.
         rules: which witnesses a change needs.
         reader: the independent witness; None leaves it out.
+        referee: whether the referee is asked about adopted and narrowly refused changes.
     """
 
     def __init__(
-        self, settings: PipelineSettings, stage2: SlimStage2, rules: AdoptionRules, reader: Reader | None
+        self,
+        settings: PipelineSettings,
+        stage2: SlimStage2,
+        rules: AdoptionRules,
+        reader: Reader | None,
+        *,
+        referee: bool = False,
     ) -> None:
         self._settings = settings
         self._stage2 = stage2
         self._rules = rules
         self._reader = reader
+        self._referee = referee
 
     async def settle(
         self,
@@ -96,7 +107,29 @@ class V2Rules:
             unsettled_conflict=False,
         )
         decision = decide_adopted(stage1, patched, validator2, debate, self._settings, adopted=is_adopted)
-        return Settled(patched, validator2, decision, changes)
+        outcomes = await self._outcomes(sample, language, stage1, changes, asking)
+        outcome = decision.outcome.model_copy(update={"changes": outcomes})
+        recorded = tuple(
+            change.model_copy(update={"outcome": turned_out.outcome, "outcome_by": turned_out.outcome_by})
+            for change, turned_out in zip(changes, outcomes, strict=True)
+        )
+        return Settled(patched, validator2, decision._replace(outcome=outcome), recorded)
+
+    async def _outcomes(
+        self,
+        sample: Sample,
+        language: Language,
+        stage1: Stage1Result,
+        changes: Sequence[ChangeRecord],
+        asking: Asking,
+    ) -> tuple[ChangeOutcomeV1_2, ...]:
+        """Return whether each change was right. No risk is looked at: a dropped pair cannot be risky."""
+        outcomes = outcomes_by_reader(changes, self._reader, sample.text, language)
+        question = referee_question(stage1, changes, self._rules) if self._referee else None
+        if question is None:
+            return outcomes
+        said = await ask_referee(question, sample, language, asking)
+        return with_referee(outcomes, changes, question, said)
 
 
 def _without_readers_own(

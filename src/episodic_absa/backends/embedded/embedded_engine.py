@@ -14,7 +14,7 @@ from episodic_absa.backends.embedded.roles.atsa import answer_atsa
 from episodic_absa.backends.embedded.roles.cj import answer_cj
 from episodic_absa.backends.embedded.roles.epm import answer_epm
 from episodic_absa.backends.embedded.roles.judge import answer_judge
-from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES, slim_joint
+from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES, slim_joint, slim_referee
 from episodic_absa.backends.embedded.roles.stage2_ate import answer_stage2_ate
 from episodic_absa.backends.embedded.roles.stage2_atsa import answer_stage2_atsa
 from episodic_absa.backends.embedded.roles.stage2_validator import answer_stage2_validator
@@ -42,6 +42,7 @@ ANSWERS: Final[dict[Role, Callable[[WeighedReading, Any], BaseModel]]] = {
     "stage2_atsa": answer_stage2_atsa,
     "stage2_validator": answer_stage2_validator,
     "joint": slim_joint,
+    "referee": slim_referee,
 }
 
 

@@ -17,12 +17,10 @@ from episodic_absa.cli.memory.episode_words import (
 )
 from episodic_absa.cli.output import FirstThatFits, printable
 from episodic_absa.memory.store.newest_episodes import EpisodeFilter
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 
 
-def episode_table(
-    episodes: Sequence[EpisodicMemoryEntryV1_1], wanted: EpisodeFilter, *, has_older: bool
-) -> ConsoleRenderable:
+def episode_table(episodes: Sequence[AnyEpisode], wanted: EpisodeFilter, *, has_older: bool) -> ConsoleRenderable:
     """Lay out episodes in the order given.
 
     Args:
@@ -45,7 +43,7 @@ def episode_table(
     return Group(table, Text(f"Newest {len(episodes)}; --limit N shows more.", style="dim"))
 
 
-def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, lists_broken: bool = False) -> Table:
+def _one_line_each(episodes: Sequence[AnyEpisode], *, lists_broken: bool = False) -> Table:
     table = _table("id", "lang", "structure", "risk (severity)", "action", "outcome", "principle", "source")
     for episode in episodes:
         structure = Text(", ".join(episode.input_signature.detected_structure))
@@ -62,7 +60,7 @@ def _one_line_each(episodes: Sequence[EpisodicMemoryEntryV1_1], *, lists_broken:
     return table
 
 
-def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
+def _two_lines_each(episodes: Sequence[AnyEpisode]) -> Table:
     table = _table("id\nlang", "structure", "risk before\nand after", "outcome\naction", "principle\nsource")
     for episode in episodes:
         evaluation = episode.evaluation
@@ -78,7 +76,7 @@ def _two_lines_each(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
     return table
 
 
-def _source_below_id(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
+def _source_below_id(episodes: Sequence[AnyEpisode]) -> Table:
     """Return a table for 80 columns: the source has the room of the principle, which stands below the action."""
     table = _table("id\nsource", "lang\nstructure", "risk before\nand after", "outcome\naction\nprinciple")
     for episode in episodes:
@@ -97,7 +95,7 @@ def _source_below_id(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Table:
     return table
 
 
-def _paragraphs(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Group:
+def _paragraphs(episodes: Sequence[AnyEpisode]) -> Group:
     """Return the episodes as running text, for terminals too narrow for a table."""
     return Group(
         *(
@@ -121,5 +119,5 @@ def _table(*headers: str) -> Table:
     return table
 
 
-def _source(episode: EpisodicMemoryEntryV1_1) -> Text:
+def _source(episode: AnyEpisode) -> Text:
     return Text(printable(episode.provenance.source_id), style="dim")

@@ -22,6 +22,8 @@ def check_json(report: StoreReport, store: Path) -> dict[str, Any]:
     return {
         "is_sound": report.is_sound,
         "episode_n": report.episode_n,
+        "tally_n": report.tally_n,
+        "verdict_n": report.verdict_n,
         "bad_lines": _json_of(report.bad_lines),
         "remarks": _json_of(report.remarks),
         "torn_bytes": report.torn_bytes,
@@ -43,7 +45,11 @@ def check_view(report: StoreReport, store: Path) -> ConsoleRenderable:
         )
     if not report.is_sound:
         # A user who names the wrong file must not be sent straight to a command that empties it.
-        hint = "To repair it: " if report.episode_n else "No line is an episode: check the path. If it is a store: "
+        hint = (
+            "To repair it: "
+            if report.episode_n or report.tally_n or report.verdict_n
+            else "No line is an episode: check the path. If it is a store: "
+        )
         parts.append(Text.assemble(f"\n{hint}", (repair_command(store), "bold")))
     return Group(*parts)
 
@@ -92,13 +98,23 @@ def compact_view(compacted: Compacted, store: Path) -> ConsoleRenderable:
 
 
 def _verdict(report: StoreReport, store: Path) -> Text:
-    episodes = _count(report.episode_n, "episode")
+    episodes = _held(report)
     if report.is_sound:
         return Text.assemble(("✓ sound", "bold green"), f": {episodes} in {printable(str(store))}")
     bad = _count(len(report.bad_lines), "bad line")
     return Text.assemble(
         ("✗ not sound", "bold red"), f": {bad} beside {episodes} in {printable(str(store))}; it cannot be opened"
     )
+
+
+def _held(report: StoreReport) -> str:
+    """Return how many lines of each kind are sound: 3 episodes, 12 tallies."""
+    held = [_count(report.episode_n, "episode")]
+    if report.tally_n:
+        held.append(f"{report.tally_n:,} {'tally' if report.tally_n == 1 else 'tallies'}")
+    if report.verdict_n:
+        held.append(_count(report.verdict_n, "verdict"))
+    return ", ".join(held)
 
 
 def _listed(kind: str, findings: Sequence[Finding], style: str) -> Iterable[ConsoleRenderable]:

@@ -66,23 +66,26 @@ def show_episode(
 ) -> None:
     """Show one episode in full.
 
-    The page includes its principle in English and Korean.
+    The page includes its principle in English and Korean, and what persons said about its sample.
     """
     from episodic_absa.cli.memory.episode_page import episode_page
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show, show_error
-    from episodic_absa.memory.store.newest_episodes import find_episode
+    from episodic_absa.memory.store.newest_episodes import find_episode, verdicts_on
 
     number = _episode_number(episode_id)
-    episode = find_episode(existing_store(store), number)
+    path = existing_store(store)
+    episode = find_episode(path, number)
     if episode is None:
         command = f"episodic-absa memory list --store {shlex.quote(str(store))}"
         show_error(f"there is no epi_{number:06d} in {store}; `{command}` lists the ids it holds")
         raise typer.Exit(EXIT_NOT_FOUND)
+    verdicts = verdicts_on(path, episode.provenance.source_id)
     if as_json:
-        print_json(episode)
+        given = [verdict.model_dump(include={"aspect", "verdict"}) for verdict in verdicts]
+        print_json({**episode.model_dump(mode="json"), "verdicts": given} if given else episode)
     else:
-        show(episode_page(episode))
+        show(episode_page(episode, verdicts))
 
 
 @memory_app.command("stats")

@@ -72,9 +72,18 @@ def _head(stats: StoreStatistics, store: Path) -> Table:
         failed = Text(f"{stats.failed_n:,} of {stats.live_n:,} ({_percent(stats.failed_n, stats.live_n)})")
         failed.append("  past failures that OPFB guards against", style="dim")
         table.add_row("failed", failed)
+    for name, counts in (("reviews", stats.reviews_by_language), ("verdicts", stats.by_verdict)):
+        if any(counts.values()):
+            table.add_row(name, _sum_of(counts))
     for name, remark in _file_remarks(stats, store):
         table.add_row(name, remark)
     return table
+
+
+def _sum_of(counts: Mapping[str, int]) -> str:
+    """Return a sum with its parts: 512 (ko 12, en 500)."""
+    parts = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    return f"{sum(counts.values()):,} ({parts})"
 
 
 def _file_remarks(stats: StoreStatistics, store: Path) -> Iterable[tuple[str, Text]]:

@@ -8,12 +8,7 @@ from episodic_absa.memory.advice.dangerous_advice import Pair, dangerous_pairs, 
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.retrieval.retriever import Likeness
 from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
-from episodic_absa.schemas.memory_v1_1 import (
-    AdvisoryV1_1,
-    AnchorStatsV1_1,
-    EvidenceV1_1,
-    InputSignatureV1_1,
-)
+from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, AnchorStatsV1_1, EvidenceV1_1, InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.vocabulary import AdvisoryType, Language, Strength
 

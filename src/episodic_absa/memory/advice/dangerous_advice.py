@@ -5,14 +5,19 @@ The rule withholds or demotes advice. It decides nothing about the current sampl
 
 from collections.abc import Iterable
 
-from episodic_absa.schemas.memory_v1_2 import AnyDraft
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, EpisodeDraftV1_2
 from episodic_absa.vocabulary import Polarity
 
 Pair = tuple[str, Polarity]
 
 
 def failed(episode: AnyDraft) -> bool:
-    """Return whether an episode failed: harm, an override without clean success, or a higher risk afterwards."""
+    """Return whether an episode failed. One of 1.2: its outcome is contradicted, whatever its risks are.
+
+    One of 1.1: harm, an override without clean success, or a higher risk afterwards.
+    """
+    if isinstance(episode, EpisodeDraftV1_2):
+        return episode.outcome == "contradicted"
     evaluation = episode.evaluation
     override_failed = evaluation.override_applied and (not evaluation.override_success or evaluation.override_harm)
     risk_rose = evaluation.risk_after.severity_sum > evaluation.risk_before.severity_sum

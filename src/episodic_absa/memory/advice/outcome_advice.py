@@ -7,6 +7,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, anchor_stats
 from episodic_absa.memory.advice.dangerous_advice import Pair, final_pairs
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
+from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME
 from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts, outcome_of_verdicts
 from episodic_absa.memory.retrieval.retriever import Likeness
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, EvidenceV1_2
@@ -15,7 +16,6 @@ from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodeDraftV1_2
 from episodic_absa.vocabulary import (
     AdvisoryType,
     ChangeKind,
-    EpisodeType,
     Expects,
     Language,
     Outcome,
@@ -57,11 +57,6 @@ _OUTCOME: Final[dict[str, dict[Outcome, str]]] = {
         "open": "whether this was right is open",
     },
     "ko": {"confirmed": "확인됨", "contradicted": "반박됨", "open": "미정"},
-}
-_TYPE_OF_OUTCOME: Final[dict[Outcome, EpisodeType]] = {
-    "confirmed": "success",
-    "contradicted": "harm",
-    "open": "neutral",
 }
 _RISKS: Final = frozenset(risk for literal in get_args(PrincipleRisk) for risk in get_args(literal))
 
@@ -165,7 +160,7 @@ class OutcomeAdvisoryBuilder:
         if about is None:
             known = self._catalogue.get(episode.correction.principle_id)
             return _Case(episode, outcome, known or self._catalogue.general)
-        principle = self._catalogue.lookup(about, episode.action_taken, _TYPE_OF_OUTCOME[outcome])
+        principle = self._catalogue.lookup(about, episode.action_taken, TYPE_OF_OUTCOME[outcome])
         return _Case(episode, outcome, principle)
 
 

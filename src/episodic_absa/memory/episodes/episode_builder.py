@@ -1,7 +1,7 @@
 """Builds the episode of a sample from ids, enumerations and short terms. It never contains free text."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from episodic_absa.final_tuples import (
     conflicting_aspects,
@@ -32,12 +32,15 @@ from episodic_absa.schemas.memory_v1_1 import (
     SnapshotV1_1,
     StageSnapshotV1_1,
 )
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodeDraftV1_2
 from episodic_absa.vocabulary import (
     L3_RISKS,
     SEVERITY_WEIGHT,
     ActionTaken,
     EpisodeType,
     ErrorCategory,
+    Outcome,
+    OutcomeBy,
     Polarity,
     RiskId,
     RiskType,
@@ -77,7 +80,7 @@ class EpisodeBuilder:
         moderator_summary: ModeratorSummary,
         provenance: ProvenanceV1_1,
     ) -> EpisodeDraftV1_1:
-        """Return the episode, without an id: the store gives it one.
+        """Return the episode that seed rules write, without an id: the store gives it one.
 
         Args:
             text: used to normalise the terms that occur in it.
@@ -87,6 +90,34 @@ class EpisodeBuilder:
             moderator_summary: its selected stage says whether the patched result is final.
             provenance: the sample, split and seed that the episode comes from.
         """
+        return self._build(text, signature, stage1, outcome, moderator_summary, provenance, None)
+
+    def build_with_outcome(
+        self,
+        text: str,
+        signature: InputSignatureV1_1,
+        stage1: Stage1Result,
+        outcome: ReviewOutcome,
+        moderator_summary: ModeratorSummary,
+        provenance: ProvenanceV1_1,
+    ) -> EpisodeDraftV1_2:
+        """Return the episode that rules v2 write: the outcome of its changes decides its type. Arguments as above."""
+        decided = outcome_of(outcome.changes)
+        episode_type = TYPE_OF_OUTCOME[decided.outcome]
+        draft = self._build(text, signature, stage1, outcome, moderator_summary, provenance, episode_type)
+        return with_outcome(draft, decided, outcome.changes)
+
+    def _build(
+        self,
+        text: str,
+        signature: InputSignatureV1_1,
+        stage1: Stage1Result,
+        outcome: ReviewOutcome,
+        moderator_summary: ModeratorSummary,
+        provenance: ProvenanceV1_1,
+        episode_type: EpisodeType | None,
+    ) -> EpisodeDraftV1_1:
+        """Return the episode; `episode_type` None leaves the type to risk and override."""
         adopted = moderator_summary.selected_stage == "stage2"
         before = stage1.atsa.sentiments
         final = outcome.sentiments if adopted else before
@@ -104,7 +135,7 @@ class EpisodeBuilder:
         had_conflict = bool(conflicting_aspects(extract_tuples(before)))
         has_implicit = any(item.is_implicit and not item.is_backfilled for item in before)
         action = action_taken(stage1, outcome, adopted=adopted)
-        episode_type = episode_type_of(evaluation)
+        episode_type = episode_type or episode_type_of(evaluation)
         about = risk_key(
             ((risk.type, risk.severity) for risk in risks_before),
             has_conflict=had_conflict,
@@ -132,6 +163,50 @@ class EpisodeBuilder:
             ),
             provenance=provenance,
         )
+
+
+class DecidedOutcome(NamedTuple):
+    """How the changes of a sample turned out, and who says so."""
+
+    outcome: Outcome = "open"
+    by: OutcomeBy | None = None
+
+
+TYPE_OF_OUTCOME: Final[Mapping[Outcome, EpisodeType]] = {
+    "confirmed": "success",
+    "contradicted": "harm",
+    "open": "neutral",
+}
+"""Under rules v2 the outcome alone decides the type. Risks are recorded and decide nothing."""
+
+
+def outcome_of(changes: Sequence[ChangeOutcomeV1_2]) -> DecidedOutcome:
+    """Return the outcome of an episode: of its adopted changes one that is contradicted decides, else a confirmed one.
+
+    A refused change left no trace in the result, so it decides nothing. Where reader and referee agree, the referee
+    is named.
+
+    Example:
+        >>> confirmed = ChangeOutcomeV1_2(adopted=True, kind="drop", outcome="confirmed", outcome_by="reader")
+        >>> outcome_of([confirmed, ChangeOutcomeV1_2(adopted=True, kind="add", outcome="open")])
+        DecidedOutcome(outcome='confirmed', by='reader')
+    """
+    adopted = [change for change in changes if change.adopted]
+    outcomes: tuple[Outcome, ...] = ("contradicted", "confirmed")
+    for outcome in outcomes:
+        sources = {change.outcome_by for change in adopted if change.outcome == outcome}
+        if sources:
+            return DecidedOutcome(outcome, "referee" if "referee" in sources else "reader")
+    return DecidedOutcome()
+
+
+def with_outcome(
+    draft: EpisodeDraftV1_1, decided: DecidedOutcome, changes: Sequence[ChangeOutcomeV1_2]
+) -> EpisodeDraftV1_2:
+    """Return an episode as 1.2 holds it, with its changes in an order that does not depend on the text."""
+    fields = {name: getattr(draft, name) for name in EpisodeDraftV1_1.model_fields if name != "schema_version"}
+    ordered = sorted(changes, key=lambda change: (change.kind, change.adopted, change.outcome, change.outcome_by or ""))
+    return EpisodeDraftV1_2(**fields, changes=tuple(ordered), outcome=decided.outcome, outcome_by=decided.by)
 
 
 def correction_of(principle: Principle, signature: InputSignatureV1_1, about: str) -> CorrectionV1_1:

@@ -2,14 +2,15 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, get_args
 
 from episodic_absa.errors import LeakageError
 from episodic_absa.language import load_lexicon, norm
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, SnapshotV1_1
+from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyDraft
 from episodic_absa.vocabulary import (
     RISK_IDS,
     STRUCTURES,
@@ -45,7 +46,7 @@ def refuse_forbidden_keys(value: Any) -> None:
             raise LeakageError(f"an episode must not hold the key {path}", field=path)
 
 
-def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogue) -> None:
+def refuse_open_vocabulary(draft: AnyDraft, catalogue: PrincipleCatalogue) -> None:
     """Raise LeakageError unless every string is a short term, an id or a text of the catalogue or the vocabulary."""
     summary, correction, marker = draft.case_summary, draft.correction, draft.input_signature.contrast_marker
     principle = catalogue.get(correction.principle_id)
@@ -69,6 +70,20 @@ def refuse_open_vocabulary(draft: EpisodeDraftV1_1, catalogue: PrincipleCatalogu
             )
 
 
+def refuse_open_terms(field: str, terms: Iterable[str]) -> None:
+    """Raise LeakageError unless every term of a tally or a verdict is one that `stored_term` gives.
+
+    Example:
+        >>> refuse_open_terms("terms", ("room", "long_term"))
+        >>> refuse_open_terms("terms", ("the room that we had booked",))
+        Traceback (most recent call last):
+        ...
+        episodic_absa.errors.LeakageError: terms holds words that are no short term; free text is never stored
+    """
+    if not all(map(_is_stored_term, terms)):
+        raise LeakageError(f"{field} holds words that are no short term; free text is never stored", field=field)
+
+
 class TextRuns:
     """The runs of a text that no stored string may repeat: 12 characters in Korean, 5 words in English."""
 
@@ -86,7 +101,7 @@ class TextRuns:
         return not self._of_words.isdisjoint(_runs(words, _WORD_RUN))
 
 
-def refuse_text_runs(draft: EpisodeDraftV1_1, text: str, language: Language) -> None:
+def refuse_text_runs(draft: AnyDraft, text: str, language: Language) -> None:
     """Raise LeakageError if a string of the episode, aspect terms excepted, repeats a run of the sample's text."""
     runs = TextRuns(text, language)
     for field, string in _strings(draft.model_dump(), ""):

@@ -1,7 +1,7 @@
 """Counts in how many analysed reviews a term was a final target. The counts are kept, so a question costs no scan."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import KeysView
 from typing import NamedTuple
 
 from episodic_absa.memory.advice.chance import drawn_places
@@ -45,7 +45,7 @@ class FamiliarityCounts:
         """Count the targets of a sample, unless its source is counted already."""
         if tally.source_id in self._tally_of:
             return
-        counted = (tally.language, tuple(dict.fromkeys(tally.terms)))
+        counted: tuple[str, tuple[str, ...]] = (tally.language, tuple(dict.fromkeys(tally.terms)))
         counted = self._tally_of[tally.source_id] = self._distinct.setdefault(counted, counted)
         language, terms = counted
         self._review_n[language] += 1
@@ -76,6 +76,6 @@ class FamiliarityCounts:
         return None if place is None else terms[place]
 
     @property
-    def sources(self) -> Iterable[str]:
+    def sources(self) -> KeysView[str]:
         """The sources that are counted."""
         return self._tally_of.keys()

@@ -22,7 +22,7 @@ from episodic_absa.memory.situations.situation_episode import (
 )
 from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.vocabulary import EpisodeType, Expects, Language
 
 _CASE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")
@@ -169,7 +169,7 @@ class AgentMemory:
         return principle.expects if principle is not None else None
 
 
-def _proven(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Literal["change", "hold"] | None:
+def _proven(episodes: Sequence[AnyEpisode]) -> Literal["change", "hold"] | None:
     """Return what the most similar case with a clear outcome speaks for."""
     for episode in episodes:
         if episode.episode_type in ("success", "harm"):
@@ -177,11 +177,11 @@ def _proven(episodes: Sequence[EpisodicMemoryEntryV1_1]) -> Literal["change", "h
     return None
 
 
-def _is_changed(episode: EpisodicMemoryEntryV1_1) -> bool:
+def _is_changed(episode: AnyEpisode) -> bool:
     return episode.action_taken in ("polarity_flip", "neutral_fallback")
 
 
-def _message(message: str, episode: EpisodicMemoryEntryV1_1, language: Language) -> str:
+def _message(message: str, episode: AnyEpisode, language: Language) -> str:
     """Return an advisory's principle with what became of the case, in plain words."""
     principle, _, _ = message.partition(OUTCOME_MARK)
     spoken = "ko" if language == "ko" else "en"

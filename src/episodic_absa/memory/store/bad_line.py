@@ -1,11 +1,14 @@
-"""The error for a line of a store that is no episode, and the command that repairs the store."""
+"""The error for a bad line of a store, and the command that repairs the store."""
 
 import mmap
 import os
 import shlex
 from pathlib import Path
+from typing import Final
 
 from episodic_absa.errors import MemoryStoreError
+
+_CHUNK: Final = 1 << 20
 
 
 def bad_line_error(path: Path, line: int, reason: str) -> MemoryStoreError:
@@ -27,6 +30,16 @@ def bad_line_error(path: Path, line: int, reason: str) -> MemoryStoreError:
     )
 
 
+def lines_before(path: Path, offset: int) -> int:
+    """Return how many lines of a file end before an offset."""
+    line_n = 0
+    with open(path, "rb") as file:
+        while offset and (chunk := file.read(min(_CHUNK, offset))):
+            line_n += chunk.count(b"\n")
+            offset -= len(chunk)
+    return line_n
+
+
 def repair_command(path: Path) -> str:
     """Return the shell command that repairs a store."""
     return f"episodic-absa memory repair --store {shlex.quote(str(path))}"
@@ -43,7 +56,7 @@ def _mentions_an_episode(path: Path) -> bool:
             if not os.fstat(file.fileno()).st_size:
                 return False
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return content.find(b'"episode_id"') >= 0
+                return any(content.find(key) >= 0 for key in (b'"episode_id"', b'"kind":"tally"', b'"kind":"verdict"'))
     except OSError:
         # The caller has read the file already. An error about the error would hide the bad line.
         return True

@@ -6,15 +6,15 @@ from typing import Final
 from pydantic import ValidationError
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1, SnapshotV1_1
+from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode, validated_episode
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.validation_reasons import reasons_of
 
 MAX_EPISODE_NUMBER: Final = (1 << 62) - 1
-_validate = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
 
 
-def line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:
+def line_of(draft: AnyDraft, number: int) -> bytes:
     """Return the canonical JSON line of an episode with that number."""
     if not _is_canonical(draft.stage_snapshot.stage1) or not _is_canonical(draft.stage_snapshot.final):
         fields = draft.model_dump(mode="json")
@@ -26,7 +26,7 @@ def line_of(draft: EpisodeDraftV1_1, number: int) -> bytes:
     return b'%b"episode_id":"epi_%06d",%b%b\n' % (before, number, key, after)
 
 
-def parse_episode(line: bytes, error_for: Callable[[str], MemoryStoreError]) -> EpisodicMemoryEntryV1_1:
+def parse_episode(line: bytes, error_for: Callable[[str], MemoryStoreError]) -> AnyEpisode:
     """Return the episode of a line.
 
     Args:
@@ -34,10 +34,9 @@ def parse_episode(line: bytes, error_for: Callable[[str], MemoryStoreError]) -> 
         error_for: makes the error to raise from the reasons why the line is no episode; only it knows the line number.
     """
     try:
-        episode: EpisodicMemoryEntryV1_1 = _validate(line)
+        return validated_episode(line)
     except ValidationError as error:
         raise error_for(reasons_of(error)) from error
-    return episode
 
 
 def _is_canonical(snapshot: SnapshotV1_1) -> bool:

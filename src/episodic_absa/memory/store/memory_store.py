@@ -1,4 +1,4 @@
-"""A store of episodes: one JSON line each, appended durably.
+"""A store of episodes, tallies and verdicts: one JSON line each, appended durably.
 
 This module never rewrites the file: the index hides all but the last `keep_last_n` episodes, and
 `store_maintenance` compacts or repairs the file.
@@ -7,7 +7,7 @@ This module never rewrites the file: the index hides all but the last `keep_last
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -18,11 +18,23 @@ from pydantic_core import PydanticSerializationError
 
 from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_vocabulary
+from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_terms, refuse_open_vocabulary
 from episodic_absa.memory.store.episode_line import line_of
+from episodic_absa.memory.store.store_line import line_of_count
 from episodic_absa.memory.store.store_lock import StoreLock
 from episodic_absa.memory.store.store_tail import StoredEpisodes, StoreTail
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyDraft,
+    AnyEpisode,
+    CountedLine,
+    EpisodeDraftV1_2,
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+    validated_episode,
+    validated_line,
+)
 from episodic_absa.serialization.durable_file import DurableFile, FsyncFailedError
 from episodic_absa.serialization.validation_reasons import reasons_of
 
@@ -100,45 +112,96 @@ class MemoryStore:
     def __len__(self) -> int:
         return len(self.load())
 
-    def get(self, episode_id: str) -> EpisodicMemoryEntryV1_1 | None:
+    def get(self, episode_id: str) -> AnyEpisode | None:
         """Return the episode with that id, pruned ones included; None if there is none."""
         with self._threads:
             self._follow()
             return self._tail.find(episode_id)
 
-    def append(self, draft: EpisodeDraftV1_1 | Mapping[str, Any]) -> EpisodicMemoryEntryV1_1:
+    def append(self, draft: AnyDraft | Mapping[str, Any], *, tally: TallyV1_2 | None = None) -> AnyEpisode:
         """Write an episode and return it, with its id, once it is on disk.
 
         Args:
             draft: an episode without id; an id in a mapping is ignored.
+            tally: the tally of the same sample, written in the same append.
 
         Raises:
-            LeakageError: the episode holds a forbidden key or free text.
+            LeakageError: the episode or the tally holds a forbidden key or free text.
             MemoryStoreError: it breaks the schema, another writer holds the lock, or the disk failed. In each case
                 the store is unchanged and no id is used up.
         """
         checked = self._checked(draft)
+        if tally is not None:
+            refuse_open_terms("terms", tally.terms)
+        with self._appending("episode"):
+            entry, line = self._episode_line(checked)
+            lines: list[tuple[StoreLine, bytes]] = [(entry, line)]
+            if tally is not None:
+                lines.append((tally, self._count_line(tally)))
+            self._write(lines, "episode")
+            return entry
+
+    def append_tally(self, tally: TallyV1_2) -> None:
+        """Write the tally of a sample; return once it is on disk. Of several of one source only the first counts.
+
+        Raises:
+            LeakageError: a term is not one that `stored_term` gives.
+            MemoryStoreError: another writer holds the lock, or the disk failed. The store is unchanged.
+        """
+        refuse_open_terms("terms", tally.terms)
+        with self._appending("tally"):
+            self._write([(tally, self._count_line(tally))], "tally")
+
+    def append_verdict(self, verdict: VerdictV1_2) -> bool:
+        """Write what a person said about a result; return whether it is new, once it is on disk.
+
+        A verdict that already stands for its source and aspect is not written again. Whether the store knows the
+        source is not checked.
+
+        Raises:
+            LeakageError: the aspect is not a term that `stored_term` gives.
+            MemoryStoreError: another writer holds the lock, or the disk failed. The store is unchanged.
+        """
+        if verdict.aspect is not None:
+            refuse_open_terms("aspect", (verdict.aspect,))
+        with self._appending("verdict"):
+            standing = self._tail.index.experience.verdicts_on(verdict.source_id)
+            if standing.get(verdict.aspect) == verdict.verdict:
+                return False
+            self._write([(verdict, self._count_line(verdict))], "verdict")
+            return True
+
+    @contextmanager
+    def _appending(self, noun: str) -> Iterator[None]:
+        """Hold both locks around one append, and set a torn line aside before it."""
         # The writers' lock comes before the threads' lock, always: two threads must not wait for each other.
         self._begin_writing()
         try:
             with self._threads:
-                return self._append(checked)
+                self._set_torn_line_aside(noun)
+                yield
         finally:
             self._end_writing()
 
-    def _append(self, checked: EpisodeDraftV1_1) -> EpisodicMemoryEntryV1_1:
-        self._set_torn_line_aside()
+    def _episode_line(self, checked: AnyDraft) -> tuple[AnyEpisode, bytes]:
         try:
             line = line_of(checked, self._tail.next_id)
             # Parsing the line again proves that every reader accepts what is written.
-            entry = EpisodicMemoryEntryV1_1.model_validate_json(line)
+            return validated_episode(line), line
         except ValidationError as error:
             raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
         except (PydanticSerializationError, UnicodeEncodeError) as error:
             raise MemoryStoreError("not an episode: a string is not valid Unicode", path=self.path) from error
-        self._write(line)
-        self._tail.add(entry, line)
-        return entry
+
+    def _count_line(self, value: CountedLine) -> bytes:
+        try:
+            line = line_of_count(value)
+            validated_line(line)
+        except ValidationError as error:
+            raise MemoryStoreError(f"not a {value.kind}: {reasons_of(error)}", path=self.path) from error
+        except UnicodeEncodeError as error:
+            raise MemoryStoreError(f"not a {value.kind}: a string is not valid Unicode", path=self.path) from error
+        return line
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -179,14 +242,15 @@ class MemoryStore:
     ) -> None:
         self.close()
 
-    def _checked(self, draft: EpisodeDraftV1_1 | Mapping[str, Any]) -> EpisodeDraftV1_1:
-        if not isinstance(draft, EpisodeDraftV1_1):
+    def _checked(self, draft: AnyDraft | Mapping[str, Any]) -> AnyDraft:
+        if not isinstance(draft, EpisodeDraftV1_1 | EpisodeDraftV1_2):
             if not isinstance(draft, Mapping):
                 raise MemoryStoreError(f"not an episode but a {type(draft).__name__}", path=self.path)
             refuse_forbidden_keys(draft)
+            model = EpisodeDraftV1_2 if draft.get("schema_version") == "1.2" else EpisodeDraftV1_1
             try:
                 without_id = {key: value for key, value in draft.items() if key != "episode_id"}
-                draft = EpisodeDraftV1_1.model_validate(without_id)
+                draft = model.model_validate(without_id)
             except ValidationError as error:
                 raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
         if self._catalogue is None:
@@ -198,7 +262,8 @@ class MemoryStore:
         if self._tail.follow():
             self._drop_writer()
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, lines: Sequence[tuple[StoreLine, bytes]], noun: str) -> None:
+        """Write lines in one append, then register their values."""
         if self._fsync_failed:
             raise MemoryStoreError(
                 f"{self.path}: an earlier write of this run failed, so nothing more is written. "
@@ -206,13 +271,15 @@ class MemoryStore:
                 path=self.path,
             )
         try:
-            self._opened_writer().append(line, at=self._tail.end)
+            self._opened_writer().append(b"".join(line for _, line in lines), at=self._tail.end)
         except OSError as error:
             # After a failed fsync the kernel may mark dirty pages as clean, so a second try proves nothing.
             self._fsync_failed = isinstance(error, FsyncFailedError)
-            raise self._not_stored(error) from error
+            raise self._not_stored(error, noun) from error
+        for value, line in lines:
+            self._tail.add(value, line)
 
-    def _set_torn_line_aside(self) -> None:
+    def _set_torn_line_aside(self, noun: str) -> None:
         """Move an unfinished last line to `<store>.torn`. The caller holds the writers' lock."""
         torn = self._tail.torn_bytes()
         if not torn:
@@ -226,7 +293,7 @@ class MemoryStore:
                 keeper.close()
             self._opened_writer().cut(self._tail.end)
         except OSError as error:
-            raise self._not_stored(error) from error
+            raise self._not_stored(error, noun) from error
         logger.warning(
             "%s ended in an unfinished line of %d bytes, left by a writer that was killed; moved to %s",
             self.path,
@@ -240,9 +307,9 @@ class MemoryStore:
             self._tail.ensure_open()
         return self._writer
 
-    def _not_stored(self, error: OSError) -> MemoryStoreError:
+    def _not_stored(self, error: OSError, noun: str) -> MemoryStoreError:
         return MemoryStoreError(
-            f"the episode was not stored in {self.path}: {error.strerror or error}; "
+            f"the {noun} was not stored in {self.path}: {error.strerror or error}; "
             "the store is unchanged. Free disk space or check the disk, then run again",
             path=self.path,
         )

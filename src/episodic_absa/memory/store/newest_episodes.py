@@ -9,9 +9,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory.store.bad_line import bad_line_error
+from episodic_absa.memory.store.bad_line import bad_line_error, lines_before
 from episodic_absa.memory.store.episode_line import parse_episode
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.memory.store.store_line import parse_line
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyEpisode,
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+    is_episode_line,
+)
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 _CHUNK: Final = 1 << 20
@@ -25,7 +32,7 @@ class EpisodeFilter(NamedTuple):
     risk: RiskId | None = None
     """Among the risks before or after the decision."""
 
-    def admits(self, episode: EpisodicMemoryEntryV1_1) -> bool:
+    def admits(self, episode: AnyEpisode) -> bool:
         """Return whether the episode passes every filter."""
         evaluation = episode.evaluation
         return (
@@ -35,30 +42,52 @@ class EpisodeFilter(NamedTuple):
         )
 
 
-def newest_episodes(path: Path) -> Iterator[EpisodicMemoryEntryV1_1]:
+def newest_episodes(path: Path) -> Iterator[AnyEpisode]:
     """Yield the episodes of a store file, newest first. Only the part of the file that is consumed is read.
 
     Raises:
-        MemoryStoreError: a line is no episode, or its id is not higher than that of the line before it.
+        MemoryStoreError: a line is bad, or the id of an episode is not higher than that of the episode before it.
     """
-    newer: EpisodicMemoryEntryV1_1 | None = None
+    newer: AnyEpisode | None = None
+    newer_offset = 0
     for offset, line in _lines_backwards(path):
         episode = _parsed(path, offset, line)
+        if isinstance(episode, TallyV1_2 | VerdictV1_2):
+            continue
         if newer and _number(newer) <= _number(episode):
             reason = f"{newer.episode_id} does not come after {episode.episode_id}"
-            raise _bad_line_at(path, offset + len(line) + 1, reason)
+            raise _bad_line_at(path, newer_offset, reason)
         yield episode
-        newer = episode
+        newer, newer_offset = episode, offset
 
 
-def oldest_episode(path: Path) -> EpisodicMemoryEntryV1_1 | None:
-    """Return the first episode of a store file, None if the file has no finished line."""
+def oldest_episode(path: Path) -> AnyEpisode | None:
+    """Return the first episode of a store file, None if the file holds none."""
+    offset = 0
     with open(path, "rb") as file:
-        line = file.readline()
-    return _parsed(path, 0, line) if line.endswith(b"\n") else None
+        for line in file:
+            if line.endswith(b"\n") and is_episode_line(line):
+                return _parsed_episode(path, offset, line)
+            offset += len(line)
+    return None
 
 
-def find_episode(path: Path, number: int) -> EpisodicMemoryEntryV1_1 | None:
+def verdicts_on(path: Path, source_id: str) -> tuple[VerdictV1_2, ...]:
+    """Return the last verdict per aspect that persons gave on the result of a sample, in the order of the file."""
+    last: dict[str | None, VerdictV1_2] = {}
+    offset = 0
+    with open(path, "rb") as file:
+        for line in file:
+            if b'"verdict"' in line and line.endswith(b"\n") and not is_episode_line(line):
+                verdict = _parsed(path, offset, line)
+                if isinstance(verdict, VerdictV1_2) and verdict.source_id == source_id:
+                    last.pop(verdict.aspect, None)
+                    last[verdict.aspect] = verdict
+            offset += len(line)
+    return tuple(last.values())
+
+
+def find_episode(path: Path, number: int) -> AnyEpisode | None:
     """Return the episode with that number, without parsing the others."""
     # Unescaped quotes cannot stand inside a JSON string, so a match is the key itself.
     id_pattern = re.compile(rb'"episode_id":\s*"epi_0*%d"' % number)
@@ -71,7 +100,7 @@ def find_episode(path: Path, number: int) -> EpisodicMemoryEntryV1_1 | None:
             if not match or end < 0:
                 return None
             start = content.rfind(b"\n", 0, match.start()) + 1
-            return _parsed(path, start, content[start:end])
+            return _parsed_episode(path, start, content[start:end])
 
 
 def _lines_backwards(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -93,22 +122,17 @@ def _lines_backwards(path: Path) -> Iterator[tuple[int, bytes]]:
             yield 0, pending
 
 
-def _parsed(path: Path, offset: int, line: bytes) -> EpisodicMemoryEntryV1_1:
+def _parsed(path: Path, offset: int, line: bytes) -> StoreLine:
+    return parse_line(line, partial(_bad_line_at, path, offset))
+
+
+def _parsed_episode(path: Path, offset: int, line: bytes) -> AnyEpisode:
     return parse_episode(line, partial(_bad_line_at, path, offset))
 
 
-def _number(episode: EpisodicMemoryEntryV1_1) -> int:
+def _number(episode: AnyEpisode) -> int:
     return int(episode.episode_id[4:])
 
 
 def _bad_line_at(path: Path, offset: int, reason: str) -> MemoryStoreError:
-    return bad_line_error(path, _lines_before(path, offset) + 1, reason)
-
-
-def _lines_before(path: Path, offset: int) -> int:
-    line_n = 0
-    with open(path, "rb") as file:
-        while offset and (chunk := file.read(min(_CHUNK, offset))):
-            line_n += chunk.count(b"\n")
-            offset -= len(chunk)
-    return line_n
+    return bad_line_error(path, lines_before(path, offset) + 1, reason)

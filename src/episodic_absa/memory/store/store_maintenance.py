@@ -1,22 +1,28 @@
 """Checks, repairs and compacts a store file. No other code rewrites a store."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from episodic_absa.errors import LeakageError, MemoryStoreError
-from episodic_absa.memory.advice.principles import load_catalogue
-from episodic_absa.memory.episodes.leak_guard import refuse_open_vocabulary
+from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
+from episodic_absa.memory.episodes.leak_guard import refuse_open_terms, refuse_open_vocabulary
 from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER
 from episodic_absa.memory.store.memory_store import DEFAULT_LOCK_TIMEOUT_S, torn_path
+from episodic_absa.memory.store.store_line import read_store_lines
 from episodic_absa.memory.store.store_lock import StoreLock
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_2 import (
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+    is_episode_line,
+)
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
-from episodic_absa.serialization.jsonl import ReadLine, read_lines, split_lines
+from episodic_absa.serialization.jsonl import ReadLine, split_lines
 
 
 class Finding(NamedTuple):
@@ -30,6 +36,8 @@ class StoreReport(NamedTuple):
     """The result of a check. A store with bad lines cannot be opened; one with remarks can."""
 
     episode_n: int
+    tally_n: int
+    verdict_n: int
     bad_lines: tuple[Finding, ...]
     remarks: tuple[Finding, ...]
     """Readable lines in another form, or with texts that the present catalogue does not contain."""
@@ -45,6 +53,7 @@ class Repaired(NamedTuple):
     """The result of a repair."""
 
     kept_n: int
+    """Episodes; tallies and verdicts are kept, too."""
     rejected: tuple[Finding, ...]
     torn_bytes: int
 
@@ -53,6 +62,7 @@ class Compacted(NamedTuple):
     """The result of compacting a store."""
 
     kept_n: int
+    """Episodes, as in `dropped_n`. Every tally and verdict that counts is kept."""
     dropped_n: int
     bytes_before: int
     bytes_after: int
@@ -66,9 +76,14 @@ def check_store(path: Path) -> StoreReport:
     """
     lines, torn_bytes = _read(path)
     remarks: list[Finding] = []
-    bad = _bad_lines(_with_remarks(read_lines(lines, EpisodicMemoryEntryV1_1), remarks))
+    read = list(_with_remarks(read_store_lines(lines), remarks))
+    bad = _bad_lines(read)
+    tally_n = sum(isinstance(line.value, TallyV1_2) for line in read)
+    verdict_n = sum(isinstance(line.value, VerdictV1_2) for line in read)
     return StoreReport(
-        episode_n=len(lines) - len(bad),
+        episode_n=len(lines) - len(bad) - tally_n - verdict_n,
+        tally_n=tally_n,
+        verdict_n=verdict_n,
         bad_lines=tuple(Finding(number, reason) for number, reason in sorted(bad.items())),
         remarks=tuple(remark for remark in remarks if remark.line not in bad),
         torn_bytes=torn_bytes,
@@ -84,9 +99,9 @@ def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) 
     path = path.resolve()
     with _rewriting(path, lock_timeout_s):
         lines, torn_bytes = _read(path)
-        bad = _bad_lines(read_lines(lines, EpisodicMemoryEntryV1_1))
+        bad = _bad_lines(read_store_lines(lines))
         if not bad and not torn_bytes:
-            return Repaired(len(lines), (), 0)
+            return Repaired(_episode_n(lines), (), 0)
         # Bad lines are copied before they are removed: a kill between the two leaves a line twice, never nowhere.
         if bad:
             _append_all(rejected_path(path), (lines[number - 1] for number in sorted(bad)))
@@ -95,11 +110,14 @@ def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) 
         kept = [line for number, line in enumerate(lines, start=1) if number not in bad]
         _replace(path, kept)
     findings = tuple(Finding(number, reason) for number, reason in sorted(bad.items()))
-    return Repaired(len(kept), findings, torn_bytes)
+    return Repaired(_episode_n(kept), findings, torn_bytes)
 
 
 def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) -> Compacted:
     """Rewrite the file with its last `keep_last_n` episodes. Ids stay the same; readers reopen the file.
+
+    The first tally of each source and the last verdict per source and aspect stay, so familiarity counts the same as
+    before. Experience loses the changes of the episodes that go.
 
     Raises:
         MemoryStoreError: a line is bad, another writer holds the lock, or the disk failed. The store is unchanged.
@@ -110,15 +128,36 @@ def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAU
     with _rewriting(path, lock_timeout_s):
         size = path.stat().st_size
         lines, torn_bytes = _read(path)
-        bad = _bad_lines(read_lines(lines, EpisodicMemoryEntryV1_1))
+        read = list(read_store_lines(lines))
+        bad = _bad_lines(read)
         if bad:
             number, reason = min(bad.items())
             raise bad_line_error(path, number, reason)
         if torn_bytes:
             _append_all(torn_path(path), [path.read_bytes()[-torn_bytes:]])
-        kept = lines[-keep_last_n:]
+        kept = list(_compacted(read, keep_last_n))
         _replace(path, kept)
-    return Compacted(len(kept), len(lines) - len(kept), size, sum(len(line) + 1 for line in kept))
+    kept_n = _episode_n(kept)
+    return Compacted(kept_n, _episode_n(lines) - kept_n, size, sum(len(line) + 1 for line in kept))
+
+
+def _compacted(read: Sequence[ReadLine[StoreLine]], keep_last_n: int) -> Iterator[bytes]:
+    """Yield the lines that stay, in their order."""
+    episodes = [line.number for line in read if not isinstance(line.value, TallyV1_2 | VerdictV1_2)]
+    stay = set(episodes[-keep_last_n:])
+    first_tally: dict[str, int] = {}
+    last_verdict: dict[tuple[str, str | None], int] = {}
+    for line in read:
+        if isinstance(line.value, TallyV1_2):
+            first_tally.setdefault(line.value.source_id, line.number)
+        elif isinstance(line.value, VerdictV1_2):
+            last_verdict[line.value.source_id, line.value.aspect] = line.number
+    stay.update(first_tally.values(), last_verdict.values())
+    return (line.raw for line in read if line.number in stay)
+
+
+def _episode_n(lines: Iterable[bytes]) -> int:
+    return sum(map(is_episode_line, lines))
 
 
 @contextmanager
@@ -146,9 +185,7 @@ def _read(path: Path) -> tuple[list[bytes], int]:
     return lines, len(torn)
 
 
-def _with_remarks(
-    lines: Iterable[ReadLine[EpisodicMemoryEntryV1_1]], remarks: list[Finding]
-) -> Iterator[ReadLine[EpisodicMemoryEntryV1_1]]:
+def _with_remarks(lines: Iterable[ReadLine[StoreLine]], remarks: list[Finding]) -> Iterator[ReadLine[StoreLine]]:
     """Yield the lines as they are, and add what is unusual about each readable one to `remarks`."""
     catalogue = load_catalogue()
     for line in lines:
@@ -156,19 +193,31 @@ def _with_remarks(
             if canonical_json(line.value).encode() != line.raw:
                 remarks.append(Finding(line.number, "not in canonical form"))
             try:
-                refuse_open_vocabulary(line.value, catalogue)
+                _refuse_open(line.value, catalogue)
             except LeakageError as error:
                 remarks.append(Finding(line.number, str(error)))
         yield line
 
 
-def _bad_lines(lines: Iterable[ReadLine[EpisodicMemoryEntryV1_1]]) -> dict[int, str]:
+def _refuse_open(value: StoreLine, catalogue: PrincipleCatalogue) -> None:
+    """Raise LeakageError if a line holds words outside the closed vocabulary."""
+    if isinstance(value, TallyV1_2):
+        refuse_open_terms("terms", value.terms)
+    elif isinstance(value, VerdictV1_2):
+        refuse_open_terms("aspect", () if value.aspect is None else (value.aspect,))
+    else:
+        refuse_open_vocabulary(value, catalogue)
+
+
+def _bad_lines(lines: Iterable[ReadLine[StoreLine]]) -> dict[int, str]:
     """Return what is wrong with each unreadable or misplaced line, by line number."""
     bad: dict[int, str] = {}
     numbered: list[tuple[int, int]] = []
     for line in lines:
         if line.value is None:
             bad[line.number] = line.problem
+            continue
+        if isinstance(line.value, TallyV1_2 | VerdictV1_2):
             continue
         episode = int(line.value.episode_id[4:])
         if not 1 <= episode <= MAX_EPISODE_NUMBER:

@@ -3,17 +3,24 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 from episodic_absa.memory.advice.dangerous_advice import failed
-from episodic_absa.memory.store.bad_line import rejected_path
+from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, torn_path
 from episodic_absa.memory.store.newest_episodes import newest_episodes, oldest_episode
+from episodic_absa.memory.store.store_line import parse_line
 from episodic_absa.memory.store.store_lock import LockState, lock_state
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
-from episodic_absa.vocabulary import RISK_IDS, ActionTaken, EpisodeType, Language
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyEpisode,
+    TallyV1_2,
+    VerdictV1_2,
+    is_episode_line,
+)
+from episodic_absa.vocabulary import RISK_IDS, ActionTaken, EpisodeType, Language, Verdict
 
 _CHUNK: Final = 1 << 20
 
@@ -23,6 +30,7 @@ class StoreStatistics:
     """The counts of one store file and of the files beside it."""
 
     in_file_n: int
+    """Episodes in the file, pruned ones included."""
     live_n: int
     """The newest `DEFAULT_KEEP_LAST_N` at most; older ones are pruned, though still in the file."""
     bytes_on_disk: int
@@ -38,6 +46,10 @@ class StoreStatistics:
     by_risk_after: Mapping[str, int]
     by_principle: Mapping[str, int]
     """The most frequent first."""
+    reviews_by_language: Mapping[str, int]
+    """Analysed samples that familiarity counts, episodes or not; rules v2 only."""
+    by_verdict: Mapping[str, int]
+    """The verdicts of persons that stand."""
     torn_bytes: int
     rejected_n: int
     has_torn_file: bool
@@ -54,19 +66,20 @@ class FileExtent(NamedTuple):
 
 
 def compute_store_statistics(path: Path) -> StoreStatistics:
-    """Return the statistics of a store file. Only live episodes are parsed; older lines are counted.
+    """Return the statistics of a store file. Of the episodes only live ones are parsed; older ones are counted.
 
     Raises:
-        MemoryStoreError: the first line or a line of a live episode is no episode.
+        MemoryStoreError: the line of the first episode, of a live episode, of a tally or of a verdict is bad.
         OSError: the file cannot be read.
     """
     extent = file_extent(path)
     oldest = oldest_episode(path)
+    counted = _CountedLines(path)
     live = _LiveCounts()
     for episode in islice(newest_episodes(path), DEFAULT_KEEP_LAST_N):
         live.add(episode)
     return StoreStatistics(
-        in_file_n=extent.line_n,
+        in_file_n=extent.line_n - counted.line_n,
         live_n=live.episode_n,
         bytes_on_disk=extent.size,
         first_id=oldest.episode_id if oldest else None,
@@ -78,6 +91,8 @@ def compute_store_statistics(path: Path) -> StoreStatistics:
         by_risk_before=_in_order(live.risks_before, RISK_IDS),
         by_risk_after=_in_order(live.risks_after, RISK_IDS),
         by_principle=dict(sorted(live.principles.items(), key=lambda item: (-item[1], item[0]))),
+        reviews_by_language=_in_order(counted.languages, get_args(Language)),
+        by_verdict=_in_order(counted.verdicts, get_args(Verdict)),
         torn_bytes=extent.torn_bytes,
         rejected_n=file_extent(rejected_path(path)).line_n if rejected_path(path).exists() else 0,
         has_torn_file=torn_path(path).exists(),
@@ -97,6 +112,27 @@ def file_extent(path: Path) -> FileExtent:
     return FileExtent(line_n, size, size - end)
 
 
+class _CountedLines:
+    """Counts the tallies and verdicts of a file as the index does: a source's first tally, an aspect's last verdict."""
+
+    def __init__(self, path: Path) -> None:
+        self.line_n = 0
+        languages: dict[str, str] = {}
+        verdicts: dict[tuple[str, str | None], str] = {}
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                if is_episode_line(line) or not line.endswith(b"\n"):
+                    continue
+                self.line_n += 1
+                value = parse_line(line, partial(bad_line_error, path, number))
+                if isinstance(value, TallyV1_2):
+                    languages.setdefault(value.source_id, value.language)
+                elif isinstance(value, VerdictV1_2):
+                    verdicts[value.source_id, value.aspect] = value.verdict
+        self.languages = Counter(languages.values())
+        self.verdicts = Counter(verdicts.values())
+
+
 class _LiveCounts:
     """Counts episodes that arrive newest first."""
 
@@ -111,7 +147,7 @@ class _LiveCounts:
         self.risks_before = Counter[str]()
         self.risks_after = Counter[str]()
 
-    def add(self, episode: EpisodicMemoryEntryV1_1) -> None:
+    def add(self, episode: AnyEpisode) -> None:
         self.last_id = self.last_id or episode.episode_id
         self.episode_n += 1
         self.failed_n += failed(episode)

@@ -11,10 +11,17 @@ from pathlib import Path
 from typing import Final, overload
 
 from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
-from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
+from episodic_absa.memory.store.bad_line import bad_line_error, lines_before, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, parse_episode
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.memory.store.store_line import parse_line
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyEpisode,
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+)
 
 _READ_CHUNK: Final = 1 << 20
 _ENTRIES_KEPT: Final = 512
@@ -41,10 +48,12 @@ class StoreTail:
         self._identity = (0, 0)
         self._last_id = 0
         self._highest_rejected_id = 0
+        self._line_n = 0
         self._offsets = array("Q")
+        self._lengths = array("I")
         self._ids = array("Q")
         self._last_line = b""
-        self._kept: OrderedDict[int, EpisodicMemoryEntryV1_1] = OrderedDict()
+        self._kept: OrderedDict[int, AnyEpisode] = OrderedDict()
 
     @property
     def next_id(self) -> int:
@@ -92,12 +101,12 @@ class StoreTail:
             self.has_more = os.fstat(self._descriptor or 0).st_size > self.end
         return replaced
 
-    def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
+    def at(self, ordinal: int) -> AnyEpisode:
         """Return the episode with that ordinal; the last ones read are kept in memory."""
         entry = self._kept.get(ordinal)
         if entry is None:
             line = self._line_at(ordinal)
-            entry = parse_episode(line, partial(self._bad_line, ordinal + 1))
+            entry = parse_episode(line, partial(self._bad_line_at, self._offsets[ordinal]))
             self._kept[ordinal] = entry
             if len(self._kept) > _ENTRIES_KEPT:
                 self._kept.popitem(last=False)
@@ -105,7 +114,7 @@ class StoreTail:
             self._kept.move_to_end(ordinal)
         return entry
 
-    def find(self, episode_id: str) -> EpisodicMemoryEntryV1_1 | None:
+    def find(self, episode_id: str) -> AnyEpisode | None:
         """Return the episode with that id, None if the file has none."""
         digits = episode_id.removeprefix("epi_")
         if not digits.isascii() or not digits.isdigit():
@@ -115,12 +124,22 @@ class StoreTail:
         is_stored = ordinal < len(self._ids) and self._ids[ordinal] == number
         return self.at(ordinal) if is_stored else None
 
-    def add(self, entry: EpisodicMemoryEntryV1_1, line: bytes) -> None:
-        """Register an episode whose line was just written at `end`."""
-        self._register(entry, len(line))
+    def add(self, value: StoreLine, line: bytes) -> None:
+        """Register the value of a line that was just written at `end`."""
+        self._register(value, len(line))
         self._last_line = line
 
-    def _register(self, entry: EpisodicMemoryEntryV1_1, length: int) -> None:
+    def _register(self, value: StoreLine, length: int) -> None:
+        if isinstance(value, TallyV1_2):
+            self.index.familiarity.add(value)
+        elif isinstance(value, VerdictV1_2):
+            self.index.experience.add_verdict(value)
+        else:
+            self._register_episode(value, length)
+        self.end += length
+        self._line_n += 1
+
+    def _register_episode(self, entry: AnyEpisode, length: int) -> None:
         number = int(entry.episode_id[4:])
         if number <= self._last_id:
             raise self._bad_next_line(f"{entry.episode_id} does not come after epi_{self._last_id:06d}")
@@ -128,8 +147,8 @@ class StoreTail:
             raise self._bad_next_line(f"{entry.episode_id} has a number that no store gives")
         self.index.add(entry)
         self._offsets.append(self.end)
+        self._lengths.append(length)
         self._ids.append(number)
-        self.end += length
         self._last_id = number
 
     def torn_bytes(self) -> bytes:
@@ -153,7 +172,7 @@ class StoreTail:
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop()
             for line in lines:
-                self._register(parse_episode(line, self._bad_next_line), len(line) + 1)
+                self._register(parse_line(line, self._bad_next_line), len(line) + 1)
             if lines:
                 self._last_line = line + b"\n"
 
@@ -166,18 +185,16 @@ class StoreTail:
 
     def _line_at(self, ordinal: int) -> bytes:
         assert self._descriptor is not None  # noqa: S101 - an ordinal exists only after a read
-        start = self._offsets[ordinal]
-        end = self._offsets[ordinal + 1] if ordinal + 1 < len(self._offsets) else self.end
-        return os.pread(self._descriptor, end - start, start)
+        return os.pread(self._descriptor, self._lengths[ordinal], self._offsets[ordinal])
 
     def _bad_next_line(self, reason: str) -> MemoryStoreError:
-        return self._bad_line(len(self._offsets) + 1, reason)
+        return bad_line_error(self._path, self._line_n + 1, reason)
 
-    def _bad_line(self, number: int, reason: str) -> MemoryStoreError:
-        return bad_line_error(self._path, number, reason)
+    def _bad_line_at(self, offset: int, reason: str) -> MemoryStoreError:
+        return bad_line_error(self._path, lines_before(self._path, offset) + 1, reason)
 
 
-class StoredEpisodes(IndexedEpisodes, Sequence[EpisodicMemoryEntryV1_1]):
+class StoredEpisodes(IndexedEpisodes, Sequence[AnyEpisode]):
     """The live episodes of a store, oldest first. Each is read from disk on access."""
 
     def __init__(self, tail: "StoreTail") -> None:
@@ -188,18 +205,19 @@ class StoredEpisodes(IndexedEpisodes, Sequence[EpisodicMemoryEntryV1_1]):
         """The index over the episodes."""
         return self._tail.index
 
-    def at(self, ordinal: int) -> EpisodicMemoryEntryV1_1:
-        """Return the episode with that ordinal."""
-        return self._tail.at(ordinal)
+    def at(self, ordinal: int) -> AnyEpisode:
+        """Return the episode with that ordinal, with the outcome that persons give it."""
+        episode = self._tail.at(ordinal)
+        return with_verdicts(episode, self._tail.index.experience.verdicts_on(episode.provenance.source_id))
 
     def __len__(self) -> int:
         return self.episode_index.count - self.episode_index.first_live
 
     @overload
-    def __getitem__(self, position: int) -> EpisodicMemoryEntryV1_1: ...
+    def __getitem__(self, position: int) -> AnyEpisode: ...
     @overload
-    def __getitem__(self, position: slice) -> list[EpisodicMemoryEntryV1_1]: ...
-    def __getitem__(self, position: int | slice) -> EpisodicMemoryEntryV1_1 | list[EpisodicMemoryEntryV1_1]:
+    def __getitem__(self, position: slice) -> list[AnyEpisode]: ...
+    def __getitem__(self, position: int | slice) -> AnyEpisode | list[AnyEpisode]:
         live = range(self.episode_index.first_live, self.episode_index.count)
         if isinstance(position, slice):
             return [self.at(ordinal) for ordinal in live[position]]

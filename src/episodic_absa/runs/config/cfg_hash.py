@@ -68,6 +68,11 @@ def hashed_settings(resolved: Mapping[str, Any]) -> dict[str, Any]:
     for block, kept in (("experiment", _without_pace), ("cache", _share_only)):
         if block in resolved:
             hashed[block] = kept(resolved[block])
+    if not resolved.get("episodic_memory", {}).get("referee"):
+        # Without a referee a cell is the same as before there was one.
+        hashed["episodic_memory"] = {
+            key: value for key, value in resolved["episodic_memory"].items() if key != "referee"
+        }
     return hashed
 
 

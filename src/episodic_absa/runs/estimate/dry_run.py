@@ -22,6 +22,7 @@ from episodic_absa.vocabulary import Effort, Rules
 
 MEASURED_AT_MOST: Final = 400
 """If a cell has more samples, an evenly spaced subset of this size is measured."""
+_COUNTED_AS: Final = {"outcome": "stage2"}
 
 
 class CallsPerSample(NamedTuple):
@@ -30,6 +31,7 @@ class CallsPerSample(NamedTuple):
     stage1: float
     debate: float
     stage2: float
+    """With the referee, if the memory asks one."""
     least: int
     """Calls of a sample whatever the model answers."""
     most: int
@@ -163,7 +165,8 @@ def _calls_by_condition(config: ExperimentConfig, part: _Part) -> dict[str, Cond
 
 
 def _mean_calls(loads: Sequence[ConditionLoad]) -> CallsPerSample:
-    stages = Counter(request.stage for load in loads for request in load.requests)
+    # The referee belongs to no stage of its own here: it reads what Stage2 leaves.
+    stages = Counter(_COUNTED_AS.get(request.stage, request.stage) for load in loads for request in load.requests)
     stage1, debate, stage2 = (stages[stage] / max(len(loads), 1) for stage in ("stage1", "debate", "stage2"))
     least = min((len(load.certain) for load in loads), default=0)
     most = max((len(load.possible) for load in loads), default=0)

@@ -31,6 +31,7 @@ _ASSUMED_SLIM_TOKENS_OUT: Final[dict[Role, int]] = {
     "stage2_ate": 50,
     "stage2_atsa": 60,
     "stage2_validator": 50,
+    "referee": 10,
 }
 LATIN_CHARS_PER_TOKEN: Final = 4.0
 _HANGUL_CHARS_PER_TOKEN: Final = 1.5

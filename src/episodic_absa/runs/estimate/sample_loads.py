@@ -55,7 +55,7 @@ class MeasuredRequest(NamedTuple):
     @property
     def may_see_memory(self) -> bool:
         """Whether the request belongs to the debate or to Stage2."""
-        return self.stage != "stage1"
+        return self.stage in ("debate", "stage2")
 
 
 class ConditionLoad(NamedTuple):
@@ -95,12 +95,14 @@ class _Analysis(NamedTuple):
 
     rules: Rules
     settings: PipelineSettings
+    referee: bool
+    """Whether a changed sample asks the referee."""
 
     def certain(self, requests: Iterable[MeasuredRequest]) -> Iterator[MeasuredRequest]:
         """Yield the requests that are sent whatever the earlier answers are."""
         for request in requests:
             is_second_look = self.settings.effort == "adaptive" and request.may_see_memory
-            is_after_change = self.rules == "v2" and request.role == "stage2_validator"
+            is_after_change = self.rules == "v2" and request.role in ("stage2_validator", "referee")
             if not is_second_look and not is_after_change:
                 yield request
 
@@ -112,6 +114,10 @@ class _Analysis(NamedTuple):
             # The second validator reads what the first one reads, the pairs after the change.
             first = [request for request in whole_look if request.role == "validator"]
             yield from (request._replace(role="stage2_validator") for request in first)
+        looks_again = self.settings.enable_debate or self.settings.enable_stage2
+        if self.referee and looks_again and all(request.role != "referee" for request in whole_look):
+            # The referee reads the text and two lists of pairs, less than the first question with its answer.
+            yield from (request._replace(role="referee") for request in whole_look[:1])
 
 
 class _Measured(NamedTuple):
@@ -168,7 +174,8 @@ class _Measuring:
         return condition.model_copy(update={"pipeline": condition.pipeline.model_copy(update={"effort": "full"})})
 
     def _analysis(self, condition: Condition) -> _Analysis:
-        return _Analysis(condition.rules, self._config.file.pipeline.under(condition))
+        referee = self._config.file.episodic_memory.referee and condition.store_write and condition.rules == "v2"
+        return _Analysis(condition.rules, self._config.file.pipeline.under(condition), referee)
 
     def _pipeline(self, condition: Condition) -> Pipeline:
         return build_experiment_pipeline(
@@ -177,6 +184,7 @@ class _Measuring:
             # Without memory the store is never opened, so no file has to exist.
             condition=condition.model_copy(update=_MEMORY_OFF),
             store=self._config.out_dir / "no_store",
+            referee=self._analysis(condition).referee,
         )
 
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 
 from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.store_path import filled_store_path
-from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_jsonl_file
+from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_jsonl_file, read_jsonl_file_by
 from episodic_absa.runs.run_directory import (
     JOURNAL,
     MANIFEST,
@@ -20,7 +21,13 @@ from episodic_absa.runs.run_directory import (
     STORE,
     TRACES,
 )
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_2 import (
+    AnyEpisode,
+    StoreLine,
+    TallyV1_2,
+    VerdictV1_2,
+    validated_line,
+)
 from episodic_absa.schemas.run_files.journal_line import JournalLine
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.output_line import OutputLine
@@ -107,15 +114,36 @@ class CellFiles:
         return self.resolve(Path(filled_store_path(pattern, manifest.condition.name, manifest.repetition)))
 
     @cached_property
-    def store(self) -> JsonlFile[EpisodicMemoryEntryV1_1]:
-        """The store; empty if the cell has none."""
+    def store(self) -> JsonlFile[StoreLine]:
+        """The lines of the store: episodes, tallies and verdicts; empty if the cell has none."""
         if self.store_path is None or not self.store_path.exists():
             return JsonlFile()
         if self.store_path.resolve().is_relative_to(self.path.resolve()):
-            return read_jsonl_file(self.store_path, EpisodicMemoryEntryV1_1, required=False)
-        # Others may append to a store outside the run directory; those episodes are not this run's.
+            return read_jsonl_file_by(self.store_path, validated_line, required=False)
+        # Others may append to a store outside the run directory; those lines are not this run's.
         last = max((entry.store_size or 0 for entry in self.journal.valid()), default=0)
-        return read_jsonl_file(self.store_path, EpisodicMemoryEntryV1_1, size=last, required=False)
+        return read_jsonl_file_by(self.store_path, validated_line, size=last, required=False)
+
+    @cached_property
+    def episodes(self) -> tuple[AnyEpisode | None, ...]:
+        """For each line of the store its episode; None where the line is bad or no episode."""
+        return tuple(
+            None if value is None or isinstance(value, TallyV1_2 | VerdictV1_2) else value
+            for value in self.store.values
+        )
+
+    @property
+    def all_episodes(self) -> tuple[AnyEpisode, ...]:
+        """The episodes of the store, oldest first."""
+        return tuple(episode for episode in self.episodes if episode is not None)
+
+    def episodes_before(self, place: int) -> int:
+        """Return how many episodes stand before a position of the store's lines."""
+        return self._episode_counts[place]
+
+    @cached_property
+    def _episode_counts(self) -> tuple[int, ...]:
+        return tuple(accumulate((episode is not None for episode in self.episodes), initial=0))
 
     @cached_property
     def committed(self) -> tuple[range, ...]:
@@ -129,8 +157,15 @@ class CellFiles:
         first = next(self.journal.valid(), None)
         if first is None:
             return 0
-        stored = any(card.uid == first.uid and card.store_decision == "stored" for card in self.scorecards.valid())
-        return max(0, self.store.count_until(first.store_size or 0) - stored)
+        card = next((card for card in self.scorecards.valid() if card.uid == first.uid), None)
+        end = self.store.count_until(first.store_size or 0)
+        return max(0, end - (self.added_n(card) if card else 0))
+
+    def added_n(self, card: Scorecard) -> int:
+        """Return how many lines a sample adds to the store: its episode, and under rules v2 its tally."""
+        condition = self.known_manifest.condition
+        is_tallied = condition.store_write and condition.rules == "v2" and card.status == "ok"
+        return (card.store_decision == "stored") + is_tallied
 
     @cached_property
     def cards(self) -> dict[str, Scorecard]:

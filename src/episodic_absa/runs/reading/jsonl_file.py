@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from episodic_absa.serialization.jsonl import read_lines, split_lines
+from episodic_absa.serialization.jsonl import read_lines_by, split_lines
 
 LineT = TypeVar("LineT", bound=BaseModel)
 
@@ -61,13 +61,20 @@ def read_jsonl_file(
         size: how many bytes to read; None reads all.
         required: whether a missing file is a problem.
     """
+    return read_jsonl_file_by(path, model.model_validate_json, size=size, required=required)
+
+
+def read_jsonl_file_by(
+    path: Path, validate: Callable[[bytes], LineT], *, size: int | None = None, required: bool = True
+) -> JsonlFile[LineT]:
+    """Read a JSONL file whose lines are of several models; `validate` returns the value of a line."""
     try:
         content = path.read_bytes()[:size]
     except OSError as error:
         return JsonlFile(problems=(f"{path.name}: {error.strerror}",) if required else ())
     whole, torn = split_lines(content)
     lines = [*(line + b"\n" for line in whole), *([torn] if torn else [])]
-    read = list(read_lines(lines, model))
+    read = list(read_lines_by(lines, validate))
     problems = [f"{path.name}, line {line.number}: {line.problem}" for line in read if line.problem]
     if torn:
         problems.append(f"{path.name}: the last line is not ended")

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
-from episodic_absa.vocabulary import ChangeKind, Polarity
+from episodic_absa.vocabulary import ChangeKind, Outcome, Polarity
 
 Stance = Literal["for", "against", "silent"]
 WitnessName = Literal["review", "epm", "tan", "cj", "judge", "validator", "reader"]
@@ -57,3 +57,7 @@ class ChangeRecord(FrozenModel):
     score: float
     adopted: Flag
     reason: ChangeReason
+    outcome: Outcome | None = None
+    """Whether the change was right, as the memory stores it; None in outputs of versions that did not ask."""
+    outcome_by: Literal["reader", "referee"] | None = None
+    """Who decided the outcome; None where it is open."""

@@ -13,10 +13,10 @@ from episodic_absa.memory.advice.placebo import PLACEBO_PRINCIPLE, placebo_texts
 from episodic_absa.memory.advice.sources import shown_chars
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.reading.jsonl_file import read_jsonl_file
+from episodic_absa.runs.reading.jsonl_file import read_jsonl_file_by
 from episodic_absa.schemas.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, advisories_of
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, validated_line
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import AdviceFrom, Language
@@ -86,14 +86,13 @@ class _RandomDraws:
     """Repeats the draws of a cell from its store as it was at each sample's turn."""
 
     def __init__(self, cell: CellFiles) -> None:
-        self._episodes = cell.store.values
+        self._episodes = cell.all_episodes
         self._keep = recorded_experiment(cell.known_manifest).episodic_memory.keep_last_n
         self._places: dict[Language, list[int]] = {}
         for place, episode in enumerate(self._episodes):
-            if episode is not None:
-                self._places.setdefault(episode.input_signature.language, []).append(place)
+            self._places.setdefault(episode.input_signature.language, []).append(place)
         turns = zip(cell.journal.valid(), cell.committed, strict=True)
-        self._before = {entry.uid: added.start for entry, added in turns}
+        self._before = {entry.uid: cell.episodes_before(added.start) for entry, added in turns}
 
     def broken(self, trace: TraceLine) -> Iterator[str]:
         memory, uid = trace.memory, trace.case_trace.case_id
@@ -108,9 +107,7 @@ class _RandomDraws:
         others = (
             episode.episode_id
             for episode in drawn
-            if episode is not None
-            and episode.episode_id not in memory.retrieved_ids
-            and episode.provenance.source_id != uid
+            if episode.episode_id not in memory.retrieved_ids and episode.provenance.source_id != uid
         )
         if memory.advised_ids != tuple(islice(others, memory.retrieved_k)):
             yield "the random episodes are not those that its uid draws"
@@ -124,7 +121,8 @@ def _donor_ids(cell: CellFiles) -> frozenset[str] | None:
         return None
     if hashlib.sha256(path.read_bytes()).hexdigest() != manifest.episodic_memory.donor_store_sha256:
         return None
-    return frozenset(episode.episode_id for episode in read_jsonl_file(path, EpisodicMemoryEntryV1_1).valid())
+    lines = read_jsonl_file_by(path, validated_line).valid()
+    return frozenset(line.episode_id for line in lines if not isinstance(line, TallyV1_2 | VerdictV1_2))
 
 
 def _of_the_donor(known: frozenset[str] | None, trace: TraceLine) -> Iterator[str]:

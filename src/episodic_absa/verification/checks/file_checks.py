@@ -8,6 +8,7 @@ from typing import Any, Final
 from episodic_absa.runs.reading.cell_files import CellFiles, directory_name
 from episodic_absa.runs.reading.jsonl_file import JsonlFile
 from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
+from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 
 
@@ -75,7 +76,7 @@ def check_journal_offsets(cell: CellFiles) -> Findings:
 
 
 def check_store_offsets(cell: CellFiles) -> Findings:
-    """The store is as long as the journal says, and its last line at each commit is the journalled one."""
+    """The store's last line at each commit is the journalled one, and only verdicts of persons follow the last one."""
     require_store(cell)
     entries = list(cell.journal.valid())
     for number, entry in enumerate(entries, start=1):
@@ -86,7 +87,9 @@ def check_store_offsets(cell: CellFiles) -> Findings:
         same = (hashlib.sha256(line).hexdigest() if line else None) == entry.store_last_sha256
         yield None if ends_there and same else f"{JOURNAL}, line {number}: the store's line there is another one"
     last = entries[-1].offsets.get("store", 0) if entries else 0
-    yield None if last == cell.store.size else f"the store has {cell.store.size} bytes; the journal ends at {last}"
+    later = cell.store.values[cell.store.count_until(last) :]
+    only_verdicts = last <= cell.store.size and all(isinstance(line, VerdictV1_2) for line in later)
+    yield None if only_verdicts else f"the store has {cell.store.size} bytes; the journal ends at {last}"
 
 
 def check_same_cell(cell: CellFiles) -> Findings:

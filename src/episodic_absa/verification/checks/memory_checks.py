@@ -12,13 +12,15 @@ from episodic_absa.memory.advice.counted_advice import counted_message
 from episodic_absa.memory.episodes.leak_guard import (
     TextRuns,
     refuse_forbidden_keys,
+    refuse_open_terms,
     refuse_open_vocabulary,
     refuse_text_runs,
 )
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, advisories_of
-from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EpisodicMemoryEntryV1_1
+from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
@@ -190,19 +192,25 @@ def check_counted_messages(cell: CellFiles) -> Findings:
 
 
 def check_store_lines(cell: CellFiles) -> Findings:
-    """Every line of the store is a valid episode in the closed vocabulary."""
+    """Every line of the store is a valid episode, tally or verdict in the closed vocabulary."""
     require_store(cell)
     catalogue = load_catalogue()
     yield from cell.store.problems
-    for entry in cell.store.valid():
-        yield _leak(entry.episode_id, partial(refuse_open_vocabulary, entry, catalogue))
+    for line in cell.store.valid():
+        if isinstance(line, TallyV1_2):
+            yield _leak(f"tally of {line.source_id}", partial(refuse_open_terms, "terms", line.terms))
+        elif isinstance(line, VerdictV1_2):
+            terms = () if line.aspect is None else (line.aspect,)
+            yield _leak(f"verdict on {line.source_id}", partial(refuse_open_terms, "aspect", terms))
+        else:
+            yield _leak(line.episode_id, partial(refuse_open_vocabulary, line, catalogue))
 
 
 def check_store_ids(cell: CellFiles) -> Findings:
     """Episode ids are unique and ascend."""
     require_store(cell)
     last = 0
-    for entry in cell.store.valid():
+    for entry in cell.all_episodes:
         number = int(entry.episode_id[4:])
         yield None if number > last else f"{entry.episode_id} does not come after epi_{last:06d}"
         last = max(last, number)
@@ -218,7 +226,7 @@ def check_store_keys(cell: CellFiles) -> Findings:
 def check_store_text(cell: CellFiles) -> Findings:
     """No episode repeats a run of its own sample's text, aspect terms apart."""
     require_store(cell)
-    for entry in cell.store.valid():
+    for entry in cell.all_episodes:
         text = cell.texts.get(entry.provenance.source_id)
         if text is not None:
             for language in {entry.input_signature.language, effective_language(None, text)}:
@@ -239,23 +247,23 @@ def check_start_store(cell: CellFiles) -> Findings:
 
 
 def check_stored_decisions(cell: CellFiles) -> Findings:
-    """Each stored sample added one line of its own, and no other line was added."""
+    """Each stored sample added one episode, under rules v2 each sample one tally, and only verdicts were added else."""
     require_store(cell)
     entries = list(cell.journal.valid())
     cards, outputs = cell.cards, {output.uid: output for output in cell.outputs.valid()}
-    added = len(cell.store.raw) - cell.start_lines
-    stored = sum(card.store_decision == "stored" for card in cards.values())
-    keep = _keep_last_n(cell)
-    yield None if added == stored else f"{added} lines were added to the store; {stored} samples say stored"
+    lines = [line for line in cell.store.values[cell.start_lines :] if not isinstance(line, VerdictV1_2)]
+    meant = sum(map(cell.added_n, cards.values()))
+    keep, episodes = _keep_last_n(cell), cell.all_episodes
+    yield None if len(lines) == meant else f"{len(lines)} lines were added to the store; the samples say {meant}"
     for entry, places in zip(entries, cell.committed, strict=True):
         card, output = cards.get(entry.uid), outputs.get(entry.uid)
-        meant = int(card is not None and card.store_decision == "stored")
-        lines = [cell.store.values[place] for place in places]
-        own = all(line is not None and _is_of(line, cell, entry.uid, entry.sample_index) for line in lines)
-        ids = [line.episode_id for line in lines if line is not None]
+        added = [line for line in cell.store.values[places.start : places.stop] if not isinstance(line, VerdictV1_2)]
+        own = all(line is not None and _is_of(line, cell, entry.uid, entry.sample_index) for line in added)
+        first, behind = cell.episodes_before(places.start), cell.episodes_before(places.stop)
+        ids = [episode.episode_id for episode in episodes[first:behind]]
         recorded = [output.meta.episode_id] if output is not None and output.meta.episode_id else []
-        holds = len(lines) == meant and own and ids == recorded
-        holds = holds and (card is None or card.store_size_after == min(places.stop, keep))
+        holds = len(added) == (cell.added_n(card) if card else 0) and own and ids == recorded
+        holds = holds and (card is None or card.store_size_after == min(behind, keep))
         yield None if holds else f"{entry.uid}: the store holds other lines of the sample than its records say"
 
 
@@ -263,11 +271,11 @@ def check_retrieved_is_past(cell: CellFiles) -> Findings:
     """Every retrieved episode was in the store before the sample's own commit."""  # CHECKLIST 191
     require_store(cell)
     keep = _keep_last_n(cell)
-    ids = [entry.episode_id if entry else None for entry in cell.store.values]
+    ids = [episode.episode_id for episode in cell.all_episodes]
     for entry, places in zip(cell.journal.valid(), cell.committed, strict=True):
         trace = cell.traces_by_uid.get(entry.uid)
         if trace is not None:
-            known = set(ids[: places.start][-keep:])
+            known = set(ids[: cell.episodes_before(places.start)][-keep:])
             unknown = [episode_id for episode_id in trace.memory.retrieved_ids if episode_id not in known]
             yield f"{entry.uid}: retrieved {unknown[0]}, which no earlier sample had stored" if unknown else None
 
@@ -275,7 +283,7 @@ def check_retrieved_is_past(cell: CellFiles) -> Findings:
 def check_no_self_retrieval(cell: CellFiles) -> Findings:
     """No sample retrieved its own episode."""
     require_store(cell)
-    sources = {entry.episode_id: entry.provenance.source_id for entry in cell.store.valid()}
+    sources = {entry.episode_id: entry.provenance.source_id for entry in cell.all_episodes}
     for trace in cell.traces.valid():
         own = [episode_id for episode_id in trace.memory.retrieved_ids if sources.get(episode_id) == _uid(trace)]
         yield f"{_uid(trace)}: retrieved its own {own[0]}" if own else None
@@ -333,7 +341,9 @@ def _leak(name: str, refuse: Callable[[], None]) -> str | None:
     return None
 
 
-def _is_of(line: EpisodicMemoryEntryV1_1, cell: CellFiles, uid: str, index: int) -> bool:
+def _is_of(line: AnyEpisode | TallyV1_2, cell: CellFiles, uid: str, index: int) -> bool:
+    if isinstance(line, TallyV1_2):
+        return line.source_id == uid
     manifest, provenance = cell.known_manifest, line.provenance
     return (provenance.source_id, provenance.sample_index, provenance.seed, provenance.used_in_eval) == (
         uid,

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import judge_term
 from episodic_absa.backends.embedded.judgement.deciding_words import deciding_words
+from episodic_absa.backends.embedded.judgement.pair_lists import likelier_list
 from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
 from episodic_absa.backends.embedded.judgement.two_readers import is_mere_guess
 from episodic_absa.backends.embedded.reading import Reading
@@ -30,6 +31,7 @@ from episodic_absa.schemas.role_inputs import (
     AteInputs,
     AtsaInputs,
     JudgeInputs,
+    RefereeInputs,
     ReviewInputs,
     SpeakerInputs,
     Validator2Inputs,
@@ -48,6 +50,7 @@ from episodic_absa.schemas.slim_answers import (
     Pair,
     PairVerdict,
     PairVerdictsAnswer,
+    RefereeAnswer,
     RisksAnswer,
     TargetsAnswer,
     TargetVerdict,
@@ -218,6 +221,11 @@ def slim_stage2_validator(reading: WeighedReading, inputs: Validator2Inputs) -> 
     )
 
 
+def slim_referee(reading: WeighedReading, inputs: RefereeInputs) -> RefereeAnswer:
+    """Return the list whose own pairs the engine's reading makes likelier; a small difference is none."""
+    return RefereeAnswer(better=likelier_list(reading, inputs.list_a, inputs.list_b))
+
+
 class SlimRole(NamedTuple):
     """The slim form of a role's answer, and what gives it."""
 
@@ -238,6 +246,7 @@ SLIM_ROLES: Final[dict[Role, SlimRole]] = {
     "stage2_atsa": SlimRole(PairVerdictsAnswer, slim_stage2_atsa),
     "stage2_validator": SlimRole(RisksAnswer, slim_stage2_validator),
     "joint": SlimRole(JointAnswer, slim_joint),
+    "referee": SlimRole(RefereeAnswer, slim_referee),
 }
 
 

@@ -1,0 +1,1 @@
+"""Whether a change was right, as the reader and the referee say. Gold is never used."""

@@ -1,0 +1,1 @@
+"""`episodic-absa feedback`: what a person says about results."""

@@ -1,0 +1,39 @@
+"""The store that TARGET names: a file, or the store in the directory of a finished cell."""
+
+from pathlib import Path
+
+from episodic_absa.cli.memory.store_argument import existing_store
+from episodic_absa.cli.output import shown_path
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.run_directory import MANIFEST
+
+
+def store_of(target: Path) -> Path:
+    """Return the path of the store.
+
+    Raises:
+        MemoryStoreError: there is no store at the path.
+        RunDirectoryError: the directory is no cell, its run is not finished, or it keeps no store.
+    """
+    if not target.is_dir():
+        return existing_store(target)
+    if not (target / MANIFEST).exists():
+        cells = sorted(manifest.parent.name for manifest in target.glob(f"*/{MANIFEST}"))
+        which = f"one of its cells: {', '.join(cells)}" if cells else "a store file or the directory of a cell"
+        raise RunDirectoryError(f"{shown_path(target)} is no cell; name {which}", path=target)
+    cell = CellFiles(target)
+    if cell.manifest is None:
+        raise RunDirectoryError(f"{shown_path(target)}: {cell.manifest_problem}", path=target)
+    if not cell.manifest.completed:
+        # A resumed run cuts its store back to the last committed sample.
+        raise RunDirectoryError(
+            f"the run in {shown_path(target)} is not finished; finish it with `episodic-absa run`, then give feedback",
+            path=target,
+        )
+    if cell.store_path is None or not cell.store_path.exists():
+        raise RunDirectoryError(
+            f"{shown_path(target)} keeps no store: condition {cell.manifest.condition.name} remembers nothing",
+            path=target,
+        )
+    return existing_store(cell.store_path)
