@@ -1,10 +1,12 @@
 """Counts of earlier reviews weigh doubtful targets, and how changes turned out moves thresholds within bounds."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from episodic_absa import Analyzer
 from episodic_absa.agents.debate.review_context import build_review_context
 from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.judgement.familiarity import (
@@ -14,6 +16,7 @@ from episodic_absa.backends.embedded.judgement.familiarity import (
     weigh_targets,
 )
 from episodic_absa.backends.embedded.roles.second_looks import NO_LOOKS, second_looks
+from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.schemas.absa import (
     AspectItem,
     DebateTurn,
@@ -25,6 +28,7 @@ from episodic_absa.schemas.absa import (
     Stage1Atsa,
     Stage1Result,
 )
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.schemas.role_inputs import JudgeInputs, ReviewInputs, SpeakerInputs
 
 TEXT = "The food was great but the parking attendant said the corner table was for others."
@@ -134,6 +138,23 @@ def test_experience_with_flips_keeps_the_strength_that_words_need_within_bounds(
 )
 def test_familiarity_that_cannot_be_read_changes_nothing(familiarity: Any) -> None:
     assert second_looks({"retrieved": [], "familiarity": familiarity, "experience": [3, {}]}) == NO_LOOKS
+
+
+def test_a_drop_by_familiarity_is_adopted_by_its_witnesses_and_needs_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store, store.writing():
+        for number in range(LEAST_REVIEWS):
+            store.append_tally(TallyV1_2(language="en", source_id=f"review-{number}", terms=("corner table", "food")))
+    results = {}
+    for condition in ("C1", "C2_frozen"):
+        with Analyzer(condition=condition, store=path) as analyzer:
+            results[condition] = analyzer.analyze(TEXT, uid="new", language_code="en")
+    terms = {name: [item.aspect_term for item in result.final_result.final_tuples] for name, result in results.items()}
+    assert terms == {"C1": ["food", "parking", "corner table"], "C2_frozen": ["food", "corner table"]}
+    [change] = [change for change in results["C2_frozen"].changes or () if change.kind == "drop"]
+    stances = {witness.who: witness.stance for witness in change.witnesses}
+    assert (stances["tan"], stances["review"], stances["judge"]) == ("for", "for", "for")
+    assert stances["reader"] != "against"
 
 
 def test_no_file_whose_figures_check_the_curve_fitted_it() -> None:
