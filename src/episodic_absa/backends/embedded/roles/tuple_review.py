@@ -31,8 +31,8 @@ def judged_sentiments(stage1: Stage1Result) -> tuple[SentimentItem, ...]:
 
 
 def narrowed(looks: SecondLooks, wanted: Iterable[Look]) -> SecondLooks:
-    """Keep the looks that are an agent's business; all agents keep the caution."""
-    return SecondLooks(looks.looks & frozenset(wanted), looks.caution)
+    """Keep the looks that are an agent's business; all agents keep the rest."""
+    return looks._replace(looks=looks.looks & frozenset(wanted))
 
 
 def proposed_change(reading: WeighedReading, sentiment: SentimentItem, looks: SecondLooks) -> Judgement | None:
@@ -48,7 +48,7 @@ def proposed_change(reading: WeighedReading, sentiment: SentimentItem, looks: Se
     if weights_lead(reading, sentiment, again.polarity) > (_OPEN if is_new else _TIED):
         return None
     if again.has_own_words:
-        return again if abs(again.score) >= looks.strength_for_change else None
+        return again if abs(again.score) >= looks.strength_for("flip") else None
     # Only advice to keep the clauses apart, or to judge from the words, moves a tuple that nothing is said of.
     takes_back = looks.has("contrast") and is_borrowed_across(reading, sentiment)
     takes_up = looks.has("polarity") and again.polarity != "neutral"
