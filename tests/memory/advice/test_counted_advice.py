@@ -57,7 +57,6 @@ def draft(uid: str, past: Past, language: Language = "en") -> dict[str, Any]:
     body["episode_type"] = {"confirmed": "success", "contradicted": "harm", "open": "neutral"}[past.outcome]
     body["changes"] = [
         {"adopted": True, "kind": past.kind, "outcome": past.outcome, "outcome_by": body["outcome_by"]},
-        {"adopted": False, "kind": past.kind, "outcome": "open", "outcome_by": None},
     ]
     body["input_signature"] = signature.model_dump(mode="json")
     body["correction"]["applicable_conditions"] = [f"language={language}", "structure=contrast", f"risk={past.risk}"]
@@ -123,7 +122,7 @@ def test_each_shown_number_is_a_count_over_the_store(tmp_path: Path, language: L
     fill(path, MANY, language)
     slot = read(path, language)
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    changes = [c for line in lines if "changes" in line for c in line["changes"] if c["adopted"]]
+    changes = [c for line in lines if "changes" in line for c in line["changes"]]
     shown = {advisory["evidence"]["experience"]["kind"]: advisory for advisory in slot["experience"]}
     assert set(shown) == {"flip", "drop", "span"}, "four decided additions are too few"
     for kind, advisory in shown.items():

@@ -78,8 +78,12 @@ def recounted(path: Path, query: InputSignatureV1_1, kind: ChangeKind, exclude: 
         terms = {term for stage in line["stage_snapshot"].values() for term in stage["aspects_norm"]}
         said = [said for (of, aspect), said in verdicts.items() if of == source and aspect in (None, *terms)]
         by_person = ("wrong" in said and "contradicted") or ("right" in said and "confirmed") or (said and "open")
-        changes = [change for change in line.get("changes", ()) if change["adopted"] and change["kind"] == kind]
-        cases += [(line["input_signature"], by_person or change["outcome"]) for change in changes]
+        for change in line.get("changes", ()):
+            outcome = by_person or change["outcome"]
+            if not change["adopted"]:
+                outcome = "contradicted" if by_person == "confirmed" else change["outcome"]
+            if change["kind"] == kind:
+                cases.append((line["input_signature"], outcome))
     own = query.model_dump(mode="json")
     for level, same in (
         ("exact", ("detected_structure", "num_aspects", "length_bucket")),
@@ -193,13 +197,16 @@ def test_a_cell_with_few_decided_cases_backs_off_step_by_step(shape: tuple[Any, 
     assert counts.of_random_cell("any", query, "add") is None
 
 
-def test_only_adopted_changes_count_and_episodes_of_1_1_count_nowhere(tmp_path: Path) -> None:
+def test_refused_changes_count_and_episodes_of_1_1_count_nowhere(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "store.jsonl", open_file=UnsyncedFile) as store:
         for number in range(6):
             store.append({**copy.deepcopy(BASE), "provenance": {**BASE["provenance"], "source_id": f"old{number}"}})
             store.append(episode(f"u{number}", refused=("flip",)))
         query = InputSignatureV1_1.model_validate(signature())
-        assert store.load().episode_index.experience.of(query, "flip") is None
+        assert store.load().episode_index.experience.of(query, "flip") == Experience("flip", "exact", 6, 6, 0, 0)
+        # A right result speaks against the change that was refused.
+        store.append_verdict(VerdictV1_2(source_id="u0", verdict="right"))
+        assert store.load().episode_index.experience.of(query, "flip") == Experience("flip", "exact", 6, 5, 1, 0)
 
 
 def test_random_terms_are_stored_terms_that_uid_and_position_fix() -> None:

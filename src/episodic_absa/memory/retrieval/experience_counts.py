@@ -1,7 +1,7 @@
-"""Counts how adopted changes turned out in similar cases. The counts are kept, so a question costs no scan.
+"""Counts how proposed changes turned out in similar cases. The counts are kept, so a question costs no scan.
 
-A case is one adopted change of an episode. Cases are similar if they share the signature's cell: language, structures,
-length and aspect count. A cell with fewer than five decided cases backs off to a wider one.
+A case is one proposed change of an episode, adopted or refused. Cases are similar if they share the signature's cell:
+language, structures, length and aspect count. A cell with fewer than five decided cases backs off to a wider one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,10 +35,11 @@ class Experience(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """The adopted changes of one episode."""
+    """The proposed changes of one episode."""
 
     signature: SignatureKey
-    changes: tuple[tuple[ChangeKind, Outcome], ...]
+    changes: tuple[tuple[ChangeKind, Outcome, bool], ...]
+    """Kind, outcome, and whether the change was adopted."""
     terms: tuple[str, ...]
     """The episode's terms before and after: a verdict about one of them concerns the episode."""
 
@@ -78,10 +79,10 @@ class ExperienceCounts:
         self._levels_memo: dict[SignatureKey, list[tuple[ExperienceLevel, list[_Counts]]]] = {}
 
     def add(self, episode: AnyDraft) -> None:
-        """Count the adopted changes of an episode."""
+        """Count the proposed changes of an episode."""
         if not isinstance(episode, EpisodeDraftV1_2):
             return
-        changes = tuple((change.kind, change.outcome) for change in episode.changes if change.adopted)
+        changes = tuple((change.kind, change.outcome, change.adopted) for change in episode.changes)
         if not changes:
             return
         before, after = episode.stage_snapshot.stage1.aspects_norm, episode.stage_snapshot.final.aspects_norm
@@ -95,8 +96,9 @@ class ExperienceCounts:
     def add_verdict(self, verdict: VerdictV1_2) -> None:
         """Apply a verdict: the last one about a source and an aspect replaces earlier ones.
 
-        A verdict decides all changes of its source; one about an aspect, those of the episodes with that term. Of
-        several that concern an episode, `wrong` beats `right`, and `right` beats `unsure`.
+        A verdict decides the adopted changes of its source; one about an aspect, those of the episodes with that term.
+        A right result also contradicts the changes that were refused. Of several that concern an episode, `wrong`
+        beats `right`, and `right` beats `unsure`.
         """
         source, verdicts = verdict.source_id, self._verdicts_of.setdefault(verdict.source_id, {})
         cases = self._cases_of.get(source, ())
@@ -163,16 +165,19 @@ class ExperienceCounts:
                 if case_kind == kind:
                     yield case.signature, outcome
 
-    def _decided(self, case: _Case, source: str) -> Iterable[tuple[ChangeKind, Outcome]]:
-        """Return the changes of a case with the outcomes that count: a person's verdict beats all others."""
-        verdicts = self._verdicts_of.get(source)
-        if not verdicts:
-            return case.changes
+    def _decided(self, case: _Case, source: str) -> Iterator[tuple[ChangeKind, Outcome]]:
+        """Yield the changes of a case with the outcomes that count: a person's verdict beats all others."""
+        verdicts = self._verdicts_of.get(source, {})
         given = {verdict for aspect, verdict in verdicts.items() if aspect is None or aspect in case.terms}
-        if not given:
-            return case.changes
-        decided = outcome_of_verdicts(given)
-        return [(kind, decided) for kind, _ in case.changes]
+        by_person = outcome_of_verdicts(given) if given else None
+        for kind, outcome, adopted in case.changes:
+            if by_person is None:
+                yield kind, outcome
+            elif adopted:
+                yield kind, by_person
+            else:
+                # What was refused would have spoiled a right result; of a wrong one nothing follows.
+                yield kind, "contradicted" if by_person == "confirmed" else outcome
 
     def _count(self, case: _Case, source: str, step: int) -> None:
         for cell in _cells_of(case.signature):
