@@ -1,4 +1,4 @@
-"""Where an answer ends: at the form of a further example, or at the token limit, which a server may not survive."""
+"""Where an answer ends, and what becomes of one that the server itself cannot read."""
 
 from typing import Any
 
@@ -38,9 +38,18 @@ def test_a_server_that_refuses_stop_words_is_asked_without_them() -> None:
     assert [body.get("stop") for body in bodies] == [NEXT_EXAMPLE, None]
 
 
-def test_each_retry_after_a_server_error_has_another_token_limit() -> None:
-    trouble = failure(500, "The model produced output that does not match the expected format")
-    with LoopbackModel(trouble, trouble, answer(SCREEN)) as server:
-        bodies = ask(server)
-    limits = [body.get("max_tokens") or body["max_completion_tokens"] for body in bodies]
-    assert limits == [1024, 1025, 1026]
+def test_an_answer_that_its_own_server_cannot_read_is_an_attempt_with_another_prompt_next() -> None:
+    trouble = failure(500, "The model produced output that does not match the expected peg-native format")
+    with LoopbackModel(trouble, answer(SCREEN)) as server:
+        first, second = ask(server)
+    assert first["messages"][0] == second["messages"][0]
+    asked_again = second["messages"][1]["content"]
+    assert asked_again.startswith(first["messages"][1]["content"])
+    assert "It cannot be used" in asked_again
+    assert "peg-native" not in asked_again
+
+
+def test_other_server_errors_are_retried_with_the_same_prompt() -> None:
+    with LoopbackModel(failure(500, "out of memory"), answer(SCREEN)) as server:
+        first, second = ask(server)
+    assert first == second

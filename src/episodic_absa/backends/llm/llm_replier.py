@@ -96,13 +96,13 @@ class LlmReplier(RemoteFacts):
 
     async def reply(self, request: Request) -> Reply:
         """Return the model's text; raise BackendUnavailableError when there is none after all retries."""
-        retries, server_errors, wasted = 0, 0, NO_USAGE
+        retries, wasted = 0, NO_USAGE
         start = time.perf_counter()
         while True:
             extras = self._extras_for(request)
             async with self._places:
                 waited_s, started = time.perf_counter() - start, time.monotonic()
-                outcome = await self._send(request, extras, self.settings.max_tokens + server_errors)
+                outcome = await self._send(request, extras)
             if isinstance(outcome, Reply):
                 self._has_answered = True
                 return replace(outcome, wasted=wasted, waited_s=waited_s)
@@ -115,10 +115,11 @@ class LlmReplier(RemoteFacts):
                 + (f": {outcome.detail}" if outcome.detail else ""),
                 outcome.usage,
             )
+            if outcome.is_unreadable_output:
+                # Equal requests get equal answers: only another prompt helps, and an attempt has one.
+                return Reply("", outcome.usage, self.settings.model, wasted=wasted, waited_s=waited_s)
             wait_s = self._wait_or_give_up(outcome, retries, request.deadline, wasted)
             retries += 1
-            # A server may fail where the limit cuts an answer within a character: each retry has another limit.
-            server_errors += outcome.status == HTTPStatus.INTERNAL_SERVER_ERROR
             self._tell_retry(outcome, retries, wait_s)
             await asyncio.sleep(wait_s)
 
@@ -160,7 +161,7 @@ class LlmReplier(RemoteFacts):
             wait_s,
         )
 
-    async def _send(self, request: Request, extras: _Extras, max_tokens: int) -> Reply | Failure:
+    async def _send(self, request: Request, extras: _Extras) -> Reply | Failure:
         import httpx2
         from pydantic_ai.direct import model_request
         from pydantic_ai.exceptions import (
@@ -178,7 +179,7 @@ class LlmReplier(RemoteFacts):
         system = _with_schema(ask.prompt.system, ask.output_model) if needs_schema_text else ask.prompt.system
         messages = [ModelRequest(parts=[SystemPromptPart(system), UserPromptPart(request.user_text)])]
         parameters = self._parameters_for(ask.output_model, schema=extras.schema)
-        settings: ModelSettings = {**self._model_settings, "max_tokens": max_tokens}
+        settings: ModelSettings = self._model_settings
         if extras.seed:
             settings = {**settings, "seed": ask.seed}
         if extras.stop and ask.prompt.states_form:
@@ -277,7 +278,7 @@ class LlmReplier(RemoteFacts):
         return ModelRequestParameters(output_mode="native", output_object=definition)
 
     def _build_model_settings(self) -> "ModelSettings":
-        settings: ModelSettings = {}
+        settings: ModelSettings = {"max_tokens": self.settings.max_tokens}
         if self.settings.temperature is None:
             return settings
         if self._connection.takes_temperature:

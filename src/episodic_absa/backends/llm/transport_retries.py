@@ -28,6 +28,9 @@ _ABOUT_SCHEMA = re.compile(r"schema|response[ _-]?format|structured|grammar|guid
 _ABOUT_SEED = re.compile(r"\bseed\b", re.IGNORECASE)
 _ABOUT_STOP = re.compile(r"\bstop\b", re.IGNORECASE)
 _ABOUT_OTHERS = re.compile(r"\b(seed|stop|temperature|max_tokens|max_completion_tokens|model)\b", re.IGNORECASE)
+_UNREADABLE_OUTPUT = re.compile(
+    r"model (produced|generated|returned) (an )?(invalid )?output|parse (the )?model('s)? output", re.IGNORECASE
+)
 _ADDRESS_ADVICE: Final = "check the address of the server (--base-url, backbone.base_url)"
 _REDIRECT_ADVICE: Final = "set --base-url or backbone.base_url to the address that answers"
 
@@ -57,6 +60,11 @@ class Failure:
         if found.size < min(_QUOTE_CHARS, max(_SHORTEST_QUOTE_CHARS, len(text))):
             return self
         return replace(self, detail="its message quotes the review and is left out")
+
+    @property
+    def is_unreadable_output(self) -> bool:
+        """Whether the model answered and its own server could not read the answer, as llama.cpp says at times."""
+        return self.status == HTTPStatus.INTERNAL_SERVER_ERROR and bool(_UNREADABLE_OUTPUT.search(self.detail))
 
     @property
     def refuses_schema(self) -> bool:
