@@ -210,3 +210,8 @@ def test_a_memory_that_grows_and_was_seen_in_one_order_supports_no_claim() -> No
     assert compared(frozen, worse).of(F1).claim == "significant"
     found = compared(growing, worse)
     assert (found.of(F1).claim, found.of(F1).no_claim, found.verdict().reason) == ("none", "one_order", "few_orders")
+    # One order rules no effect out, either: not even where all reviews are equal.
+    equal = make_cards((2,) * 400)
+    still = [card.model_copy(update={"memory": shown, "store_decision": "stored"}) for card in equal]
+    assert compared(equal, equal).of(F1).equivalence == "no_larger_effect"
+    assert compared(still, equal).of(F1).equivalence == "undecided"

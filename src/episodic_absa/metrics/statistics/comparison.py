@@ -104,7 +104,7 @@ def compare(
         for metric in paired
     ]
     if _grows(cards_a) or _grows(cards_b):
-        described = [row.model_copy(update={"grows": True}) for row in described]
+        described = [_of_growing_memory(row) for row in described]
     metrics, matched = _corrected(described, paired, _mcnemar(samples))
     fell = next(row for row in metrics if row.metric == RECALL)
     if fell.claim != "none" and not fell.favours_a:
@@ -116,6 +116,13 @@ def compare(
 def _grows(cards: Sequence[Scorecard]) -> bool:
     """Return whether prompts showed a memory to which these samples added."""
     return any(card.store_decision == "stored" for card in cards) and any(map(was_injected, cards))
+
+
+def _of_growing_memory(row: PairedDifference) -> PairedDifference:
+    grown = row.model_copy(update={"grows": True})
+    # One order bounds no effect: another order may have another one.
+    is_open = grown.hangs_on_one_order and grown.equivalence is not None
+    return grown.model_copy(update={"equivalence": "undecided"}) if is_open else grown
 
 
 def _require_question(primary: str, smallest_effect: float) -> None:
@@ -158,7 +165,7 @@ def _describe(
         # A studentised interval of few reviews may leave the range of a difference between two shares.
         interval = interval.within(1.0)
     sd = sqrt(assessed.parts.reviews * n) if interval else None
-    differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.of_reviews.tolist())
+    differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.net_of_reviews.tolist())
     is_outcome = kind == "outcome"
     return PairedDifference.model_validate(
         {
