@@ -91,6 +91,7 @@ def _effect_table(effects: Sequence[PrincipleEffect]) -> EffectTable:
         condition=effects[0].condition,
         shadow=effects[0].shadow,
         metric=effects[0].metric,
+        exploratory=effects[0].exploratory,
         sentence=Bilingual(
             en=f"Helps: {_names(helping, 'none')}. Harms: {_names(harming, 'none')}. "
             f"{tested} of {len(effects)} principles have enough reviews for a test.",
