@@ -53,7 +53,7 @@ def test_orders_with_good_and_bad_days_cause_false_claims_only_where_they_are_ta
     tables = [PairedCells.of_differences(shocked(rng)) for _ in range(150)]
     crossed = [found.is_significant for found in assess(tables, resamples=400)]
     fixed = [found.is_significant for found in assess(tables, orders_are_random=False, resamples=400)]
-    # 5 % of 150, with room for the chance of so few experiments; benchmarks/statistics.py runs a thousand of each kind.
+    # 5 % of 150, with room for the chance of so few experiments; benchmarks/statistics_simulated.py runs thousands.
     assert sum(crossed) <= 15
     assert sum(fixed) > 45
 

@@ -30,7 +30,7 @@ def pilot_variance(a: Side, b: Side, metric: str) -> PilotVariance:
     """Return the variances of A minus B in a pilot.
 
     Raises:
-        RunDirectoryError: fewer than two reviews have a value of the metric on both sides, or all differences are equal.
+        RunDirectoryError: fewer than two reviews have a value of the metric on both sides, or all differ alike.
     """
     count_backfilled = a.count_backfilled and b.count_backfilled
     values_a, values_b = (_values(side.cards, metric, count_backfilled=count_backfilled) for side in (a, b))
@@ -50,8 +50,8 @@ def pilot_variance(a: Side, b: Side, metric: str) -> PilotVariance:
     pilot = split_variance([[differences[uid, order] for order in orders] for uid in uids])
     if sum(pilot.variances) < _NO_VARIANCE:
         raise RunDirectoryError(
-            f"{a.grid}: the {len(uids)} reviews all have the same difference in {metric} between {a.name} and {b.name}, "
-            "so that the pilot says nothing about their SD; give an SD with --sd S, or a larger pilot",
+            f"{a.grid}: the {len(uids)} reviews all have the same difference in {metric} between {a.name} and "
+            f"{b.name}, so that the pilot says nothing about their SD; give an SD with --sd S, or a larger pilot",
             path=a.grid,
         )
     return pilot

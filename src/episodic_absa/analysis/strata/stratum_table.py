@@ -117,10 +117,7 @@ def stratum_rows(
         "few_orders": any(row.few_orders for row in rows),
         "overlapping": _is_overlapping(grouped),
     }
-    return tuple(
-        row.model_copy(update=of_table)
-        for row in _corrected(rows)
-    )
+    return tuple(row.model_copy(update=of_table) for row in _corrected(rows))
 
 
 def value_metric(metric: str) -> str:
@@ -188,9 +185,7 @@ def _varies_by_order(pairs: Sequence[GroupedDifference]) -> bool:
     by_review: dict[str, dict[int, list[float]]] = {}
     for pair in pairs:
         by_review.setdefault(pair.uid, {}).setdefault(pair.order, []).append(pair.difference)
-    return any(
-        has_spread([fmean(differences) for differences in by_order.values()]) for by_order in by_review.values()
-    )
+    return any(has_spread([fmean(differences) for differences in by_order.values()]) for by_order in by_review.values())
 
 
 def _within(grouped: Sequence[GroupedDifference], strata: set[str]) -> Iterator[GroupedDifference]:

@@ -6,8 +6,8 @@ orders and seeds, and stays in its groups. The test therefore holds for groups t
 measured several times, and for groups whose differences vary more than those of others. A permutation of the groups
 needs equal variation: where reviews of one group never differ, it calls chance an interaction in half of the cases.
 
-Reviews of one order share a memory, so that luck of the order may move a whole group. From three orders on, a t test over
-orders asks whether some group deviates from the others in the orders in general.
+Reviews of one order share a memory, so that luck of the order may move a whole group. From three orders on, a t test
+over orders asks whether some group deviates from the others whatever the order.
 """
 
 from __future__ import annotations
