@@ -75,7 +75,7 @@ def asked_groups(cells: Sequence[FinishedCell], question: Question | None) -> di
 def compared_conditions(cells: Sequence[FinishedCell], question: Question | None) -> tuple[Pair, ...]:
     """Return the pairs of the question, or those of the manifests if there is none, as far as both were run."""
     by_condition = evaluated(cells)
-    pairs = question.pairs if question is not None else dict.fromkeys(_recorded_pairs(cells))
+    pairs = dict.fromkeys(question.pairs if question is not None else _recorded_pairs(cells))
     return tuple((a, b) for a, b in pairs if a in by_condition and b in by_condition)
 
 

@@ -139,7 +139,8 @@ def _notes(compared: ComparedStrata) -> Iterator[str]:
     yield (
         f"A = {compared.a}, B = {compared.b}. {_SOURCES[compared.by]}. n: reviews. Holm p: corrected for the strata of "
         "this table. Interaction: is the difference the same in every stratum? It flips the signs of the reviews' "
-        "deviations from the common difference."
+        "deviations from the common difference; where the order changes results, a t test over three or more orders "
+        "must reject too."
     )
     if compared.is_overlapping:
         yield "A review may be in several strata: the rows are not independent, and their n add up to more than all."

@@ -91,7 +91,7 @@ def compare(
 
     Raises:
         ContractError: one side has the same uid, order and seed twice.
-        ValueError: `primary` is no paired outcome metric, or `smallest_effect` does not lie between 0 and 1.
+        ValueError: `primary` is no paired outcome metric, or `smallest_effect` is not above 0 and at most 1.
     """
     _require_question(primary, smallest_effect)
     samples = pair_samples(
@@ -129,8 +129,8 @@ def _require_question(primary: str, smallest_effect: float) -> None:
     outcomes = [metric for metric in PAIRED_METRICS if definition_of(metric).kind == "outcome"]
     if primary not in outcomes:
         raise ValueError(f"{primary!r} is no outcome metric with pairs; choose one of {', '.join(outcomes)}")
-    if not 0 < smallest_effect < 1:
-        raise ValueError(f"the smallest effect lies between 0 and 1, got {smallest_effect}")
+    if not 0 < smallest_effect <= 1:
+        raise ValueError(f"the smallest effect is above 0 and at most 1, got {smallest_effect}")
 
 
 def _assess(paired: dict[str, PairedMetric], resamples: int, seed: int) -> dict[str, Assessment]:
