@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.metrics.hand_made_cards import make_card, make_memory
 
-from episodic_absa.analysis.strata import StratumRow, stratum_rows
+from episodic_absa.analysis.strata import StratumRow, interaction_word, stratum_rows
 from episodic_absa.metrics.statistics import compare, holm
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
 from episodic_absa.vocabulary import StratumName
@@ -117,3 +117,27 @@ def test_with_several_orders_a_review_stands_in_several_quarters() -> None:
     assert {(row.n_uids, row.n_pairs, row.overlapping) for row in rows.values()} == {(24, 24, True)}
     # The first quarter of one order holds the reviews of the last quarter of the other.
     assert rows["1"].difference == rows["4"].difference == pytest.approx(1 / 6)
+
+
+def test_an_interaction_is_claimed_only_with_large_strata_and_enough_orders() -> None:
+    rows = list(table("quarter", *sides()).values())
+    assert (rows[0].interaction_p or 1) < 0.05
+    assert interaction_word(rows) == "small_stratum"
+    large = [row.model_copy(update={"n_uids": 50}) for row in rows]
+    assert interaction_word(large) == "differs"
+    assert interaction_word([row.model_copy(update={"few_orders": True}) for row in large]) == "few_orders"
+    assert interaction_word([row.model_copy(update={"interaction_p": 0.2}) for row in large]) == "consistent"
+    assert interaction_word(rows[:1]) == "too_few"
+
+
+def test_a_quarter_that_had_luck_in_some_orders_is_no_interaction() -> None:
+    # The same reviews come first in every order; in three of five orders they do well, in two badly.
+    a, b = [], []
+    for order, is_lucky in enumerate((True, True, False, True, False), start=1):
+        for place in range(N):
+            more = {"order": order}
+            a.append(card(place, is_right=is_lucky if place < N // 4 else place % 2 == 0, **more))
+            b.append(card(place, is_right=place % 2 == 0, condition="C1", **more))
+    rows = table("quarter", a, b)
+    assert (rows["1"].interaction_p or 0) > 0.5
+    assert not rows["1"].few_orders

@@ -92,8 +92,8 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def marks_of(grid: Path) -> list[tuple[str, ...]]:
-    """Return every comparison of a table with its mark, in the table's order."""
-    rows = rows_of(grid / "comparisons.csv")
+    """Return every comparison of a table with the mark of its primary metric, in the table's order."""
+    rows = [row for row in rows_of(grid / "comparisons.csv") if row["is_primary"] == "true"]
     keys = ("a", "b", "exploratory", "exploratory_because", "seeds")
     return list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))
 
@@ -130,12 +130,16 @@ def test_a_comparison_that_is_edited_later_takes_effect_at_once_and_is_marked(gr
     # The asked metric and effect decide, whatever the config says by now.
     decided = [row for row in rows_of(grown.edited / "comparisons.csv") if row["is_primary"] == "true"]
     assert {(row["metric"], row["smallest_effect"]) for row in decided} == {("exact_match", "0.01")}
+    later = [row for row in rows_of(grown.edited / "comparisons.csv") if row["metric"] == "tuple_f1_explicit"]
+    assert later[0]["exploratory_because"] == "primary metric tuple_f1_explicit added"
 
 
 # CHECKLIST 254
 def test_an_added_seed_leaves_the_headline_as_it_was_and_stands_in_a_row_of_its_own(grown: Grown) -> None:
     first, seeded = rows_of(grown.first / "comparisons.csv"), rows_of(grown.seeded / "comparisons.csv")
-    assert seeded[: len(first)] == first
+    # The config of "edited" made this metric the primary one.
+    same = [row for row in first if row["metric"] != "tuple_f1_explicit"]
+    assert [row for row in seeded if row["metric"] != "tuple_f1_explicit"][: len(same)] == same
     assert [mark[2:] for mark in marks_of(grown.seeded)] == [
         ("false", "", "1"),
         ("true", "seed 2 added", "1|2"),
@@ -187,6 +191,31 @@ def test_verify_holds_the_cells_against_the_question(grown: Grown, tmp_path: Pat
         write_results(grid)
     (grid / "question.json").unlink()
     assert "question_kept" in {check.check for _, check in verify(grid).failures}
+
+
+# CHECKLIST 254
+def test_an_edited_question_or_a_missing_cell_makes_even_the_asked_pair_exploratory(
+    grown: Grown, tmp_path: Path
+) -> None:
+    grid = Path(shutil.copytree(grown.first, tmp_path / "grid"))
+    question = (grid / "question.json").read_text("utf-8")
+    (grid / "question.json").write_text(question.replace('"smallest_effect": 0.01', '"smallest_effect": 0.2'), "utf-8")
+    write_results(grid)
+    assert marks_of(grid) == [("C2", "C1", "true", "question.json was changed after the first sample", "1")]
+    assert "첫 샘플 뒤에 question.json이 바뀌었습니다" in (grid / "report.html").read_text("utf-8")
+    # Two asked seeds, of which one is there: who looks at a part of them, explores.
+    seeded = Path(shutil.copytree(grown.seeded, tmp_path / "seeded"))
+    asked = json.loads((seeded / "question.json").read_bytes())
+    asked["asked"]["seeds"] = [1, 2]
+    sha256 = Question.model_validate(asked).asked.sha256
+    for path in seeded.glob("*__seed*/manifest.json"):
+        manifest = json.loads(path.read_bytes())
+        manifest["question_sha256"], manifest["completed"] = sha256, "C1__seed1" not in str(path)
+        path.write_text(json.dumps(manifest), "utf-8")
+    (seeded / "question.json").write_text(json.dumps(asked), "utf-8")
+    shutil.rmtree(seeded / "C2__seed2")
+    write_results(seeded)
+    assert marks_of(seeded)[0] == ("C2", "C1", "true", "asked seed 2 left out; C1 unfinished", "1|2")
 
 
 # CHECKLIST 254

@@ -5,7 +5,13 @@ from typing import NamedTuple
 
 from episodic_absa.conditions import DEFAULT_COMPARISONS
 from episodic_absa.metrics.statistics import Comparison
-from episodic_absa.runs.question import ExploratoryPart, exploratory_parts, is_exploratory
+from episodic_absa.runs.question import (
+    ExploratoryPart,
+    exploratory_parts,
+    is_exploratory,
+    left_out_parts,
+    recorded_parts,
+)
 from episodic_absa.runs.reading.finished_cells import FinishedCell, evaluated
 from episodic_absa.schemas.run_files.question import Pair, Question
 
@@ -38,6 +44,8 @@ class GridComparison(NamedTuple):
     """Why it is exploratory; empty if it was asked before the first sample."""
     orders: tuple[int, ...]
     seeds: tuple[int, ...]
+    added_metrics: tuple[str, ...] = ()
+    """Metrics that were made the primary one after the first sample."""
 
     @property
     def is_exploratory(self) -> bool:
@@ -67,14 +75,15 @@ def asked_groups(cells: Sequence[FinishedCell], question: Question | None) -> di
 def compared_conditions(cells: Sequence[FinishedCell], question: Question | None) -> tuple[Pair, ...]:
     """Return the pairs of the question, or those of the manifests if there is none, as far as both were run."""
     by_condition = evaluated(cells)
-    pairs = question.pairs if question is not None else dict.fromkeys(_recorded_pairs(cells))
+    pairs = dict.fromkeys(question.pairs if question is not None else _recorded_pairs(cells))
     return tuple((a, b) for a, b in pairs if a in by_condition and b in by_condition)
 
 
 def compared_cells(cells: Sequence[FinishedCell], question: Question | None) -> tuple[ComparedCells, ...]:
     """Return what is compared: each asked pair over the asked orders and seeds, then everything that was added.
 
-    A pair is compared again over all its cells if orders or seeds were added.
+    A pair is compared again over all its cells if orders or seeds were added. An asked pair is exploratory too while
+    asked orders or seeds are missing or unfinished, and if the question was changed.
     """
     groups = evaluated(cells)
     asked: list[ComparedCells] = []
@@ -86,7 +95,7 @@ def compared_cells(cells: Sequence[FinishedCell], question: Question | None) -> 
         part = _compared(pair, asked_a, asked_b, question)
         has_asked = bool(asked_a and asked_b)
         if question is None or (has_asked and not part.parts):
-            asked.append(part)
+            asked.append(part._replace(parts=(*part.parts, *_doubts(part, question))))
             added += [whole] if len(asked_a) + len(asked_b) < len(a) + len(b) else []
         else:
             added.append(whole)
@@ -99,6 +108,15 @@ def headlines(comparisons: Sequence[GridComparison]) -> tuple[GridComparison, ..
         (compared.comparison.a, compared.comparison.b): compared for compared in reversed(comparisons)
     }
     return tuple(compared for compared in comparisons if compared in first.values())
+
+
+def _doubts(compared: ComparedCells, question: Question | None) -> tuple[ExploratoryPart, ...]:
+    """Return why an asked pair does not answer the question as it was asked."""
+    on_both = {cell.manifest.repetition for cell in compared.a} & {cell.manifest.repetition for cell in compared.b}
+    cells = [cell for cell in (*compared.a, *compared.b) if cell.manifest.repetition in on_both]
+    covered = {"orders": {order_of(cell) for cell in cells}, "seeds": {cell.manifest.seed for cell in cells}}
+    manifests = [cell.manifest for cell in (*compared.a, *compared.b)]
+    return (*left_out_parts(question, **covered), *recorded_parts(question, manifests))
 
 
 def _compared(

@@ -10,7 +10,7 @@ from episodic_absa.analysis.spread import Spread, spread_of
 from episodic_absa.metrics import MetricValue, Stability, compute_stability
 from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, claim_strength, compare
-from episodic_absa.runs.question import criterion_of, parts_text
+from episodic_absa.runs.question import ExploratoryPart, criterion_of, parts_text
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
 from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -144,6 +144,7 @@ def compare_conditions(cells: Sequence[FinishedCell], question: Question | None)
             compared.parts,
             compared.orders,
             compared.seeds,
+            () if question is None else question.added_together.primary_metrics,
         )
         for compared in compared_cells(cells, question)
     )
@@ -153,17 +154,19 @@ def comparisons_text(comparisons: Sequence[GridComparison]) -> str:
     """Render a row per pair and metric, and one for McNemar's test; each says whether it is exploratory, and why."""
     header = ("a", "b", "metric", "kind", *_COMPARED_FIELDS, "claim", "a_only", "b_only", "ties_dropped", "odds_ratio")
     rows = (
-        (*row, *_question_columns(compared))
+        (*row, *_question_columns(compared, metric=row[2]))
         for compared in comparisons
         for row in _comparison_rows(compared.comparison)
     )
     return csv_text((*header, "exploratory", "exploratory_because", "orders", "seeds"), rows)
 
 
-def _question_columns(compared: GridComparison) -> tuple[bool | str, str, str, str]:
+def _question_columns(compared: GridComparison, *, metric: str) -> tuple[bool | str, str, str, str]:
     is_unknown = any(part.kind == "no_question" for part in compared.parts)
+    added = (ExploratoryPart("primary_metric", (metric,)),) if metric in compared.added_metrics else ()
+    parts = (*compared.parts, *added)
     orders, seeds = ("|".join(map(str, ids)) for ids in (compared.orders, compared.seeds))
-    return _UNKNOWN if is_unknown else compared.is_exploratory, parts_text(compared.parts), orders, seeds
+    return _UNKNOWN if is_unknown else bool(parts), parts_text(parts), orders, seeds
 
 
 def _comparison_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:

@@ -4,7 +4,7 @@ from episodic_absa.analysis.comparability import require_pairs
 from episodic_absa.analysis.compared_runs import Side
 from episodic_absa.metrics.statistics import SEED, Comparison
 from episodic_absa.metrics.statistics import compare as compare_cards
-from episodic_absa.runs.question import criterion_of, exploratory_parts, left_out_parts, load_question
+from episodic_absa.runs.question import criterion_of, exploratory_parts, left_out_parts, load_question, recorded_parts
 
 
 def count_backfilled_on_both(a: Side, b: Side) -> bool:
@@ -23,9 +23,13 @@ def exploratory_of(a: Side, b: Side) -> tuple[str, ...]:
     question = load_question(a.grid)
     conditions = [{manifest.condition.name for manifest in side.manifests} for side in (a, b)]
     pair = (min(conditions[0]), min(conditions[1]))
-    cards = (*a.cards, *b.cards)
-    covered = {"orders": {card.order for card in cards}, "seeds": {card.seed for card in cards}}
-    parts = (*exploratory_parts(question, pair, **covered), *left_out_parts(question, **covered))
+    paired = a.keys & b.keys
+    covered = {"orders": {order for _, order, _ in paired}, "seeds": {seed for _, _, seed in paired}}
+    parts = (
+        *exploratory_parts(question, pair, **covered),
+        *left_out_parts(question, **covered),
+        *recorded_parts(question, (*a.manifests, *b.manifests)),
+    )
     return tuple(part.text for part in parts)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final, Literal
 
-from episodic_absa.analysis.asked_cells import asked_groups
+from episodic_absa.analysis.asked_cells import asked_groups, is_asked
 from episodic_absa.analysis.strata import value_metric
 from episodic_absa.analysis.strata.membership import PairKey, key_of
 from episodic_absa.metrics.definitions import definition_of
@@ -17,8 +17,9 @@ from episodic_absa.metrics.statistics import SEED, holm
 from episodic_absa.metrics.statistics.comparison import PRIMARY
 from episodic_absa.metrics.statistics.power import ALPHA
 from episodic_absa.metrics.strata import randomised_contrast
+from episodic_absa.runs.question import recorded_parts
 from episodic_absa.runs.reading.finished_cells import FinishedCell, all_cards, evaluated
-from episodic_absa.schemas.frozen_model import Count, FrozenModel
+from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -57,6 +58,8 @@ class PrincipleEffect(FrozenModel):
     p_holm: float | None = None
     """p after Holm's correction over the tested principles of the condition."""
     verdict: PrincipleVerdict = "not shown"
+    exploratory: Flag = False
+    """Whether the trial was not asked for before the first sample; without a question that is not known."""
 
 
 def has_trial(cells: Sequence[FinishedCell]) -> bool:
@@ -68,7 +71,18 @@ def grid_effects(cells: Sequence[FinishedCell], question: Question | None) -> tu
     """Return the effects over the asked orders and seeds of a grid, in the primary metric of its question."""
     asked = [cell for group in asked_groups(cells, question).values() for cell in group]
     primary = PRIMARY if question is None else value_metric(question.asked.primary_metric)
-    return trial_effects(asked, metric=primary)
+    added = {
+        name
+        for name, group in evaluated(asked).items()
+        if question is None
+        or name not in question.asked.conditions
+        or not all(is_asked(cell, question) for cell in group)
+        or recorded_parts(question, [cell.manifest for cell in group])
+    }
+    return tuple(
+        effect.model_copy(update={"exploratory": effect.condition in added})
+        for effect in trial_effects(asked, metric=primary)
+    )
 
 
 def trial_effects(

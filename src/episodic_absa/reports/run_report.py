@@ -107,7 +107,12 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
     cards = condition_cards(groups, rows, intervals)
     tables = metric_tables(rows, list(groups), intervals)
     comparisons = tuple(
-        comparison_view(compared.comparison, exploratory_mark(compared.parts)) for compared in run.grid_comparisons
+        comparison_view(
+            compared.comparison,
+            exploratory_mark(compared.parts),
+            is_added=any(part.is_added for part in compared.parts),
+        )
+        for compared in run.grid_comparisons
     )
     by_condition = {name: [samples[cell.path] for cell in group] for name, group in groups.items()}
     facts = run_facts(groups, by_condition)

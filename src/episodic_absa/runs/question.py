@@ -10,14 +10,29 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics.comparison import PRIMARY
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
+from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.question import AddedQuestion, Pair, Question
 from episodic_absa.serialization.validation_reasons import reasons_of
 
 QUESTION: Final = "question.json"
 NO_QUESTION: Final = "no question was fixed beforehand"
 PartKind = Literal[
-    "no_question", "pair", "primary_metric", "smallest_effect", "condition", "order", "seed", "stratum", "left_out"
+    "no_question",
+    "changed",
+    "pair",
+    "primary_metric",
+    "smallest_effect",
+    "condition",
+    "order",
+    "seed",
+    "stratum",
+    "left_out",
+    "unfinished",
 ]
+
+
+_OF_ASKED: Final[tuple[PartKind, ...]] = ("changed", "left_out", "unfinished")
+"""Why even what was asked is exploratory."""
 
 
 class ExploratoryPart(NamedTuple):
@@ -25,7 +40,13 @@ class ExploratoryPart(NamedTuple):
 
     kind: PartKind
     values: tuple[str, ...] = ()
-    """What was added; for `left_out`, the asked orders and seeds that the result does not cover."""
+    """What was added; for `left_out`, the asked orders and seeds that the result does not cover; for `unfinished`, the
+    conditions of which a cell is unfinished."""
+
+    @property
+    def is_added(self) -> bool:
+        """Whether something was added to what was asked, or nothing was asked."""
+        return self.kind not in _OF_ASKED
 
     @property
     def text(self) -> str:
@@ -35,6 +56,7 @@ class ExploratoryPart(NamedTuple):
 
 _TEXTS: Final[dict[PartKind, str]] = {
     "no_question": NO_QUESTION,
+    "changed": f"{QUESTION} was changed after the first sample",
     "pair": "pair{1} {0} added",
     "primary_metric": "primary metric {0} added",
     "smallest_effect": "smallest effect {0} added",
@@ -43,6 +65,7 @@ _TEXTS: Final[dict[PartKind, str]] = {
     "seed": "seed{1} {0} added",
     "stratum": "breakdown by {0} added",
     "left_out": "asked {0} left out",
+    "unfinished": "{0} unfinished",
 }
 
 
@@ -132,6 +155,16 @@ def left_out_parts(
     names = [f"seed {seed}" for seed in sorted(missing_seeds)]
     names += [f"order {order}" for order in sorted(missing_orders)] if missing_orders != missing_seeds else []
     return (ExploratoryPart("left_out", tuple(names)),) if names else ()
+
+
+def recorded_parts(question: Question | None, manifests: Collection[Manifest]) -> tuple[ExploratoryPart, ...]:
+    """Return what the manifests of the compared cells say against the question: another one, or too early a look."""
+    if question is None:
+        return ()
+    recorded = {manifest.question_sha256 for manifest in manifests} - {None}
+    unfinished = sorted({manifest.condition.name for manifest in manifests if not manifest.completed})
+    parts = [ExploratoryPart("changed")] if recorded - {question.asked.sha256} else []
+    return (*parts, *([ExploratoryPart("unfinished", tuple(unfinished))] if unfinished else []))
 
 
 def added_parts(question: Question | None) -> tuple[ExploratoryPart, ...]:

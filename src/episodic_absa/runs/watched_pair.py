@@ -87,6 +87,12 @@ class WatchedPair:
             planned=max(planned, 1),
         )
 
+    @property
+    def hangs_on_one_order(self) -> bool:
+        """Whether a condition shows a memory that grows, and there is only one order: no sequence covers that."""
+        conditions = [condition for condition in self._config.conditions if condition.name in (self.a, self.b)]
+        return len(self._cells) == 1 and any(condition.is_exposed and condition.store_write for condition in conditions)
+
     def is_exploratory(self) -> bool:
         """Return whether the question of the grid, fixed before its first sample, asks for something else."""
         question, seeds = load_question(self._config.out_dir), self._config.file.experiment.seeds

@@ -63,3 +63,13 @@ def test_what_cannot_be_planned_is_one_line(cli: Cli, config: Path, options: tup
     assert done.returncode == 2
     assert told in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
+
+
+def test_a_pilot_in_which_no_review_differs_gives_no_sd(cli: Cli, config: Path) -> None:
+    settings = {**EXPERIMENT, "conditions": ["C1", "C2_silent"], "comparisons": [["C2_silent", "C1"]]}
+    silent = write_experiment(config.parent, experiment=settings, episodic_memory={"build": None}, data={"limit": 4})
+    asyncio.run(run_grid(load_experiment(silent), use_cache_file=False))
+    done = cli("plan", silent, "--pilot", silent.parent / "results" / "grid")
+    assert done.returncode == 2
+    assert "all have the same difference" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -12,6 +12,7 @@ from tests.reports.grid_making import change_lines, read_lines
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
+from episodic_absa.schemas.run_files.question import Question
 from episodic_absa.verification.verify import verify
 
 C2_TRIAL = "C2_trial__seed42"
@@ -91,6 +92,9 @@ def test_compare_by_says_in_words_whether_the_difference_varies(command: Command
 def test_a_breakdown_that_nobody_asked_for_is_exploratory(command: Command, helping: Path) -> None:
     question = json.loads((helping / "question.json").read_text("utf-8"))
     question["asked"]["strata"] = ["language"]
+    sha256 = Question.model_validate(question).asked.sha256
+    for path in helping.glob("*__seed*/manifest.json"):
+        path.write_text(json.dumps({**json.loads(path.read_bytes()), "question_sha256": sha256}), "utf-8")
     (helping / "question.json").write_text(json.dumps(question), "utf-8")
     assert "exploratory" not in command("compare", helping, "C2_trial", "C1", "--by", "language").stdout
     ended = command("compare", helping, "C2_trial", "C1", "--by", "domain").stdout

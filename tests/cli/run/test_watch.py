@@ -111,3 +111,19 @@ def test_the_live_table_ends_with_the_watched_line_and_resuming_goes_on_watching
         "watch: tuple_f1_explicit, C2 minus C1: no review is scored under both yet"
     )
     assert Invocation(Path("a.yaml"), watch=True).command == "episodic-absa run a.yaml --watch"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "more", "hangs"),
+    [
+        (["C1", "C2"], {"seeds": [1, 2]}, True),
+        (["C1", "C2"], {"orders": 2, "seeds": [1]}, False),
+        (["C1", "C2_silent"], {"seeds": [1]}, False),
+    ],
+)
+def test_one_order_of_a_memory_that_grows_is_not_enough(
+    tmp_path: Path, conditions: list[str], more: dict[str, object], hangs: bool
+) -> None:
+    pair = [conditions[1], conditions[0]]
+    path = write_experiment(tmp_path, experiment={"conditions": conditions, "comparisons": [pair], **more})
+    assert WatchedPair(load_experiment(path), GridProgress(cells={})).hangs_on_one_order == hangs

@@ -210,3 +210,17 @@ def test_a_memory_that_grows_and_was_seen_in_one_order_supports_no_claim() -> No
     assert compared(frozen, worse).of(F1).claim == "significant"
     found = compared(growing, worse)
     assert (found.of(F1).claim, found.of(F1).no_claim, found.verdict().reason) == ("none", "one_order", "few_orders")
+    # One order rules no effect out, either: not even where all reviews are equal.
+    equal = make_cards((2,) * 400)
+    still = [card.model_copy(update={"memory": shown, "store_decision": "stored"}) for card in equal]
+    assert compared(equal, equal).of(F1).equivalence == "no_larger_effect"
+    assert compared(still, equal).of(F1).equivalence == "undecided"
+
+
+def test_the_largest_smallest_effect_of_a_config_can_be_compared() -> None:
+    # experiment.smallest_effect may be 1: a run must not fail at its tables, after all samples are paid for.
+    cards = make_cards((1, 2, 3))
+    assert compare("C2", cards, "C1", cards, smallest_effect=1.0).primary.smallest_effect == 1.0
+    for wrong in (0.0, 1.1):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            compare("C2", cards, "C1", cards, smallest_effect=wrong)

@@ -53,7 +53,7 @@ def test_orders_with_good_and_bad_days_cause_false_claims_only_where_they_are_ta
     tables = [PairedCells.of_differences(shocked(rng)) for _ in range(150)]
     crossed = [found.is_significant for found in assess(tables, resamples=400)]
     fixed = [found.is_significant for found in assess(tables, orders_are_random=False, resamples=400)]
-    # 5 % of 150, with room for the chance of so few experiments; benchmarks/statistics.py runs a thousand of each kind.
+    # 5 % of 150, with room for the chance of so few experiments; benchmarks/statistics_simulated.py runs thousands.
     assert sum(crossed) <= 15
     assert sum(fixed) > 45
 
@@ -211,3 +211,12 @@ def test_equivalence_is_stated_against_the_smallest_effect(
     assert (
         equivalence_of(interval and interval._replace(low90=0.0, high90=0.001), 0.01, n=50, differing=0) == "undecided"
     )
+
+
+def test_a_review_with_equal_counts_on_both_sides_does_not_differ_in_a_ratio_of_sums() -> None:
+    predicted = np.repeat(np.arange(1.0, 41.0), 2).reshape(40, 1, 2)
+    hits = np.ones((40, 1, 2))
+    hits[0, 0, 0] = 0.0
+    cells = PairedCells(hits, predicted)
+    assert (cells.of_reviews != 0).all()  # the linear approximation moves every review
+    assert np.count_nonzero(cells.net_of_reviews) == 1

@@ -26,6 +26,17 @@ def test_eight_small_gains_and_no_loss_among_fifty_reviews_support_no_claim() ->
     assert is_unopposed(cells(*[-0.2] * 8))
 
 
+def test_a_failed_sample_does_not_lift_the_rule() -> None:
+    differences = np.zeros((50, 5))
+    differences[:6] = 0.2
+    differences[0, 1] = 0.25
+    present = np.ones((50, 5), dtype=np.bool_)
+    present[49, 4] = False
+    [found] = assess([PairedCells.of_differences(differences, present)], resamples=1_000)
+    assert found.excludes_zero
+    assert (found.unopposed, found.has_direction) == (True, False)
+
+
 def test_the_sentence_says_why_there_is_no_claim() -> None:
     difference = PairedDifference(
         metric="tuple_f1_explicit",

@@ -11,6 +11,7 @@ from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 _FEWEST: Final = 2
+_NO_VARIANCE: Final = 1e-18
 
 
 class PilotVariance(NamedTuple):
@@ -29,7 +30,7 @@ def pilot_variance(a: Side, b: Side, metric: str) -> PilotVariance:
     """Return the variances of A minus B in a pilot.
 
     Raises:
-        RunDirectoryError: fewer than two reviews have a value of the metric on both sides.
+        RunDirectoryError: fewer than two reviews have a value of the metric on both sides, or all differ alike.
     """
     count_backfilled = a.count_backfilled and b.count_backfilled
     values_a, values_b = (_values(side.cards, metric, count_backfilled=count_backfilled) for side in (a, b))
@@ -42,11 +43,18 @@ def pilot_variance(a: Side, b: Side, metric: str) -> PilotVariance:
     uids = [uid for uid in all_uids if all((uid, order) in differences for order in orders)]
     if len(uids) < _FEWEST:
         raise RunDirectoryError(
-            f"{a.grid} has {len(uids)} review(s) with {metric} under both {a.name} and {b.name} in every order; "
+            f"{a.grid}: reviews with {metric} under both {a.name} and {b.name} in every order: {len(uids)}; "
             f"a pilot needs at least {_FEWEST}",
             path=a.grid,
         )
-    return split_variance([[differences[uid, order] for order in orders] for uid in uids])
+    pilot = split_variance([[differences[uid, order] for order in orders] for uid in uids])
+    if sum(pilot.variances) < _NO_VARIANCE:
+        raise RunDirectoryError(
+            f"{a.grid}: the {len(uids)} reviews all have the same difference in {metric} between {a.name} and "
+            f"{b.name}, so that the pilot says nothing about their SD; give an SD with --sd S, or a larger pilot",
+            path=a.grid,
+        )
+    return pilot
 
 
 def split_variance(rows: list[list[float]]) -> PilotVariance:

@@ -6,6 +6,7 @@ from episodic_absa.analysis.strata.stratum_table import (
     FEWEST_CLAIMED,
     SMALLEST_STRATUM,
     StratumRow,
+    interaction_word,
     stratum_rows,
     value_metric,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "STRATA_TABLE",
     "StratumRow",
     "grid_stratum_rows",
+    "interaction_word",
     "read_structures",
     "strata_of",
     "strata_text",

@@ -1,13 +1,16 @@
 """Compares two conditions within strata of the reviews, and tests whether the difference is the same in all of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from statistics import fmean
+from typing import Final, Literal
 
 from episodic_absa.analysis.strata.membership import PairKey, Structures, in_table_order, key_of, strata_by_key
 from episodic_absa.metrics.per_sample.sample_values import MICRO_METRICS, sample_value
 from episodic_absa.metrics.statistics import SEED, PairedDifference, compare, holm
 from episodic_absa.metrics.statistics.comparison import PRIMARY
-from episodic_absa.metrics.strata import GroupedDifference, interaction_p_value
+from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.metrics.statistics.whole_units import has_spread
+from episodic_absa.metrics.strata import GroupedDifference, interaction_p_value, order_interaction_p
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import StratumName
@@ -41,11 +44,34 @@ class StratumRow(FrozenModel):
     """p after Holm's correction over the strata of this table."""
     is_small: Flag
     interaction_p: float | None = None
-    """p of the hypothesis that the difference is the same in every stratum that is not small."""
+    """p of the hypothesis that the difference is the same in every stratum that is not small: the larger of the p over
+    reviews and, from three orders on where the order changes results, the p over orders."""
+    few_orders: Flag = False
+    """Whether the order may decide the differences and there are fewer than five orders: no claim then."""
     overlapping: Flag
     """Whether a review may be in several strata of the table: then the rows are not independent."""
     exploratory: Flag = False
     """Whether the table was not asked for before the first sample."""
+
+
+InteractionWord = Literal["too_few", "no_variation", "small_stratum", "few_orders", "differs", "consistent"]
+
+
+def interaction_word(rows: Sequence[StratumRow]) -> InteractionWord:
+    """Return what the interaction of a table supports; "differs" is the only claim.
+
+    "small_stratum" and "few_orders": the test rejects, and its error is not under control.
+    """
+    sizes = [row.n_uids for row in rows if not row.is_small]
+    if len(sizes) < 2:
+        return "too_few"
+    if (p_value := rows[0].interaction_p) is None:
+        return "no_variation"
+    if p_value >= ALPHA:
+        return "consistent"
+    if min(sizes) < FEWEST_CLAIMED:
+        return "small_stratum"
+    return "few_orders" if any(row.few_orders for row in rows) else "differs"
 
 
 def stratum_rows(
@@ -86,11 +112,12 @@ def stratum_rows(
             rows.append(_row(name_a, name_b, by, stratum, paired))
     tested = {row.stratum for row in rows if not row.is_small}
     grouped = list(_grouped(cards_a, cards_b, membership, metric, count_backfilled=count_backfilled))
-    interaction = interaction_p_value(list(_within(grouped, tested)), seed=seed)
-    return tuple(
-        row.model_copy(update={"interaction_p": interaction, "overlapping": _is_overlapping(grouped)})
-        for row in _corrected(rows)
-    )
+    of_table = {
+        "interaction_p": _interaction_p(list(_within(grouped, tested)), seed=seed),
+        "few_orders": any(row.few_orders for row in rows),
+        "overlapping": _is_overlapping(grouped),
+    }
+    return tuple(row.model_copy(update=of_table) for row in _corrected(rows))
 
 
 def value_metric(metric: str) -> str:
@@ -115,6 +142,7 @@ def _row(name_a: str, name_b: str, by: StratumName, stratum: str, paired: Paired
         ci_high=None if is_small else paired.ci_high,
         p_value=None if is_small or paired.p_value is None else max(paired.p_value, paired.p_orders or 0.0),
         is_small=is_small,
+        few_orders=paired.has_few_orders,
         overlapping=False,
     )
 
@@ -141,7 +169,23 @@ def _grouped(
             continue
         value, other = (sample_value(metric, side, count_backfilled=count_backfilled) for side in (card, others[key]))
         if value is not None and other is not None:
-            yield GroupedDifference(card.uid, value - other, membership[key])
+            yield GroupedDifference(card.uid, value - other, membership[key], card.order)
+
+
+def _interaction_p(pairs: Sequence[GroupedDifference], *, seed: int) -> float | None:
+    p_value = interaction_p_value(pairs, seed=seed)
+    if p_value is None or not _varies_by_order(pairs):
+        return p_value
+    over_orders = order_interaction_p(pairs)
+    return p_value if over_orders is None else max(p_value, over_orders)
+
+
+def _varies_by_order(pairs: Sequence[GroupedDifference]) -> bool:
+    """Return whether the difference of some review changes with the order."""
+    by_review: dict[str, dict[int, list[float]]] = {}
+    for pair in pairs:
+        by_review.setdefault(pair.uid, {}).setdefault(pair.order, []).append(pair.difference)
+    return any(has_spread([fmean(differences) for differences in by_order.values()]) for by_order in by_review.values())
 
 
 def _within(grouped: Sequence[GroupedDifference], strata: set[str]) -> Iterator[GroupedDifference]:

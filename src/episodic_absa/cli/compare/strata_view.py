@@ -11,11 +11,11 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, StratumRow
+from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, StratumRow, interaction_word
 from episodic_absa.cli.output import PAGE_WIDTH, FirstThatFits, printable
 from episodic_absa.metrics.statistics import NO_VARIATION
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, plain, signed
-from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED as FEWEST_ORDERS
 from episodic_absa.vocabulary import StratumName
 
 _LAYOUTS: Final = (
@@ -93,15 +93,17 @@ def _interaction_sentence(compared: ComparedStrata) -> str:
     if not compared.rows:
         return "No sample has a value on both sides, so there is nothing to compare."
     start = f"{compared.metric}, {compared.a} minus {compared.b}, by {compared.by}"
-    sizes = [row.n_uids for row in compared.rows if not row.is_small]
-    if len(sizes) < 2:
+    word, p_value = interaction_word(compared.rows), compared.interaction_p
+    if word == "too_few":
         return f"{start}: fewer than two strata have {SMALLEST_STRATUM} reviews, so they cannot be tested."
-    if compared.interaction_p is None:
+    if p_value is None:
         return f"{start}: {NO_VARIATION['en']}."
-    test = f"interaction {p_equals(compared.interaction_p)} over {len(sizes)} strata"
-    if compared.interaction_p < ALPHA and min(sizes) < FEWEST_CLAIMED:
+    test = f"interaction {p_equals(p_value)} over {sum(not row.is_small for row in compared.rows)} strata"
+    if word == "small_stratum":
         return f"{start}: {test}; no claim, because a stratum has fewer than {FEWEST_CLAIMED} reviews."
-    if compared.interaction_p < ALPHA:
+    if word == "few_orders":
+        return f"{start}: {test}; no claim, because the order changes results and a claim needs {FEWEST_ORDERS} orders."
+    if word == "differs":
         return f"{start}: the difference is not the same in every stratum, {test}."
     return f"{start}: the data are consistent with one difference in all strata, {test}."
 
@@ -137,7 +139,8 @@ def _notes(compared: ComparedStrata) -> Iterator[str]:
     yield (
         f"A = {compared.a}, B = {compared.b}. {_SOURCES[compared.by]}. n: reviews. Holm p: corrected for the strata of "
         "this table. Interaction: is the difference the same in every stratum? It flips the signs of the reviews' "
-        "deviations from the common difference."
+        "deviations from the common difference; where the order changes results, a t test over three or more orders "
+        "must reject too."
     )
     if compared.is_overlapping:
         yield "A review may be in several strata: the rows are not independent, and their n add up to more than all."

@@ -34,6 +34,7 @@ _TITLES: Final = {
     "verdict": "verdict",
 }
 _NOTHING: Final = "-"
+_EXPLORATORY: Final = "exploratory: this trial was not asked for before the first sample"
 _PLACES: Final = ("helps", "harms", "not shown")
 
 
@@ -67,6 +68,7 @@ def effects_view(effects: Sequence[PrincipleEffect]) -> ConsoleRenderable:
         notes = [Text(printable(note), style="dim") for note in _notes(group)]
         parts += [
             Constrain(Text(printable(_sentence(group)), style="bold"), PAGE_WIDTH),
+            *([Text(_EXPLORATORY, style="yellow")] if group[0].exploratory else []),
             Text(),
             FirstThatFits(*(partial(_table, group, columns) for columns in _LAYOUTS)),
             Text(),

@@ -91,7 +91,7 @@ def compare(
 
     Raises:
         ContractError: one side has the same uid, order and seed twice.
-        ValueError: `primary` is no paired outcome metric, or `smallest_effect` does not lie between 0 and 1.
+        ValueError: `primary` is no paired outcome metric, or `smallest_effect` is not above 0 and at most 1.
     """
     _require_question(primary, smallest_effect)
     samples = pair_samples(
@@ -104,7 +104,7 @@ def compare(
         for metric in paired
     ]
     if _grows(cards_a) or _grows(cards_b):
-        described = [row.model_copy(update={"grows": True}) for row in described]
+        described = [_of_growing_memory(row) for row in described]
     metrics, matched = _corrected(described, paired, _mcnemar(samples))
     fell = next(row for row in metrics if row.metric == RECALL)
     if fell.claim != "none" and not fell.favours_a:
@@ -118,12 +118,19 @@ def _grows(cards: Sequence[Scorecard]) -> bool:
     return any(card.store_decision == "stored" for card in cards) and any(map(was_injected, cards))
 
 
+def _of_growing_memory(row: PairedDifference) -> PairedDifference:
+    grown = row.model_copy(update={"grows": True})
+    # One order bounds no effect: another order may have another one.
+    is_open = grown.hangs_on_one_order and grown.equivalence is not None
+    return grown.model_copy(update={"equivalence": "undecided"}) if is_open else grown
+
+
 def _require_question(primary: str, smallest_effect: float) -> None:
     outcomes = [metric for metric in PAIRED_METRICS if definition_of(metric).kind == "outcome"]
     if primary not in outcomes:
         raise ValueError(f"{primary!r} is no outcome metric with pairs; choose one of {', '.join(outcomes)}")
-    if not 0 < smallest_effect < 1:
-        raise ValueError(f"the smallest effect lies between 0 and 1, got {smallest_effect}")
+    if not 0 < smallest_effect <= 1:
+        raise ValueError(f"the smallest effect is above 0 and at most 1, got {smallest_effect}")
 
 
 def _assess(paired: dict[str, PairedMetric], resamples: int, seed: int) -> dict[str, Assessment]:
@@ -158,7 +165,7 @@ def _describe(
         # A studentised interval of few reviews may leave the range of a difference between two shares.
         interval = interval.within(1.0)
     sd = sqrt(assessed.parts.reviews * n) if interval else None
-    differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.of_reviews.tolist())
+    differing = sum(abs(value) > 10.0**-FINEST_DIGITS for value in paired.cells.net_of_reviews.tolist())
     is_outcome = kind == "outcome"
     return PairedDifference.model_validate(
         {

@@ -116,7 +116,8 @@ def _english(a: str, b: str, metric: str, verdict: Verdict) -> str:
     effect, data = f"{verdict.smallest_effect:g}", _data_en(verdict)
     if verdict.difference is None:
         return f"No review has a value of {metric} under both {a} and {b}, so they cannot be compared."
-    short = f"{signed(verdict.difference)}{_interval(verdict, 'CI')}"
+    interval = _interval(verdict, "CI")
+    short = f"{signed(verdict.difference)}{interval}" if interval else f"the difference is {signed(verdict.difference)}"
     numbers = f"{short}, {data}"
     if verdict.kind in ("raised", "lowered"):
         small = abs(verdict.difference) < verdict.smallest_effect
@@ -127,7 +128,9 @@ def _english(a: str, b: str, metric: str, verdict: Verdict) -> str:
             return f"{a} did not change {metric} by more than {effect} compared with {b}: it is equal in all of {data}."
         return f"{a} did not change {metric} by more than {effect} compared with {b}: {numbers}."
     if verdict.reason == "recall":
-        return f"No claim about {metric}: {a} has a higher value than {b} but misses more gold pairs: {numbers}."
+        # A metric such as an error rate is better if it is lower.
+        way = "higher" if verdict.difference > 0 else "lower"
+        return f"No claim about {metric}: {a} has a {way} value than {b} but misses more gold pairs: {numbers}."
     if verdict.reason == "few_orders":
         why = f"; a claim needs at least {FEWEST_CLAIMED} orders"
         return f"Whether {a} changes {metric} compared with {b} cannot be told from {data}: {short}{why}."
@@ -153,7 +156,8 @@ def _korean(a: str, b: str, metric: str, verdict: Verdict) -> str:
         start = f"{a} 쪽은 {b} 쪽과 비교해 {metric} 값을 {effect}보다 크게 바꾸지 않았습니다"
         return f"{start}({data}에서 모두 같음)." if verdict.ci90_low is None else f"{start}({numbers})."
     if verdict.reason == "recall":
-        return f"{a} 쪽의 {metric} 값은 {b}보다 높지만 놓친 정답 쌍이 더 많아 주장하지 않습니다({numbers})."
+        way = "높지만" if verdict.difference > 0 else "낮지만"
+        return f"{a} 쪽의 {metric} 값은 {b}보다 {way} 놓친 정답 쌍이 더 많아 주장하지 않습니다({numbers})."
     if verdict.reason == "few_orders":
         start = f"{a} 쪽이 {b} 쪽과 비교해 {metric} 값을 바꾸는지는 {data}만으로 알 수 없습니다({short})."
         return f"{start} 주장하려면 순서가 {FEWEST_CLAIMED}개 이상 필요합니다."

@@ -5,12 +5,16 @@ test flips the signs of these deviations (a wild bootstrap with clusters). A rev
 orders and seeds, and stays in its groups. The test therefore holds for groups that overlap, for reviews that are
 measured several times, and for groups whose differences vary more than those of others. A permutation of the groups
 needs equal variation: where reviews of one group never differ, it calls chance an interaction in half of the cases.
+
+Reviews of one order share a memory, so that luck of the order may move a whole group. From three orders on, a t test
+over orders asks whether some group deviates from the others whatever the order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
+from math import sqrt
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, rows_at_once
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PURPOSE: Final = 11
+_FEWEST_ORDERS: Final = 3
 _SLACK: Final = 1e-9
 """Two statistics that differ by a smaller share are equal: only rounding tells them apart."""
 
@@ -32,6 +37,7 @@ class GroupedDifference(NamedTuple):
     uid: str
     difference: float
     groups: tuple[str, ...]
+    order: int = 0
 
 
 def interaction_p_value(
@@ -69,6 +75,44 @@ def interaction_p_value(
         sums = draws.signs(min(step, flips - start), n) @ deviations
         extreme += int((_spreads(sums, sizes) >= observed * (1 - _SLACK)).sum())
     return (1 + extreme) / (1 + flips)
+
+
+def order_interaction_p(pairs: Sequence[GroupedDifference]) -> float | None:
+    """Return the p of the hypothesis that no group deviates from the mean of all, with orders as the random unit.
+
+    Each group has a t test over orders of its mean minus the mean of all pairs of that order; p is the smallest, times
+    the number of groups (Bonferroni).
+
+    Returns:
+        p; None if fewer than two groups are known in three orders.
+
+    Example:
+        >>> luck = {1: 0.3, 2: -0.2, 3: 0.1, 4: -0.1, 5: 0.2}
+        >>> pairs = [GroupedDifference(f"r{n}", luck[o] * (n < 5), ("ab"[n >= 5],), o) for o in luck for n in range(10)]
+        >>> order_interaction_p(pairs) > 0.5
+        True
+    """
+    by_order: dict[int, list[GroupedDifference]] = {}
+    for pair in pairs:
+        if pair.groups:
+            by_order.setdefault(pair.order, []).append(pair)
+    deviations: dict[str, list[float]] = {}
+    for members in by_order.values():
+        overall = fmean([pair.difference for pair in members])
+        for group in {group for pair in members for group in pair.groups}:
+            mean = fmean([pair.difference for pair in members if group in pair.groups])
+            deviations.setdefault(group, []).append(mean - overall)
+    p_values = [_t_test(means) for means in deviations.values() if len(means) >= _FEWEST_ORDERS]
+    return min(1.0, len(p_values) * min(p_values)) if len(p_values) > 1 else None
+
+
+def _t_test(means: Sequence[float]) -> float:
+    from scipy.special import stdtr
+
+    mean, error = fmean(means), stdev(means) / sqrt(len(means))
+    if error < _SLACK:
+        return 1.0 if abs(mean) < _SLACK else 0.0
+    return float(2 * stdtr(len(means) - 1, -abs(mean) / error))
 
 
 def _tabulate(

@@ -207,6 +207,8 @@ class ComparisonView(FrozenModel):
     b: str
     exploratory: Bilingual | None = None
     """Why the comparison is exploratory; None if it was asked before the first sample."""
+    is_added: bool = False
+    """Whether its pair, an order or a seed was not asked for: the same pair may then stand on the page as asked."""
     answer: Bilingual
     """What the comparison says about the primary metric, in one plain sentence."""
     sentence: Bilingual
@@ -223,7 +225,7 @@ class ComparisonView(FrozenModel):
     @property
     def name(self) -> str:
         """A name that no other comparison of the page has: a pair is compared again where something was added."""
-        return f"comparison_{self.a}_minus_{self.b}{'_exploratory' if self.exploratory else ''}"
+        return f"comparison_{self.a}_minus_{self.b}{'_exploratory' if self.is_added else ''}"
 
 
 class GrowthLine(FrozenModel):

@@ -127,13 +127,16 @@ def quality_panels(tables: Sequence[MetricTable], conditions: Sequence[tuple[str
     return tuple(panels)
 
 
-def comparison_view(comparison: Comparison, exploratory: Bilingual | None = None) -> ComparisonView:
+def comparison_view(
+    comparison: Comparison, exploratory: Bilingual | None = None, *, is_added: bool = False
+) -> ComparisonView:
     """Return a comparison as sentences and rows, with its mark if it is exploratory."""
     primary = comparison.primary
     return ComparisonView(
         a=comparison.a,
         b=comparison.b,
         exploratory=exploratory,
+        is_added=is_added,
         answer=answer_of(comparison),
         orders_n=primary.orders_n,
         method=primary.method,

@@ -67,8 +67,9 @@ def _comparison(comparison: ComparisonView) -> ExportTable:
     columns = (
         named("metric", "name"),
         named("kind", "name"),
-        named(comparison.a, "number", prefix="mean_"),
-        named(comparison.b, "number", prefix="mean_"),
+        column("averaging", "averaging", "평균 방식", "name"),
+        named(comparison.a, "number", prefix="value_"),
+        named(comparison.b, "number", prefix="value_"),
         _DIFFERENCE,
         _INTERVAL,
         _P,
@@ -83,6 +84,7 @@ def _comparison(comparison: ComparisonView) -> ExportTable:
         (
             row.metric,
             row.kind,
+            "ratio of sums" if row.is_micro else "mean",
             row.mean_a,
             row.mean_b,
             row.difference,
@@ -101,7 +103,7 @@ def _comparison(comparison: ComparisonView) -> ExportTable:
         en=f"Paired differences, {comparison.a} minus {comparison.b}",
         ko=f"짝지은 차이, {comparison.a} − {comparison.b}",
     )
-    return ExportTable(file_stem(comparison.name), title, columns, rows)
+    return ExportTable(file_stem(comparison.name), title, columns, rows, note=comparison.exploratory)
 
 
 def _strata(table: StratumTable) -> ExportTable:
@@ -130,7 +132,7 @@ def _strata(table: StratumTable) -> ExportTable:
     )
     pair = f"{table.a} − {table.b}"
     title = Bilingual(en=f"{pair} in {table.metric}. {table.title.en}", ko=f"{table.metric}의 {pair}. {table.title.ko}")
-    return ExportTable(file_stem(table.name), title, columns, rows, note=table.sentence)
+    return ExportTable(file_stem(table.name), title, columns, rows, note=_note(table))
 
 
 def _effects(table: EffectTable) -> ExportTable:
@@ -161,4 +163,10 @@ def _effects(table: EffectTable) -> ExportTable:
         en=f"Effect of each principle on {table.metric} in {table.condition}",
         ko=f"{table.condition}에서 각 원칙이 {table.metric}에 준 효과",
     )
-    return ExportTable(file_stem(table.name), title, columns, rows, note=table.sentence)
+    return ExportTable(file_stem(table.name), title, columns, rows, note=_note(table))
+
+
+def _note(table: StratumTable | EffectTable) -> Bilingual:
+    if not table.exploratory:
+        return table.sentence
+    return Bilingual(en=f"Exploratory. {table.sentence.en}", ko=f"탐색적 결과입니다. {table.sentence.ko}")

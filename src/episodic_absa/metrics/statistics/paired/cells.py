@@ -102,6 +102,20 @@ class PairedCells:
         return values
 
     @cached_property
+    def net_of_reviews(self) -> NDArray[np.float64]:
+        """What each review adds to the sums of A minus what it adds to those of B; 0 if its sides are equal.
+
+        Unlike `of_reviews` this does not depend on the other reviews, and a missing cell adds nothing.
+        """
+        import numpy as np
+
+        if self.is_mean:
+            return np.asarray(self.numerators.sum(axis=(1, 2)))
+        # A review whose sides have unequal counts differs, even if its hits are equal or its orders cancel out.
+        changes = [np.abs(table[:, :, 0] - table[:, :, 1]) for table in (self.numerators, self.denominators)]
+        return np.asarray((changes[0] + changes[1]).sum(axis=1))
+
+    @cached_property
     def has_variation(self) -> bool:
         """Whether the reviews differ in their difference; without that there is no interval and no test."""
         return has_spread(self.of_reviews)

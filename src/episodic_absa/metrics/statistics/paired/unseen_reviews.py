@@ -18,7 +18,7 @@ def is_unopposed(cells: PairedCells) -> bool:
     if not cells.is_mean:
         return False
     sign = 1.0 if cells.difference > 0 else -1.0
-    return bool((cells.of_reviews * sign > -_NOISE).all())
+    return bool((cells.net_of_reviews * sign > -_NOISE).all())
 
 
 def outweighs_unseen(difference: float, n: int) -> bool:

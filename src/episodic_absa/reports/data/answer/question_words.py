@@ -9,6 +9,7 @@ from episodic_absa.schemas.run_files.question import Question
 
 _KOREAN: Final[dict[PartKind, str]] = {
     "no_question": "사전에 확정한 질문이 없습니다",
+    "changed": "첫 샘플 뒤에 question.json이 바뀌었습니다",
     "pair": "추가한 비교 쌍 {}",
     "primary_metric": "추가한 주 지표 {}",
     "smallest_effect": "추가한 최소 효과 {}",
@@ -17,6 +18,7 @@ _KOREAN: Final[dict[PartKind, str]] = {
     "seed": "추가한 시드 {}",
     "stratum": "추가한 층 구분 {}",
     "left_out": "제외한 {}",
+    "unfinished": "끝나지 않은 조건 {}",
 }
 
 

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
-from episodic_absa.analysis.strata import SMALLEST_STRATUM, StratumRow
+from episodic_absa.analysis.strata import FEWEST_CLAIMED, SMALLEST_STRATUM, StratumRow, interaction_word
 from episodic_absa.analysis.trial import PrincipleEffect
 from episodic_absa.metrics.statistics.number_text import p_equals
-from episodic_absa.metrics.statistics.power import ALPHA
+from episodic_absa.metrics.statistics.paired.order_test import FEWEST_CLAIMED as FEWEST_ORDERS
 from episodic_absa.reports.data.answer.stratum_views import EffectTable, EffectView, StratumTable, StratumView
 from episodic_absa.reports.data.bilingual import Bilingual
 
-_FEWEST_TESTED: Final = 2
 _TITLES: Final = {
     "language": Bilingual(en="By language", ko="언어별"),
     "domain": Bilingual(en="By domain", ko="분야별"),
@@ -51,8 +50,8 @@ def _stratum_table(rows: Sequence[StratumRow]) -> StratumTable:
 
 def _interaction(rows: Sequence[StratumRow]) -> Bilingual:
     tested = sum(not row.is_small for row in rows)
-    p_value = rows[0].interaction_p
-    if tested < _FEWEST_TESTED:
+    word, p_value = interaction_word(rows), rows[0].interaction_p
+    if word == "too_few":
         return Bilingual(
             en=f"Fewer than two strata have {SMALLEST_STRATUM} reviews, so they cannot be compared.",
             ko=f"리뷰가 {SMALLEST_STRATUM}건 이상인 층이 둘보다 적어 서로 비교할 수 없습니다.",
@@ -61,7 +60,17 @@ def _interaction(rows: Sequence[StratumRow]) -> Bilingual:
         return Bilingual(en="The difference does not vary between reviews.", ko="리뷰 간 차이에 변동이 없습니다.")
     test_en = f"interaction {p_equals(p_value)} over {tested} strata"
     test_ko = f"층 {tested}개의 상호작용 {p_equals(p_value)}"
-    if p_value < ALPHA:
+    if word == "small_stratum":
+        return Bilingual(
+            en=f"No claim, because a stratum has fewer than {FEWEST_CLAIMED} reviews ({test_en}).",
+            ko=f"리뷰가 {FEWEST_CLAIMED}건보다 적은 층이 있어 주장하지 않습니다({test_ko}).",
+        )
+    if word == "few_orders":
+        return Bilingual(
+            en=f"No claim, because the order changes results and a claim needs {FEWEST_ORDERS} orders ({test_en}).",
+            ko=f"순서가 결과를 바꾸며, 주장하려면 순서가 {FEWEST_ORDERS}개 이상 필요합니다({test_ko}).",
+        )
+    if word == "differs":
         return Bilingual(
             en=f"The difference is not the same in every stratum ({test_en}).",
             ko=f"차이가 모든 층에서 같지는 않습니다({test_ko}).",
@@ -82,6 +91,7 @@ def _effect_table(effects: Sequence[PrincipleEffect]) -> EffectTable:
         condition=effects[0].condition,
         shadow=effects[0].shadow,
         metric=effects[0].metric,
+        exploratory=effects[0].exploratory,
         sentence=Bilingual(
             en=f"Helps: {_names(helping, 'none')}. Harms: {_names(harming, 'none')}. "
             f"{tested} of {len(effects)} principles have enough reviews for a test.",

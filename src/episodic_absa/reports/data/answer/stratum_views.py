@@ -73,6 +73,8 @@ class EffectTable(FrozenModel):
     shadow: str | None
     """The condition whose values are subtracted, sample by sample; None if the grid has none."""
     metric: str
+    exploratory: bool
+    """Whether the trial was not asked for before the first sample."""
     sentence: Bilingual
     rows: tuple[EffectView, ...]
     """Those with a verdict first."""
