@@ -124,6 +124,19 @@ def test_compacting_keeps_the_newest_with_their_ids(cli: Cli, make_store: MakeSt
     assert [episode.episode_id for episode in MemoryStore(store).load()] == ["epi_000004", "epi_000005"]
 
 
+# CHECKLIST 246
+def test_compacting_upgrades_episodes_of_1_1_where_asked(cli: Cli, make_store: MakeStore) -> None:
+    store = make_store(plain=3)
+    old = [episode.model_dump() for episode in MemoryStore(store).load()]
+    assert {episode["schema_version"] for episode in old} == {"1.1"}
+    assert cli("memory", "compact", "--store", store, "--upgrade").returncode == 0
+    for before, episode in zip(old, MemoryStore(store).load(), strict=True):
+        new = episode.model_dump()
+        assert (new.pop("changes"), new.pop("outcome"), new.pop("outcome_by")) == ((), "open", None)
+        assert new == {**before, "schema_version": "1.2", "episode_type": "neutral"}
+    assert cli("memory", "check", "--store", store).returncode == 0
+
+
 def test_compacting_prints_its_outcome_as_json(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=5)
     size = store.stat().st_size

@@ -148,6 +148,9 @@ def compact(
     *,
     store: Store = DEFAULT_STORE,
     keep: Annotated[int, typer.Option("--keep", metavar="N", min=1, help="Keep the newest N episodes.")] = 5000,
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Rewrite episodes of schema 1.1 as 1.2, with an open outcome.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Rewrite a store with its newest episodes only.
@@ -161,7 +164,7 @@ def compact(
 
     path = existing_store(store)
     logger.info("compacting %s; waits while another writer holds the lock", path)
-    compacted = compact_store(path, keep)
+    compacted = compact_store(path, keep, upgrade=upgrade)
     if as_json:
         print_json({"store": str(store), **compact_json(compacted)})
     else:

@@ -10,11 +10,13 @@ from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_open_terms, refuse_open_vocabulary
 from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
-from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER
+from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, line_of
 from episodic_absa.memory.store.memory_store import DEFAULT_LOCK_TIMEOUT_S, torn_path
 from episodic_absa.memory.store.store_line import read_store_lines
 from episodic_absa.memory.store.store_lock import StoreLock
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.schemas.memory_v1_2 import (
+    EpisodeDraftV1_2,
     StoreLine,
     TallyV1_2,
     VerdictV1_2,
@@ -113,11 +115,14 @@ def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) 
     return Repaired(_episode_n(kept), findings, torn_bytes)
 
 
-def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) -> Compacted:
+def compact_store(
+    path: Path, keep_last_n: int, *, upgrade: bool = False, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S
+) -> Compacted:
     """Rewrite the file with its last `keep_last_n` episodes. Ids stay the same; readers reopen the file.
 
     The first tally of each source and the last verdict per source and aspect stay, so familiarity counts the same as
-    before. Experience loses the changes of the episodes that go.
+    before. Experience loses the changes of the episodes that go. With `upgrade`, episodes of schema 1.1 become 1.2:
+    their outcome is open, and the type that a risk decided is gone.
 
     Raises:
         MemoryStoreError: a line is bad, another writer holds the lock, or the disk failed. The store is unchanged.
@@ -135,13 +140,22 @@ def compact_store(path: Path, keep_last_n: int, *, lock_timeout_s: float = DEFAU
             raise bad_line_error(path, number, reason)
         if torn_bytes:
             _append_all(torn_path(path), [path.read_bytes()[-torn_bytes:]])
-        kept = list(_compacted(read, keep_last_n))
+        kept = [_upgraded(line) if upgrade else line.raw for line in _compacted(read, keep_last_n)]
         _replace(path, kept)
     kept_n = _episode_n(kept)
     return Compacted(kept_n, _episode_n(lines) - kept_n, size, sum(len(line) + 1 for line in kept))
 
 
-def _compacted(read: Sequence[ReadLine[StoreLine]], keep_last_n: int) -> Iterator[bytes]:
+def _upgraded(line: ReadLine[StoreLine]) -> bytes:
+    """Return the line, an episode of 1.1 as one of 1.2."""
+    if not isinstance(line.value, EpisodicMemoryEntryV1_1):
+        return line.raw
+    fields = line.value.model_dump(mode="json", exclude={"episode_id", "schema_version", "episode_type"})
+    draft = EpisodeDraftV1_2.model_validate({**fields, "episode_type": "neutral"})
+    return line_of(draft, int(line.value.episode_id.removeprefix("epi_"))).rstrip(b"\n")
+
+
+def _compacted(read: Sequence[ReadLine[StoreLine]], keep_last_n: int) -> Iterator[ReadLine[StoreLine]]:
     """Yield the lines that stay, in their order."""
     episodes = [line.number for line in read if not isinstance(line.value, TallyV1_2 | VerdictV1_2)]
     stay = set(episodes[-keep_last_n:])
@@ -153,7 +167,7 @@ def _compacted(read: Sequence[ReadLine[StoreLine]], keep_last_n: int) -> Iterato
         elif isinstance(line.value, VerdictV1_2):
             last_verdict[line.value.source_id, line.value.aspect] = line.number
     stay.update(first_tally.values(), last_verdict.values())
-    return (line.raw for line in read if line.number in stay)
+    return (line for line in read if line.number in stay)
 
 
 def _episode_n(lines: Iterable[bytes]) -> int:
