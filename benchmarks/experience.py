@@ -30,6 +30,8 @@ from episodic_absa.schemas.memory_v1_2 import EpisodeDraftV1_2
 from episodic_absa.vocabulary import ChangeKind
 
 BINS: Final = 4
+MIN_SAMPLES: Final = 20
+"""A bootstrap over fewer samples gives intervals that are too narrow, so there is none."""
 _DRAWS: Final = 10_000
 _SEED: Final = 7
 
@@ -99,7 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"experience: there is no {missing[0]}; name store files, and folders of finished cells")
         return 1
     past = Past(episode for path in given.store for episode in episodes_of(path))
-    predictions, skipped = [], Counter[str]()
+    predictions: list[Prediction] = []
+    skipped = Counter[str]()
     for cell in given.run:
         predictions += predictions_of(cell, past, skipped)
     figures = {"skipped": dict(sorted(skipped.items())), **measured(predictions)}
@@ -159,7 +162,7 @@ def predicted(uid: str, signature: InputSignatureV1_1, change: dict[str, Any], p
 
 def measured(predictions: Sequence[Prediction]) -> dict[str, Any]:
     """Print and return the figures of all predictions, and of each language, kind and level."""
-    figures = {"all": show("all", predictions)}
+    figures: dict[str, Any] = {"all": show("all", predictions)}
     for place, name in ((1, "language"), (2, "kind"), (3, "level")):
         groups: dict[str, list[Prediction]] = {}
         for prediction in predictions:
@@ -197,15 +200,18 @@ def summary(predictions: Sequence[Prediction]) -> dict[str, Any]:
     }
 
 
-def difference(uids: Sequence[str], differences: np.ndarray[Any, np.dtype[np.float64]]) -> list[float]:
+def difference(uids: Sequence[str], differences: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
     """Return the mean of paired differences and its 95 % interval, drawn over samples and not over changes."""
+    mean = _rounded(differences.mean())
     place_of = {uid: place for place, uid in enumerate(dict.fromkeys(uids))}
+    if len(place_of) < MIN_SAMPLES:
+        return {"mean": mean, "interval": None}
     places = [place_of[uid] for uid in uids]
     sums, sizes = np.bincount(places, weights=differences), np.bincount(places)
     drawn = np.random.default_rng(_SEED).integers(len(place_of), size=(_DRAWS, len(place_of)))
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     low, high = np.quantile(means, (0.025, 0.975))
-    return [_rounded(differences.mean()), _rounded(low), _rounded(high)]
+    return {"mean": mean, "interval": [_rounded(low), _rounded(high)]}
 
 
 def show_bins(predictions: Sequence[Prediction]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from episodic_absa import MemoryStore
@@ -73,9 +74,16 @@ def test_brier_scores_are_those_of_hand_made_counts(tmp_path: Path) -> None:
     assert brier["brier_experience"] == pytest.approx((0.25**2 + 0.75**2) / 2, abs=1e-4)
     assert brier["brier_base"] == pytest.approx(0.25, abs=1e-4)
     assert brier["brier_base_of_kind"] == pytest.approx(((5 / 11) ** 2 + (6 / 11) ** 2) / 2, abs=1e-4)
-    # A draw takes sample c twice, d twice, or both.
-    assert brier["minus_base"] == pytest.approx([0.0625, 0.25**2 - 0.25, 0.75**2 - 0.25], abs=1e-4)
+    assert brier["minus_base"] == {"mean": 0.0625, "interval": None}
     assert [(row["bin"], row["n"], row["share_confirmed"]) for row in figures["reliability"]] == [("0.25-0.50", 2, 0.5)]
+
+
+def test_the_interval_is_drawn_over_samples_and_not_over_changes() -> None:
+    differences = np.array([-0.2, 0.2] * 20)
+    by_sample = experience.difference([f"s{place // 2}" for place in range(40)], differences)
+    by_change = experience.difference([f"s{place}" for place in range(40)], differences)
+    assert by_sample == {"mean": 0.0, "interval": [0.0, 0.0]}
+    assert by_change["interval"] == pytest.approx([-1.96 * 0.2 / 40**0.5, 1.96 * 0.2 / 40**0.5], abs=0.01)
 
 
 def test_a_missing_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
