@@ -49,15 +49,15 @@ class Bin(NamedTuple):
         }
 
 
-def reliability_table(pairs: Sequence[JudgedPair]) -> tuple[Bin, ...]:
+def reliability_table(pairs: Sequence[JudgedPair], bins: int = BINS) -> tuple[Bin, ...]:
     """Return the bins of equal width that hold a pair, from the least to the most confident."""
     members: dict[int, list[JudgedPair]] = {}
     for pair in pairs:
-        members.setdefault(min(BINS - 1, int(pair.confidence * BINS)), []).append(pair)
+        members.setdefault(min(bins - 1, int(pair.confidence * bins)), []).append(pair)
     return tuple(
         Bin(
-            number / BINS,
-            (number + 1) / BINS,
+            number / bins,
+            (number + 1) / bins,
             len(inside),
             sum(pair.confidence for pair in inside) / len(inside),
             sum(pair.is_right for pair in inside),
