@@ -95,7 +95,7 @@ class EpisodeIndex:
         self.count = 0
         """The number of episodes added so far, which is the ordinal of the next one."""
         self.experience = ExperienceCounts()
-        """How adopted changes turned out, over all episodes added so far, pruned ones included."""
+        """How proposed changes turned out, over all episodes added so far, pruned ones included."""
         self.familiarity = FamiliarityCounts()
         """How often terms were final targets, over all tallies of the store."""
         self._groups: dict[SignatureKey, _Group] = {}
