@@ -181,3 +181,15 @@ def test_a_resumed_run_cuts_tallies_with_their_samples_and_keeps_verdicts(mixed:
     with MemoryStore(mixed) as store:
         store.append(draft("u2"), tally=tally("u2"))
     assert ends_in_one_sample(mixed, committed)
+
+
+def test_the_list_of_a_store_reads_the_outcome_that_persons_give(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store:
+        for source in ("u1", "u2", "u3"):
+            store.append({**draft(source), "schema_version": "1.2"})
+        for verdict in (wrong("u1"), right("u2"), wrong("u2"), wrong("u1", "no target of it"), right("u2")):
+            store.append_verdict(verdict)
+        judged = [store.load()[place].episode_type for place in (2, 1, 0)]
+    assert [episode.episode_type for episode in newest_episodes(path)] == judged == ["neutral", "success", "harm"]
+    assert compute_store_statistics(path).by_outcome == {"success": 1, "harm": 1, "neutral": 1}

@@ -34,10 +34,8 @@ def read_and_give(store: MemoryStore) -> str:
             given = give_feedback(store, asked.uid, asked.verdict, asked.aspect)
         except (ValidationError, InputError) as error:
             reason = reasons_of(error) if isinstance(error, ValidationError) else str(error)
-            return (
-                f"line {number} of stdin: {reason}. The {given_n} verdicts before it stand; fix the line and send "
-                "all lines again"
-            )
+            before = f"{given_n} verdict{' before it stands' if given_n == 1 else 's before it stand'}"
+            return f"line {number} of stdin: {reason}. {before}; fix the line and send all lines again"
         given_n += 1
         print_json(given._asdict())
         # The program that reads the answers may wait for this one before it writes the next verdict.

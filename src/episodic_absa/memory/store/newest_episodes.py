@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.memory.store.bad_line import bad_line_error, lines_before
 from episodic_absa.memory.store.episode_line import parse_episode
 from episodic_absa.memory.store.store_line import parse_line
@@ -19,7 +20,7 @@ from episodic_absa.schemas.memory_v1_2 import (
     VerdictV1_2,
     is_episode_line,
 )
-from episodic_absa.vocabulary import EpisodeType, Language, RiskId
+from episodic_absa.vocabulary import EpisodeType, Language, RiskId, Verdict
 
 _CHUNK: Final = 1 << 20
 
@@ -43,21 +44,28 @@ class EpisodeFilter(NamedTuple):
 
 
 def newest_episodes(path: Path) -> Iterator[AnyEpisode]:
-    """Yield the episodes of a store file, newest first. Only the part of the file that is consumed is read.
+    """Yield the episodes of a store file, newest first, as persons judged them.
+
+    Only the part of the file that is consumed is read: a verdict stands behind the episode that it concerns.
 
     Raises:
         MemoryStoreError: a line is bad, or the id of an episode is not higher than that of the episode before it.
     """
     newer: AnyEpisode | None = None
     newer_offset = 0
+    verdicts: dict[str, dict[str | None, Verdict]] = {}
     for offset, line in _lines_backwards(path):
         episode = _parsed(path, offset, line)
-        if isinstance(episode, TallyV1_2 | VerdictV1_2):
+        if isinstance(episode, VerdictV1_2):
+            # The last verdict about a sample and an aspect comes first here.
+            verdicts.setdefault(episode.source_id, {}).setdefault(episode.aspect, episode.verdict)
+            continue
+        if isinstance(episode, TallyV1_2):
             continue
         if newer and _number(newer) <= _number(episode):
             reason = f"{newer.episode_id} does not come after {episode.episode_id}"
             raise _bad_line_at(path, newer_offset, reason)
-        yield episode
+        yield with_verdicts(episode, verdicts.get(episode.provenance.source_id, {}))
         newer, newer_offset = episode, offset
 
 
