@@ -7,7 +7,7 @@ from pathlib import Path
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
 from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
-from episodic_absa.memory.advice.counted_source import CountedPast, IndexOf, Past, RandomPast, WithCounts
+from episodic_absa.memory.advice.counted_source import CountedPast, Past, RandomPast, WithCounts
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
@@ -90,11 +90,11 @@ class OpenedAdvice:
         if overlay.source == "constant":
             source = ConstantAdvice(constant_principle(overlay, catalogue, retired), firewall, rules)
         elif overlay.source == "random":
-            source = self._of_episodes(rules, random_episodes, _own_index, RandomPast(_own_index))
+            source = self._of_episodes(rules, random_episodes, RandomPast(_own_index))
         elif overlay.source == "donor":
-            source = self._of_episodes(rules, self._donor_episodes, self._donor_index, CountedPast(self._donor_index))
+            source = self._of_episodes(rules, self._donor_episodes, CountedPast(self._donor_index))
         else:
-            source = self._of_episodes(rules, retrieved_episodes, _own_index, CountedPast(_own_index))
+            source = self._of_episodes(rules, retrieved_episodes, CountedPast(_own_index))
         if overlay.source == "placebo":
             shown = partial(_shown, injection, condition)
             source = PlaceboAdvice(source, shown, firewall, match_chars=overlay.matches_chars)
@@ -105,12 +105,10 @@ class OpenedAdvice:
         if self._donor is not None:
             self._donor.close()
 
-    def _of_episodes(
-        self, rules: Rules, choose: Callable[[AdviceMoment], Episodes], index_of: IndexOf, past: Past
-    ) -> AdviceSource:
+    def _of_episodes(self, rules: Rules, choose: Callable[[AdviceMoment], Episodes], past: Past) -> AdviceSource:
         if rules == "seed":
             return self._from_episodes(choose)
-        return self._with_counts(self._by_outcome(choose, index_of), past)
+        return self._with_counts(self._by_outcome(choose), past)
 
     def _donor_index(self, moment: AdviceMoment) -> EpisodeIndex:
         return _own_index(moment) if self._donor is None else self._donor.load().episode_index

@@ -1,14 +1,13 @@
 """Builds the advisories of rules v2: a principle that fits the outcome of a past case, and what was done there."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, anchor_stats
 from episodic_absa.memory.advice.dangerous_advice import Pair, final_pairs
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME
-from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts, outcome_of_verdicts
 from episodic_absa.memory.retrieval.retriever import Likeness
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, EvidenceV1_2
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
@@ -60,23 +59,13 @@ _OUTCOME: Final[dict[str, dict[Outcome, str]]] = {
 }
 _RISKS: Final = frozenset(risk for literal in get_args(PrincipleRisk) for risk in get_args(literal))
 
-OutcomeOf = Callable[[AnyEpisode], Outcome]
-
 
 def recorded_outcome(episode: AnyEpisode) -> Outcome:
-    """Return the outcome that an episode records; one of schema 1.1 records none and is open."""
+    """Return the outcome of an episode; one of schema 1.1 records none and is open.
+
+    A store returns episodes as persons judged them, so that a verdict is part of it.
+    """
     return episode.outcome if isinstance(episode, EpisodeDraftV1_2) else "open"
-
-
-def judged_outcome(counts: ExperienceCounts, episode: AnyEpisode) -> Outcome:
-    """Return the outcome of an episode, by the verdict of a person where there is one."""
-    verdicts = counts.verdicts_on(episode.provenance.source_id)
-    if not verdicts or not isinstance(episode, EpisodeDraftV1_2):
-        return recorded_outcome(episode)
-    snapshot = episode.stage_snapshot
-    terms = {None, *snapshot.stage1.aspects_norm, *snapshot.final.aspects_norm}
-    given = [verdict for aspect, verdict in verdicts.items() if aspect in terms]
-    return outcome_of_verdicts(given) if given else episode.outcome
 
 
 class _Case(NamedTuple):
@@ -107,7 +96,6 @@ class OutcomeAdvisoryBuilder:
         *,
         query_tokens: frozenset[str] = frozenset(),
         prohibit_dangerous: bool = False,
-        outcome_of: OutcomeOf = recorded_outcome,
     ) -> AdvisoryBuild:
         """Return the advisories for a sample, in the order of the episodes.
 
@@ -117,11 +105,10 @@ class OutcomeAdvisoryBuilder:
             query_tokens: the tokens of the lexical query, from `Retriever.lexical_tokens`.
             prohibit_dangerous: True withholds advice whose (aspect, polarity) pair was contradicted before and adds a
                 warning; False adds a note to the message.
-            outcome_of: returns how a past case turned out.
         """
         language: Literal["ko", "en"] = "ko" if query_signature.language == "ko" else "en"
         likeness = Likeness(query_signature, query_tokens)
-        cases = [self._case(episode, outcome_of(episode)) for episode in episodes]
+        cases = [self._case(episode, recorded_outcome(episode)) for episode in episodes]
         dangerous_pairs = _contradicted_pairs(cases)
         advisories: list[AdvisoryV1_2] = []
         warnings: list[tuple[str, str]] = []

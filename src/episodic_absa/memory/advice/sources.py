@@ -6,17 +6,16 @@ experiment: retrieval always runs, and gates, slots and storage know nothing of 
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, AdvisoryBuilder
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.label_firewall import LabelFirewall, Screened
-from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, judged_outcome, one_voice
+from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, one_voice
 from episodic_absa.memory.advice.placebo import placebo_advisories, placebo_counted
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
-from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
+from episodic_absa.memory.retrieval.episode_index import IndexedEpisodes
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.schemas.advisory_v1_2 import (
     AdvisoryBundleV1_2,
@@ -177,7 +176,6 @@ class OutcomeAdvice:
 
     Args:
         choose: says of which episodes.
-        index_of: returns the index of the store that the episodes are from; its verdicts decide outcomes.
         retriever: gives the tokens of the lexical query.
         builder: makes advisories of episodes.
         catalogue: says what a principle expects.
@@ -189,7 +187,6 @@ class OutcomeAdvice:
     def __init__(
         self,
         choose: Callable[[AdviceMoment], Episodes],
-        index_of: Callable[[AdviceMoment], EpisodeIndex],
         retriever: Retriever,
         builder: OutcomeAdvisoryBuilder,
         catalogue: PrincipleCatalogue,
@@ -199,7 +196,6 @@ class OutcomeAdvice:
         retired: frozenset[str] = frozenset(),
     ) -> None:
         self._choose = choose
-        self._index_of = index_of
         self._retriever = retriever
         self._builder = builder
         self._catalogue = catalogue
@@ -215,7 +211,6 @@ class OutcomeAdvice:
             moment.signature,
             query_tokens=self._retriever.lexical_tokens(moment.query),
             prohibit_dangerous=self._prohibit_dangerous,
-            outcome_of=partial(judged_outcome, self._index_of(moment).experience),
         )
         # What the firewall or a retired principle takes away must not silence the others, so they come first.
         offer = _offer(self._firewall.screen(build, moment.terms), build, episodes).without(self._retired)

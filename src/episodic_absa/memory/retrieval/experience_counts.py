@@ -5,17 +5,14 @@ language, structures, length and aspect count. A cell with fewer than five decid
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from episodic_absa.memory.advice.chance import drawn_places
 from episodic_absa.memory.retrieval.signature_key import SignatureKey
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyDraft, EpisodeDraftV1_2, VerdictV1_2
-from episodic_absa.vocabulary import ChangeKind, Outcome, Structure, Verdict
+from episodic_absa.vocabulary import ChangeKind, ExperienceLevel, Outcome, Structure, Verdict
 
-ExperienceLevel = Literal["exact", "no_length", "no_aspects", "any_structure"]
-"""How wide the cell is: the whole signature; without length; without length and aspect count; the language and at least
-one shared structure."""
 MIN_DECIDED: Final = 5
 """Confirmed and contradicted cases that a cell needs to speak for itself."""
 _PLACE: Final[Mapping[Outcome, int]] = {"confirmed": 0, "contradicted": 1, "open": 2}
