@@ -14,7 +14,7 @@ def seed() -> int:
 
 def chance_for(name: str) -> random.Random:
     """Return the random numbers of one row; another row's number of draws does not change them."""
-    return random.Random(f"{seed()} {name}")  # noqa: S311 - repeatable on purpose
+    return random.Random(f"{seed()} {name}")
 
 
 def scaled(trials: int, scale: float, at_least: int = 2) -> int:

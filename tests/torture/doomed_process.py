@@ -115,7 +115,12 @@ class Doom:
                     self._disk.renamed(*arguments[:2])
                 elif name == "pwrite":
                     self._disk.overwritten(arguments[0])
-                result = real(*arguments, **named)
+                try:
+                    result = real(*arguments, **named)
+                except OSError:
+                    if strikes and self._options.when == "after":
+                        self._die()
+                    raise
                 if name == "fsync":
                     self._disk.synced(arguments[0])
                 elif name == "ftruncate":
@@ -175,7 +180,7 @@ class Clock:
     """A wall clock that stands still, or that jumps back and forth by up to a year at random calls."""
 
     def __init__(self, plan: str) -> None:
-        self._chance = None if plan == "still" else random.Random(plan)  # noqa: S311 - repeatable on purpose
+        self._chance = None if plan == "still" else random.Random(plan)
         self._offset = datetime_module.timedelta()
 
     def now(self) -> datetime_module.datetime:

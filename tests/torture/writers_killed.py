@@ -108,5 +108,7 @@ def _cache(folder: Path, kills: int) -> Row:
             rest, err = asker.communicate()
         used |= set(acknowledged(heard + rest).values())
         missing = used - kept_in(path)
-        tally.count(lost=len(missing), torn=bool(err), words=f"kill {kill}: {len(missing)} missing; {err.decode()[-200:]}")
+        tally.count(
+            lost=len(missing), torn=bool(err), words=f"kill {kill}: {len(missing)} missing; {err.decode()[-200:]}"
+        )
     return tally.row()

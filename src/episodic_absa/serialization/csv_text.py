@@ -3,12 +3,12 @@
 import csv
 import errno
 import io
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.serialization.drafts import draft_of
 
 _DECIMALS = 6
 
@@ -41,7 +41,7 @@ def replace_file(path: Path, text: str) -> None:
         RunDirectoryError: it cannot be written; it says which file and what to do.
     """
     content = text.encode()
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    draft = draft_of(path)
     try:
         if path.is_file() and path.read_bytes() == content:
             return
