@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.torture.chance import chance_for, scaled
 from tests.torture.doomed import CLI, calls_of, refused_plainly, run_doomed
 from tests.torture.grids import STILL, committed_n, differences, files_of, out_of, run_grid, write_grid
-from tests.torture.maintenance_killed import OPERATIONS, Maintenance, command_of, contents_of
+from tests.torture.maintenance_killed import OPERATIONS, Maintenance, command_of, contents_of, unequal_contents
 from tests.torture.stores import APPENDER, fill, held, judge, said
 from tests.torture.table import Row, Tally
 
@@ -199,7 +199,7 @@ def _maintenance_fault(
         there = list(operation.kept) if operation.name == "memory repair" else []
     lost = len(set(operation.kept) - set(there))
     again = run_doomed(command_of(operation, store), stdin=operation.stdin)
-    unequal = differences(contents_of(store), after) if again.returncode == 0 else [again.stderr[-200:]]
+    unequal = unequal_contents(store, after) if again.returncode == 0 else [again.stderr[-200:]]
     plain = done.returncode == 0 or (refused_plainly(done) and store.name in done.stderr.replace("\n", ""))
     tally.count(
         lost=lost,

@@ -56,7 +56,7 @@ def _grids(folder: Path, runs: int) -> Row:
     assert run_grid(whole).returncode == 0
     expected = exact_bytes(out_of(whole))
     tally = Tally(
-        "run under a jumping clock", "killed and continued on the way; outputs, scorecards, store; verify passes"
+        "run under a jumping clock", "killed and continued; outputs, scorecards, store; verify passes"
     )
     for number in range(runs):
         config = write_grid(folder / str(number), ("C1", "C2"), limit=3)

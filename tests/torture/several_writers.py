@@ -1,4 +1,4 @@
-"""Several writers of one store at once: processes, forked children, threads; and names that are no store of one's own."""
+"""Several writers of one store at once: processes, forked children, threads; and names that are no store."""
 
 import os
 import signal
