@@ -1,4 +1,4 @@
-"""`make torture`: every family in a process of its own, two at a time; a table at the end, and exit code 1 if a row failed.
+"""`make torture`: every family in a process of its own, two at a time; then a table. Exit code 1 if a row failed.
 
 python -m tests.torture [--only FAMILY]... [--scale 1.0] [--seed 16] [--json FILE] [--jobs 2]
 """
@@ -45,9 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         by_family = dict(zip(wanted, pool.map(lambda name: _rows_of(name, options.scale, began), wanted), strict=True))
     rows = [(name, row) for name in FAMILIES if name in by_family for row in by_family[name]]
     print_table(rows)
-    _say(
-        f"{(time.monotonic() - began) / 60:.1f} minutes; the same again: --seed {options.seed} --scale {options.scale:g}"
-    )
+    minutes = (time.monotonic() - began) / 60
+    _say(f"{minutes:.1f} minutes; the same trials again: --seed {options.seed} --scale {options.scale:g}")
     if options.json:
         document = [{"family": name, **asdict(row), "verdict": row.verdict, "passed": row.passed} for name, row in rows]
         text = json.dumps(

@@ -1,7 +1,7 @@
 """Damage to files at rest: flipped bits, cuts, lines gone or moved, files gone. Nobody takes a damaged file for whole.
 
-A trial passes if `verify` and `run` both notice the damage, or undo it: what is derived is made again, and a sample that
-a file lost is run again, to the same bytes.
+A trial passes if `verify` and `run` both notice the damage, or undo it: what is derived is made again, and a sample
+that a file lost is run again, to the same bytes.
 """
 
 import random
@@ -64,10 +64,10 @@ def rows(scale: float) -> Iterator[Row]:
         yield _damaged_store(Path(folder, "lines"), "lines of a store gone or moved", line_moved, scaled(600, scale))
         yield _damaged_store(Path(folder, "cuts"), "stores cut short", cut, scaled(600, scale))
         run = _FinishedRun(Path(folder, "run"), small=scale < 0.5)
-        yield run.damaged("bits flipped in every file of a run", flipped, scaled(160, scale, 3))
-        yield run.damaged("every file of a run cut short", cut, scaled(80, scale))
-        yield run.damaged("lines of every file of a run gone or moved", line_moved, scaled(60, scale))
-        yield run.damaged("every file of a run gone", None, scaled(40, scale))
+        yield run.damaged("bits flipped in every file of a run", flipped, scaled(160, scale))
+        yield run.damaged("every file of a run cut short", cut, scaled(80, scale, 1))
+        yield run.damaged("lines of every file of a run gone or moved", line_moved, scaled(60, scale, 1))
+        yield run.damaged("every file of a run gone", None, scaled(40, scale, 1))
 
 
 def _damaged_store(folder: Path, name: str, damage: Damage, trials: int) -> Row:
@@ -149,15 +149,15 @@ class _FinishedRun:
         return tally.row()
 
     def _trial(self, tally: Tally, place: Path, path: str, changed: bytes | None, content: bytes) -> None:
-        ends = {"verify": lambda: verify(self._out), "run": lambda: run_grid(self._config)}
         problems = []
-        for command, start in ends.items():
+        for command in ("verify", "run"):
             put_back(self._saved, self._out)
             if changed is None:
                 place.unlink()
             else:
                 place.write_bytes(changed)
-            if not self._passes(command, start(), place.name):
+            done = verify(self._out) if command == "verify" else run_grid(self._config)
+            if not self._passes(command, done, place.name):
                 problems.append(command)
         where = "gone" if changed is None else _where(content, changed)
         tally.count(torn=bool(problems), words=f"{path} unnoticed by {' and '.join(problems)}: {where}")

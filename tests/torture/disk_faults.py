@@ -1,4 +1,4 @@
-"""Disks that are full, fail or refuse: commands say so and name the file, and nothing is lost when the disk is well again.
+"""Disks that are full, fail or refuse: commands name the file, and nothing is lost when the disk works again.
 
 The full and the read-only disk are real where this process may mount one; elsewhere system calls fail in their place.
 """
@@ -156,7 +156,7 @@ def _grid_calls_fail(folder: Path, trials: int) -> Row:
             lost=max(0, before - committed_n(out_of(config))),
             torn=not plain,
             differing=bool(unequal),
-            words=f"{error} at {calls[at - 1]} (call {at}): exit {done.returncode}, {done.stderr[-300:]!r}; {unequal[:3]}",
+            words=f"{error} at {calls[at - 1]} {at}: exit {done.returncode}, {done.stderr[-300:]!r}; {unequal[:3]}",
         )
     return tally.row()
 
@@ -235,7 +235,7 @@ def _read_only(folder: Path) -> Row:
         for command in commands:
             with _write_protected(place, mounted=mounted):
                 done = run_doomed(command, *STILL, loads_engine=True)
-            reading = command[2:4] in (["memory", "check"],)
+            reading = command[2:4] == ["memory", "check"]
             plain = "Traceback" not in done.stderr and done.returncode in ((0,) if reading else (0, 1, 2, 3))
             changed = differences(files_of(place), before)
             words = (

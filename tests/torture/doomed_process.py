@@ -7,7 +7,7 @@ takes away everything that was not synced, as a machine without power does. --lo
 """
 
 import argparse
-import datetime as datetime_module
+import datetime as dt
 import errno
 import os
 import random
@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 REAL = {name: getattr(os, name) for name in ("open", "write", "pwrite", "fsync", "ftruncate", "replace", "rename")}
 REAL |= {name: getattr(os, name) for name in ("unlink", "mkdir", "sendfile", "close")}
 WRITING = ("write", "pwrite")
-START = datetime_module.datetime(2026, 1, 1, tzinfo=datetime_module.UTC)
+START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
 class Disk:
@@ -53,8 +53,8 @@ class Disk:
     def synced(self, descriptor: int) -> None:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            folder = os.readlink(f"/proc/self/fd/{descriptor}")
-            for place in [place for place in self._before_rename if os.path.dirname(place) == folder]:
+            folder = Path(f"/proc/self/fd/{descriptor}").readlink()
+            for place in [place for place in self._before_rename if Path(place).parent == folder]:
                 del self._before_rename[place]
         elif descriptor in self._paths:
             self._synced[self._paths[descriptor]] = status.st_size
@@ -68,7 +68,7 @@ class Disk:
     def renamed(self, source: Any, target: Any) -> None:
         old, new = os.path.realpath(source), os.path.realpath(target)
         self._before_rename.pop(old, None)
-        self._before_rename.setdefault(new, Path(new).read_bytes() if os.path.exists(new) else None)
+        self._before_rename.setdefault(new, Path(new).read_bytes() if Path(new).exists() else None)
         if old in self._synced:
             self._synced[new] = self._synced.pop(old)
 
@@ -76,13 +76,13 @@ class Disk:
         for place, content in self._before_pwrite.items():
             Path(place).write_bytes(content)
         for place, size in self._synced.items():
-            if os.path.exists(place) and os.path.getsize(place) > size:
+            if Path(place).exists() and Path(place).stat().st_size > size:
                 os.truncate(place, size)
-        for place, content in self._before_rename.items():
-            if content is None:
+        for place, replaced in self._before_rename.items():
+            if replaced is None:
                 Path(place).unlink(missing_ok=True)
             else:
-                Path(place).write_bytes(content)
+                Path(place).write_bytes(replaced)
 
 
 class Doom:
@@ -99,7 +99,7 @@ class Doom:
         for name in ("write", "pwrite", "fsync", "ftruncate", "replace", "rename", "unlink", "mkdir", "sendfile"):
             setattr(os, name, self._around(name))
         os.open = self._open
-        os.close = self._close
+        os.close = self._close  # type: ignore[assignment] # it names its argument otherwise
 
     def _around(self, name: str) -> Any:
         real = REAL[name]
@@ -138,7 +138,7 @@ class Doom:
             strikes = self._next("open")
             if strikes:
                 self._before("open", ())
-            existed = os.path.exists(path)
+            existed = Path(path).exists()
             descriptor = int(REAL["open"](path, flags, mode, **named))
             self._disk.opened(descriptor, path, existed=existed)
             if strikes and self._options.when == "after":
@@ -181,25 +181,25 @@ class Clock:
 
     def __init__(self, plan: str) -> None:
         self._chance = None if plan == "still" else random.Random(plan)
-        self._offset = datetime_module.timedelta()
+        self._offset = dt.timedelta()
 
-    def now(self) -> datetime_module.datetime:
+    def now(self) -> dt.datetime:
         if self._chance is None:
             return START
         if self._chance.random() < 0.3:
             far = self._chance.choice((0.5, 60, 86_400, 31_536_000))
-            self._offset = datetime_module.timedelta(seconds=self._chance.uniform(-far, far))
+            self._offset = dt.timedelta(seconds=self._chance.uniform(-far, far))
         return START + self._offset
 
     def install(self) -> None:
         clock = self
 
-        class JumpingDatetime(datetime_module.datetime):
+        class JumpingDatetime(dt.datetime):
             @classmethod
-            def now(cls, tz: datetime_module.tzinfo | None = None) -> Any:
+            def now(cls, tz: dt.tzinfo | None = None) -> Any:
                 return clock.now().astimezone(tz)
 
-        replaced = {id(datetime_module.datetime): JumpingDatetime, id(time.time): lambda: self.now().timestamp()}
+        replaced = {id(dt.datetime): JumpingDatetime, id(time.time): lambda: self.now().timestamp()}
         if self._chance is None:
             replaced[id(time.perf_counter)] = lambda: 0.0
         for module in [module for name, module in sys.modules.items() if name.startswith("episodic_absa")]:
@@ -207,7 +207,7 @@ class Clock:
                 if id(value) in replaced:
                     setattr(module, name, replaced[id(value)])
         # Modules that are not imported yet, and those that say `time.time()`.
-        datetime_module.datetime = JumpingDatetime  # type: ignore[misc]
+        dt.datetime = JumpingDatetime  # type: ignore[misc]
         for name in ("time", "perf_counter"):
             setattr(time, name, replaced.get(id(getattr(time, name)), getattr(time, name)))
 

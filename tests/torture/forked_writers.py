@@ -1,4 +1,4 @@
-"""Opens a store, forks, and lets parent and children append at once: python forked_writers.py STORE CHILDREN EACH THREADS
+"""Opens a store, forks, and lets parent and children append: python forked_writers.py STORE CHILDREN EACH THREADS
 
 Each acknowledged id is a line of standard output. The parent has written before it forks, so that its descriptors,
 its lock and what it has read are those of the children too.
@@ -21,8 +21,12 @@ def main() -> None:
     def acknowledge(source: str) -> None:
         os.write(1, f"{store.append(draft(source)).episode_id}\n".encode())
 
+    def append_each(who: str) -> None:
+        for _ in range(each):
+            acknowledge(who)
+
     def append_all(who: str) -> None:
-        workers = [threading.Thread(target=lambda: [acknowledge(who) for _ in range(each)]) for _ in range(threads)]
+        workers = [threading.Thread(target=append_each, args=[who]) for _ in range(threads)]
         for worker in workers:
             worker.start()
         for worker in workers:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.crash.test_grid_kills import EXPERIMENT, survive
 from tests.torture.chance import chance_for, scaled
 from tests.torture.doomed import CLI, KILLED, PROGRAM, calls_of
 from tests.torture.grids import (
@@ -37,6 +38,18 @@ def rows(scale: float) -> Iterator[Row]:
             yield trials.killed_at_random(scaled(40, scale * share))
             yield trials.killed_at_calls(scaled(60, scale * share))
             yield trials.killed_at_calls(scaled(24, scale * share), "--power-cut")
+        if not small:
+            yield _killed_inside_lines(Path(folder, "lines"), scaled(60, scale))
+
+
+def _killed_inside_lines(folder: Path, kills: int) -> Row:
+    """Two seeds under seed rules, in a process that writes files in small pieces."""
+    name, note = "run killed inside lines (seed rules, two seeds)", "files are written in pieces of 700 bytes"
+    try:
+        survive(folder, kills, chance_for(name).randrange(10**6), EXPERIMENT)
+    except AssertionError as error:
+        return Row(name, kills, differing=1, note=f"FAILED: {str(error)[:300]}")
+    return Row(name, kills, note=note)
 
 
 class _Trials:

@@ -113,7 +113,7 @@ def contents_of(store: Path) -> dict[str, bytes]:
 
 
 def unequal_contents(store: Path, after: dict[str, bytes]) -> list[str]:
-    """Return what is not as after an undisturbed command; beside the store a line may be set aside twice, or in part."""
+    """Return what is not as after an undisturbed command; beside the store a line may stand twice, or in part."""
     there = contents_of(store)
     lines = {name: content.splitlines() for name, content in after.items() if name != store.name}
     missing = [name for name, aside in lines.items() if not all(line in there.get(name, b"") for line in aside)]
@@ -157,7 +157,7 @@ def _derivations_killed(folder: Path, scale: float) -> Row:
 
 
 def _derivation_killed(
-    tally: Tally, program: list[object], moment: Moment, out: Path, old: dict[str, bytes], new: dict[str, bytes]
+    tally: Tally, program: Sequence[object], moment: Moment, out: Path, old: dict[str, bytes], new: dict[str, bytes]
 ) -> None:
     killed = run_doomed(program, *STILL, *moment.options, loads_engine=True)
     assert killed.returncode == KILLED, (program, moment, killed)

@@ -13,7 +13,7 @@ from tests.torture.families import FAMILIES, present_families
 from tests.torture.stores import APPENDER, fill, held, judge, said
 from tests.torture.table import Row, Tally, print_table
 
-SCALE = 0.03
+SCALE = 0.02
 
 
 # CHECKLIST 170, 192, 204, 205, 211, 223

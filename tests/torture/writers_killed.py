@@ -23,7 +23,7 @@ def rows(scale: float) -> Iterator[Row]:
         yield _around_calls(Path(folder, "calls"), scale)
         yield _around_calls(Path(folder, "power"), scale, "--power-cut")
         yield _while_compacting(Path(folder, "compacting"), scaled(100, scale))
-        yield _cache(Path(folder, "cache"), scaled(120, scale))
+        yield _cache(Path(folder, "cache"), scaled(200, scale))
 
 
 def _killed(path: Path, wait_s: float, *options: str) -> list[str]:
