@@ -9,7 +9,7 @@ import random
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from tests.verification.finished_grid import lay_out
 
@@ -18,9 +18,11 @@ from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
+from episodic_absa.serialization.durable_file import make_private_directory
 from episodic_absa.verification.verify import verify
 
-Damage = Literal["character", "line removed", "truncated"]
+Damage = Literal["character", "bit", "line removed", "line repeated", "truncated"]
+DAMAGES: Final[tuple[Damage, ...]] = get_args(Damage)
 _CONFIG: Final = """
 run_id: small
 data: {allowed_roots: [data], valid_file: data/valid.csv, limit: 4}
@@ -47,9 +49,12 @@ class Edit(NamedTuple):
         """Return the damaged content."""
         if self.damage == "truncated":
             return content[: self.at]
-        if self.damage == "line removed":
+        if self.damage in ("line removed", "line repeated"):
             lines = content.splitlines(keepends=True)
-            return b"".join(lines[: self.at] + lines[self.at + 1 :])
+            times = 2 if self.damage == "line repeated" else 0
+            return b"".join([*lines[: self.at], *lines[self.at : self.at + 1] * times, *lines[self.at + 1 :]])
+        if self.damage == "bit":
+            return content[: self.at] + bytes([content[self.at] ^ 1 << self.at % 8]) + content[self.at + 1 :]
         return content[: self.at] + _other(content[self.at : self.at + 1]) + content[self.at + 1 :]
 
 
@@ -82,12 +87,12 @@ class DamagedRun:
         names = (str(path.relative_to(self.grid)) for path in self._files)
         return tuple(name for name in names if Path(name).name not in _NOT_COVERED)
 
-    def edits(self, per_file: int, chance: random.Random) -> Iterator[Edit]:
+    def edits(self, per_file: int, chance: random.Random, damages: Sequence[Damage] = DAMAGES) -> Iterator[Edit]:
         """Yield so many damages of each kind to every file."""
         for name in self.files:
             content = self._files[self.grid / name]
-            for damage in ("character", "line removed", "truncated"):
-                end = content.count(b"\n") if damage == "line removed" else len(content)
+            for damage in damages:
+                end = content.count(b"\n") if damage.startswith("line") else len(content)
                 for at in sorted(chance.sample(range(end), min(per_file, end))):
                     yield Edit(name, damage, at)
 
@@ -97,12 +102,13 @@ class DamagedRun:
         path.write_bytes(edit.apply(self._files[path]))
         try:
             checks = tuple(result.check for _, result in verify(path.parent).failures)
-            run, words = self._run_again()
+            run, words = self.run_again()
         finally:
-            self._put_back()
+            self.put_back()
         return Outcome(edit, run, "failed" if checks else "passed", words, checks)
 
-    def _run_again(self) -> tuple[Literal["refused", "restored", "accepted"], str]:
+    def run_again(self) -> tuple[Literal["refused", "restored", "accepted"], str]:
+        """Run the grid and derive its tables; return what became of the damage, and the error or the notice."""
         notices = _Notices()
         logger = logging.getLogger("episodic_absa.runs")
         logger.addHandler(notices)
@@ -121,12 +127,14 @@ class DamagedRun:
         was_run = bool(notices.text) and not any(verify(cell).failures for cell in self.grid.iterdir() if cell.is_dir())
         return ("restored" if is_same or was_run else "accepted"), notices.text
 
-    def _put_back(self) -> None:
+    def put_back(self) -> None:
+        """Undo every damage."""
         for path in self._paths():
             if path not in self._files:
                 path.unlink()
         for path, content in self._files.items():
             if not path.exists() or path.read_bytes() != content:
+                make_private_directory(path.parent)
                 path.write_bytes(content)
 
     def _paths(self) -> Sequence[Path]:

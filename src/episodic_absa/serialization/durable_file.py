@@ -6,13 +6,13 @@ only its user may read: review text stands in most of its files.
 
 import errno
 import os
-import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
 PRIVATE_FILE: Final = 0o600
 _PRIVATE_DIRECTORY: Final = 0o700
+_CHUNK: Final = 1 << 20
 
 
 class FsyncFailedError(OSError):
@@ -112,18 +112,20 @@ def replace_durably(path: Path, content: bytes, *, is_private: bool = True) -> N
 
 
 def copy_privately(source: Path, target: Path) -> None:
-    """Copy a file; only the user may read the copy.
+    """Copy a file over another one; only the user may read a new copy, which is on disk when this returns.
 
     Raises:
         OSError: it names the file that cannot be read or written.
     """
-    make_private_directory(target.parent)
-    with open(source, "rb") as content, open_privately(target) as copy:
+    with open(source, "rb") as content:
+        copy = DurableFile(target)
         try:
-            shutil.copyfileobj(content, copy)
-            copy.flush()
-        except OSError as error:
-            raise named(error, target) from error
+            copy.cut(size := 0)
+            while data := content.read(_CHUNK):
+                copy.append(data, at=size)
+                size += len(data)
+        finally:
+            copy.close()
 
 
 def open_privately(path: Path) -> BinaryIO:
