@@ -17,6 +17,7 @@ from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample, la
 from episodic_absa.runs.kept_samples import KeptSamples, failed_indices, kept_sample_n
 from episodic_absa.schemas.run_files.journal_line import STORE_KEY, CommittedSample, JournalLine, StoreStart
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import DurableFile, replace_durably
 from episodic_absa.serialization.jsonl import json_line, read_lines, split_lines
@@ -153,6 +154,7 @@ class RunDirectory:
                     path=self._store,
                 )
             self._note_store_start(start, is_copied=True)
+            forget_end(self._store)
             shutil.copyfile(start, self._store)
         elif self._owns_store:
             self._store.unlink(missing_ok=True)

@@ -16,8 +16,8 @@ class DurableFile:
 
     def __init__(self, path: Path) -> None:
         existed = path.exists()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        make_private_directory(path.parent)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         if not existed:
             sync_directory(path.parent)
 
@@ -60,6 +60,13 @@ class DurableFile:
             # The disk refuses even this. An unterminated line remains, which readers ignore, or a whole line
             # that was never confirmed; the error that led here is the one to report.
             return
+
+
+def make_private_directory(path: Path) -> None:
+    """Make a directory, and those above it that are missing, for the owner only. One that exists stays as it is."""
+    for directory in (*reversed(path.parents), path):
+        if not directory.exists():
+            directory.mkdir(mode=0o700, exist_ok=True)
 
 
 def replace_durably(path: Path, content: bytes) -> None:
