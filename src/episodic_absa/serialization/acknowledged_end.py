@@ -65,5 +65,13 @@ def read_end(store: Path) -> AcknowledgedEnd | None:
 
 def forget_end(store: Path) -> None:
     """Remove what is recorded about the end, before a file is cut or replaced on purpose."""
-    with contextlib.suppress(FileNotFoundError):
-        os.truncate(lock_path(store), 0)
+    try:
+        descriptor = os.open(lock_path(store), os.O_WRONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        # Cutting the file and writing it again would make ext4 write it out at once.
+        if os.fstat(descriptor).st_size:
+            os.pwrite(descriptor, b" " * _RECORD_BYTES, 0)
+    finally:
+        os.close(descriptor)

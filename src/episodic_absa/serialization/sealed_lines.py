@@ -4,7 +4,7 @@ A sealed line is one JSON object whose last member is `"sha256"`: 16 hex digits 
 digits and the line without that member.
 """
 
-import re
+from binascii import hexlify
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
@@ -15,7 +15,7 @@ DOES_NOT_FIT: Final = "its checksum does not fit: the line was changed, or a lin
 NO_SEAL: Final = "it has no checksum, as every line of this file has"
 _KEY: Final = b',"sha256":"'
 _END: Final = b'"}'
-_SEAL = re.compile(rb',"sha256":"([0-9a-f]{16})"\}')
+_DIGITS: Final = slice(-18, -2)
 _SEAL_LENGTH: Final = len(_KEY) + 16 + len(_END)
 
 
@@ -39,7 +39,7 @@ class BrokenLineError(ValueError):
 
 def checksum_of(body: bytes, previous: bytes = NO_CHECKSUM) -> bytes:
     """Return the 16 hex digits that seal a line behind the line with the checksum `previous`."""
-    return sha256(previous + body).hexdigest()[:16].encode()
+    return hexlify(sha256(previous + body).digest()[:8])
 
 
 def seal(body: bytes, previous: bytes) -> SealedLine:
@@ -61,8 +61,9 @@ def opened(line: bytes) -> OpenedLine:
     """Return a line without its seal and its line end. The checksum is not checked."""
     if line.endswith(b"\n"):
         line = line[:-1]
-    match = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
-    return OpenedLine(line[:-_SEAL_LENGTH] + b"}", match[1]) if match else OpenedLine(line, NO_CHECKSUM)
+    if line.startswith(_KEY, -_SEAL_LENGTH) and line.endswith(_END):
+        return OpenedLine(line[:-_SEAL_LENGTH] + b"}", line[_DIGITS])
+    return OpenedLine(line, NO_CHECKSUM)
 
 
 def body_behind(line: bytes, previous: bytes | None) -> bytes:
@@ -111,17 +112,22 @@ class SealChain:
         if len(line) > MAX_LINE_BYTES:
             raise BrokenLineError(too_long(line))
         body, stated = opened(line)
-        if self.is_sealed and not stated:
-            raise BrokenLineError(NO_SEAL)
-        if stated and self.is_sealed is None and body != self._header:
-            raise BrokenLineError("it has a checksum, but the header of the file does not stand before it")
-        if stated and self.is_sealed is False:
-            raise BrokenLineError("it has a checksum, but the file begins without a header")
-        if stated and stated != checksum_of(body, self._last):
-            raise BrokenLineError(DOES_NOT_FIT)
-        is_header = self.is_sealed is None and bool(stated)
+        if self.is_sealed:
+            if stated != checksum_of(body, self._last):
+                raise BrokenLineError(DOES_NOT_FIT if stated else NO_SEAL)
+        elif stated:
+            return self._header_from(body, stated)
         self.is_sealed, self._last = bool(stated), stated or body
-        return None if is_header else body
+        return body
+
+    def _header_from(self, body: bytes, stated: bytes) -> None:
+        if self.is_sealed is False:
+            raise BrokenLineError("it has a checksum, but the file begins without a header")
+        if body != self._header:
+            raise BrokenLineError("it has a checksum, but the header of the file does not stand before it")
+        if stated != checksum_of(body):
+            raise BrokenLineError(DOES_NOT_FIT)
+        self.is_sealed, self._last = True, stated
 
     def continue_behind(self, line: bytes) -> None:
         """Take a line as the last one so far, without checking it."""
@@ -129,15 +135,16 @@ class SealChain:
         self.is_sealed, self._last = bool(stated), stated or body
 
     def lines_of(self, bodies: Sequence[bytes]) -> list[bytes]:
-        """Return further lines of the file, in its form and with line ends; an empty file begins with the header."""
+        """Return further lines in the form of the file, with line ends; those of an empty file begin with the header.
+
+        The chain does not change: `continue_behind` follows once they are written.
+        """
         if self.is_sealed is False:
-            self._last = bodies[-1]
             return [body + b"\n" for body in bodies]
-        lines = []
-        for body in bodies if self.is_sealed else [self._header, *bodies]:
-            line, self._last = seal(body, self._last)
+        lines, last = [], self._last
+        for body in bodies if self.is_sealed else (self._header, *bodies):
+            line, last = seal(body, last)
             lines.append(line + b"\n")
-        self.is_sealed = True
         return lines
 
 

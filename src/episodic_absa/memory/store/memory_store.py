@@ -285,8 +285,8 @@ class MemoryStore:
                 "The episodes returned by append are on disk. Check the disk and start a new run",
                 path=self.path,
             )
-        prepared = self._tail.prepare(bodies)
-        if any(len(line) > MAX_LINE_BYTES for line in prepared.lines):
+        lines = self._tail.lines_of(bodies)
+        if any(len(line) > MAX_LINE_BYTES for line in lines):
             raise MemoryStoreError(
                 f"the {noun} is longer than {MAX_LINE_BYTES:,} bytes; nothing is stored", path=self.path
             )
@@ -294,12 +294,12 @@ class MemoryStore:
             if not self._tail.end:
                 # What was acknowledged of a file that was here before says nothing about the new one.
                 forget_end(self.path)
-            self._opened_writer().append(b"".join(prepared.lines), at=self._tail.end)
+            self._opened_writer().append(b"".join(lines), at=self._tail.end)
         except OSError as error:
             # After a failed fsync the kernel may mark dirty pages as clean, so a second try proves nothing.
             self._fsync_failed = isinstance(error, FsyncFailedError)
             raise self._not_stored(error, noun) from error
-        self._tail.add(values, prepared)
+        self._tail.add(values, lines)
         self._lock.acknowledge(self._tail.acknowledged_end)
 
     def _set_torn_line_aside(self, noun: str) -> None:

@@ -259,5 +259,6 @@ def _replace(path: Path, bodies: Sequence[bytes], lock: StoreLock, *, last_id: i
         draft.unlink(missing_ok=True)
     sync_directory(path.parent)
     if lines:
+        chain.continue_behind(lines[-1])
         lock.acknowledge(AcknowledgedEnd(len(lines), chain.checksum, last_id))
     return len(content)

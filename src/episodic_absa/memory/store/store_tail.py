@@ -6,10 +6,9 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
-from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, overload
+from typing import Final, overload
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
@@ -26,20 +25,12 @@ from episodic_absa.schemas.memory_v1_2 import (
     store_chain,
 )
 from episodic_absa.serialization.acknowledged_end import AcknowledgedEnd, read_end
-from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES, NO_CHECKSUM, SealChain
+from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES, NO_CHECKSUM
 
 _READ_CHUNK: Final = 1 << 20
 _ENTRIES_KEPT: Final = 512
 # Python refuses to parse numbers of thousands of digits, and no store gives one above 18.
 _EPISODE_ID = re.compile(rb'"episode_id":\s*"epi_([0-9]{6,18})"')
-
-
-class PreparedLines(NamedTuple):
-    """Lines that are about to be appended; the header of the file stands first if the file is empty."""
-
-    lines: list[bytes]
-    chain: SealChain
-    """The chain of the file once they are written."""
 
 
 class StoreTail:
@@ -176,19 +167,19 @@ class StoreTail:
         is_stored = ordinal < len(self._ids) and self._ids[ordinal] == number
         return self.at(ordinal) if is_stored else None
 
-    def prepare(self, bodies: Sequence[bytes]) -> "PreparedLines":
-        """Return the lines to append for these bodies, in the form of the file. Nothing changes here."""
-        chain = copy(self._chain)
-        return PreparedLines(chain.lines_of(bodies), chain)
+    def lines_of(self, bodies: Sequence[bytes]) -> list[bytes]:
+        """Return the lines to append for these bodies, in the form of the file; an empty one begins with the header."""
+        return self._chain.lines_of(bodies)
 
-    def add(self, values: Sequence[StoreLine], prepared: "PreparedLines") -> None:
+    def add(self, values: Sequence[StoreLine], lines: Sequence[bytes]) -> None:
         """Register the values of lines that were just written at `end`."""
-        lengths = [len(line) for line in prepared.lines]
-        if len(lengths) > len(values):
-            self._pass_over(lengths.pop(0))
-        for value, length in zip(values, lengths, strict=True):
-            self._register(value, length)
-        self._last_line, self._chain = prepared.lines[-1], prepared.chain
+        header_n = len(lines) - len(values)
+        if header_n:
+            self._pass_over(len(lines[0]))
+        for value, line in zip(values, lines[header_n:], strict=True):
+            self._register(value, len(line))
+        self._last_line = lines[-1]
+        self._chain.continue_behind(self._last_line)
 
     def _register(self, value: StoreLine, length: int) -> None:
         if isinstance(value, TallyV1_2):
