@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.stored_lines import entries_of
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import MemoryStore
@@ -300,8 +301,8 @@ def test_a_broken_initial_store_is_an_error(make_config: MakeConfig, tmp_path: P
 def test_an_initial_store_from_evaluated_samples_is_counted(
     purpose: str, level: str, make_config: MakeConfig, tmp_path: Path, finished: Path
 ) -> None:
-    lines = (finished / "results" / "small" / "C2__seed42" / "episodic_store.jsonl").read_text("utf-8").splitlines()
-    episodes = [line for line in lines if '"episode_id"' in line]
+    lines = entries_of(finished / "results" / "small" / "C2__seed42" / "episodic_store.jsonl")
+    episodes = [line for line in lines if b'"episode_id"' in line]
     with MemoryStore(tmp_path / "store.jsonl") as store:
         for source, line in zip(("valid-0", "elsewhere"), episodes, strict=False):
             episode = json.loads(line)

@@ -130,6 +130,9 @@ class RunDirectory:
         for name in COMMITTED_FILES:
             self._open(name, size=last.offsets[name] if last else 0)
         self._open(JOURNAL, size=ends[covered - 1] if covered else 0)
+        if changes_store and self._store is not None:
+            # The journal says what the store holds. Whoever restored it as an error asked left an end that is newer.
+            forget_end(self._store)
         if changes_store or self._owns_store:
             self._cut_store(last.store_size if last else None, {entry.uid for entry in entries[covered:]})
         return Resumed(
