@@ -206,10 +206,10 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_named_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(draft: Path, _: bytes) -> int:
+    def refuse(draft: Path, _: Path) -> Path:
         raise OSError(errno.EROFS, "Read-only file system", str(draft))
 
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(Path, "replace", refuse)
     told = f"cannot write {tmp_path}/table.csv: Read-only file system; make the place writable, or work on a copy"
     with pytest.raises(RunDirectoryError, match=told):
         replace_file(tmp_path / "table.csv", "x")

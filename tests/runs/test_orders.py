@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.runs.sealed_files import as_before_seals
 from tests.runs.small_grid import run_here, write_experiment
 
 from episodic_absa.analysis.comparability import incomparabilities
@@ -175,6 +176,7 @@ def _as_of_0_1(cell: Path) -> None:
     for place, entry in enumerate(journal, start=1):
         entry["offsets"]["scorecards.jsonl"] = len("".join(lines[:place]).encode())
     (cell / JOURNAL).write_text("".join(json.dumps(entry) + "\n" for entry in journal), "utf-8")
+    as_before_seals(cell)
 
 
 @pytest.fixture(scope="module")

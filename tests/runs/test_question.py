@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runs.sealed_files import write_sealed
 from tests.runs.small_grid import write_experiment
 from tests.warm_python import run_warm
 
@@ -178,7 +179,7 @@ def test_verify_holds_the_cells_against_the_question(grown: Grown, tmp_path: Pat
     question = json.loads((grid / "question.json").read_bytes())
 
     def kept(**changes: Any) -> str:
-        (grid / "question.json").write_text(json.dumps({**question, **changes}), "utf-8")
+        write_sealed(grid / "question.json", {**question, **changes})
         result = next(check for check in verify(grid).grid if check.check == "question_kept")
         return f"{result.result}: {result.detail}"
 
@@ -225,7 +226,7 @@ def test_a_grid_of_an_earlier_version_is_read_with_a_notice(grown: Grown, tmp_pa
     for path in grid.glob("*__seed1/manifest.json"):
         manifest = json.loads(path.read_bytes())
         del manifest["question_sha256"]
-        path.write_text(json.dumps(manifest), "utf-8")
+        write_sealed(path, manifest)
     assert refresh_question(grid) is None
     write_results(grid)
     assert marks_of(grid) == [("C2", "C1", "unknown", "no question was fixed beforehand", "1")]

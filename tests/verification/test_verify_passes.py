@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.backend_facts import PassedOnFacts
@@ -81,7 +82,7 @@ def test_a_run_moved_away_from_its_config_is_verified_as_far_as_it_goes(grid: Pa
 
 def test_a_run_of_another_version_is_not_held_against_this_one(grid: Path) -> None:
     path = grid / "C2__seed42" / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_bytes()), "package_version": "0.0.1"}))
+    write_sealed(path, {**json.loads(path.read_bytes()), "package_version": "0.0.1"})
     verified = verify(grid / "C2__seed42")
     assert verified.failures == ()
     assert result_of(verified.cells["C2__seed42"], "package_hashes").result == "not_applicable"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.runs.sealed_files import write_sealed
 from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, outputs_of, run_here, write_experiment
 
@@ -181,7 +182,7 @@ def test_answers_kept_in_memory_only_are_not_called_shared(tmp_path: Path, monke
         asyncio.run(run_cells(config, use_cache_file=False))
         # An interruption may lie between: the rest would be asked again, and answered otherwise.
         manifest = {**told(config, "C1__seed42"), "completed": False}
-        (config.out_dir / "C1__seed42" / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+        write_sealed(config.out_dir / "C1__seed42" / MANIFEST, manifest)
         asyncio.run(run_cells(config))
     assert told(config, "C1__seed42")["completed"]
     assert told(config, "C1__seed42")["answers_shared"] is False

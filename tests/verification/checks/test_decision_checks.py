@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.runs.sealed_files import write_sealed
 from tests.verification.finished_grid import DATA
 
 from episodic_absa.experiment import run_grid
@@ -134,7 +135,7 @@ def test_a_decision_that_does_not_follow_from_its_witnesses_is_found_when(damage
     assert result.result == "fail"
     assert damage.found in result.detail
     manifest = json.loads((cell / "manifest.json").read_bytes())
-    (cell / "manifest.json").write_text(json.dumps({**manifest, "adoption_sha256": "0" * 64}), "utf-8")
+    write_sealed(cell / "manifest.json", {**manifest, "adoption_sha256": "0" * 64})
     by_laws = {result.check: result for result in verify(cell).cells[CELL]}
     assert by_laws["package_hashes"].result == "fail"
     assert by_laws["changes_decided"].result == ("fail" if damage.is_law else "pass")
@@ -202,6 +203,6 @@ def test_a_label_without_pairs_must_be_that_of_the_text(cell: Path) -> None:
 @pytest.mark.parametrize(("key", "found"), [("adoption_sha256", "table of adoption"), ("reader_sha256", "reader")])
 def test_a_manifest_with_another_table_or_reader_is_found(key: str, found: str, cell: Path) -> None:
     manifest = json.loads((cell / "manifest.json").read_bytes())
-    (cell / "manifest.json").write_text(json.dumps({**manifest, key: "0" * 64}), "utf-8")
+    write_sealed(cell / "manifest.json", {**manifest, key: "0" * 64})
     failed = {result.check: result.detail for _, result in verify(cell).failures}
     assert failed == {"package_hashes": f"the {found} is not the one of the run"}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import load_run
@@ -53,7 +54,7 @@ class Run:
     def edit_manifest(self, change: Callable[[Line], object]) -> None:
         manifest = json.loads((self.path / "manifest.json").read_bytes())
         change(manifest)
-        (self.path / "manifest.json").write_text(json.dumps(manifest))
+        write_sealed(self.path / "manifest.json", manifest)
 
     def edit_result(self, change: Callable[[Line], object], *, at: int = 0) -> None:
         """Change a final result in all three files alike."""

@@ -75,7 +75,7 @@ def check_bucket_rates(cell: CellFiles) -> Findings:
     path = cell.path / STRUCTURAL_METRICS
     named = [f"{bucket}_rate" for bucket in BUCKETS]
     if path.exists():
-        rows = {row.get("metric"): row for row in csv.DictReader(io.StringIO(path.read_text("utf-8"), newline=""))}
+        rows = _rows_by_metric(path)
         shares = [(_number(rows, name, "value"), _number(rows, name, "denominator")) for name in named]
     else:
         values = {metric.metric: metric for metric in cell_metrics(_as_finished(cell))}
@@ -209,6 +209,15 @@ def _gold_as_prediction(card: Scorecard) -> Tuples:
         for gold_tuple in card.gold_tuples or ()
         if gold_tuple.polarity is not None
     )
+
+
+def _rows_by_metric(path: Path) -> Mapping[str | None, Mapping[str, str]]:
+    """Return the rows of a table that may be damaged; none if it is no CSV any more."""
+    try:
+        text = path.read_text("utf-8", errors="replace")
+        return {row.get("metric"): row for row in csv.DictReader(io.StringIO(text, newline=""))}
+    except csv.Error:
+        return {}
 
 
 def _number(rows: Mapping[str | None, Mapping[str, str]], metric: str, column: str) -> float | None:
