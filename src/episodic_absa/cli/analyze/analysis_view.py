@@ -1,5 +1,6 @@
 """The page of `analyze`: the review, a table of its aspects, and its label."""
 
+import re
 from typing import Final
 
 from rich import box
@@ -12,17 +13,17 @@ from rich.text import Text
 from episodic_absa.agents.result_views.aspects import quoted_evidence
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.provider_facts import why_unread
-from episodic_absa.cli.output import PAGE_WIDTH, printable
+from episodic_absa.cli.output import PAGE_WIDTH
 from episodic_absa.final_tuples import label_of_pairs
 from episodic_absa.schemas.absa import FinalTuple
+from episodic_absa.serialization.terminal_text import visible_text
 
 _SIGN: Final = {"positive": "+", "negative": "-", "neutral": "○", "mixed": "±"}
 """A sign per label, so that the table reads without colour."""
 _STYLE: Final = {"positive": "green", "negative": "red", "neutral": "yellow", "mixed": "magenta"}
 _EVIDENCE_CELLS: Final = 40
+_SPACE: Final = re.compile(r"\s")
 BACKFILLED: Final = "(backfilled: not judged)"
-_JOINERS: Final = frozenset("\u200c\u200d")
-"""Characters that join emoji. They are kept, since they do not control a terminal."""
 
 
 def analysis_view(result: SampleResult, *, number: int | None = None) -> ConsoleRenderable:
@@ -41,11 +42,8 @@ def analysis_parts(result: SampleResult, *, number: int | None) -> list[Renderab
 
 
 def shown_text(string: str) -> str:
-    """Return text on one line, without control characters, and with its emoji intact."""
-    return "".join(
-        " " if character.isspace() else character if character in _JOINERS else printable(character)
-        for character in string
-    )
+    """Return text on one line, with hidden characters as escapes, and with its emoji intact."""
+    return visible_text(_SPACE.sub(" ", string), keeps_joiners=True)
 
 
 def aspect_text(term: str) -> Text:
