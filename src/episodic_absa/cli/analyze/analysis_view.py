@@ -22,6 +22,9 @@ _SIGN: Final = {"positive": "+", "negative": "-", "neutral": "○", "mixed": "±
 """A sign per label, so that the table reads without colour."""
 _STYLE: Final = {"positive": "green", "negative": "red", "neutral": "yellow", "mixed": "magenta"}
 _EVIDENCE_CELLS: Final = 40
+_LONGEST_WORDS: Final = 1000
+_LONGEST_REVIEW: Final = 10_000
+"""Characters that are shown of a term or a quotation, and of the review."""
 _SPACE: Final = re.compile(r"\s")
 BACKFILLED: Final = "(backfilled: not judged)"
 
@@ -41,9 +44,10 @@ def analysis_parts(result: SampleResult, *, number: int | None) -> list[Renderab
     return [_heading(result, number), Text(), Padding(_tuples(result), (0, 0, 0, 2)), Text(), _label(result)]
 
 
-def shown_text(string: str) -> str:
-    """Return text on one line, with hidden characters as escapes, and with its emoji intact."""
-    return visible_text(_SPACE.sub(" ", string), keeps_joiners=True)
+def shown_text(string: str, *, longest: int = _LONGEST_WORDS) -> str:
+    """Return text on one line, with hidden characters as escapes, and with its emoji intact; a longer one is cut."""
+    shown = visible_text(_SPACE.sub(" ", string[:longest]), keeps_joiners=True)
+    return shown if len(string) <= longest else f"{shown}… ({len(string):,} characters)"
 
 
 def aspect_text(term: str) -> Text:
@@ -78,7 +82,7 @@ def deciding_words(result: SampleResult) -> str:
 
 
 def _heading(result: SampleResult, number: int | None) -> RenderableType:
-    text = Text(shown_text(result.sample.text.strip()), overflow="fold")
+    text = Text(shown_text(result.sample.text.strip(), longest=_LONGEST_REVIEW), overflow="fold")
     if number is None:
         return text
     heading = Table.grid(padding=(0, 1, 0, 0))
