@@ -25,6 +25,7 @@ from episodic_absa.cli.report.report_command import report
 from episodic_absa.cli.run.run_command import run
 from episodic_absa.cli.shared_options import AsJson, complete_version
 from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.serialization.terminal_text import visible_text
 
 EXIT_BROKEN_PIPE = 1
 EXIT_ERROR = 2
@@ -134,7 +135,7 @@ class _PlainLines(logging.Formatter):
     """Formats a record as `warning: message`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {record.getMessage()}"
+        return f"{record.levelname.lower()}: {visible_text(record.getMessage())}"
 
 
 def _fail(message: str) -> NoReturn:

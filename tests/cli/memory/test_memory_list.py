@@ -186,4 +186,4 @@ def test_a_stored_string_cannot_steer_the_terminal(cli: Cli, make_store: MakeSto
     for command in (("list",), ("show", "1")):
         shown = cli("memory", *command, "--store", store).stdout
         assert "\x1b" not in shown
-        assert "x\ufffd[2J\ufffd[red]y" in shown
+        assert "x\\x1b[2J\\x07[red]y" in shown

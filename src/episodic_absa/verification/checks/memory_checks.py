@@ -10,6 +10,7 @@ from episodic_absa.language import effective_language, find_aspect_term, find_po
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.episodes.leak_guard import (
     TextRuns,
+    is_id,
     refuse_forbidden_keys,
     refuse_open_terms,
     refuse_open_vocabulary,
@@ -22,7 +23,6 @@ from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, 
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
-from episodic_absa.vocabulary import Language
 
 
 def check_retrieval_calls(cell: CellFiles) -> Findings:
@@ -278,14 +278,25 @@ def check_no_self_retrieval(cell: CellFiles) -> Findings:
 
 
 def check_private_text(cell: CellFiles) -> Findings:
-    """No run of review text occurs in the manifest, in a bundle or in a memory record."""
+    """No run of review text occurs in the manifest, in a bundle or in a memory record.
+
+    Names of fields, the configuration and the catalogue are fixed before a review is read; one that names the memory's
+    slot, for example, is not copied.
+    """
     manifest = list(_strings(cell.manifest_object))
+    fixed = [*_keys(cell.manifest_object), *_strings(cell.known_manifest.cfg_canonical)]
+    fixed += _strings([principle.model_dump(mode="json") for principle in load_catalogue().entries])
     for trace in cell.traces.valid():
-        shown = [*_strings(trace.case_trace.memory_bundle.model_dump(mode="json"))]
-        shown += _strings(trace.memory.model_dump(mode="json"))
+        records = [trace.case_trace.memory_bundle.model_dump(mode="json"), trace.memory.model_dump(mode="json")]
+        own_id = [_uid(trace)] if is_id(_uid(trace), trace.text) else []
         language = effective_language(None, trace.text)
-        for where, strings in (("manifest", manifest), ("bundle or memory record", shown)):
-            yield f"{_uid(trace)}: the {where} repeats its text" if _repeats(trace.text, language, strings) else None
+        runs = TextRuns(trace.text, language)
+        for where, strings in (("manifest", manifest), ("bundle or memory record", list(_strings(records)))):
+            repeated = [string for string in strings if runs.stand_in(string)]
+            if repeated:
+                own = TextRuns(trace.text, language, apart_from=[*fixed, *own_id, *_keys(records)])
+                repeated = [string for string in repeated if own.stand_in(string)]
+            yield f"{_uid(trace)}: the {where} repeats its text" if repeated else None
 
 
 MEMORY_CHECKS: Final[Mapping[str, Check]] = {
@@ -356,6 +367,11 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(item)
 
 
-def _repeats(text: str, language: Language, strings: list[str]) -> bool:
-    """Whether a string shares a run with the text, by the leak guard's measure."""
-    return any(map(TextRuns(text, language).stand_in, strings))
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key)
+            yield from _keys(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _keys(item)
