@@ -2,7 +2,8 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -66,23 +67,20 @@ class Drill:
         Raises:
             BackendError: the first samples of a condition all failed.
         """
-        # The embedded engine answers from typed values that a prompt does not show in full, so it is always asked.
-        backend: Backend = self.backend if self.backend.is_local else SharedAnswers(self.backend)
         canaries = CanarySearch({review.id: (review.canary, *review.hides) for review in self.reviews.hostile})
         runs = ReviewRuns(self.reviews)
         first = [cell for cell in self.cells if not cell.reads_a_finished_store]
         then = [cell for cell in self.cells if cell.reads_a_finished_store]
         drilled: dict[str, DrilledCondition] = {}
-        for wave in (first, then):
-            for cell in wave:
-                self._copy_start_store(cell)
-            drills = [
-                _CellDrill(self, cell, LeakSearch(self.reviews, cell.name, canaries, runs), backend) for cell in wave
-            ]
-            # Conditions wait for a model together; a scripted one gains nothing by it.
-            at_once = 1 if self.backend.is_local else len(drills)
-            for group in _batched(drills, at_once):
-                done = await asyncio.gather(*(cell_drill.run() for cell_drill in group))
+        async with self._shared_backend() as backend:
+            for wave in (first, then):
+                for cell in wave:
+                    self._copy_start_store(cell)
+                drills = [
+                    _CellDrill(self, cell, LeakSearch(self.reviews, cell.name, canaries, runs), backend)
+                    for cell in wave
+                ]
+                done = await (_one_by_one(drills) if self.backend.is_local else _together(drills))
                 drilled |= {condition.condition: condition for condition in done}
         return Drilled(
             backend=self.backend.name,
@@ -91,6 +89,19 @@ class Drill:
             ordinary=len(self.reviews.ordinary),
             conditions=tuple(drilled[cell.name] for cell in self.cells),
         )
+
+    @asynccontextmanager
+    async def _shared_backend(self) -> AsyncIterator[Backend]:
+        """Give the backend; conditions share the answers of a model behind a server."""
+        if self.backend.is_local:
+            # The embedded engine answers from typed values that a prompt does not show in full: it is always asked.
+            yield self.backend
+            return
+        shared = SharedAnswers(self.backend)
+        try:
+            yield shared
+        finally:
+            await shared.close()
 
     def store_of(self, cell: DrillCell) -> Path:
         """Return the store file of a condition."""
@@ -101,11 +112,6 @@ class Drill:
         filler = next(filter(cell.can_start_from, self.cells), None)
         if filler is not None:
             shutil.copyfile(self.store_of(filler), self.store_of(cell))
-
-
-def _batched(drills: Sequence["_CellDrill"], size: int) -> Iterator[Sequence["_CellDrill"]]:
-    """Yield the drills in groups of a size."""
-    return (drills[start : start + size] for start in range(0, len(drills), max(size, 1)))
 
 
 class _CellDrill:
@@ -166,6 +172,22 @@ class _CellDrill:
 
     def _note(self, leaks: Iterable[Leak]) -> None:
         self._leaks.extend(leaks)
+
+
+async def _one_by_one(drills: Sequence[_CellDrill]) -> list[DrilledCondition]:
+    """Return what the drills found; a model in this process gains nothing by several at once."""
+    return [await drill.run() for drill in drills]
+
+
+async def _together(drills: Sequence[_CellDrill]) -> list[DrilledCondition]:
+    """Return what the drills found, which wait for a model together. If one fails, the others are given up."""
+    tasks = [asyncio.create_task(drill.run()) for drill in drills]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _stage1_tuples(result: SampleResult) -> Sequence[FinalTuple]:

@@ -1,7 +1,6 @@
 """Listens at the seam between agents and model: every prompt of a sample, as it was sent."""
 
 import asyncio
-import contextlib
 from collections.abc import Hashable
 from typing import Any
 
@@ -34,25 +33,20 @@ class SharedAnswers(PassedOnFacts):
         super().__init__(backend)
         self._backend = backend
         self._answers: dict[Hashable, asyncio.Task[Answer[Any]]] = {}
-        self.asked_n = 0
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
         """Return the answer to an equal question, or ask."""
         key = (ask.role, ask.prompt, ask.output_model, ask.seed, ask.temperature)
-        task = self._answers.get(key)
-        if task is None:
-            self.asked_n += 1
-            task = self._answers[key] = asyncio.create_task(_answered(self._backend, ask))
-        return await asyncio.shield(task)
+        if key not in self._answers:
+            self._answers[key] = asyncio.create_task(self._ask(ask))
+        # One condition that is given up must not take the answer from the others.
+        return await asyncio.shield(self._answers[key])
 
     async def close(self) -> None:
-        """Stop what is under way, and close the backend."""
+        """Give up what is under way. The backend stays open: whoever made it closes it."""
         for task in self._answers.values():
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait([task])
-        await self._backend.close()
+        await asyncio.gather(*self._answers.values(), return_exceptions=True)
 
-
-async def _answered(backend: Backend, ask: Ask[Any]) -> Answer[Any]:
-    return await backend.answer(ask)
+    async def _ask(self, ask: Ask[Any]) -> Answer[Any]:
+        return await self._backend.answer(ask)
