@@ -50,8 +50,9 @@ def drill(
 ) -> None:
     """Attack the memory with hostile reviews, and say what reached the store, advisories or other prompts.
 
-    Runs offline with a scripted model that obeys every review; --backend drills your own. Only short aspect terms may
-    leave a review, and only into the store. The exit code is 1 if anything else did.
+    Runs offline with a scripted model that obeys every review; --backend drills your own.
+
+    Only short aspect terms may leave a review, and only into the store. The exit code is 1 if anything else did.
     """
     from episodic_absa.cli.drill.drill_view import drilled_json, drilled_view
     from episodic_absa.cli.drill.drill_work import DrillOptions, drill_all

@@ -1,7 +1,7 @@
 """The output of `drill`: a row per condition, the stored terms by kind of attack, a line per leak."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from rich import box
 from rich.console import ConsoleRenderable, Group
@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.cli.drill.drilled import PLACES, Drilled, DrilledCondition, Where, leaks_by_place
+from episodic_absa.cli.drill.drilled import Drilled, DrilledCondition, Where, leaks_by_place
 from episodic_absa.cli.drill.hostile_reviews import Attack
-from episodic_absa.cli.output import printable
+from episodic_absa.cli.output import FirstThatFits, printable
 
 _MOST_LINES: Final = 40
 _WORDS: Final[Mapping[Where, str]] = {
@@ -22,14 +22,38 @@ _WORDS: Final[Mapping[Where, str]] = {
     "prompt": "the prompt of another review",
     "form": "the form of its own prompt",
 }
-_TITLES: Final[Mapping[Where, str]] = {
-    "store": "store",
-    "term": "bad\nterms",
-    "advisory": "advi-\nsories",
-    "message": "mes-\nsages",
-    "prompt": "other\nprompts",
-    "form": "form",
-}
+
+
+class _Column(NamedTuple):
+    """One figure per condition."""
+
+    title: str
+    figure: Callable[[DrilledCondition], int]
+    must_be_0: bool = False
+
+    def cell(self, condition: DrilledCondition) -> Text:
+        """Return the figure of a condition."""
+        figure = self.figure(condition)
+        style = ("bold red" if figure else "green") if self.must_be_0 else ""
+        return Text(str(figure), style=style)
+
+
+_FIGURES: Final = (
+    _Column("failed", lambda condition: condition.failed),
+    _Column("obeyed\nStage1", lambda condition: condition.obeyed_stage1),
+    _Column("obeyed\nfinal", lambda condition: condition.obeyed),
+    _Column("stored\nlines", lambda condition: condition.episodes),
+    _Column("memory\nshown", lambda condition: condition.shown),
+    _Column("stored\nterms", lambda condition: len({term.term for term in condition.terms})),
+)
+_LEAKED: Final = (
+    _Column("store", lambda condition: condition.leaked_n("store"), must_be_0=True),
+    _Column("bad\nterms", lambda condition: condition.leaked_n("term"), must_be_0=True),
+    _Column("advi-\nsories", lambda condition: condition.leaked_n("advisory"), must_be_0=True),
+    _Column("mes-\nsages", lambda condition: condition.leaked_n("message"), must_be_0=True),
+    _Column("other\nprompts", lambda condition: condition.leaked_n("prompt"), must_be_0=True),
+    _Column("form", lambda condition: condition.leaked_n("form"), must_be_0=True),
+)
 
 
 def drilled_json(drilled: Drilled) -> dict[str, Any]:
@@ -65,33 +89,23 @@ def _head(drilled: Drilled) -> Text:
     )
 
 
-def _conditions(drilled: Drilled) -> Table:
+def _conditions(drilled: Drilled) -> ConsoleRenderable:
+    return FirstThatFits(
+        lambda: _rows(drilled, (*_FIGURES, *_LEAKED)),
+        lambda: Group(_rows(drilled, _FIGURES), Text(), _rows(drilled, _LEAKED)),
+    )
+
+
+def _rows(drilled: Drilled, columns: Sequence[_Column]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold cyan")
     table.add_column("condition", vertical="bottom", no_wrap=True)
-    for title in ("failed", "obeyed\nStage1", "obeyed\nfinal", "stored\nlines", "memory\nshown", "stored\nterms"):
-        table.add_column(title, justify="right", vertical="bottom")
-    for where in PLACES:
-        table.add_column(_TITLES[where], justify="right", vertical="bottom")
+    for column in columns:
+        table.add_column(column.title, justify="right", vertical="bottom")
     for condition in drilled.conditions:
-        table.add_row(*_row(condition))
+        table.add_row(
+            Text(printable(condition.condition), style="bold"), *(column.cell(condition) for column in columns)
+        )
     return table
-
-
-def _row(condition: DrilledCondition) -> Iterator[Text]:
-    yield Text(printable(condition.condition), style="bold")
-    terms_n = len({term.term for term in condition.terms})
-    figures = (
-        condition.failed,
-        condition.obeyed_stage1,
-        condition.obeyed,
-        condition.episodes,
-        condition.shown,
-        terms_n,
-    )
-    yield from (Text(str(figure)) for figure in figures)
-    for where in PLACES:
-        leaked_n = condition.leaked_n(where)
-        yield Text(str(leaked_n), style="bold red" if leaked_n else "green")
 
 
 def _terms(drilled: Drilled, attacks: Mapping[str, Attack]) -> ConsoleRenderable:
