@@ -15,6 +15,7 @@ import typer
 from episodic_absa.cli.analyze.analyze_command import analyze
 from episodic_absa.cli.check.check_command import check, verify
 from episodic_absa.cli.compare.compare_command import compare
+from episodic_absa.cli.drill.drill_command import drill
 from episodic_absa.cli.feedback.feedback_command import feedback
 from episodic_absa.cli.init.init_command import init
 from episodic_absa.cli.memory.memory_commands import memory_app
@@ -51,6 +52,7 @@ app.command()(compare)
 app.add_typer(principles_app, name="principles")
 app.command()(feedback)
 app.add_typer(memory_app, name="memory")
+app.command()(drill)
 
 
 def main() -> None:
