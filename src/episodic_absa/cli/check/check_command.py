@@ -37,7 +37,7 @@ def verify(
     *,
     explain: Annotated[
         str | None,
-        typer.Option(metavar="METRIC", help="Show the lines a metric comes from, and recompute it; nothing is written."),
+        typer.Option(metavar="METRIC", help="Show the lines that a metric comes from, and recompute it."),
     ] = None,
     condition: Annotated[str | None, typer.Option(help="With --explain: only this condition.")] = None,
     show_all: Annotated[bool, typer.Option("--all", help="With --explain: show every line.")] = False,

@@ -39,9 +39,7 @@ def cell_lines(root: Path, cell: FinishedCell, metric: str) -> tuple[Contributio
         share = share_of(metric, card, majority=cell.manifest.majority, count_backfilled=cell.count_backfilled)
         if share.counts:
             lines.append(
-                Contribution(
-                    uid=card.uid, places=(place,), numerator=share.numerator, denominator=share.denominator
-                )
+                Contribution(uid=card.uid, places=(place,), numerator=share.numerator, denominator=share.denominator)
             )
     return tuple(lines)
 
@@ -109,9 +107,7 @@ def _condition_receipt(
         rule = _SEEDS if lines else stability.metrics[0].note
         return Receipt(name=condition, numbers=(mean,), rule=rule, line_n=len(lines), lines=lines)
     by_cell = [cell_lines(run.root, cell, metric) for cell in group]
-    of_cells = [
-        _cell_number(run, cell, metric, lines, tables) for cell, lines in zip(group, by_cell, strict=True)
-    ]
+    of_cells = [_cell_number(run, cell, metric, lines, tables) for cell, lines in zip(group, by_cell, strict=True)]
     known = [number.recomputed for number in of_cells if number.recomputed is not None]
     mean = tables.number(GRID_METRICS, "mean", fmean(known) if known else None, nth=nth, **row)
     lines = tuple(line for cell_part in by_cell for line in cell_part)

@@ -78,9 +78,7 @@ def _share(metric: str, card: Scorecard, *, count_backfilled: bool) -> Share | N
     return Share(float(counts.hits), float(below))
 
 
-def _pairs(
-    a: dict[_SampleKey, Contribution], b: dict[_SampleKey, Contribution]
-) -> tuple[PairedContribution, ...]:
+def _pairs(a: dict[_SampleKey, Contribution], b: dict[_SampleKey, Contribution]) -> tuple[PairedContribution, ...]:
     return tuple(
         PairedContribution(uid=uid, order=order, seed=seed, a=a[uid, order, seed], b=b[uid, order, seed])
         for uid, order, seed in sorted(a.keys() & b.keys())

@@ -29,9 +29,7 @@ class TableRows:
         rows = self._tables.setdefault(table, _read(self.root / table))
         return [row for row in rows if all(row.fields.get(column) == value for column, value in wanted.items())]
 
-    def number(
-        self, table: str, column: str, recomputed: float | None, *, nth: int = 0, **wanted: str
-    ) -> TableNumber:
+    def number(self, table: str, column: str, recomputed: float | None, *, nth: int = 0, **wanted: str) -> TableNumber:
         """Return a number of a table beside the same number computed from lines.
 
         Args:
