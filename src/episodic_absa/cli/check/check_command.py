@@ -35,6 +35,9 @@ def check(
 def verify(
     directory: RunDir,
     *,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Also probe for leaks of gold, identity and text: certificate.json.")
+    ] = False,
     explain: Annotated[
         str | None,
         typer.Option(metavar="METRIC", help="Show the lines that a metric comes from, and recompute it."),
@@ -49,6 +52,8 @@ def verify(
     check fails.
     """
     if explain is not None:
+        if certificate:
+            raise typer.BadParameter("--explain and --certificate are two commands; name one of them")
         _explain(directory, explain, condition, show_all=show_all, as_json=as_json)
         return
     if condition is not None or show_all:
@@ -59,7 +64,7 @@ def verify(
     from episodic_absa.reports.written_results import refresh_pages
     from episodic_absa.verification.verify import verify as verify_directory
 
-    verified = verify_directory(directory)
+    verified = verify_directory(directory, with_certificate=certificate)
     with show_steps("report") as tell:
         refreshed = refresh_pages(directory, tell)
     if as_json:
