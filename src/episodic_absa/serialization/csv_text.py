@@ -2,13 +2,13 @@
 
 import csv
 import io
-import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.serialization.drafts import draft_of
 from episodic_absa.serialization.durable_file import open_privately, why_not_written
 
 _DECIMALS = 6
@@ -70,7 +70,7 @@ def replace_file(path: Path, text: str, *, is_private: bool = True) -> None:
         RunDirectoryError: it cannot be written; it says which file and what to do.
     """
     content = text.encode()
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    draft = draft_of(path)
     try:
         if path.is_file() and path.read_bytes() == content:
             return

@@ -64,12 +64,6 @@ def test_ten_kills_lose_no_answer_that_was_used(tmp_path: Path) -> None:
 
 
 # CHECKLIST 223
-@pytest.mark.torture
-def test_two_hundred_kills_lose_no_answer_that_was_used(tmp_path: Path) -> None:
-    survive_kills(tmp_path / "cache.sqlite", kills=200, seed=21)
-
-
-# CHECKLIST 223
 @pytest.mark.parametrize("processes", [2, 6])
 def test_processes_on_one_file_all_use_the_answer_that_was_kept(tmp_path: Path, processes: int) -> None:
     path = tmp_path / "new" / "cache.sqlite"

@@ -112,13 +112,6 @@ def test_ten_kills_during_appends_lose_no_acknowledged_episode(tmp_path: Path) -
     survive_kills(tmp_path / "store.jsonl", kills=10, seed=20)
 
 
-# CHECKLIST 170, 204
-@pytest.mark.torture
-@pytest.mark.parametrize("seed", range(4))
-def test_two_hundred_kills_during_appends_lose_no_acknowledged_episode(tmp_path: Path, seed: int) -> None:
-    survive_kills(tmp_path / "store.jsonl", kills=50, seed=seed)
-
-
 def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     acknowledged: list[str] = []
@@ -144,12 +137,6 @@ def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
 # CHECKLIST 170, 204, 211
 def test_kills_during_compaction_leave_the_last_episodes_whole(tmp_path: Path) -> None:
     survive_kills_while_compacting(tmp_path / "store.jsonl", kills=5, seed=7)
-
-
-# CHECKLIST 170, 204, 211
-@pytest.mark.torture
-def test_a_hundred_kills_during_compaction_leave_the_last_episodes_whole(tmp_path: Path) -> None:
-    survive_kills_while_compacting(tmp_path / "store.jsonl", kills=100, seed=8)
 
 
 # CHECKLIST 204

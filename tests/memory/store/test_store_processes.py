@@ -109,13 +109,6 @@ def test_four_processes_append_to_one_store_and_see_each_other_also_after_a_comp
 
 
 # CHECKLIST 170, 205, 211
-@pytest.mark.torture
-@pytest.mark.parametrize("again", range(3))
-def test_four_processes_append_two_thousand_episodes_each_again_and_again(tmp_path: Path, again: int) -> None:
-    share_one_store(tmp_path / f"store-{again}.jsonl", each=2000)
-
-
-# CHECKLIST 170, 205, 211
 def test_compacting_while_others_append_loses_no_id_and_repeats_none(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     writers = [Writer(path, f"w-{i}", 200, "--talk") for i in range(2)]
