@@ -64,12 +64,18 @@ def find_changed_samples(
     return tuple(samples)
 
 
-def write_changed_samples(directory: Path, changed: Sequence[ChangedSample]) -> Path:
-    """Write the file, replacing an earlier one at once; return its path."""
+def write_changed_samples(directory: Path, changed: Sequence[ChangedSample], *, is_private: bool = True) -> Path:
+    """Write the file, replacing an earlier one at once; return its path.
+
+    Args:
+        directory: is made if it does not exist.
+        changed: one row each.
+        is_private: only the user may read the file; False leaves that to the umask, for a place that the user named.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / CHANGED_SAMPLES
     rows = (tuple(sample.model_dump().values()) for sample in changed)
-    replace_file(path, csv_text(tuple(ChangedSample.model_fields), rows, quote_text=True))
+    replace_file(path, csv_text(tuple(ChangedSample.model_fields), rows, quote_text=True), is_private=is_private)
     return path
 
 

@@ -21,6 +21,7 @@ from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.embedded import ENGINE_NAME
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
+from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory
 from episodic_absa.serialization.jsonl import json_line, split_lines
 
 _LINES_PER_SYNC: Final = 64
@@ -40,8 +41,8 @@ class RecordingReplier(PassedOnFacts):
         self._path = path
         self._unsynced = 0
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            make_private_directory(path.parent)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE_FILE)
         except OSError as error:
             raise self._failed(error) from error
         try:

@@ -12,6 +12,7 @@ from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import EpisodicOrchestrator
 from episodic_absa.pipeline import Pipeline
+from episodic_absa.runs.committed.damage import require_sealed
 from episodic_absa.runs.config.cells import cell_named
 from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
 from episodic_absa.runs.config.config_differences import differences_text
@@ -26,7 +27,7 @@ from episodic_absa.runs.reading.verified_files import forget_verification
 from episodic_absa.runs.records.cell_manifest import build_manifest
 from episodic_absa.runs.records.sample_records import CellRecords, SampleRecords
 from episodic_absa.runs.run_backend import open_backend
-from episodic_absa.runs.run_directory import MANIFEST, RUN_META, Redo, Resumed, RunDirectory
+from episodic_absa.runs.run_directory import MANIFEST, Redo, Resumed, RunDirectory
 from episodic_absa.schemas.run_files.journal_line import CommittedSample
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_meta import RunMeta, Speculation
@@ -161,6 +162,8 @@ class _CellRun:
             is_complete = known is not None and known.completed
             resumed = self._resume(directory, known)
             if resumed.next_index == len(self._labelled) and is_complete:
+                assert known is not None  # noqa: S101 - it is complete
+                directory.require_finished(known)
                 directory.forget_kept_samples()
                 return self._progress
             manifest = self._manifest
@@ -168,10 +171,9 @@ class _CellRun:
                 # A part of this cell was answered from a cache that is gone.
                 manifest = manifest.model_copy(update={"answers_shared": False})
             forget_verification(cell.path)
-            directory.write_json(MANIFEST, manifest)
+            directory.begin(manifest)
             run_meta = await self._run_samples(directory, pipeline, resumed)
-            directory.write_json(RUN_META, run_meta)
-            directory.write_json(MANIFEST, manifest.model_copy(update={"completed": True}))
+            directory.finish(manifest, run_meta)
             directory.forget_kept_samples()
         finally:
             pipeline.memory.close()
@@ -181,6 +183,8 @@ class _CellRun:
     def _refuse_foreign(self, directory: RunDirectory, known: Manifest | None) -> None:
         """Refuse a directory that holds results of another configuration or gold."""
         path = directory.path
+        if not directory.is_fresh:
+            require_sealed(path / MANIFEST, known)
         if known is None:
             if not directory.is_fresh:
                 raise RunDirectoryError(
@@ -225,10 +229,12 @@ class _CellRun:
         """Cut the files back to the sample at which the run continues."""
         sample_n, name = len(self._labelled), self._cell.name
         redo = self._redo(known)
-        resumed = directory.resume(sample_n, redo)
+        resumed = directory.resume([labelled.sample.uid for labelled in self._labelled], redo)
         first_index, lost_n = resumed.next_index, resumed.lost_n
         if known is not None and known.completed and redo is not Redo.ALL and not resumed.failed_n:
             lost_n = sample_n - first_index
+        if resumed.surplus and known is not None and known.completed and redo is not Redo.ALL:
+            logger.warning("%s: more than was committed stood in %s; it was cut off", name, ", ".join(resumed.surplus))
         if lost_n > 0:
             logger.warning("%s: %d sample(s) are run again; a file had lost them", name, lost_n)
         if redo is Redo.ALL:

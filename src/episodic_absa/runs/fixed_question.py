@@ -7,8 +7,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from episodic_absa.errors import ConfigError, RunDirectoryError
+from episodic_absa.runs.committed.damage import is_seal_whole
+from episodic_absa.runs.committed.growing_files import writing
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
@@ -16,11 +19,15 @@ from episodic_absa.runs.question import NO_QUESTION, QUESTION, added_parts, load
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK
 from episodic_absa.runs.run_directory import usable_sample_n
-from episodic_absa.schemas.run_files.question import AskedQuestion, Question
+from episodic_absa.schemas.run_files.question import QUESTION_VERSION, AskedQuestion, Question
 from episodic_absa.serialization.canonical_json import indented_json
-from episodic_absa.serialization.durable_file import replace_durably
+from episodic_absa.serialization.durable_file import make_private_directory, replace_durably
+from episodic_absa.serialization.sealed_json import sealed
 
 logger = logging.getLogger("episodic_absa.runs")
+_CHANGED: Final = (
+    "was changed after it was written; restore it, or move it away: then every result of the grid counts as exploratory"
+)
 
 
 def fix_question(config: ExperimentConfig, data: ExperimentData) -> Question | None:
@@ -33,7 +40,8 @@ def fix_question(config: ExperimentConfig, data: ExperimentData) -> Question | N
         RunDirectoryError: the file cannot be read or written.
     """
     grid, asked = config.out_dir, asked_question(config, data)
-    grid.mkdir(parents=True, exist_ok=True)
+    with writing(grid):
+        make_private_directory(grid)
     with _locked(grid):
         if not _has_samples(grid):
             question = Question(asked=asked)
@@ -43,6 +51,9 @@ def fix_question(config: ExperimentConfig, data: ExperimentData) -> Question | N
         if known is None:
             logger.warning("%s holds samples and no %s: %s", grid, QUESTION, NO_QUESTION)
             return None
+        if not _is_whole(grid, known):
+            path = grid / QUESTION
+            raise RunDirectoryError(f"{path} {_CHANGED}", path=path)
         return _add(grid, known, asked)
 
 
@@ -69,6 +80,10 @@ def refresh_question(root: Path) -> Question | None:
         }
     )
     with _locked(root):
+        if not _is_whole(root, known):
+            # An addition would seal what somebody changed.
+            logger.warning("%s %s", root / QUESTION, _CHANGED)
+            return known
         return _add(root, known, now)
 
 
@@ -103,15 +118,17 @@ def _add(grid: Path, known: Question, now: AskedQuestion) -> Question:
     return question
 
 
+def _is_whole(grid: Path, question: Question) -> bool:
+    return is_seal_whole(grid / QUESTION, is_sealed=question.is_sealed)
+
+
 def _write(grid: Path, question: Question) -> None:
-    path, content = grid / QUESTION, indented_json(question).encode()
-    try:
+    path = grid / QUESTION
+    now = question.model_copy(update={"version": QUESTION_VERSION})
+    content = sealed(indented_json(now)).encode()
+    with writing(path):
         if not path.is_file() or path.read_bytes() != content:
             replace_durably(path, content)
-    except OSError as error:
-        raise RunDirectoryError(
-            f"cannot write {path}: {error.strerror}; make the place writable and run the command again", path=path
-        ) from error
 
 
 def _has_samples(grid: Path) -> bool:

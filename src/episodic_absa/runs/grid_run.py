@@ -6,6 +6,7 @@ from pathlib import Path
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.runs.cell_run import CellSpec, other_configuration, require_few_failures, run_cell
+from episodic_absa.runs.committed.damage import require_sealed
 from episodic_absa.runs.config.cells import Cell, all_cells, build_cells, evaluated_cells, require_stores, start_stores
 from episodic_absa.runs.config.cfg_hash import cell_config
 from episodic_absa.runs.config.config_differences import differing_settings, shown_differences
@@ -14,7 +15,7 @@ from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.run_backend import open_backend
-from episodic_absa.runs.run_directory import read_manifest, usable_sample_n
+from episodic_absa.runs.run_directory import MANIFEST, read_manifest, usable_sample_n
 from episodic_absa.schemas.repetition import Repetition
 
 
@@ -104,6 +105,7 @@ def _refuse_other_settings(config: ExperimentConfig) -> None:
         known = read_manifest(cell.path)
         if known is None or not usable_sample_n(cell.path):
             continue
+        require_sealed(cell.path / MANIFEST, known)
         if found := differing_settings(known.cfg_canonical, cell_config(config, cell)):
             raise other_configuration(cell.path, shown_differences(found))
 

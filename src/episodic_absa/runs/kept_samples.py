@@ -1,15 +1,22 @@
 """Samples that stand as they are while failed samples before them run again: found in the files, and set aside."""
 
+import hashlib
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from episodic_absa.schemas.run_files.journal_line import CommittedSample, JournalLine
 from episodic_absa.serialization.durable_file import replace_durably
-from episodic_absa.serialization.jsonl import json_lines, read_lines, split_lines
+from episodic_absa.serialization.jsonl import json_line, json_lines, read_lines, split_lines
+
+logger = logging.getLogger("episodic_absa.runs")
 
 _FILE: Final = ".kept_samples.jsonl"
+_SUM: Final = "sha256"
+_SUM_MARK: Final = b'{"sha256":'
+"""How the first line begins, which holds the hash of the others."""
 _FAILED_MARK: Final = b'"status":"error"'
 
 
@@ -46,7 +53,8 @@ class KeptSamples:
         kept = self.load()
         if failed:
             kept |= self._samples(entries, failed)
-            replace_durably(self._path, json_lines(kept[index] for index in sorted(kept)).encode())
+            lines = json_lines(kept[index] for index in sorted(kept)).encode()
+            replace_durably(self._path, json_line({_SUM: _sum(lines)}).encode() + lines)
         return kept
 
     def forget(self) -> None:
@@ -54,10 +62,16 @@ class KeptSamples:
         self._path.unlink(missing_ok=True)
 
     def load(self) -> dict[int, CommittedSample]:
-        """Return the samples that stand aside, by their index."""
+        """Return the samples that stand aside, by their index; none if the copy was changed: they run again."""
         if not self._path.exists():
             return {}
-        lines, _torn = split_lines(self._path.read_bytes())
+        content = self._path.read_bytes()
+        lines, _torn = split_lines(content)
+        if content.startswith(_SUM_MARK):
+            head, _, rest = content.partition(b"\n")
+            if head + b"\n" != json_line({_SUM: _sum(rest)}).encode():
+                logger.warning("%s is not as the run wrote it; the samples that it kept run again", self._path)
+                return {}
         samples = [line.value for line in read_lines(lines, CommittedSample)]
         return {sample.sample_index: sample for sample in samples if sample is not None}
 
@@ -77,6 +91,10 @@ class KeptSamples:
                 },
             )
         return samples
+
+
+def _sum(lines: bytes) -> str:
+    return hashlib.sha256(lines).hexdigest()
 
 
 def _is_failed(line: bytes) -> bool:

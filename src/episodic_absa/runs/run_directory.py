@@ -2,10 +2,8 @@
 
 import fcntl
 import os
-import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
-from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -13,19 +11,36 @@ from typing import Final, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.committed.damage import damaged, differing_files, require_undamaged
+from episodic_absa.runs.committed.growing_files import GrowingFiles, GrowingStore, writing
+from episodic_absa.runs.committed.growing_hash import hash_of
+from episodic_absa.runs.committed.journal import Journal, read_journal
 from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample, last_line_sha256
 from episodic_absa.runs.kept_samples import KeptSamples, failed_indices, kept_sample_n
-from episodic_absa.schemas.run_files.journal_line import STORE_KEY, CommittedSample, JournalLine, StoreStart
+from episodic_absa.schemas.run_files.journal_line import (
+    JOURNAL_KEY,
+    STORE_KEY,
+    CommittedSample,
+    JournalLine,
+    StoreStart,
+)
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_meta import RunMeta
 from episodic_absa.serialization.canonical_json import indented_json
-from episodic_absa.serialization.durable_file import DurableFile, replace_durably
-from episodic_absa.serialization.jsonl import json_line, read_lines, split_lines
+from episodic_absa.serialization.durable_file import (
+    PRIVATE_FILE,
+    copy_privately,
+    make_private_directory,
+    replace_durably,
+)
+from episodic_absa.serialization.jsonl import json_line
+from episodic_absa.serialization.sealed_json import sealed
 
 OUTPUTS: Final = "outputs.jsonl"
 SCORECARDS: Final = "scorecards.jsonl"
 TRACES: Final = "traces.jsonl"
 OVERRIDE_DEBUG: Final = "override_gate_debug.jsonl"
-JOURNAL: Final = "journal.jsonl"
+JOURNAL: Final = JOURNAL_KEY
 MANIFEST: Final = "manifest.json"
 RUN_META: Final = "run_meta.json"
 STORE: Final = "episodic_store.jsonl"
@@ -60,6 +75,8 @@ class Resumed(NamedTuple):
     """Later samples that are committed as they were, by their index."""
     begins_store: bool = False
     """Whether the store is to be made as it is before the first sample."""
+    surplus: tuple[str, ...] = ()
+    """Files that held more than was committed; it was cut off."""
 
 
 class RunDirectory:
@@ -70,8 +87,8 @@ class RunDirectory:
         self._store = store
         # Others may write to a store outside the directory; this run must not cut what they wrote.
         self._owns_store = store is None or store.resolve().is_relative_to(path.resolve())
-        path.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        make_private_directory(path)
+        self._lock = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -80,14 +97,12 @@ class RunDirectory:
                 f"another process is running in {path}; wait until it has ended, or choose another run_id", path=path
             ) from None
         self._kept = KeptSamples(path, COMMITTED_FILES)
-        self._files: dict[str, DurableFile] = {}
-        self._sizes: dict[str, int] = {}
+        self._files = GrowingFiles(path)
+        self._growing_store = GrowingStore(store) if store is not None else None
 
     def close(self) -> None:
         """Close the files and release the lock."""
-        for file in self._files.values():
-            file.close()
-        self._files = {}
+        self._files.close()
         os.close(self._lock)
 
     @property
@@ -101,14 +116,19 @@ class RunDirectory:
         """Whether every committed sample failed, or none was ever committed."""
         return self.is_fresh or usable_sample_n(self.path) == 0
 
-    def resume(self, sample_n: int, redo: Redo = Redo.NOTHING) -> Resumed:
+    def resume(self, uids: Sequence[str], redo: Redo = Redo.NOTHING) -> Resumed:
         """Cut every file back to the last sample that all of them hold, and open them for appending.
 
         Args:
-            sample_n: how many samples the cell has.
+            uids: the samples of the cell, in order.
             redo: cuts further back, so that failed samples run again.
+
+        Raises:
+            RunDirectoryError: a file is not as it was committed, or cannot be written.
         """
-        entries, ends = self._journal_entries()
+        sample_n = len(uids)
+        journal = read_journal(self.path / JOURNAL, COMMITTED_FILES)
+        entries = journal.entries
         output_n = _line_count(self.path / OUTPUTS)
         covered = len(entries)
         while covered and not self._is_covered(entries[covered - 1]):
@@ -116,6 +136,8 @@ class RunDirectory:
         # A kill leaves at most one line that is not journalled yet.
         lost_n = max(len(entries), output_n - 1) - covered
         failed = failed_indices(self.path / OUTPUTS, covered) if redo in (Redo.FAILED, Redo.FAILED_AND_LATER) else []
+        if redo is not Redo.ALL:
+            self._require_undamaged(journal, covered, uids)
         goes_back = redo is Redo.ALL or (redo is Redo.FAILED_AND_LATER and bool(failed))
         changes_store = goes_back or covered < sample_n
         if not self._owns_store:
@@ -123,27 +145,31 @@ class RunDirectory:
             self._require_known_store(entries[-1] if entries else None, finished=is_finished)
         if goes_back:
             self._kept.forget()
-        kept = {} if goes_back else self._kept.set_aside(entries[:covered], failed)
+        with writing(self.path):
+            kept = {} if goes_back else self._kept.set_aside(entries[:covered], failed)
         covered = 0 if redo is Redo.ALL else failed[0] if failed else covered
         last = entries[covered - 1] if covered else None
-        for name in COMMITTED_FILES:
-            self._open(name, size=last.offsets[name] if last else 0)
-        self._open(JOURNAL, size=ends[covered - 1] if covered else 0)
+        sizes = {name: last.offsets[name] if last else 0 for name in COMMITTED_FILES}
+        sizes[JOURNAL] = journal.size_at(covered)
+        surplus = [name for name, size in sizes.items() if self._files.open(name, size)]
         if changes_store or self._owns_store:
-            self._cut_store(last.store_size if last else None, {entry.uid for entry in entries[covered:]})
+            is_cut = self._cut_store(last.store_size if last else None, {entry.uid for entry in entries[covered:]})
+            surplus += [self._store.name] if is_cut and self._store is not None else []
         return Resumed(
             covered,
             lost_n,
             failed_n=len(failed),
             kept={index: sample for index, sample in kept.items() if index >= covered},
             begins_store=covered == 0 and (changes_store or not failed),
+            surplus=tuple(surplus),
         )
 
     def begin_store(self, start: Path | None) -> None:
         """Prepare the store before the first sample: copy `start`, or keep a store outside the directory."""
         if self._store is None:
             return
-        self._store.parent.mkdir(parents=True, exist_ok=True)
+        with writing(self._store):
+            make_private_directory(self._store.parent)
         known = self._store_start()
         if start is not None:
             if not self._owns_store and known is None and _size(self._store):
@@ -153,30 +179,52 @@ class RunDirectory:
                     path=self._store,
                 )
             self._note_store_start(start, is_copied=True)
-            shutil.copyfile(start, self._store)
+            with writing(self._store):
+                copy_privately(start, self._store)
         elif self._owns_store:
             self._store.unlink(missing_ok=True)
         elif known is None:
             self._note_store_start(self._store, is_copied=False)
 
     def commit(self, sample: CommittedSample) -> None:
-        """Append a sample's lines, sync every file, then journal the sample, which commits it."""
+        """Append a sample's lines, sync every file, then journal the sample, which commits it.
+
+        Raises:
+            RunDirectoryError: a file cannot be written.
+        """
         for name in COMMITTED_FILES:
-            self._append(name, sample.lines.get(name, ""))
-        offsets = {name: self._sizes[name] for name in COMMITTED_FILES}
-        if self._store is not None:
-            offsets[STORE_KEY] = _size(self._store)
+            self._files.append(name, sample.lines.get(name, ""))
+        files = {name: self._files.state(name) for name in (*COMMITTED_FILES, JOURNAL)}
+        if self._growing_store is not None:
+            files[STORE_KEY] = self._growing_store.state()
         entry = JournalLine(
             sample_index=sample.sample_index,
             uid=sample.uid,
-            offsets=offsets,
+            offsets={name: state.bytes for name, state in files.items() if name != JOURNAL},
             store_last_sha256=last_line_sha256(self._store) if self._store is not None else None,
+            files=files,
         )
-        self._append(JOURNAL, json_line(entry))
+        self._files.append(JOURNAL, json_line(entry))
 
-    def write_json(self, name: str, value: BaseModel) -> None:
-        """Replace a small JSON file; at any moment the old or the new one is whole."""
-        replace_durably(self.path / name, indented_json(value).encode())
+    def begin(self, manifest: Manifest) -> None:
+        """Write the manifest of a cell whose samples are about to run."""
+        self._write(MANIFEST, sealed(indented_json(manifest)))
+
+    def finish(self, manifest: Manifest, run_meta: RunMeta) -> None:
+        """Write how the cell ran, then the manifest of the finished cell, which names the states of its files."""
+        self._write(RUN_META, indented_json(run_meta))
+        names = [name for name in (JOURNAL, RUN_META, _STORE_START) if (self.path / name).exists()]
+        files = {name: hash_of(self.path / name).state for name in names}
+        self._write(MANIFEST, sealed(indented_json(manifest.model_copy(update={"completed": True, "files": files}))))
+
+    def require_finished(self, manifest: Manifest) -> None:
+        """Refuse a finished cell whose journal or other small files are not as they were when it was complete.
+
+        Raises:
+            RunDirectoryError: a file is another one.
+        """
+        for name in differing_files(self.path, manifest):
+            raise damaged(self.path, self.path / name)
 
     def forget_kept_samples(self) -> None:
         """Remove the copies of samples that stood while others ran again; the cell's files hold them all."""
@@ -186,19 +234,14 @@ class RunDirectory:
         """Return the manifest; None if there is none that can be read."""
         return read_manifest(self.path)
 
-    def _journal_entries(self) -> tuple[list[JournalLine], list[int]]:
-        """Return the commits up to the first line that is torn, unreadable or out of order, and where each ends."""
-        try:
-            lines, _torn = split_lines((self.path / JOURNAL).read_bytes())
-        except FileNotFoundError:
-            return [], []
-        entries: list[JournalLine] = []
-        for line in read_lines(lines, JournalLine):
-            entry = line.value
-            if entry is None or entry.sample_index != len(entries) or not entry.offsets.keys() >= {*COMMITTED_FILES}:
-                break
-            entries.append(entry)
-        return entries, list(accumulate(len(line) + 1 for line in lines[: len(entries)]))
+    def _require_undamaged(self, journal: Journal, covered: int, uids: Sequence[str]) -> None:
+        manifest = self.read_manifest()
+        if manifest is None or not manifest.is_sealed:
+            return  # an older run, whose journal holds no hashes
+        paths = {name: self.path / name for name in (*COMMITTED_FILES, JOURNAL)}
+        if self._store is not None and self._owns_store:
+            paths[STORE_KEY] = self._store
+        require_undamaged(self.path, journal, journal.entries[:covered], uids, paths)
 
     def _store_start(self) -> StoreStart | None:
         return _read_model(self.path / _STORE_START, StoreStart)
@@ -208,7 +251,7 @@ class RunDirectory:
             start = StoreStart(
                 offsets={"store": _size(store)}, store_last_sha256=last_line_sha256(store), is_copied=is_copied
             )
-            self.write_json(_STORE_START, start)
+            self._write(_STORE_START, indented_json(start))
 
     def _require_known_store(self, last: JournalLine | None, *, finished: bool) -> None:
         """Refuse a store outside the run directory that is not as this run left it."""
@@ -218,44 +261,46 @@ class RunDirectory:
             return  # nothing is committed: the copy, which a kill may have cut short, is made again
         end = known.store_size or 0
         fits = _size(self._store) >= end and last_line_sha256(self._store, end=end) == known.store_last_sha256
+        if last is not None and last.files is not None:
+            fits = fits and hash_of(self._store, end).state == last.files.get(STORE_KEY)
         if not fits or not (finished or ends_in_one_sample(self._store, end)):
             raise RunDirectoryError(
                 f"{self._store} is not as the run in {self.path} left it; restore it, or choose another run_id",
                 path=self._store,
             )
 
-    def _cut_store(self, size: int | None, redone: Collection[str]) -> None:
-        """Cut the store to a journalled size, or a store outside the directory to its size before the first sample."""
+    def _cut_store(self, size: int | None, redone: Collection[str]) -> bool:
+        """Cut the store to a journalled size, or a store outside the directory to its size before the first sample.
+
+        Return whether something was cut off.
+        """
         if self._store is None or not self._store.exists():
-            return
+            return False
         if size is None and not self._owns_store:
             start = self._store_start()
             size = start.store_size if start else None
-        if size is not None and size < _size(self._store):
-            cut_store(self._store, size, redone)
+        before = _size(self._store)
+        if size is not None and size < before:
+            with writing(self._store):
+                cut_store(self._store, size, redone)
+        return _size(self._store) < before
 
     def _is_covered(self, entry: JournalLine) -> bool:
-        """Return whether all files still hold what the entry commits."""
+        """Return whether all files are long enough to hold what the entry commits."""
         if any(_size(self.path / name) < entry.offsets[name] for name in COMMITTED_FILES):
             return False
         if self._store is None or not entry.store_size:
             return True
         if _size(self._store) < entry.store_size:
             return False
+        if entry.files is not None:
+            return True
         return last_line_sha256(self._store, end=entry.store_size) == entry.store_last_sha256
 
-    def _open(self, name: str, *, size: int) -> None:
-        file = DurableFile(self.path / name)
-        if _size(self.path / name) != size:
-            file.cut(size)
-        self._files[name] = file
-        self._sizes[name] = size
-
-    def _append(self, name: str, text: str) -> None:
-        data = text.encode()
-        if data:
-            self._files[name].append(data, at=self._sizes[name])
-            self._sizes[name] += len(data)
+    def _write(self, name: str, text: str) -> None:
+        """Replace a small file; at any moment the old or the new one is whole."""
+        with writing(self.path / name):
+            replace_durably(self.path / name, text.encode())
 
 
 def read_manifest(cell: Path) -> Manifest | None:

@@ -1,15 +1,15 @@
 """CSV as this system writes it: equal values give equal bytes, and no cell is a formula to a spreadsheet."""
 
 import csv
-import errno
 import io
-import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.serialization.drafts import draft_of
+from episodic_absa.serialization.durable_file import open_privately, why_not_written
 
 _DECIMALS = 6
 _FORMULA: Final = re.compile(r"'*\s*[=+\-@＝＋－＠].|'*[\t\r\n].", re.DOTALL)
@@ -58,35 +58,30 @@ def number_text(value: float | None) -> str:
     return "" if value is None else repr(round(float(value), _DECIMALS) + 0.0)
 
 
-def replace_file(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str, *, is_private: bool = True) -> None:
     """Replace a file; at any moment the old or the new content is whole, and equal content is left as it is.
+
+    Args:
+        path: the file.
+        text: its content.
+        is_private: only the user may read the file; False leaves that to the umask, for a place that the user named.
 
     Raises:
         RunDirectoryError: it cannot be written; it says which file and what to do.
     """
     content = text.encode()
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    draft = draft_of(path)
     try:
         if path.is_file() and path.read_bytes() == content:
             return
         try:
-            draft.write_bytes(content)
+            with open_privately(draft) if is_private else open(draft, "wb") as file:
+                file.write(content)
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
-        raise RunDirectoryError(_why_not_written(path, error), path=path) from error
-
-
-def _why_not_written(path: Path, error: OSError) -> str:
-    # Not the error's own file name, which is that of the draft.
-    if path.is_dir():
-        return f"cannot write {path}: a directory stands in its place; move it away"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        what_next = "make the place writable, or work on a copy of the run"
-    else:
-        what_next = "fix that and run the command again"
-    return f"cannot write {path}: {error.strerror}; {what_next}"
+        raise RunDirectoryError(why_not_written(path, error), path=path) from error
 
 
 def _field(value: Any) -> Any:

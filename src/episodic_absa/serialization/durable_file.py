@@ -1,10 +1,18 @@
 """An append-only file whose writes are on disk when they return, or are undone and reported.
 
-The seam to the disk: tests replace `write_some` and `sync` to simulate a full or failing disk.
+The seam to the disk: tests replace `write_some` and `sync` to simulate a full or failing disk. What the program writes
+only its user may read: review text stands in most of its files.
 """
 
+import errno
 import os
+import shutil
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, Final
+
+PRIVATE_FILE: Final = 0o600
+_PRIVATE_DIRECTORY: Final = 0o700
 
 
 class FsyncFailedError(OSError):
@@ -12,34 +20,48 @@ class FsyncFailedError(OSError):
 
 
 class DurableFile:
-    """One open file, written at its end and read anywhere."""
+    """One open file, written at its end and read anywhere.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: the file; with its directory it is made if it does not exist.
+        is_private: only the user may read a new file; False leaves that to the umask, for a file that the user named.
+    """
+
+    def __init__(self, path: Path, *, is_private: bool = True) -> None:
         existed = path.exists()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        make_private_directory(path.parent)
+        self._path = path
+        mode = PRIVATE_FILE if is_private else 0o666
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, mode)
         if not existed:
             sync_directory(path.parent)
 
     def append(self, data: bytes, *, at: int) -> None:
-        """Write all of `data` at the end, which must be `at`, and wait until it is on disk."""
+        """Write all of `data` at the end, which must be `at`, and wait until it is on disk.
+
+        Raises:
+            OSError: nothing was written; it names the file.
+        """
         try:
             written = 0
             while written < len(data):
                 written += self.write_some(data[written:])
-        except OSError:
+        except OSError as error:
             self._undo(at)
-            raise
+            raise named(error, self._path) from error
         try:
             self.sync()
         except OSError as error:
             self._undo(at)
-            raise FsyncFailedError(error.errno, f"fsync failed: {error.strerror}") from error
+            raise FsyncFailedError(error.errno, f"fsync failed: {error.strerror}", str(self._path)) from error
 
     def cut(self, size: int) -> None:
         """Shorten the file durably."""
-        os.ftruncate(self._descriptor, size)
-        self.sync()
+        try:
+            os.ftruncate(self._descriptor, size)
+            self.sync()
+        except OSError as error:
+            raise named(error, self._path) from error
 
     def write_some(self, data: bytes) -> int:
         """Write a part of `data` and return its length."""
@@ -62,17 +84,85 @@ class DurableFile:
             return
 
 
-def replace_durably(path: Path, content: bytes) -> None:
-    """Replace a small file; at any moment the old or the new one is whole."""
+def replace_durably(path: Path, content: bytes, *, is_private: bool = True) -> None:
+    """Replace a small file; at any moment the old or the new one is whole.
+
+    Args:
+        path: the file.
+        content: its new content.
+        is_private: only the user may read it; False leaves that to the umask, for a file that the user named.
+
+    Raises:
+        OSError: the old file stands; the error names it, not the draft.
+    """
     draft = path.with_name(f"{path.name}.new")
-    draft.unlink(missing_ok=True)
-    writer = DurableFile(draft)
     try:
-        writer.append(content, at=0)
-    finally:
-        writer.close()
-    draft.replace(path)
-    sync_directory(path.parent)
+        draft.unlink(missing_ok=True)
+        writer = DurableFile(draft, is_private=is_private)
+        try:
+            writer.append(content, at=0)
+        finally:
+            writer.close()
+        draft.replace(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise named(error, path) from error
+
+
+def copy_privately(source: Path, target: Path) -> None:
+    """Copy a file; only the user may read the copy.
+
+    Raises:
+        OSError: it names the file that cannot be read or written.
+    """
+    make_private_directory(target.parent)
+    with open(source, "rb") as content, open_privately(target) as copy:
+        try:
+            shutil.copyfileobj(content, copy)
+            copy.flush()
+        except OSError as error:
+            raise named(error, target) from error
+
+
+def open_privately(path: Path) -> BinaryIO:
+    """Open a file for writing from its start; if it is new, only the user may read it."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE), "wb")
+
+
+def make_private_directory(path: Path) -> None:
+    """Make a directory with those above it that are missing; only the user may enter what is made.
+
+    A directory that exists keeps its mode.
+    """
+    if path.is_dir():
+        return
+    for folder in reversed([path, *path.parents]):
+        if not folder.is_dir():
+            # Another process may make the same directory at the same time.
+            folder.mkdir(mode=_PRIVATE_DIRECTORY, exist_ok=True)
+
+
+def named(error: OSError, path: Path) -> OSError:
+    """Return an error of the operating system that names a file; a full disk alone names none."""
+    if error.filename == str(path):
+        return error
+    return type(error)(error.errno, error.strerror, str(path))
+
+
+def why_not_written(path: Path, error: OSError) -> str:
+    """Return in words which file cannot be written, why, and what to do next."""
+    # Not the error's own file name, which may be that of a draft.
+    if path.is_dir():
+        return f"cannot write {path}: a directory stands in its place; move it away"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        what_next = "make the place writable, or work on a copy of the run"
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        what_next = "make room on the disk and run the command again"
+    else:
+        what_next = "fix that and run the command again"
+    return f"cannot write {path}: {error.strerror}; {what_next}"
 
 
 def sync_directory(directory: Path) -> None:

@@ -1,5 +1,6 @@
 """The SQLite file of a response cache: checked when opened, one transaction per batch."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Final
 
 from episodic_absa.backends.backend import Reply, Usage
 from episodic_absa.errors import ConfigError
+from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory
 
 FORMAT_VERSION: Final = 1
 _BUSY_TIMEOUT_S: Final = 60.0
@@ -37,7 +39,10 @@ class AnswerFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_directory(path.parent)
+            if not path.exists():
+                # SQLite would make a file that others may read; its log gets the mode of the file.
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE))
             self._prepare()
             self._reader = self._connect()
             self._writer = self._connect()

@@ -12,6 +12,7 @@ from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.serialization.csv_text import safe_cell
+from episodic_absa.serialization.drafts import draft_of
 from episodic_absa.serialization.durable_file import sync_directory
 
 RESULT_ENDINGS: Final = (".csv", ".jsonl", ".parquet")
@@ -43,7 +44,7 @@ class ResultFile:
         self.path = path
         self.is_whole = True
         """False: the disk took only a part of a row."""
-        self._draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+        self._draft = draft_of(path)
         try:
             self._writer = _writer(self._draft, path.suffix.lower(), rows)
         except OSError as error:

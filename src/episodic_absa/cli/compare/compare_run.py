@@ -34,7 +34,7 @@ def compare_runs(
     folder = out or _default_folder(a, b)
     path, problem = None, None
     try:
-        path = write_changed_samples(folder, changed)
+        path = write_changed_samples(folder, changed, is_private=out is None)
     except OSError as error:
         problem = error
     compared = ComparedRuns(

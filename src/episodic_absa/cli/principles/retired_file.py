@@ -30,7 +30,7 @@ def retire_principles(path: Path, principle_ids: Sequence[str]) -> tuple[str, ..
     before = load_catalogue_overlay(path).retired if path.exists() else ()
     overlay = CatalogueOverlay(retired=tuple(sorted({*before, *principle_ids})))
     try:
-        replace_durably(path, _text(overlay, path.suffix).encode())
+        replace_durably(path, _text(overlay, path.suffix).encode(), is_private=False)
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}; name another file with --out", path=path) from error
     return overlay.retired

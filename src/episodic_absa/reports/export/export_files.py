@@ -41,7 +41,7 @@ def export_report(data: ReportData, directory: Path) -> list[Path]:
         raise RunDirectoryError(reason, path=directory) from error
     paths = [directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
-        replace_file(path, text)
+        replace_file(path, text, is_private=False)
     return paths
 
 

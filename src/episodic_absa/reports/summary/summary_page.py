@@ -1,6 +1,5 @@
 """Renders a summary as one HTML page that loads nothing and runs only its own script."""
 
-import os
 from datetime import date
 from functools import cache
 from importlib.metadata import version
@@ -19,6 +18,7 @@ from episodic_absa.reports.summary.page_words import PageLanguage, page_words, s
 from episodic_absa.reports.summary.searched_reviews import LONGEST_SEARCHED
 from episodic_absa.reports.summary.summary import AspectGroup, Quote, SearchedReview, Summary, Tally
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.drafts import draft_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -52,7 +52,7 @@ def write_summary(summary: Summary, path: Path) -> None:
         ...     (Path(folder) / "page.html").exists()
         True
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    draft = draft_of(path)
     try:
         try:
             draft.write_bytes(render_summary(summary).encode())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.runs.question import QUESTION
-from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST, STORE
+from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST, RUN_META, STORE
 
 INTEGRITY: Final = "integrity.json"
 CELL_MARK: Final = "__seed"
@@ -18,6 +18,7 @@ _OF_A_CELL: Final = (
     JOURNAL,
     *COMMITTED_FILES,
     STORE,
+    RUN_META,
     "structural_metrics.csv",
     "triptych.csv",
     "memory_growth.jsonl",

@@ -1,13 +1,23 @@
 """One line of journal.jsonl, which commits a sample, and the notes of a run that continues an earlier one."""
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 
 STORE_KEY: Final = "store"
 """The store's key among the offsets, whatever its file is called."""
+JOURNAL_KEY: Final = "journal.jsonl"
+"""The journal's own key among the hashes."""
+
+
+class FileState(FrozenModel):
+    """A file up to some place."""
+
+    bytes: Count
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+    """The first 16 characters of the hash of these bytes."""
 
 
 class JournalLine(FrozenModel):
@@ -19,6 +29,8 @@ class JournalLine(FrozenModel):
     """File name -> its size in bytes."""
     store_last_sha256: str | None = None
     """Hash of the store's last line; None for an empty store."""
+    files: dict[str, FileState] | None = None
+    """File name -> its state after the sample; of the journal, its state before this line. None in older runs."""
 
     @property
     def store_size(self) -> int | None:
@@ -30,6 +42,8 @@ class JournalLine(FrozenModel):
         fields: dict[str, Any] = handler(self)
         if self.store_size is None:
             del fields["store_last_sha256"]
+        if self.files is None:
+            del fields["files"]
         return fields
 
 

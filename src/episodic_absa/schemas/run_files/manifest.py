@@ -4,18 +4,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.run_files.journal_line import FileState
 from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
 from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import DangerousAdvice, ProcessSplit
 
-MANIFEST_VERSION: Final = 3
+MANIFEST_VERSION: Final = 4
+SEALED_SINCE: Final = 4
+"""From this version on a manifest ends with a seal, and the journal beside it holds the hashes of the files."""
 
 
 class _Recorded(FrozenModel):
@@ -135,11 +138,18 @@ class Manifest(_Recorded):
     question_sha256: str | None = None
     """The question that was asked before the first sample, `AskedQuestion.sha256`; None if none was fixed."""
     completed: Flag
+    files: dict[str, FileState] = Field(default_factory=dict)
+    """File name -> its state when the cell was complete: the journal, and files that it does not cover."""
 
     @cached_property
     def config(self) -> RecordedConfig:
         """The keys of `cfg_canonical` that readers need."""
         return RecordedConfig.model_validate(self.cfg_canonical)
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the file ends with a seal and the journal holds hashes; not in runs of older versions."""
+        return self.manifest_version >= SEALED_SINCE
 
     @property
     def condition(self) -> Condition:

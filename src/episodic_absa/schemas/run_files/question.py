@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Iterable
 from itertools import chain
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
 
 from episodic_absa.schemas.frozen_model import Count, FrozenModel
 from episodic_absa.serialization.canonical_json import canonical_json
 
+QUESTION_VERSION: Final = 2
 ValueT = TypeVar("ValueT")
 Pair = tuple[str, str]
 """Conditions A and B; every difference is A minus B."""
@@ -65,10 +66,16 @@ class Question(_Recorded):
     """What was asked before the first sample, and what was added later."""
 
     format: Literal["episodic_absa.question"] = "episodic_absa.question"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = QUESTION_VERSION
+    """From version 2 on the file ends with a seal."""
     asked: AskedQuestion
     added: tuple[AddedQuestion, ...] = ()
     """One entry per invocation that added something, the oldest first."""
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the file ends with a seal; not if an older version wrote it."""
+        return self.version > 1
 
     @property
     def added_together(self) -> AddedQuestion:

@@ -5,10 +5,20 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
+from episodic_absa.runs.committed.damage import differing_files, find_damages, is_seal_whole
 from episodic_absa.runs.reading.cell_files import CellFiles, directory_name
 from episodic_absa.runs.reading.jsonl_file import JsonlFile
-from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
+from episodic_absa.runs.run_directory import (
+    COMMITTED_FILES,
+    JOURNAL,
+    MANIFEST,
+    OUTPUTS,
+    OVERRIDE_DEBUG,
+    SCORECARDS,
+    TRACES,
+)
 from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
+from episodic_absa.schemas.run_files.journal_line import STORE_KEY
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 
 
@@ -92,6 +102,31 @@ def check_store_offsets(cell: CellFiles) -> Findings:
     yield None if only_verdicts else f"the store has {cell.store.size} bytes; the journal ends at {last}"
 
 
+def check_manifest_sealed(cell: CellFiles) -> Findings:
+    """The manifest is as the run wrote it, to the character."""
+    # CHECKLIST 262
+    _require_sealed(cell)
+    is_whole = is_seal_whole(cell.path / MANIFEST, is_sealed=True)
+    yield None if is_whole else f"{MANIFEST} was changed after the run wrote it"
+
+
+def check_file_hashes(cell: CellFiles) -> Findings:
+    """Every file is as it was committed, to the byte; what the journal does not cover is as the manifest names it."""
+    # CHECKLIST 262
+    _require_sealed(cell)
+    paths = {name: cell.path / name for name in (*COMMITTED_FILES, JOURNAL)}
+    if cell.known_manifest.needs_store and cell.store_path is not None:
+        paths[STORE_KEY] = cell.store_path
+    damages = {damage.name: damage.entry for damage in find_damages(list(cell.journal.valid()), paths)}
+    for name, path in paths.items():
+        entry = damages.get(name)
+        place = f"from sample {entry.sample_index + 1} ({entry.uid}) on" if entry else ""
+        yield f"{path.name} is not as committed, {place}" if entry else None
+    differing = differing_files(cell.path, cell.known_manifest)
+    for name in cell.known_manifest.files:
+        yield f"{name} is not as it was when the run was finished" if name in differing else None
+
+
 def check_same_cell(cell: CellFiles) -> Findings:
     """Every record names the run, condition, order and seed of the manifest, as far as it names them."""
     manifest = cell.known_manifest
@@ -123,12 +158,19 @@ FILE_CHECKS: Final[Mapping[str, Check]] = {
     "sample_order": check_sample_order,
     "journal_offsets": check_journal_offsets,
     "store_offsets": check_store_offsets,
+    "manifest_sealed": check_manifest_sealed,
+    "file_hashes": check_file_hashes,
     "same_cell": check_same_cell,
 }
 
 
 def _sample_files(cell: CellFiles) -> dict[str, JsonlFile[Any]]:
     return {OUTPUTS: cell.outputs, SCORECARDS: cell.scorecards, TRACES: cell.traces, JOURNAL: cell.journal}
+
+
+def _require_sealed(cell: CellFiles) -> None:
+    if not cell.known_manifest.is_sealed:
+        raise NotApplicableError("the run is of an older version, which wrote no hashes of its files")
 
 
 def require_store(cell: CellFiles) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.committed.damage import is_seal_whole
 from episodic_absa.runs.fixed_question import uids_sha256
 from episodic_absa.runs.question import NO_QUESTION, QUESTION, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
@@ -26,6 +27,8 @@ def check_question_kept(cells: Sequence[CellFiles]) -> Findings:
             raise NotApplicableError(f"{NO_QUESTION}: the grid has no {QUESTION}")
         yield f"{QUESTION} is missing, though the cells name a question; restore it"
         return
+    is_whole = is_seal_whole(used[0].path.parent / QUESTION, is_sealed=question.is_sealed)
+    yield None if is_whole else f"{QUESTION} was changed after it was written; restore it"
     evaluated = [cell for cell in used if not cell.known_manifest.is_build]
     yield from _samples(evaluated, question)
     for cell in used:

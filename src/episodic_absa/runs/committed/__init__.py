@@ -1,0 +1,1 @@
+"""What the journal of a cell commits: the hashes of its files, and whether the files still are as committed."""

@@ -1,0 +1,173 @@
+"""Damage to files at rest: flipped bits, cuts, lines gone or moved, files gone. Nobody takes a damaged file for whole.
+
+A trial passes if `verify` and `run` both notice the damage, or undo it: what is derived is made again, and a sample that
+a file lost is run again, to the same bytes.
+"""
+
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from tests.torture.chance import chance_for, scaled
+from tests.torture.grids import differences, files_of, out_of, put_back, run_grid, verify, write_grid
+from tests.torture.stores import fill, held
+from tests.torture.table import Row, Tally
+
+from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.store.store_maintenance import check_store, repair_store
+
+_EPISODES = 6
+# Pages and values that one command makes again: damage to them is no damage to a result.
+MADE_AGAIN_BY_RUN = ("report.html", "report.json")
+MADE_AGAIN_BY_VERIFY = ("integrity.json",)
+
+Damage = Callable[[bytes, random.Random], bytes]
+
+
+def flipped(content: bytes, chance: random.Random) -> bytes:
+    """Return the content with one bit flipped."""
+    at = chance.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ (1 << chance.randrange(8))]) + content[at + 1 :]
+
+
+def cut(content: bytes, chance: random.Random) -> bytes:
+    """Return the beginning of the content."""
+    return content[: chance.randrange(len(content))]
+
+
+def line_moved(content: bytes, chance: random.Random) -> bytes:
+    """Return the content with a line removed, doubled, swapped with the next or emptied, or with a block of zeros."""
+    lines = content.splitlines(keepends=True)
+    at = chance.randrange(len(lines))
+    kind = chance.choice(("removed", "doubled", "swapped", "emptied", "zeros"))
+    if kind == "removed":
+        return b"".join(lines[:at] + lines[at + 1 :])
+    if kind == "doubled":
+        return b"".join([*lines[: at + 1], *lines[at:]])
+    if kind == "swapped" and len(lines) > 1:
+        at = min(at, len(lines) - 2)
+        return b"".join([*lines[:at], lines[at + 1], lines[at], *lines[at + 2 :]])
+    if kind == "zeros":
+        begin = chance.randrange(len(content))
+        return content[:begin] + b"\0" * len(content[begin : begin + 64]) + content[begin + 64 :]
+    return b"".join([*lines[:at], b"\n", *lines[at + 1 :]])
+
+
+def rows(scale: float) -> Iterator[Row]:
+    """Yield rows about a store by itself, then about every file of a run directory."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield _damaged_store(Path(folder, "flips"), "bits flipped in a store", flipped, scaled(1500, scale))
+        yield _damaged_store(Path(folder, "lines"), "lines of a store gone or moved", line_moved, scaled(600, scale))
+        yield _damaged_store(Path(folder, "cuts"), "stores cut short", cut, scaled(600, scale))
+        run = _FinishedRun(Path(folder, "run"), small=scale < 0.5)
+        yield run.damaged("bits flipped in every file of a run", flipped, scaled(160, scale, 3))
+        yield run.damaged("every file of a run cut short", cut, scaled(80, scale))
+        yield run.damaged("lines of every file of a run gone or moved", line_moved, scaled(60, scale))
+        yield run.damaged("every file of a run gone", None, scaled(40, scale))
+
+
+def _damaged_store(folder: Path, name: str, damage: Damage, trials: int) -> Row:
+    """Damage a store that nobody has open: noticed when it is opened and by `memory check`; `repair` keeps the rest."""
+    chance, tally = chance_for(name), Tally(name, "noticed at open and by memory check; repair keeps all other lines")
+    path = folder / "store.jsonl"
+    known = fill(path, _EPISODES)
+    whole = path.read_bytes()
+    lock = path.with_name(path.name + ".lock")
+    sums = lock.read_bytes() if lock.exists() else None
+    for trial in range(trials):
+        shutil.rmtree(folder)
+        folder.mkdir()
+        content = damage(whole, chance)
+        path.write_bytes(content)
+        if sums is not None:
+            lock.write_bytes(sums)
+        if content != whole:
+            _judge_store(tally, path, whole, content, known, f"trial {trial}")
+    return tally.row()
+
+
+def _judge_store(tally: Tally, path: Path, whole: bytes, content: bytes, known: list[str], what: str) -> None:
+    lines, left = whole.splitlines(), content.splitlines()
+    try:
+        there = held(path)
+    except MemoryStoreError:
+        there = None
+    sound = check_store(path).is_sound
+    # An unfinished last line is set aside, never read; the count of acknowledged lines tells that it was one.
+    noticed = there is None and not sound
+    try:
+        repair_store(path)
+        kept, mended = held(path), check_store(path).is_sound
+    except MemoryStoreError as error:
+        tally.count(torn=True, words=f"{what}: noticed {noticed}, not repaired: {error}")
+        return
+    # A line that stands behind damage may be set aside with it; nothing is deleted.
+    aside = b"".join(other.read_bytes() for other in path.parent.iterdir() if other != path)
+    untouched = [(name, line) for name, line in zip(known, lines[-len(known) :], strict=True) if line in left]
+    lost = sum(name not in kept and line not in aside for name, line in untouched)
+    words = f"{what}: noticed at open {there is None}, by check {not sound}, repaired {mended}, {lost} lost"
+    tally.count(lost=lost, torn=not noticed or not mended, words=f"{words}; {_where(whole, content)}")
+
+
+def _where(whole: bytes, content: bytes) -> str:
+    """Say where two contents begin to differ."""
+    at = next((n for n, pair in enumerate(zip(whole, content, strict=False)) if pair[0] != pair[1]), len(content))
+    return (
+        f"{len(whole)} to {len(content)} bytes, at {at}: {whole[at - 12 : at + 12]!r} to {content[at - 12 : at + 12]!r}"
+    )
+
+
+class _FinishedRun:
+    """A finished and verified run, damaged and put back again and again."""
+
+    def __init__(self, folder: Path, *, small: bool) -> None:
+        self._config = write_grid(folder, ("C2",) if small else ("C1", "C2"), limit=2)
+        self._out, self._saved = out_of(self._config), folder / "saved"
+        run_grid(self._config)
+        assert verify(self._out).returncode == 0
+        assert run_grid(self._config).returncode == 0
+        self._files = files_of(self._out)
+        put_back(self._out, self._saved)
+
+    def damaged(self, name: str, damage: Damage | None, trials: int) -> Row:
+        """Damage one file after another; None removes them."""
+        chance = chance_for(name)
+        names = sorted(path for path, content in self._files.items() if content)
+        chance.shuffle(names)
+        tally = Tally(name, f"{len(names)} files; noticed by run and by verify, or made again")
+        for path in islice(cycle(names), trials):
+            place = self._out / path
+            content = (self._saved / path).read_bytes()
+            changed = content
+            while damage is not None and changed == content:
+                changed = damage(content, chance)
+            self._trial(tally, place, path, changed if damage else None, content)
+        return tally.row()
+
+    def _trial(self, tally: Tally, place: Path, path: str, changed: bytes | None, content: bytes) -> None:
+        ends = {"verify": lambda: verify(self._out), "run": lambda: run_grid(self._config)}
+        problems = []
+        for command, start in ends.items():
+            put_back(self._saved, self._out)
+            if changed is None:
+                place.unlink()
+            else:
+                place.write_bytes(changed)
+            if not self._passes(command, start(), place.name):
+                problems.append(command)
+        where = "gone" if changed is None else _where(content, changed)
+        tally.count(torn=bool(problems), words=f"{path} unnoticed by {' and '.join(problems)}: {where}")
+
+    def _passes(self, command: str, done: CompletedProcess[str], name: str) -> bool:
+        if "Traceback" in done.stderr:
+            return False
+        if done.returncode or not differences(files_of(self._out), self._files):
+            return True
+        # A run that did samples again has forgotten the verification of the damaged ones.
+        if command == "run" and not (self._out / "integrity.json").exists() and name not in MADE_AGAIN_BY_VERIFY:
+            return verify(self._out).returncode == 0 and not differences(files_of(self._out), self._files)
+        return name in (MADE_AGAIN_BY_RUN if command == "verify" else MADE_AGAIN_BY_VERIFY)

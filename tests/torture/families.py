@@ -1,0 +1,21 @@
+"""The families of trials, those that take long first. Each is a module here with `rows(scale) -> Iterator[Row]`."""
+
+from importlib.util import find_spec
+
+FAMILIES = (
+    "grids_killed",
+    "damaged_files",
+    "fuzzed_inputs",
+    "misbehaving_model",
+    "outages",
+    "writers_killed",
+    "maintenance_killed",
+    "disk_faults",
+    "several_writers",
+    "jumping_clock",
+)
+
+
+def present_families() -> tuple[str, ...]:
+    """Return the families that this checkout has."""
+    return tuple(name for name in FAMILIES if find_spec(f"tests.torture.{name}") is not None)

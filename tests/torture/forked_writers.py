@@ -1,0 +1,46 @@
+"""Opens a store, forks, and lets parent and children append at once: python forked_writers.py STORE CHILDREN EACH THREADS
+
+Each acknowledged id is a line of standard output. The parent has written before it forks, so that its descriptors,
+its lock and what it has read are those of the children too.
+"""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+from tests.torture.stores import draft
+
+from episodic_absa.memory import MemoryStore
+
+
+def main() -> None:
+    path, children, each, threads = Path(sys.argv[1]), *map(int, sys.argv[2:5])
+    store = MemoryStore(path, keep_last_n=10**6, lock_timeout_s=120)
+
+    def acknowledge(source: str) -> None:
+        os.write(1, f"{store.append(draft(source)).episode_id}\n".encode())
+
+    def append_all(who: str) -> None:
+        workers = [threading.Thread(target=lambda: [acknowledge(who) for _ in range(each)]) for _ in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    acknowledge("parent")
+    pids = []
+    for child in range(children):
+        pid = os.fork()
+        if pid == 0:
+            append_all(f"child-{child}")
+            os._exit(0)
+        pids.append(pid)
+    append_all("parent")
+    for pid in pids:
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    acknowledge("parent")
+
+
+if __name__ == "__main__":
+    main()
