@@ -26,6 +26,7 @@ from episodic_absa.schemas.run_files.journal_line import (
 )
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_meta import RunMeta
+from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import (
     PRIVATE_FILE,
@@ -179,6 +180,7 @@ class RunDirectory:
                     path=self._store,
                 )
             self._note_store_start(start, is_copied=True)
+            forget_end(self._store)
             with writing(self._store):
                 copy_privately(start, self._store)
         elif self._owns_store:

@@ -1,7 +1,7 @@
 """Checks of a cell's memory: shown only where allowed, read only from the past, free of text and labels."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from episodic_absa.memory.episodes.leak_guard import (
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, advisories_of
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
@@ -234,20 +234,25 @@ def check_stored_decisions(cell: CellFiles) -> Findings:
     require_store(cell)
     entries = list(cell.journal.valid())
     cards, outputs = cell.cards, {output.uid: output for output in cell.outputs.valid()}
-    lines = [line for line in cell.store.values[cell.start_lines :] if not isinstance(line, VerdictV1_2)]
+    lines = _added(cell.store.values[cell.start_lines :])
     meant = sum(map(cell.added_n, cards.values()))
     keep, episodes = _keep_last_n(cell), cell.all_episodes
     yield None if len(lines) == meant else f"{len(lines)} lines were added to the store; the samples say {meant}"
     for entry, places in zip(entries, cell.committed, strict=True):
         card, output = cards.get(entry.uid), outputs.get(entry.uid)
-        added = [line for line in cell.store.values[places.start : places.stop] if not isinstance(line, VerdictV1_2)]
-        own = all(line is not None and _is_of(line, cell, entry.uid, entry.sample_index) for line in added)
+        added = _added(cell.store.values[places.start : places.stop])
+        own = all(_is_of(line, cell, entry.uid, entry.sample_index) for line in added)
         first, behind = cell.episodes_before(places.start), cell.episodes_before(places.stop)
         ids = [episode.episode_id for episode in episodes[first:behind]]
         recorded = [output.meta.episode_id] if output is not None and output.meta.episode_id else []
         holds = len(added) == (cell.added_n(card) if card else 0) and own and ids == recorded
         holds = holds and (card is None or card.store_size_after == min(behind, keep))
         yield None if holds else f"{entry.uid}: the store holds other lines of the sample than its records say"
+
+
+def _added(lines: Iterable[StoreLine | None]) -> list[AnyEpisode | TallyV1_2]:
+    """Return the lines that samples add: no verdicts, no header. A line that cannot be read is missing."""
+    return [line for line in lines if line is not None and not isinstance(line, VerdictV1_2)]
 
 
 def check_retrieved_is_past(cell: CellFiles) -> Findings:
