@@ -1,12 +1,13 @@
 """Builds a backend from settings: the replier, the limit, the cache and the recording around it."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import ValidationError, model_validator
 
-from episodic_absa.backends.backend import RepairingBackend, Replier
+from episodic_absa.backends.backend import RepairingBackend, Replier, Request
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
@@ -84,13 +85,19 @@ def create_backend(
 ) -> RepairingBackend:
     """Return the backend for these settings. The caller that opened the cache closes it."""
     replier = _replier(backbone, concurrency)
-    drop_answers = None
+    dropping: list[CachingReplier | RecordingReplier] = []
     if isinstance(replier, LlmReplier) and cache is not None:
         replier = cached = _cached(replier, backbone, cache, share)
-        drop_answers = cached.drop
+        dropping.append(cached)
     if backbone.record is not None:
         # Outermost: a recording is complete even where the cache answered.
-        replier = RecordingReplier(replier, backbone.record)
+        replier = recorder = RecordingReplier(replier, backbone.record)
+        dropping.append(recorder)
+
+    async def drop_answers(requests: Sequence[Request]) -> None:
+        for keeper in dropping:
+            await keeper.drop(requests)
+
     max_tokens = backbone.max_tokens if backbone.provider not in ("embedded", "replay") else None
     return RepairingBackend(
         replier, total_timeout_s=backbone.total_timeout_s, max_tokens=max_tokens, drop_answers=drop_answers

@@ -5,12 +5,13 @@ Nothing here is imported from a vendor before a connection is opened.
 
 import os
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from episodic_absa.backends.llm.llm_settings import LlmSettings
-from episodic_absa.backends.llm.response_checks import response_check
+from episodic_absa.backends.llm.response_checks import check_request, response_check
 from episodic_absa.errors import ConfigError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ _ANSWERS_UNDER: Final = {
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _NO_KEY: Final = "no-key"
 _IDLE_CONNECTIONS: Final = 128
+_MOST_REDIRECTS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +171,11 @@ def _http_client(base_url: str | None, answers_under: tuple[str, ...]) -> "httpx
     return httpx2.AsyncClient(
         timeout=None,  # the replier limits each request as a whole
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=_IDLE_CONNECTIONS),
-        event_hooks={"response": [response_check(answers_under)]},
+        event_hooks={"request": [check_request], "response": [response_check(answers_under)]},
+        # A server could fill the memory with cookies, and an answer would depend on what was answered before.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         follow_redirects=True,
+        max_redirects=_MOST_REDIRECTS,
         trust_env=not is_loopback,  # a proxy does not lead to this machine
     )
 

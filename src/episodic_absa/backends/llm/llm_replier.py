@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import schema_text
-from episodic_absa.backends.backend import Reply, Request, Usage
+from episodic_absa.backends.backend import UNANSWERED, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.llm.answer_schema import answer_schema, has_free_keys
 from episodic_absa.backends.llm.llm_connection import LlmConnection, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
-from episodic_absa.backends.llm.response_checks import NoApiResponseError
+from episodic_absa.backends.llm.response_checks import Exchange, NoApiResponseError, is_token_count, watched_exchange
 from episodic_absa.backends.llm.transport_retries import (
     Failure,
     closed_port,
@@ -46,6 +46,7 @@ __all__ = ["LlmReplier", "LlmSettings"]
 
 logger = logging.getLogger("episodic_absa.backends")
 _RETRIES_OF_A_LASTING_FAILURE: Final = 1
+_MODEL_NAME_CHARS: Final = 200
 _NEXT_EXAMPLE: Final = '\n{"text"'
 """Where an answer ends: after it a small model may go on with a further example of the prompt's form."""
 
@@ -100,9 +101,16 @@ class LlmReplier(RemoteFacts):
         start = time.perf_counter()
         while True:
             extras = self._extras_for(request)
+            request.setbacks.pending = "still waited for a free place (experiment.concurrency)"
             async with self._places:
                 waited_s, started = time.perf_counter() - start, time.monotonic()
-                outcome = await self._send(request, extras)
+                request.setbacks.pending = UNANSWERED
+                with watched_exchange() as exchange:
+                    try:
+                        outcome = await self._send(request, extras, exchange)
+                    except asyncio.CancelledError:
+                        request.setbacks.pending = f"had only {exchange.progress}" if exchange.progress else UNANSWERED
+                        raise
             if isinstance(outcome, Reply):
                 self._has_answered = True
                 return replace(outcome, wasted=wasted, waited_s=waited_s)
@@ -121,6 +129,7 @@ class LlmReplier(RemoteFacts):
             wait_s = self._wait_or_give_up(outcome, retries, request.deadline, wasted)
             retries += 1
             self._tell_retry(outcome, retries, wait_s)
+            request.ask.on_wait()
             await asyncio.sleep(wait_s)
 
     async def close(self) -> None:
@@ -161,7 +170,7 @@ class LlmReplier(RemoteFacts):
             wait_s,
         )
 
-    async def _send(self, request: Request, extras: _Extras) -> Reply | Failure:
+    async def _send(self, request: Request, extras: _Extras, exchange: Exchange) -> Reply | Failure:
         import httpx2
         from pydantic_ai.direct import model_request
         from pydantic_ai.exceptions import (
@@ -192,7 +201,9 @@ class LlmReplier(RemoteFacts):
                     connection.model, messages, model_settings=settings, model_request_parameters=parameters
                 )
         except TimeoutError:
-            return timed_out(self.settings.timeout_s)
+            return timed_out(self.settings.timeout_s, exchange.progress)
+        except UnicodeEncodeError:
+            return Failure("cannot be asked", transient=False, detail="the prompt holds half a surrogate pair")
         except UserError as error:  # pydantic-ai knows that this model would refuse, such as too large a schema
             return Failure("cannot be asked", transient=False, status=HTTPStatus.BAD_REQUEST, detail=error.message)
         # The vendors' packages read a response unguarded: no answer of a server may end a run.
@@ -208,7 +219,12 @@ class LlmReplier(RemoteFacts):
                 return unknown_host(urlsplit(connection.shown_url).hostname or "")
             if isinstance(error, ModelHTTPError | ModelConnectionError):
                 return failure_of(error, secret=connection.key)
-            return Failure("sent an API response that cannot be read", transient=True, detail=type(error).__name__)
+            return Failure(
+                "sent an API response that cannot be read",
+                transient=True,
+                detail=type(error).__name__,
+                usage=exchange.usage,
+            )
         return self._read(response, connection)
 
     def _is_closed_port(self, error: BaseException) -> bool:
@@ -219,12 +235,15 @@ class LlmReplier(RemoteFacts):
         text = response.text or ""
         details = response.provider_details or {}
         model = response.model_name or self.settings.model
-        if model.startswith("/"):  # llama.cpp names the weights file; a path on a host belongs in no record
+        # llama.cpp names the weights file; a path on a host belongs in no record, and neither does an endless name.
+        if model.startswith("/") or not model.isprintable() or len(model) > _MODEL_NAME_CHARS:
             model = self.settings.model
         spent = response.usage
         measured = bool(spent.input_tokens or spent.output_tokens)
-        cost = cost_usd(connection, spent, model) if measured else None
-        usage = Usage(spent.input_tokens, spent.output_tokens, cost)
+        if measured and is_token_count(spent.input_tokens) and is_token_count(spent.output_tokens):
+            usage = Usage(spent.input_tokens, spent.output_tokens, cost_usd(connection, spent, model))
+        else:
+            usage = Usage(cost_usd=None)
         if response.finish_reason == "content_filter" and not text:
             if "refusal" not in details:
                 return Failure("was stopped by the provider's content filter", transient=False, usage=usage)
@@ -337,7 +356,7 @@ class LlmReplier(RemoteFacts):
             )
         if failure.kind == "timeout":
             return "raise backbone.timeout_s if answers take longer"
-        if failure.status is None and failure.transient:
+        if failure.is_silent:
             return f"is {connection.shown_url} up?"
         return ""
 
