@@ -11,6 +11,7 @@ from rich.measure import Measurement
 from rich.text import Text
 
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.redaction import redacted
 
 PAGE_WIDTH: Final = 100
 """The widest line of running text, in columns."""
@@ -40,7 +41,7 @@ def print_json(value: Any) -> None:
 
 def show_error(message: str) -> None:
     """Print `error: ...` to stderr as one line, even on a narrow terminal."""
-    line = Text.assemble(("error: ", "bold red"), (printable(message), "red"))
+    line = Text.assemble(("error: ", "bold red"), (printable(redacted(message)), "red"))
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
 
 

@@ -36,6 +36,7 @@ from episodic_absa.schemas.memory_v1_2 import (
     validated_line,
 )
 from episodic_absa.serialization.durable_file import DurableFile, FsyncFailedError
+from episodic_absa.serialization.redaction import credential_in
 from episodic_absa.serialization.validation_reasons import reasons_of
 
 DEFAULT_KEEP_LAST_N: Final = 5000
@@ -82,6 +83,8 @@ class MemoryStore:
             raise InputError(f"the store must be a path, got {type(path).__name__}", argument="store")
         if not str(path):
             raise InputError("the path of the store is empty; name a .jsonl file", argument="store")
+        if credential_in(str(path)):
+            raise InputError("the path of the store holds a password; name a .jsonl file", argument="store")
         try:
             self.path = Path(path).resolve()
         except (OSError, RuntimeError) as error:
