@@ -29,7 +29,7 @@ def make_config(tmp_path: Path) -> MakeConfig:
     def make(**changes: dict[str, Any] | str) -> Path:
         config: dict[str, Any] = {
             "run_id": "trial",
-            "data": {"allowed_roots": ["data"], "train_file": "data/train.csv", "valid_file": "data/valid.csv"},
+            "data": {"allowed_roots": ["."], "train_file": "data/train.csv", "valid_file": "data/valid.csv"},
             "eval": {"gold_jsonl": "data/gold.jsonl"},
             "episodic_memory": {"build": {"split": "train", "condition": "C2_silent"}},
             "experiment": {"conditions": ["C1", "C2"], "seeds": [1]},
@@ -223,7 +223,7 @@ def test_a_uid_in_two_splits_is_an_error(make_config: MakeConfig, tmp_path: Path
 
 
 def test_data_outside_the_allowed_roots_are_an_error(make_config: MakeConfig) -> None:
-    found = check_experiment(make_config(data={"allowed_roots": ["elsewhere"]}))
+    found = check_experiment(make_config(data={"allowed_roots": ["elsewhere"]}, eval={"gold_jsonl": None}))
     assert "allowed_roots" in message_of(found, "data")
 
 

@@ -16,6 +16,7 @@ from episodic_absa.backends.llm.llm_settings import LlmSettings, ModelName, Requ
 from episodic_absa.backends.providers import BACKEND_FORMS, Provider, short_form
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import ConfigError
+from episodic_absa.serialization.quoted_value import quoted
 
 EMBEDDED_MODEL: Final = "rules-1"
 
@@ -46,7 +47,7 @@ class BackboneSettings(RequestSettings):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.provider == "embedded" and self.model != EMBEDDED_MODEL:
-            raise ValueError(f"the embedded engine has one model, {EMBEDDED_MODEL}; got {self.model!r}")
+            raise ValueError(f"the embedded engine has one model, {EMBEDDED_MODEL}; got {quoted(self.model)}")
         if (self.provider == "replay") != (self.recording is not None):
             raise ValueError("provider replay needs a recording, and only replay reads one")
         if self.provider not in ("embedded", "replay") and self.model == EMBEDDED_MODEL:
@@ -62,18 +63,18 @@ def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings
     """Return the settings for the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
     provider, _, rest = spec.partition(":")
     if provider not in get_args(Provider):
-        raise ConfigError(f"unknown backend {spec!r}; choose {BACKEND_FORMS}", key="backend")
+        raise ConfigError(f"unknown backend {quoted(spec)}; choose {BACKEND_FORMS}", key="backend")
     if provider == "embedded" and not rest:
         return BackboneSettings(base_url=base_url)
     if not rest:
         what = "a file" if provider == "replay" else "a model"
-        raise ConfigError(f"backend {spec!r} needs {what}: {short_form(provider)}", key="backend")
+        raise ConfigError(f"backend {quoted(spec)} needs {what}: {short_form(provider)}", key="backend")
     chosen: dict[str, Any] = {"recording": Path(rest)} if provider == "replay" else {"model": rest}
     try:
         return BackboneSettings.model_validate({"provider": provider, "base_url": base_url, **chosen})
     except ValidationError as error:
         message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"backend {spec!r}: {message}", key="backend") from error
+        raise ConfigError(f"backend {quoted(spec)}: {message}", key="backend") from error
 
 
 def create_backend(

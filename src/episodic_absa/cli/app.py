@@ -8,6 +8,8 @@ import io
 import logging
 import os
 import sys
+import traceback
+from types import TracebackType
 from typing import Annotated, NoReturn
 
 import typer
@@ -26,6 +28,7 @@ from episodic_absa.cli.report.report_command import report
 from episodic_absa.cli.run.run_command import run
 from episodic_absa.cli.shared_options import AsJson, complete_version
 from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.serialization.redaction import redacted
 from episodic_absa.serialization.terminal_text import visible_text
 
 EXIT_BROKEN_PIPE = 1
@@ -61,6 +64,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot encode Korean shows escapes instead of a UnicodeEncodeError.
             stream.reconfigure(errors="backslashreplace")
+    sys.excepthook = _show_bug
     try:
         try:
             app()
@@ -131,13 +135,27 @@ def _configure_logging(level: int) -> None:
     # Set, not added: a second call in the same process must not print every message twice.
     logger.handlers = [handler]
     logger.setLevel(level)
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_RedactedLines())
 
 
 class _PlainLines(logging.Formatter):
     """Formats a record as `warning: message`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {visible_text(record.getMessage())}"
+        return redacted(f"{record.levelname.lower()}: {visible_text(record.getMessage())}")
+
+
+class _RedactedLines(logging.Formatter):
+    """Formats the records of other packages as they are, without credentials."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible_text(redacted(super().format(record)))
+
+
+def _show_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print the traceback of a bug without the credentials that the messages of other packages may hold."""
+    sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
 
 
 def _fail(message: str) -> NoReturn:

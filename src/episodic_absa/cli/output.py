@@ -12,6 +12,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.redaction import redacted
 from episodic_absa.serialization.terminal_text import terminal_json, visible_text
 
 PAGE_WIDTH: Final = 100
@@ -49,7 +50,7 @@ def say(message: str) -> None:
 
 def show_error(message: str) -> None:
     """Print `error: ...` to stderr as one line, even on a narrow terminal."""
-    line = Text.assemble(("error: ", "bold red"), (printable(message), "red"))
+    line = Text.assemble(("error: ", "bold red"), (printable(redacted(message)), "red"))
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
 
 

@@ -36,6 +36,7 @@ from episodic_absa.backends.llm.transport_retries import (
     wait_before_retry,
 )
 from episodic_absa.errors import NO_USAGE, BackendUnavailableError, ConfigError
+from episodic_absa.serialization.redaction import redacted, without_keys
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -205,20 +206,22 @@ class LlmReplier(RemoteFacts):
         except UnicodeEncodeError:
             return Failure("cannot be asked", transient=False, detail="the prompt holds half a surrogate pair")
         except UserError as error:  # pydantic-ai knows that this model would refuse, such as too large a schema
-            return Failure("cannot be asked", transient=False, status=HTTPStatus.BAD_REQUEST, detail=error.message)
+            return Failure(
+                "cannot be asked", transient=False, status=HTTPStatus.BAD_REQUEST, detail=redacted(error.message)
+            )
         # The vendors' packages read a response unguarded: no answer of a server may end a run.
         except (
             *(ModelAPIError, UnexpectedModelBehavior, NoApiResponseError, httpx2.HTTPError, httpx2.InvalidURL),
             *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
         ) as error:
             if (no_response := NoApiResponseError.behind(error)) is not None:
-                return no_api_response(no_response, secret=connection.key)
+                return no_api_response(no_response, secrets=connection.secrets)
             if self._is_closed_port(error):
                 return closed_port(connection.shown_url, connection.start_command)
             if is_unresolved(error):
                 return unknown_host(urlsplit(connection.shown_url).hostname or "")
             if isinstance(error, ModelHTTPError | ModelConnectionError):
-                return failure_of(error, secret=connection.key)
+                return failure_of(error, secrets=connection.secrets)
             return Failure(
                 "sent an API response that cannot be read",
                 transient=True,
@@ -232,9 +235,10 @@ class LlmReplier(RemoteFacts):
         return self._connection.is_local and not self._has_answered and is_refused(error)
 
     def _read(self, response: "ModelResponse", connection: LlmConnection) -> Reply | Failure:
-        text = response.text or ""
+        # A server knows the key and may repeat it; answers are cached, recorded and traced.
+        text = without_keys(response.text or "")
         details = response.provider_details or {}
-        model = response.model_name or self.settings.model
+        model = redacted(response.model_name or self.settings.model)
         # llama.cpp names the weights file; a path on a host belongs in no record, and neither does an endless name.
         if model.startswith("/") or not model.isprintable() or len(model) > _MODEL_NAME_CHARS:
             model = self.settings.model
@@ -247,7 +251,7 @@ class LlmReplier(RemoteFacts):
         if response.finish_reason == "content_filter" and not text:
             if "refusal" not in details:
                 return Failure("was stopped by the provider's content filter", transient=False, usage=usage)
-            text = str(details["refusal"])
+            text = without_keys(str(details["refusal"]))
         is_cut = response.finish_reason == "length"
         if is_cut and not self._warned_of_cut_answers:
             self._warned_of_cut_answers = True

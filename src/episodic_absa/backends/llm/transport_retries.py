@@ -2,18 +2,21 @@
 
 import re
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
 
 from episodic_absa.backends.llm.response_checks import NoApiResponseError
 from episodic_absa.errors import NO_USAGE, Usage
+from episodic_absa.serialization.redaction import KEY_MARK, redacted, without_keys
 
 if TYPE_CHECKING:
     from pydantic_ai.exceptions import ModelAPIError
 
 LONGEST_WAIT_S: Final = 60.0
 _DETAIL_CHARS: Final = 300
+_SEARCHED_CHARS: Final = 20_000
 _QUOTE_CHARS: Final = 16
 _SHORTEST_KEY_CHARS: Final = 4
 """A shorter key is a placeholder for a local server; its characters occur in any message."""
@@ -121,14 +124,14 @@ def timed_out(limit_s: float, progress: str = "") -> Failure:
     return Failure(event, transient=True, kind="timeout", detail=f"it {progress}")
 
 
-def no_api_response(error: NoApiResponseError, *, secret: str) -> Failure:
+def no_api_response(error: NoApiResponseError, *, secrets: Sequence[str]) -> Failure:
     """Return the failure of a request that got something else than an API response."""
     is_page = error.is_page and _is_success(error.status)
     return Failure(
         error.event,
         transient=not error.is_redirect and (error.status < HTTPStatus.BAD_REQUEST or _is_transient(error.status)),
         status=error.status,
-        detail=_shortened(_server_text(error.detail), secret),
+        detail=_shortened(_server_text(error.detail), secrets),
         is_lasting=is_page,
         advice=_ADDRESS_ADVICE if is_page else _REDIRECT_ADVICE if error.is_redirect else "",
         usage=error.usage,
@@ -174,14 +177,14 @@ def is_refused(error: BaseException) -> bool:
     return below is not None and is_refused(below)
 
 
-def failure_of(error: "ModelAPIError", *, secret: str) -> Failure:
+def failure_of(error: "ModelAPIError", *, secrets: Sequence[str]) -> Failure:
     """Return the failure behind a pydantic-ai error: a status of 400 or above, or a broken connection."""
     from pydantic_ai.exceptions import ModelHTTPError, ModelTimeoutError
 
     if not isinstance(error, ModelHTTPError):
         is_timeout = isinstance(error, ModelTimeoutError)
         kind: Literal["provider_error", "timeout"] = "timeout" if is_timeout else "provider_error"
-        broken = replace(_broken_connection(error), kind=kind, detail=_shortened(_innermost(error), secret))
+        broken = replace(_broken_connection(error), kind=kind, detail=_shortened(_innermost(error), secrets))
         return replace(broken, event="timed out") if is_timeout else broken
     status = error.status_code
     return Failure(
@@ -189,7 +192,7 @@ def failure_of(error: "ModelAPIError", *, secret: str) -> Failure:
         transient=_is_transient(status),
         kind="timeout" if status == HTTPStatus.REQUEST_TIMEOUT else "provider_error",
         status=status,
-        detail=_shortened(_server_text(error.body), secret),
+        detail=_shortened(_server_text(error.body), secrets),
         asked_wait_s=_asked_wait(error.retry_after, error.headers or {}),
     )
 
@@ -262,8 +265,12 @@ def _innermost(error: BaseException) -> str:
     return shown
 
 
-def _shortened(text: str, secret: str) -> str:
-    """Return the text of a server on one line, without the key and without characters that steer a terminal."""
-    cut = (text.replace(secret, "[key]") if len(secret) >= _SHORTEST_KEY_CHARS else text)[: 2 * _DETAIL_CHARS]
-    shown = " ".join("".join(character if character.isprintable() else " " for character in cut).split())
+def _shortened(text: str, secrets: Sequence[str]) -> str:
+    """Return the text of a server on one line, without keys and without characters that steer a terminal."""
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_KEY_CHARS:
+            text = text.replace(secret, KEY_MARK)
+    # Before the last cut: half a key would not be recognised. A body has up to 2 MB.
+    cut = without_keys(text)[:_SEARCHED_CHARS]
+    shown = redacted(" ".join("".join(character if character.isprintable() else " " for character in cut).split()))
     return shown if len(shown) <= _DETAIL_CHARS else f"{shown[:_DETAIL_CHARS]}…"

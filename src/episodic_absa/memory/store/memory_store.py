@@ -39,6 +39,7 @@ from episodic_absa.schemas.memory_v1_2 import (
 )
 from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.durable_file import DurableFile, FsyncFailedError
+from episodic_absa.serialization.redaction import credential_in
 from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES
 from episodic_absa.serialization.validation_reasons import reasons_of
 
@@ -86,6 +87,8 @@ class MemoryStore:
             raise InputError(f"the store must be a path, got {type(path).__name__}", argument="store")
         if not str(path):
             raise InputError("the path of the store is empty; name a .jsonl file", argument="store")
+        if credential_in(str(path)):
+            raise InputError("the path of the store holds a password; name a .jsonl file", argument="store")
         try:
             self.path = Path(path).resolve()
         except (OSError, RuntimeError) as error:
