@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.runs.small_grid import EXACT_FILES, Failing, Scrambled, exact_bytes, outputs_of, run_here, write_experiment
+from tests.stored_lines import entries_of
 from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import RepairingBackend
@@ -59,7 +60,7 @@ def test_a_cell_in_another_process_leaves_the_bytes_of_the_grid(tmp_path: Path) 
         assert outcome.done == outcome.total > 0
         assert outcome.failed == outcome.resumed == 0
         # The states of journal and run_meta.json depend on the clock.
-        varying = {"git_commit": None, "files": {}}
+        varying: dict[str, object] = {"git_commit": None, "files": {}}
         assert manifest_of(whole / outcome.name).model_copy(update=varying) == manifest_of(
             config.out_dir / outcome.name
         ).model_copy(update=varying)

@@ -1,4 +1,4 @@
-"""Outages that come and go in mid-run, in every arm: nothing is lost or paid twice, and the end is that of calm runs."""
+"""Outages that come and go in mid-run, in every arm: nothing is lost or paid twice; the end equals a calm run's."""
 
 import random
 from collections import Counter

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.runs.sealed_files import write_sealed
 from tests.reports.shared_grids import hostile_grid
+from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.backend_facts import PassedOnFacts

@@ -150,7 +150,7 @@ class _RedactedLines(logging.Formatter):
     """Formats the records of other packages as they are, without credentials."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return visible_text(redacted(super().format(record)))
+        return redacted(super().format(record))
 
 
 def _show_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

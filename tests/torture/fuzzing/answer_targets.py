@@ -38,7 +38,9 @@ from episodic_absa.schemas.slim_answers import (
     WrongPairsAnswer,
 )
 
-_FULL: Final = tuple(dict.fromkeys(spec.answer for role, spec in ROLE_SPECS.items() if role not in ("joint", "referee")))
+_FULL: Final = tuple(
+    dict.fromkeys(spec.answer for role, spec in ROLE_SPECS.items() if role not in ("joint", "referee"))
+)
 _SLIM: Final = (
     JointAnswer,
     TermsAnswer,

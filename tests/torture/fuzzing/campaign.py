@@ -100,9 +100,7 @@ def run_campaign(target: Target, inputs: int, seed: int, kept: Path) -> Campaign
     return Campaign(target.name, engine(), inputs_n, before, after, tuple(findings))
 
 
-def _become_fuzzer(
-    target: Target, inputs: int, seed: int, kept: Path, log: Path, first: Sequence[bytes]
-) -> None:
+def _become_fuzzer(target: Target, inputs: int, seed: int, kept: Path, log: Path, first: Sequence[bytes]) -> None:
     """Fuzz until the inputs are spent, then end this process."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(descriptor, 1)

@@ -22,7 +22,9 @@ _COLUMNS: Final = (
     GoldColumns(gold="gold"),
     GoldColumns(aspect="aspect", polarity="polarity", are_required=True),
 )
-_ANNOTATED: Final = LabelledSample(sample=Sample(uid="r1", text="The soup was cold but the bread was warm.", split="valid"))
+_ANNOTATED: Final = LabelledSample(
+    sample=Sample(uid="r1", text="The soup was cold but the bread was warm.", split="valid")
+)
 _MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE: Final = "http://schemas.openxmlformats.org/package/2006"
@@ -41,7 +43,9 @@ _BOOK: Final = {
 }
 
 
-def _split_reader(input_format: InputFormat, columns: Sequence[GoldColumns], *, has_line_per_sample: bool = False) -> Target:
+def _split_reader(
+    input_format: InputFormat, columns: Sequence[GoldColumns], *, has_line_per_sample: bool = False
+) -> Target:
     name = f"data.{input_format}"
 
     def read(data: bytes, folder: Path) -> None:

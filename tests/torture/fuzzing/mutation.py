@@ -9,8 +9,26 @@ from typing import Any, Final
 _WORD = re.compile(rb"[\w.+-]+|\"[^\"\n]*\"|'[^'\n]*'|[^\w\s]")
 _ODD_WORDS: Final = (
     *(b"null", b"true", b"-1", b"0", b"1e999", b"NaN", b"Infinity", b"9" * 400, b"1" + b"0" * 5000, b"''", b'""'),
-    *(b"long" * 80, "긴말".encode() * 120, b"[" * 300, b"{" * 100, b'{"a":' * 120, b"- " * 100, b"!!python/object:os.x"),
-    *("\u202e".encode(), "\u200b".encode(), b"\x00", b"\xef\xbb\xbf", b"\xff", b"\xed\xa0\xbd", b"\\ud83d", b"\r", b"\x85"),
+    *(
+        b"long" * 80,
+        "긴말".encode() * 120,
+        b"[" * 300,
+        b"{" * 100,
+        b'{"a":' * 120,
+        b"- " * 100,
+        b"!!python/object:os.x",
+    ),
+    *(
+        "\u202e".encode(),
+        "\u200b".encode(),
+        b"\x00",
+        b"\xef\xbb\xbf",
+        b"\xff",
+        b"\xed\xa0\xbd",
+        b"\\ud83d",
+        b"\r",
+        b"\x85",
+    ),
     *("e\u0301".encode(), "İ".encode(), "ﬁ".encode(), "각".encode(), b"=cmd()", b"../../x", b"&a *a", b"<<: *a", b"*a"),
 )
 _ODD_VALUES: Final[tuple[Any, ...]] = (
@@ -48,7 +66,7 @@ def _word_inserted(data: bytes, chance: random.Random, _others: Sequence[bytes])
 
 def _word_copied(data: bytes, chance: random.Random, others: Sequence[bytes]) -> bytes:
     """Put a word of this or another input into the place of a word."""
-    source = _WORD.findall(chance.choice([data, *others]))
+    source: list[bytes] = _WORD.findall(chance.choice([data, *others]))
     words = list(_WORD.finditer(data))
     if not source or not words:
         return data
