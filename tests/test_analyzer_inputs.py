@@ -5,8 +5,9 @@ import re
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from episodic_absa import AgentMemory, Analyzer, ConfigError, EpisodicAbsaError, InputError, MemoryStoreError
+from episodic_absa import AgentMemory, Analyzer, ConfigError, EpisodicAbsaError, InputError, MemoryStoreError, Sample
 from episodic_absa.analyzer import make_sample
 
 REVIEW = "my secret review"
@@ -35,6 +36,20 @@ def test_what_is_no_review_is_refused(text: Any, message: str) -> None:
     assert caught.value.argument == "text"
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, EpisodicAbsaError)
+
+
+def test_a_name_that_no_file_can_hold_is_refused() -> None:
+    for names in ({"uid": "r\ud83d"}, {"domain_id": "d\ud83d"}):
+        with pytest.raises(InputError, match="half of a surrogate pair") as caught:
+            make_sample(REVIEW, **names)
+        assert caught.value.argument in names
+
+
+@pytest.mark.parametrize("fields", [{"text": f"{REVIEW} \ud83d"}, {"text": [REVIEW]}, {"domain_id": f"{REVIEW}\ud83d"}])
+def test_a_sample_that_is_refused_does_not_repeat_its_review(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Sample(**{"uid": "r1", "text": "Great.", **fields})
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

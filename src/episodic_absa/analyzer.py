@@ -20,7 +20,7 @@ from episodic_absa.batch.many_reviews import Progress, as_stream, total_of
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, InputError
 from episodic_absa.language.language_codes import checked_language_code
-from episodic_absa.language.review_text import checked_review
+from episodic_absa.language.review_text import checked_name, checked_review
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.memory.feedback import give_feedback
@@ -326,14 +326,11 @@ def make_sample(
     Raises:
         InputError: the text is empty or no text, or the language is unknown.
     """
-    for argument, name in (("uid", uid), ("domain_id", domain_id)):
-        if name is not None and not isinstance(name, str):
-            raise InputError(f"{argument} must be a string, got {type(name).__name__}", argument=argument)
     return Sample(
-        uid=uid or f"analyze-{uuid.uuid4()}",
+        uid=checked_name(uid or "", "uid") or f"analyze-{uuid.uuid4()}",
         text=checked_review(text),
         language_code=checked_language_code(language_code),
-        domain_id=domain_id,
+        domain_id=checked_name(domain_id, "domain_id"),
     )
 
 

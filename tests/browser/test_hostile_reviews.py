@@ -16,6 +16,8 @@ def test_hostile_reviews_are_shown_as_they_are_written(reader: Reader, hostile_r
         page.locator("#sample-list button").nth(list(HOSTILE_REVIEWS).index(uid)).click()
         reader.expect(page.locator("#sample-title")).to_have_text(f"{uid}-1")
         signs = "for (const one of document.querySelectorAll('.review .sign, .review .sr')) one.remove()"
+        if len(text) > 5000:
+            page.locator(".text-box button", has_text=f"show all {len(text):,} characters").click()
         page.evaluate(signs)
         assert page.evaluate("document.querySelector('.review').textContent") == text
         assert page.evaluate("document.querySelector('.review').dir") == "auto"
@@ -29,6 +31,21 @@ def test_a_word_without_end_widens_no_page(reader: Reader, hostile_report: Path)
         page.locator("#sample-list button").nth(3).click()
         page.wait_for_selector(".part")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_word_of_100_000_letters_adds_little_to_the_page(reader: Reader, hostile_report: Path) -> None:
+    page = reader.open(hostile_report)
+    page.locator("#sample-list button").nth(list(HOSTILE_REVIEWS).index("short")).click()
+    reader.expect(page.locator("#sample-title")).to_have_text("short-1")
+    before = page.evaluate("document.body.innerText.length")
+    page.locator("#sample-list button").nth(list(HOSTILE_REVIEWS).index("endless")).click()
+    reader.expect(page.locator("#sample-title")).to_have_text("endless-1")
+    page.wait_for_selector(".part")
+    assert page.evaluate("document.body.innerText.length") < before + 20_000
+    assert (
+        page.evaluate("Math.max(...[...document.querySelectorAll('bdi')].map((node) => node.innerText.length))") < 500
+    )
+    assert "… (100,000)" in page.inner_text(".tuples")
 
 
 def test_marks_stand_at_their_code_points_behind_emoji(reader: Reader, hostile_report: Path) -> None:

@@ -117,6 +117,12 @@ def test_a_click_on_an_aspect_shows_marked_quotes_and_its_reviews(chromium: "Bro
         assert page.locator("#review-list li").count() == 0
 
 
+def test_a_word_of_100_000_letters_is_cut(chromium: "Browser", summary_page: Path) -> None:
+    with opened(chromium, summary_page, 1280) as page:
+        assert page.evaluate("document.body.innerText.length") < 40_000
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
 def test_tables_and_charts_are_saved_safely(chromium: "Browser", summary_page: Path) -> None:
     with opened(chromium, summary_page, 1280) as page:
         aspects = list(csv.reader(io.StringIO(saved(page, "#aspects-csv").removeprefix("\ufeff"))))

@@ -122,7 +122,10 @@ def cli(tmp_path: Path) -> Cli:
         environment = plain_environment() | dict(env or {})
         if not any(name.startswith("PYTHON") for name in env or ()):
             return run_warm(
-                command, cwd=directory, env=environment, loads_engine=bool({"analyze", "plan", "run"} & set(command))
+                command,
+                cwd=directory,
+                env=environment,
+                loads_engine=bool({"analyze", "drill", "plan", "run"} & set(command)),
             )
         return subprocess.run(
             [sys.executable, *command],

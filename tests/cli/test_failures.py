@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.memory import MemoryStore
 
@@ -83,8 +84,8 @@ def test_an_output_without_korean_shows_escapes_instead_of_failing(cli: Cli, mak
 
 def test_a_reader_that_leaves_early_causes_no_traceback(make_store: MakeStore) -> None:
     store = make_store(plain=1)
-    line = store.read_bytes()
-    store.write_bytes(b"".join(line.replace(b"epi_000001", b"epi_%06d" % n) for n in range(1, 1001)))
+    (line,) = entries_of(store)
+    rewrite(store, [line.replace(b"epi_000001", b"epi_%06d" % n) for n in range(1, 1001)])
     for extra in ([], ["--json"]):
         with subprocess.Popen(
             [sys.executable, "-m", "episodic_absa", "memory", "list", "-n", "1000", "--store", str(store), *extra],

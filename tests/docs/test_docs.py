@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.stored_lines import entries_of
 from tests.warm_python import run_warm
 
 ROOT = Path(__file__).parents[2]
@@ -51,4 +52,4 @@ def test_the_memory_runs_in_a_foreign_agent_loop_of_under_forty_lines(tmp_path: 
     assert "[비슷한 사례: " not in first_ko
     assert "[Similar case: " in second_en
     assert "[비슷한 사례: " in second_ko
-    assert store.read_text(encoding="utf-8").count("\n") == 4
+    assert len(entries_of(store)) == 4

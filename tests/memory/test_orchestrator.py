@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 from pydantic import ValidationError
+from tests.stored_lines import entries_of
 
 import episodic_absa
 from episodic_absa.conditions import load_condition, load_conditions
@@ -579,7 +580,7 @@ def test_only_writing_conditions_append(filled: Path, name: str) -> None:
             store_decision="stored", store_reason_tags=("gate_disabled",), episode_id="epi_000004"
         )
         assert filled.read_bytes().startswith(before)
-        assert len(filled.read_text(encoding="utf-8").splitlines()) == 4
+        assert len(entries_of(filled)) == 4
     else:
         assert decision == StoreDecision(store_decision="skipped", store_skip_reason="store_write_disabled")
         assert filled.read_bytes() == before
@@ -665,7 +666,7 @@ def test_the_stored_signature_is_that_of_the_text_and_of_the_kept_aspects(tmp_pa
     stage1 = Stage1Result(ate=Stage1Ate(aspects=aspects), atsa=Stage1Atsa(sentiments=sentiments), validator=validator)
     with orchestrator(tmp_path / "store.jsonl") as memory:
         write(memory, "u1", stage1, text=text, language="en-GB")
-    (line,) = (tmp_path / "store.jsonl").read_text(encoding="utf-8").splitlines()
+    (line,) = entries_of(tmp_path / "store.jsonl")
     assert json.loads(line)["input_signature"] == {
         "schema_version": "1.1",
         "language": "en",
@@ -683,7 +684,7 @@ def test_two_texts_of_one_signature_are_stored_as_equal_bytes_apart_from_id_and_
     with orchestrator(path, selective_storage=False) as memory:
         write(memory, "u1", text="Really the food was not okay", index=0)
         write(memory, "u2", text="My food did not arrive hot", index=1)
-    one, two = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    one, two = map(json.loads, entries_of(path))
     for line in (one, two):
         del line["episode_id"], line["provenance"]
     assert json.dumps(one) == json.dumps(two)
@@ -711,7 +712,7 @@ def test_a_text_that_quotes_the_catalogue_raises_and_writes_nothing(tmp_path: Pa
 # CHECKLIST 54, 68
 def test_every_stored_line_obeys_the_json_schema_of_an_entry(failing: Path) -> None:
     schema = json.loads((SCHEMAS / "episodic_memory_entry_v1_1.json").read_text(encoding="utf-8"))
-    for line in failing.read_text(encoding="utf-8").splitlines():
+    for line in entries_of(failing):
         jsonschema.validate(json.loads(line), schema)
 
 

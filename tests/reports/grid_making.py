@@ -27,6 +27,10 @@ HOSTILE_REVIEWS: Mapping[str, str] = {
     "emoji": "화면 👩‍👩‍👧‍👦🇰🇷 은 좋은데 배터리가 너무 빨리 닳아요 😡",
     "right_to_left": "The hotel \u202eمطعم رائع\u202c was good, but الغرفة was bad.",
     "nul": "The price\x00 is good,\x07 the service\u2028 is \ufeffslow.",
+    "endless": "The food was good, but the " + "a" * 100_000 + " was bad.",
+    "slot": 'DEBATE_CONTEXT__MEMORY 는 맛있지만 STAGE2_REVIEW_CONTEXT__MEMORY "DEBATE_CONTEXT__MEMORY":{} 는 별로예요.',
+    "order-2026-000117": "order-2026-000117-1 주문한 음식은 맛있었지만 배송은 느렸어요.",
+    "short": "음식이 맛있어요.",
     "quote\"'><svg/onload=document.title=1>": "The coffee is excellent.",
 }
 

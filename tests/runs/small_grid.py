@@ -50,7 +50,7 @@ def write_experiment(folder: Path, **changes: Mapping[str, Any] | str) -> Path:
         "out": "results",
         "data": {
             "input_format": "csv",
-            "allowed_roots": ["data"],
+            "allowed_roots": ["."],
             "train_file": "data/train.csv",
             "valid_file": "data/valid.csv",
             "process_split": "valid",

@@ -22,6 +22,7 @@ from tests.runs.small_grid import (
     run_here,
     write_experiment,
 )
+from tests.stored_lines import entries_of
 
 from episodic_absa.backends.backend import RepairingBackend, Replier, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
@@ -240,7 +241,7 @@ def test_a_failing_sample_is_recorded_and_the_grid_goes_on(tmp_path: Path, role:
         cards = [json.loads(line) for line in (cell / SCORECARDS).read_text("utf-8").splitlines()]
         assert [card["status"] for card in cards].count("error") == 2
         assert cards[2]["gold_tuples"] is not None
-    sources = [json.loads(line)["provenance"]["source_id"] for line in (cell / STORE).read_text("utf-8").splitlines()]
+    sources = [json.loads(line)["provenance"]["source_id"] for line in entries_of(cell / STORE)]
     assert not {outputs[2]["uid"], outputs[9]["uid"]} & set(sources)
 
 

@@ -19,6 +19,7 @@ from tests.runs.small_grid import (
     run_here,
     write_experiment,
 )
+from tests.stored_lines import entries_of
 
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
@@ -114,7 +115,7 @@ def test_a_plain_loop_over_the_supervisor_gives_the_same(plain: Path, tmp_path: 
 def test_a_sample_retrieves_only_what_earlier_samples_committed(tmp_path: Path) -> None:
     pace = {"concurrency": 64, "speculate": True, "speculate_ahead": 50}
     config = run_here(write_experiment(tmp_path, experiment=pace), Scrambled(10))
-    built = (config.out_dir / "build__seed42" / STORE).read_text("utf-8").splitlines()
+    built = entries_of(config.out_dir / "build__seed42" / STORE)
     for condition in CONDITIONS[1:]:
         known = {json.loads(line)["episode_id"] for line in built}
         retrieved = set()

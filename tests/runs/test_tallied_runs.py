@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.runs.small_grid import exact_bytes, outputs_of, run_here, write_experiment
+from tests.stored_lines import entries_of
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
@@ -43,7 +44,7 @@ def lose_commits(cell: Path, commit_n: int) -> None:
 
 
 def test_every_sample_is_tallied_once_and_plain_ones_leave_no_episode(grid: Path) -> None:
-    lines = [json.loads(line) for line in store_of(grid).read_bytes().splitlines()]
+    lines = [json.loads(line) for line in entries_of(store_of(grid))]
     tallied = [line["source_id"] for line in lines if line.get("kind") == "tally"]
     outputs = outputs_of(cell_of(grid))
     assert tallied == [output["uid"] for output in outputs]
@@ -76,17 +77,17 @@ def test_a_foreign_line_behind_the_last_commit_is_cut_or_refused(grid: Path) -> 
 
 def test_a_verdict_on_a_finished_run_survives_the_next_run_and_verify(grid: Path) -> None:
     first = outputs_of(cell_of(grid))[0]["uid"]
-    before = store_of(grid).read_bytes()
+    before = entries_of(store_of(grid))
     with MemoryStore(store_of(grid)) as store:
         assert give_feedback(store, first, "wrong").is_new
-    judged = store_of(grid).read_bytes()
+    judged, judged_entries = store_of(grid).read_bytes(), entries_of(store_of(grid))
     run_here(grid)
     assert store_of(grid).read_bytes() == judged
     assert verify(cell_of(grid)).failures == ()
     # The last sample runs again; the verdict on the first one stays.
     lose_commits(cell_of(grid), 1)
     run_here(grid)
-    after = store_of(grid).read_bytes()
-    assert sorted(after.splitlines()) == sorted(judged.splitlines())
+    after = entries_of(store_of(grid))
+    assert sorted(after) == sorted(judged_entries)
     assert after != before
     assert verify(cell_of(grid)).failures == ()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.stored_lines import entries_of
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import MemoryStore
@@ -28,7 +29,7 @@ def make_config(tmp_path: Path) -> MakeConfig:
     def make(**changes: dict[str, Any] | str) -> Path:
         config: dict[str, Any] = {
             "run_id": "trial",
-            "data": {"allowed_roots": ["data"], "train_file": "data/train.csv", "valid_file": "data/valid.csv"},
+            "data": {"allowed_roots": ["."], "train_file": "data/train.csv", "valid_file": "data/valid.csv"},
             "eval": {"gold_jsonl": "data/gold.jsonl"},
             "episodic_memory": {"build": {"split": "train", "condition": "C2_silent"}},
             "experiment": {"conditions": ["C1", "C2"], "seeds": [1]},
@@ -222,7 +223,7 @@ def test_a_uid_in_two_splits_is_an_error(make_config: MakeConfig, tmp_path: Path
 
 
 def test_data_outside_the_allowed_roots_are_an_error(make_config: MakeConfig) -> None:
-    found = check_experiment(make_config(data={"allowed_roots": ["elsewhere"]}))
+    found = check_experiment(make_config(data={"allowed_roots": ["elsewhere"]}, eval={"gold_jsonl": None}))
     assert "allowed_roots" in message_of(found, "data")
 
 
@@ -300,8 +301,8 @@ def test_a_broken_initial_store_is_an_error(make_config: MakeConfig, tmp_path: P
 def test_an_initial_store_from_evaluated_samples_is_counted(
     purpose: str, level: str, make_config: MakeConfig, tmp_path: Path, finished: Path
 ) -> None:
-    lines = (finished / "results" / "small" / "C2__seed42" / "episodic_store.jsonl").read_text("utf-8").splitlines()
-    episodes = [line for line in lines if '"episode_id"' in line]
+    lines = entries_of(finished / "results" / "small" / "C2__seed42" / "episodic_store.jsonl")
+    episodes = [line for line in lines if b'"episode_id"' in line]
     with MemoryStore(tmp_path / "store.jsonl") as store:
         for source, line in zip(("valid-0", "elsewhere"), episodes, strict=False):
             episode = json.loads(line)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.reports.shared_grids import hostile_grid
 from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
@@ -30,6 +31,24 @@ def test_a_finished_grid_passes(grid: Path) -> None:  # CHECKLIST 202, 203
     assert verified.failures == ()
     assert set(verified.cells) == CELLS
     assert result_of(verified.grid, "never_shown_agree").result == "pass"
+
+
+def test_a_review_that_names_the_slot_or_its_uid_passes_and_poses_as_no_memory(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    made = hostile_grid(tmp_path_factory)
+    copied = shutil.copytree(made.parents[1], tmp_path / "copy") / made.relative_to(made.parents[1])
+    verified = verify(copied)
+    assert verified.failures == ()
+    named = {"slot-1", "order-2026-000117-1"}
+    for cell in ("C1__seed42", "C2__seed42"):
+        traces = [json.loads(line) for line in (copied / cell / "traces.jsonl").read_text("utf-8").split("\n")[:-1]]
+        ours = [trace for trace in traces if trace["case_trace"]["case_id"] in named]
+        assert len(ours) == len(named)
+        assert not any(trace.get("error") for trace in ours)
+        unseen = ("stage1", "debate", "stage2") if cell.startswith("C1") else ("stage1",)
+        calls = [call for trace in ours for call in trace["calls"] if call["stage"] in unseen]
+        assert {call["memory_slot_present"] for call in calls} == {False}
 
 
 def test_every_check_looked_at_something_in_some_cell(grid: Path) -> None:

@@ -17,6 +17,7 @@ from episodic_absa.schemas.absa import (
     StructuralRisk,
 )
 from episodic_absa.schemas.role_inputs import MemorySlot
+from episodic_absa.serialization.quoted_value import quoted
 from episodic_absa.vocabulary import Language
 
 Context = list[tuple[str, Any]]
@@ -54,7 +55,7 @@ def slot_name_problem(name: str) -> str:
     """Return why the memory slot cannot have this name; an empty text if it can."""
     if name not in RESERVED_KEYS:
         return ""
-    return f"slot_memory_name {name!r} is a key that prompts already use; choose another name"
+    return f"slot_memory_name {quoted(name)} is a key that prompts already use; choose another name"
 
 
 def shown_terms(aspects: Iterable[AspectItem]) -> list[str]:

@@ -81,7 +81,12 @@ def _read_slim(text: str, model: type[SlimT]) -> SlimT | None:
         return None
     shown = _THINKING.sub("", text)
     groups = [
-        [found for part in parts for found in _values(part.strip()) if not is_too_deep(found.value)]
+        [
+            _with_whole_characters(found)
+            for part in parts
+            for found in _values(part.strip())
+            if not is_too_deep(found.value)
+        ]
         for parts in (_FENCE.findall(shown), [shown])
     ]
     return read_slim_answer(groups, model)
@@ -112,6 +117,16 @@ def _values(text: str) -> Iterator[FoundValue]:
             else:
                 end = loose.end
                 yield FoundValue(loose.value, loose.is_partial)
+
+
+def _with_whole_characters(found: FoundValue) -> FoundValue:
+    """Return the value without half surrogate pairs, which no file and no later prompt can hold."""
+    written = json.dumps(found.value, ensure_ascii=False)
+    try:
+        written.encode()
+    except UnicodeEncodeError:
+        return found._replace(value=json.loads(written.encode("utf-8", "replace")))
+    return found
 
 
 def _find_json(text: str) -> Any:

@@ -23,6 +23,7 @@ from episodic_absa.vocabulary import Role
 OutputT = TypeVar("OutputT", bound=BaseModel)
 BackendErrorT = TypeVar("BackendErrorT", bound=BackendError)
 MAX_ATTEMPTS: Final = 3
+UNANSWERED: Final = "was still unanswered"
 _QUOTED_REPLY_CHARS: Final = 4000
 
 
@@ -35,6 +36,10 @@ class Prompt:
     user: str
     states_form: bool = False
     """Whether the instructions state the form of the answer themselves; a schema in words would only repeat it."""
+
+
+def _hold_place() -> None:
+    """Stand in where nothing limits the asks under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,8 @@ class Ask(Generic[OutputT]):
     """Used only by a cache that keeps conditions apart."""
     temperature: float | None = None
     """The sampling temperature of this ask; None: that of the backend."""
+    on_wait: Callable[[], None] = field(default=_hold_place, compare=False, repr=False)
+    """Called before the ask waits without a request of its own under way: for a retry, or for an equal request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,10 @@ class Setbacks:
     """What the last of them came to."""
     usage: Usage = NO_USAGE
     """What failed requests used, as far as the server said so. Unusable replies are counted with the replies."""
+    pending: str = UNANSWERED
+    """Where the request under way has got to, for an ask that its time limit ends."""
+    shared: "Setbacks | None" = None
+    """Those of an equal request that this ask waited for; what it used counts there."""
 
     def note(self, event: str, usage: Usage = NO_USAGE) -> None:
         """Take one more request in."""
@@ -263,15 +274,19 @@ class _Spent:
 
 
 def _last_words(setbacks: Setbacks) -> str:
-    if not setbacks.count:
-        return "its only request was still unanswered"
-    before = "one request" if setbacks.count == 1 else f"{setbacks.count} requests"
-    return f"{before} came to nothing, the last one: it {setbacks.last}"
+    seen = setbacks if setbacks.count or setbacks.shared is None else setbacks.shared
+    if not seen.count:
+        return f"its only request {seen.pending}"
+    before = "one request" if seen.count == 1 else f"{seen.count} requests"
+    words = f"{before} came to nothing, the last one: it {seen.last}"
+    return words if seen.pending == UNANSWERED else f"{words}; the next one {seen.pending}"
 
 
 def _repair_note(previous: str, error: UnusableReplyError, model: type[BaseModel]) -> str:
+    # Half a surrogate pair cannot be sent.
+    quoted = previous[:_QUOTED_REPLY_CHARS].encode("utf-8", "replace").decode()
     return (
-        f"Your previous answer was:\n{previous[:_QUOTED_REPLY_CHARS]}\n\n"
+        f"Your previous answer was:\n{quoted}\n\n"
         f"It cannot be used: {error}\n"
         f"Answer again with one JSON object that fits this schema, and nothing else:\n{schema_text(model)}"
     )

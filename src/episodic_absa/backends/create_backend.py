@@ -1,12 +1,13 @@
 """Builds a backend from settings: the replier, the limit, the cache and the recording around it."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import ValidationError, model_validator
 
-from episodic_absa.backends.backend import RepairingBackend, Replier
+from episodic_absa.backends.backend import RepairingBackend, Replier, Request
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
@@ -15,6 +16,7 @@ from episodic_absa.backends.llm.llm_settings import LlmSettings, ModelName, Requ
 from episodic_absa.backends.providers import BACKEND_FORMS, Provider, short_form
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import ConfigError
+from episodic_absa.serialization.quoted_value import quoted
 
 EMBEDDED_MODEL: Final = "rules-1"
 
@@ -45,7 +47,7 @@ class BackboneSettings(RequestSettings):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.provider == "embedded" and self.model != EMBEDDED_MODEL:
-            raise ValueError(f"the embedded engine has one model, {EMBEDDED_MODEL}; got {self.model!r}")
+            raise ValueError(f"the embedded engine has one model, {EMBEDDED_MODEL}; got {quoted(self.model)}")
         if (self.provider == "replay") != (self.recording is not None):
             raise ValueError("provider replay needs a recording, and only replay reads one")
         if self.provider not in ("embedded", "replay") and self.model == EMBEDDED_MODEL:
@@ -61,18 +63,18 @@ def backbone_from(spec: str, *, base_url: str | None = None) -> BackboneSettings
     """Return the settings for the short form of the command line: `embedded`, `openai:MODEL`, `replay:FILE`, ..."""
     provider, _, rest = spec.partition(":")
     if provider not in get_args(Provider):
-        raise ConfigError(f"unknown backend {spec!r}; choose {BACKEND_FORMS}", key="backend")
+        raise ConfigError(f"unknown backend {quoted(spec)}; choose {BACKEND_FORMS}", key="backend")
     if provider == "embedded" and not rest:
         return BackboneSettings(base_url=base_url)
     if not rest:
         what = "a file" if provider == "replay" else "a model"
-        raise ConfigError(f"backend {spec!r} needs {what}: {short_form(provider)}", key="backend")
+        raise ConfigError(f"backend {quoted(spec)} needs {what}: {short_form(provider)}", key="backend")
     chosen: dict[str, Any] = {"recording": Path(rest)} if provider == "replay" else {"model": rest}
     try:
         return BackboneSettings.model_validate({"provider": provider, "base_url": base_url, **chosen})
     except ValidationError as error:
         message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"backend {spec!r}: {message}", key="backend") from error
+        raise ConfigError(f"backend {quoted(spec)}: {message}", key="backend") from error
 
 
 def create_backend(
@@ -84,13 +86,19 @@ def create_backend(
 ) -> RepairingBackend:
     """Return the backend for these settings. The caller that opened the cache closes it."""
     replier = _replier(backbone, concurrency)
-    drop_answers = None
+    dropping: list[CachingReplier | RecordingReplier] = []
     if isinstance(replier, LlmReplier) and cache is not None:
         replier = cached = _cached(replier, backbone, cache, share)
-        drop_answers = cached.drop
+        dropping.append(cached)
     if backbone.record is not None:
         # Outermost: a recording is complete even where the cache answered.
-        replier = RecordingReplier(replier, backbone.record)
+        replier = recorder = RecordingReplier(replier, backbone.record)
+        dropping.append(recorder)
+
+    async def drop_answers(requests: Sequence[Request]) -> None:
+        for keeper in dropping:
+            await keeper.drop(requests)
+
     max_tokens = backbone.max_tokens if backbone.provider not in ("embedded", "replay") else None
     return RepairingBackend(
         replier, total_timeout_s=backbone.total_timeout_s, max_tokens=max_tokens, drop_answers=drop_answers

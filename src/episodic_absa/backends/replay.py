@@ -10,8 +10,9 @@ import fcntl
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -64,6 +65,17 @@ class RecordingReplier(PassedOnFacts):
                 await asyncio.to_thread(self._sync)
         return reply
 
+    async def drop(self, requests: Sequence[Request]) -> None:
+        """Note that the call of these requests failed, so that what a later run is answered is recorded as well.
+
+        Until then a replay gives the answers with which it failed.
+        """
+        for request in requests:
+            key = compute_request_key(request)
+            if key in self._recorded:
+                self._write(_encoded(key, request, Reply(""), dropped=True))
+                self._recorded.discard(key)
+
     async def close(self) -> None:
         """Close the replier and the recording, which is on disk afterwards."""
         try:
@@ -92,7 +104,8 @@ class RecordingReplier(PassedOnFacts):
         torn = content[len(whole) :]
         # Only what looks like the beginning of one of our lines is cut off; anything else may be somebody's file.
         ours = torn[: len(_LINE_START)] == _LINE_START[: len(torn)]
-        recorded = set(_parsed(whole if ours else content, self._path, key="backbone.record"))
+        recording = _parsed(whole if ours else content, self._path, key="backbone.record")
+        recorded = set(recording.replies) - recording.dropped
         if torn and ours:
             os.ftruncate(self._descriptor, len(whole))
         elif torn:
@@ -145,7 +158,7 @@ class ReplayReplier:
         self.name = f"replay:{path.name}"
         self.fingerprint = hashlib.sha256(content).hexdigest()
         self._path = path
-        self._replies = _parsed(content, path, key="backbone.recording")
+        self._replies = _parsed(content, path, key="backbone.recording").replies
         # A recorded run of the embedded engine had the reader of that engine, and only with it ends the same.
         self.shares_the_reader = {reply.model for reply in self._replies.values()} == {ENGINE_NAME}
 
@@ -169,7 +182,15 @@ class ReplayReplier:
         """Nothing is open."""
 
 
-def _encoded(key: str, request: Request, reply: Reply) -> bytes:
+class _Recording(NamedTuple):
+    """What a recording holds, by key."""
+
+    replies: dict[str, Reply]
+    dropped: set[str]
+    """Keys whose reply is to be recorded again, because the call failed."""
+
+
+def _encoded(key: str, request: Request, reply: Reply, *, dropped: bool = False) -> bytes:
     ask, usage = request.ask, reply.usage
     record = RecordedReply(
         key=key,
@@ -180,23 +201,32 @@ def _encoded(key: str, request: Request, reply: Reply) -> bytes:
         text=reply.text,
         model=reply.model,
         usage=RecordedUsage(tokens_in=usage.tokens_in, tokens_out=usage.tokens_out, cost_usd=usage.cost_usd),
+        dropped=dropped,
     )
     # Half a surrogate pair has no UTF-8 form: pydantic writes it in Python mode only, and this encodes it as the JSON
     # escape that stands for it.
-    return json_line(record.model_dump()).encode("utf-8", "backslashreplace")
+    written = record.model_dump(exclude=None if dropped else {"dropped"})
+    return json_line(written).encode("utf-8", "backslashreplace")
 
 
-def _parsed(content: bytes, path: Path, *, key: str) -> dict[str, Reply]:
-    """Return the replies by key; two lines with one key must hold equal replies."""
+def _parsed(content: bytes, path: Path, *, key: str) -> _Recording:
+    """Return the replies by key; two lines with one key must hold equal replies, unless the first call failed."""
     replies: dict[str, Reply] = {}
+    dropped: set[str] = set()
     lines, torn = split_lines(content)
     for number, line in enumerate([*lines, torn] if torn else lines, start=1):
         record = _record(line, path, number, key=key)
+        if record.dropped:
+            dropped.add(record.key)
+            continue
         usage = Usage(record.usage.tokens_in, record.usage.tokens_out, record.usage.cost_usd)
         reply = Reply(record.text, usage, record.model)
-        if replies.setdefault(record.key, reply) != reply:
+        if record.key in dropped:
+            dropped.discard(record.key)
+            replies[record.key] = reply
+        elif replies.setdefault(record.key, reply) != reply:
             raise _damaged(path, number, "an earlier line answers the same request differently", key=key)
-    return replies
+    return _Recording(replies, dropped)
 
 
 def _record(line: bytes, path: Path, number: int, *, key: str) -> RecordedReply:

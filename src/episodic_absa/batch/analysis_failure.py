@@ -6,6 +6,7 @@ from typing import Final, Self
 
 from episodic_absa.errors import BackendError, ContractError, InputError, LeakageError
 from episodic_absa.schemas.absa import Sample
+from episodic_absa.serialization.redaction import redacted
 from episodic_absa.vocabulary import ErrorType
 
 INVALID_TEXT: Final = "invalid_text"
@@ -33,7 +34,7 @@ class AnalysisFailure:
     @classmethod
     def of(cls, sample: Sample, error: BackendError | ContractError | LeakageError) -> Self:
         """Return the failure of a sample."""
-        return cls(sample.uid, error_type(error), str(error))
+        return cls(sample.uid, error_type(error), redacted(str(error)))
 
 
 def failure_of_text(error: InputError) -> AnalysisFailure:

@@ -8,6 +8,8 @@ import io
 import logging
 import os
 import sys
+import traceback
+from types import TracebackType
 from typing import Annotated, NoReturn
 
 import typer
@@ -15,6 +17,7 @@ import typer
 from episodic_absa.cli.analyze.analyze_command import analyze
 from episodic_absa.cli.check.check_command import check, verify
 from episodic_absa.cli.compare.compare_command import compare
+from episodic_absa.cli.drill.drill_command import drill
 from episodic_absa.cli.feedback.feedback_command import feedback
 from episodic_absa.cli.init.init_command import init
 from episodic_absa.cli.memory.memory_commands import memory_app
@@ -25,6 +28,8 @@ from episodic_absa.cli.report.report_command import report
 from episodic_absa.cli.run.run_command import run
 from episodic_absa.cli.shared_options import AsJson, complete_version
 from episodic_absa.errors import EpisodicAbsaError
+from episodic_absa.serialization.redaction import redacted
+from episodic_absa.serialization.terminal_text import visible_text
 
 EXIT_BROKEN_PIPE = 1
 EXIT_ERROR = 2
@@ -50,6 +55,7 @@ app.command()(compare)
 app.add_typer(principles_app, name="principles")
 app.command()(feedback)
 app.add_typer(memory_app, name="memory")
+app.command()(drill)
 
 
 def main() -> None:
@@ -58,6 +64,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot encode Korean shows escapes instead of a UnicodeEncodeError.
             stream.reconfigure(errors="backslashreplace")
+    sys.excepthook = _show_bug
     try:
         try:
             app()
@@ -128,13 +135,27 @@ def _configure_logging(level: int) -> None:
     # Set, not added: a second call in the same process must not print every message twice.
     logger.handlers = [handler]
     logger.setLevel(level)
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_RedactedLines())
 
 
 class _PlainLines(logging.Formatter):
     """Formats a record as `warning: message`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {record.getMessage()}"
+        return redacted(f"{record.levelname.lower()}: {visible_text(record.getMessage())}")
+
+
+class _RedactedLines(logging.Formatter):
+    """Formats the records of other packages as they are, without credentials."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
+
+
+def _show_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print the traceback of a bug without the credentials that the messages of other packages may hold."""
+    sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
 
 
 def _fail(message: str) -> NoReturn:

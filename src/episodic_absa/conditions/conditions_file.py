@@ -14,7 +14,9 @@ from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay, advice_problem
 from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay, effort_problem
 from episodic_absa.schemas.run import Condition
-from episodic_absa.serialization.yaml_file import parse_yaml
+from episodic_absa.serialization.plain_name import name_problem
+from episodic_absa.serialization.quoted_value import listed, quoted, shortened
+from episodic_absa.serialization.yaml_file import parse_yaml, read_yaml_bytes
 from episodic_absa.vocabulary import DangerousAdvice, MemoryMode, Rules
 
 ConditionsVersion = Literal["v1_1", "v1_2", "v1_3", "v2_0"]
@@ -22,6 +24,8 @@ DEFAULT_VERSION: Final[ConditionsVersion] = "v2_0"
 
 _FILE_KEYS: Final = ("version", "dangerous_advice", "use_lexical", "conditions", "aliases")
 _MODE: Final = "memory_mode"
+_RESERVED_NAMES: Final = ("build",)
+"""The directories of the cells that build a store begin with it."""
 _OVERLAYS: Final = ("rules", "advice", "pipeline")
 _OVERLAY_MODELS: Final[Mapping[str, type[FrozenModel]]] = {"advice": AdviceOverlay, "pipeline": PipelineOverlay}
 _GIVEN_ELSEWHERE: Final = ("name", "dangerous_advice", "use_lexical", *_OVERLAYS)
@@ -59,7 +63,7 @@ class ConditionsFile:
             elsewhere = _shipped_with(name)
             hint = f"; {name} is in the shipped file {elsewhere}" if elsewhere else ""
             raise ConfigError(
-                f"unknown condition {name!r} in {self.path.name}; choose one of {', '.join(choices)}{hint}",
+                f"unknown condition {quoted(name)} in {self.path.name}; choose one of {listed(choices)}{hint}",
                 path=self.path,
                 key=key,
             )
@@ -101,7 +105,7 @@ def load_conditions(source: str | Path | None = None) -> ConditionsFile:
     """
     path = _locate(source)
     try:
-        content = path.read_bytes()
+        content = read_yaml_bytes(path)
     except OSError as error:
         raise ConfigError(
             f"cannot read the conditions file {path}: {error.strerror}; "
@@ -133,7 +137,7 @@ class MemoryBlock(NamedTuple):
             return _MEMORY_OFF
         if not isinstance(self.mode, str) or self.mode not in _MEMORY_BLOCK:
             raise ConfigError(
-                f"unknown memory.mode {self.mode!r}; choose one of {', '.join(_MEMORY_BLOCK)}", key="memory.mode"
+                f"unknown memory.mode {quoted(self.mode)}; choose one of {', '.join(_MEMORY_BLOCK)}", key="memory.mode"
             )
         return _MEMORY_BLOCK[self.mode]
 
@@ -169,7 +173,7 @@ def resolve_conditions(
         resolved = tuple(conditions_file.resolve(name, key=key) for name in conditions)
         if len({resolved_condition.name for resolved_condition in resolved}) < len(resolved):
             raise ConfigError(
-                f"experiment.conditions names a condition twice: {', '.join(conditions)}; keep one of them", key=key
+                f"experiment.conditions names a condition twice: {listed(conditions)}; keep one of them", key=key
             )
         named[key] = resolved
     if len({frozenset(chosen.name for chosen in choice) for choice in named.values()}) > 1:
@@ -183,15 +187,16 @@ def resolve_conditions(
 
 def _memory_block(block: Mapping[str, Any]) -> MemoryBlock:
     if not isinstance(block, Mapping):
-        raise ConfigError(f"memory must be a mapping with enable and mode, got {block!r}", key="memory")
+        raise ConfigError(f"memory must be a mapping with enable and mode, got {quoted(block)}", key="memory")
     for key in block:
         if key not in MemoryBlock._fields:
             raise ConfigError(
-                f"unknown key memory.{key}; choose one of {', '.join(MemoryBlock._fields)}", key=f"memory.{key}"
+                f"unknown key memory.{shortened(str(key))}; choose one of {', '.join(MemoryBlock._fields)}",
+                key=f"memory.{key}",
             )
     enable = block.get("enable")
     if not isinstance(enable, bool):
-        raise ConfigError(f"memory.enable must be true or false, got {enable!r}", key="memory.enable")
+        raise ConfigError(f"memory.enable must be true or false, got {quoted(enable)}", key="memory.enable")
     return MemoryBlock(enable, block.get("mode", MemoryBlock._field_defaults["mode"]))
 
 
@@ -215,13 +220,15 @@ class _Reader:
             if key not in top:
                 raise self._error(f"{key} is missing; add it", key)
         advice, lexical = top["dangerous_advice"], top["use_lexical"]
+        if not isinstance(top["version"], str | int | float):
+            raise self._error(f"version must be a text or a number, got {quoted(top['version'])}", "version")
         if advice not in get_args(DangerousAdvice):
             raise self._error(
-                f"dangerous_advice must be one of {', '.join(get_args(DangerousAdvice))}, got {advice!r}",
+                f"dangerous_advice must be one of {', '.join(get_args(DangerousAdvice))}, got {quoted(advice)}",
                 "dangerous_advice",
             )
         if not isinstance(lexical, bool):
-            raise self._error(f"use_lexical must be true or false, got {lexical!r}", "use_lexical")
+            raise self._error(f"use_lexical must be true or false, got {quoted(lexical)}", "use_lexical")
         conditions = {
             self._name(name, "conditions"): self._condition(name, flags, advice, lexical)
             for name, flags in self._mapping(top["conditions"], "conditions").items()
@@ -247,10 +254,12 @@ class _Reader:
                 raise self._error(f"{key}.{flag} is missing; add it", f"{key}.{flag}")
         rules = flags.get("rules", "seed")
         if rules not in get_args(Rules):
-            raise self._error(f"{key}.rules must be one of {', '.join(get_args(Rules))}, got {rules!r}", f"{key}.rules")
+            raise self._error(
+                f"{key}.rules must be one of {', '.join(get_args(Rules))}, got {quoted(rules)}", f"{key}.rules"
+            )
         for flag, value in flags.items():
             if flag != _MODE and flag not in _OVERLAYS and not isinstance(value, bool):
-                raise self._error(f"{key}.{flag} must be true or false, got {value!r}", f"{key}.{flag}")
+                raise self._error(f"{key}.{flag} must be true or false, got {quoted(value)}", f"{key}.{flag}")
         mode = flags[_MODE]
         if isinstance(mode, bool):
             raise self._error(
@@ -259,7 +268,7 @@ class _Reader:
             )
         if mode not in get_args(MemoryMode):
             raise self._error(
-                f"{key}.memory_mode must be one of {', '.join(get_args(MemoryMode))}, got {mode!r}",
+                f"{key}.memory_mode must be one of {', '.join(get_args(MemoryMode))}, got {quoted(mode)}",
                 f"{key}.memory_mode",
             )
         for overlay, model in _OVERLAY_MODELS.items():
@@ -275,7 +284,7 @@ class _Reader:
             return model.model_validate(self._mapping(overlay, key), by_name=False)
         except ValidationError as error:
             problem = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join((key, *map(str, problem["loc"])))
+            place = shortened(".".join((key, *map(str, problem["loc"]))))
             if problem["type"] == "extra_forbidden":
                 choices = ", ".join(field.alias or name for name, field in model.model_fields.items())
                 raise self._error(f"unknown key {place}; a condition may set {choices}", place) from error
@@ -288,7 +297,7 @@ class _Reader:
             if self._name(alias, "aliases") in conditions:
                 raise self._error(f"{key} hides the condition of that name; choose another alias", key)
             if not isinstance(target, str) or target not in conditions:
-                raise self._error(f"{key} points to {target!r}; choose one of {', '.join(conditions)}", key)
+                raise self._error(f"{key} points to {quoted(target)}; choose one of {listed(conditions)}", key)
         return dict(aliases)
 
     def _mapping(self, value: Any, what: str) -> dict[Any, Any]:
@@ -297,14 +306,18 @@ class _Reader:
         return value
 
     def _name(self, name: Any, where: str) -> str:
-        if not isinstance(name, str) or not name or "__" in name or "/" in name:
-            raise self._error(f'{where}: a name is text without "__" or "/", got {name!r}', where)
-        return name
+        if (problem := name_problem(name)) or name in _RESERVED_NAMES:
+            problem = problem or "is taken: the cells that build a store have it"
+            raise self._error(
+                f'{where}: a name is plain text without "__", "/" and "\\"; {quoted(name)} {problem}', where
+            )
+        return str(name)
 
     def _only_keys(self, mapping: Mapping[Any, Any], known: Sequence[str], prefix: str) -> None:
         for key in mapping:
             if key not in known:
-                raise self._error(f"unknown key {prefix}{key}; choose one of {', '.join(known)}", f"{prefix}{key}")
+                place = shortened(f"{prefix}{key}")
+                raise self._error(f"unknown key {place}; choose one of {', '.join(known)}", place)
 
     def _error(self, message: str, key: str) -> ConfigError:
         return ConfigError(f"{self.path}: {message}", path=self.path, key=key)

@@ -1,19 +1,83 @@
-"""Reads a dataset file as text or as JSON lines. An error names the file and the line."""
+"""Reads a dataset file as text or as JSON lines. An error names the file and the line and quotes no text."""
 
 import io
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
-from episodic_absa.datasets.file_encoding import NotUtf8Error, decode_text
+from episodic_absa.datasets.file_encoding import NotUtf8Error, require_utf8
 from episodic_absa.errors import DatasetError
+
+UID_KEYS: Final = ("uid", "text_id", "id")
+DEEPEST: Final = 64
+"""Levels of lists and objects within each other."""
+_LONGEST_NAME: Final = 40
+_MOST_WORDS: Final = 4
+_MOST_DIGITS: Final = 1000
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_MAYBE_HALF: Final = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 
 
 def row_error(path: Path, line: int, problem: str) -> DatasetError:
     """Return the error about one row; `problem` says what is wrong and what to do."""
     return DatasetError(f"{path}, line {line}: {problem}", path=path, line=line)
+
+
+def half_character_problem(row: Mapping[str, Any]) -> str:
+    """Return what is wrong with a row that holds half a character; it names the uid if that can be written."""
+    uid = str(next((row[key] for key in UID_KEYS if isinstance(row.get(key), str | int)), ""))
+    is_shown = 0 < len(uid) <= _LONGEST_NAME and not _HALF.search(uid)
+    which = f"the row with uid {uid!r}" if is_shown else "the row"
+    return f"{which} holds half a character (a lone surrogate), which no file can hold; write that row again"
+
+
+def has_half_character(value: Any) -> bool:
+    """Return whether a JSON value, not deeper than `DEEPEST`, holds half of a surrogate pair."""
+    strings = (value,) if isinstance(value, str) else _strings(value)
+    return any(not string.isascii() and _HALF.search(string) for string in strings)
+
+
+def kind_of(value: object) -> str:
+    """Return the kind of a JSON value in words, for messages: the value itself may be a review."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """Return the names of columns for a message. A file without a header has a review there, which is not repeated."""
+    names = list(names)
+    shown = [name for name in names if len(name) <= _LONGEST_NAME and len(name.split()) <= _MOST_WORDS]
+    longer_n = len(names) - len(shown)
+    more = [f"and {longer_n} too long for a name"] if longer_n else []
+    return ", ".join([*map(repr, shown), *more]) or "none"
+
+
+def read_int(digits: str) -> int:
+    """Return a whole number.
+
+    Raises:
+        ValueError: it has more digits than any count or id.
+    """
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a number has more than {_MOST_DIGITS} digits")
+    return int(digits)
 
 
 def read_file(path: Path) -> bytes:
@@ -24,36 +88,59 @@ def read_file(path: Path) -> bytes:
         raise DatasetError(f"cannot read {path}: {error.strerror}", path=path) from error
 
 
-def read_text_file(path: Path) -> str:
-    """Return the file as text: UTF-8 with or without a byte order mark; line ends stay as they are."""
+@contextmanager
+def open_text_file(path: Path, *, newline: str | None = "") -> Iterator[io.TextIOWrapper]:
+    """Open a UTF-8 file, with or without a byte order mark, to be read line by line.
+
+    Half a character is read as characters that `has_half_character` finds, so that its row can be named.
+
+    Args:
+        path: the file.
+        newline: as for `open`; by default line ends stay as they are.
+
+    Raises:
+        DatasetError: the file cannot be read, or is not UTF-8.
+    """
     try:
-        return decode_text(read_file(path))
+        require_utf8(path)
     except NotUtf8Error as error:
         raise row_error(path, error.line, str(error)) from error
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline=newline) as file:
+        yield file
+
+
+def read_text_file(path: Path) -> str:
+    """Return the file as text: UTF-8 with or without a byte order mark; line ends stay as they are."""
+    with open_text_file(path) as file:
+        return file.read()
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line number and the JSON object of each line that is not blank."""
     # str.splitlines would also split inside a string that holds a Unicode line separator.
-    for line, text in enumerate(io.StringIO(read_text_file(path), newline=None), start=1):
-        if text.strip():
-            yield line, _json_object(text, path, line)
+    with open_text_file(path, newline=None) as lines:
+        for line, text in enumerate(lines, start=1):
+            if text.strip():
+                yield line, _json_object(text, path, line)
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text.
+    """Return the value of a JSON text; it may hold half characters, which `has_half_character` finds.
 
     Raises:
-        ValueError: the text is not JSON, gives a key twice, or holds a number or character that no file can hold.
+        ValueError: the text is not JSON, gives a key twice, is nested too deeply, or holds too large a number.
     """
     try:
         value = json.loads(
-            text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_float=_finite_float
+            text,
+            object_pairs_hook=_unique_keys,
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
+            parse_int=read_int,
         )
     except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if "\\" in text:
-        _refuse_half_characters(value)
+        raise ValueError(f"nested more than {DEEPEST} levels deep") from None
+    _refuse_depth(value)
     return value
 
 
@@ -64,18 +151,20 @@ def _json_object(text: str, path: Path, line: int) -> dict[str, Any]:
         problem = f"not valid JSON ({error}); write one JSON object per line"
         raise row_error(path, line, problem) from error
     if not isinstance(value, dict):
-        kind = type(value).__name__
-        raise row_error(path, line, f"a JSON object is expected, got a {kind}; write one JSON object per line")
+        raise row_error(path, line, f"a JSON object is expected, got {kind_of(value)}; write one JSON object per line")
+    # Most lines hold none; the value is searched only if the line may hold one, by itself or as an escape.
+    if _MAYBE_HALF.search(text) and has_half_character(value):
+        raise row_error(path, line, half_character_problem(value))
     return value
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    mapping: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in mapping:
-            raise ValueError(f"key {key!r} is given twice")
-        mapping[key] = value
-    return mapping
+    mapping = dict(pairs)
+    if len(mapping) == len(pairs):
+        return mapping
+    keys = [key for key, _ in pairs]
+    repeated = next(key for at, key in enumerate(keys) if key in keys[:at])
+    raise ValueError(f"key {listed_names([repeated])} is given twice")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -85,13 +174,28 @@ def _refuse_constant(name: str) -> NoReturn:
 def _finite_float(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise ValueError(f"{digits} is too large a number")
+        raise ValueError("a number is too large")
     return number
 
 
-def _refuse_half_characters(value: Any) -> None:
-    # json accepts an escaped lone surrogate (\ud83d), but no file can be written with it.
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError("an escape stands for half a character") from error
+def _refuse_depth(value: Any) -> None:
+    # Level by level, not by recursion: the interpreter's own limit must not be met.
+    level, depth = [value], 0
+    while level := [part for part in level if isinstance(part, dict | list)]:
+        depth += 1
+        if depth > DEEPEST:
+            raise ValueError(f"nested more than {DEEPEST} levels deep")
+        level = [item for part in level for item in (part.values() if isinstance(part, dict) else part)]
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield every string of a JSON value that is not deeper than `DEEPEST`, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, assert_never
 
+from episodic_absa.datasets.compact_samples import CompactSamples
 from episodic_absa.datasets.dataset_file import row_error
 from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns
 from episodic_absa.datasets.nikl_absa import read_nikl_absa
@@ -38,6 +39,7 @@ def load_split(
     """
     samples: list[LabelledSample] = []
     lines: dict[str, int] = {}
+    kept = CompactSamples()
     for line, labelled in _read(path, input_format, split, text_column, gold_columns):
         uid = labelled.sample.uid
         if uid in lines:
@@ -45,7 +47,7 @@ def load_split(
                 path, line, f"uid {uid!r} is already used in line {lines[uid]}; give every text a uid of its own"
             )
         lines[uid] = line
-        samples.append(labelled)
+        samples.append(kept.compact(labelled))
     if not samples:
         raise DatasetError(f"{path} holds no text; check the file and data.input_format ({input_format})", path=path)
     return tuple(samples)

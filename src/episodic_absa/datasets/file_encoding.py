@@ -1,12 +1,41 @@
-"""Decodes a text file, and says what to do about one that is not UTF-8."""
+"""Finds the encoding of a text file, as spreadsheets and shop systems write them. A file is read in parts.
 
-from typing import Final
+Tables of `analyze` are read in any encoding. The files of an experiment must be UTF-8; the error says what they are.
+"""
 
+import codecs
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from episodic_absa.errors import DatasetError
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _EXCEL: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How an .xlsx file (a zip archive) and an old .xls file begin."""
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_BINARY_STARTS: Final = (*_EXCEL, b"%PDF", b"PAR1", b"\x1f\x8b", b"\x89PNG", b"SQLite ")
+"""Zip (Excel, Word), old Office, PDF, Parquet, gzip, PNG, SQLite."""
 _AS_UTF_8: Final = "save it as UTF-8 (in Excel: Save As, CSV UTF-8)"
-_LOOKED_AT: Final = 1000
+_BLOCK: Final = 1 << 20
+_LOOKED_AT: Final = 1 << 16
+_MOST_DAMAGED_SHARE: Final = 0.05
+"""Of the characters that are not ASCII: a file with more than this is not damaged UTF-8 but in another encoding."""
+
+
+class TextEncoding(NamedTuple):
+    """An encoding, and how many of its characters cannot be read."""
+
+    name: str
+    damaged_n: int = 0
+
+    @property
+    def errors(self) -> str:
+        """The error handler that reads the file."""
+        return "replace" if self.damaged_n else "strict"
 
 
 class NotUtf8Error(ValueError):
@@ -17,32 +46,111 @@ class NotUtf8Error(ValueError):
         self.line = line
 
 
-def decode_text(content: bytes) -> str:
-    """Return the text of a file: UTF-8 with or without a byte order mark; line ends stay as they are.
+def find_encoding(path: Path) -> TextEncoding:
+    """Return the encoding of a file.
+
+    The mark at its beginning decides; without one it is the first that fits of UTF-8, UTF-8 with half characters,
+    CP949 (Korean Windows), UTF-8 with a few damaged characters, and Latin-1, which fits always.
+
+    Raises:
+        DatasetError: the file cannot be read.
+    """
+    start = _start(path, 4)
+    for mark, name in _BOMS:
+        if start.startswith(mark):
+            return TextEncoding(name, _count(path, name)[0])
+    if b"\x00" in start:
+        name = "utf-16-le" if start[1:2] == b"\x00" else "utf-16-be"
+        return TextEncoding(name, _count(path, name)[0])
+    damaged_n, other_n = _count(path, "utf-8")
+    if not damaged_n or _bad_utf8_line(path) is None:
+        return TextEncoding("utf-8", damaged_n)
+    if _is_korean(path):
+        return TextEncoding("cp949")
+    if damaged_n <= _MOST_DAMAGED_SHARE * other_n:
+        return TextEncoding("utf-8", damaged_n)
+    return TextEncoding("latin-1")
+
+
+def refuse_binary(path: Path) -> None:
+    """Refuse a file that is no text, such as a workbook under the name of a CSV file.
+
+    Raises:
+        DatasetError: the file is no text, or cannot be read.
+    """
+    start = _start(path, _LOOKED_AT)
+    # UTF-16 writes ASCII letters with a zero each; other encodings write none, and no text holds two in one place.
+    may_be_utf16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 0 in start[:4]
+    pairs = zip(start[0::2], start[1::2], strict=False)
+    has_stray_zeros = (0, 0) in pairs if may_be_utf16 else 0 in start
+    if has_stray_zeros or start.startswith(_BINARY_STARTS):
+        raise DatasetError(f"{path} is no text file; open it in its program and save it as .csv or .xlsx", path=path)
+
+
+def require_utf8(path: Path) -> None:
+    """Refuse a file that is not UTF-8, with or without a byte order mark. Half characters pass: their row is refused.
 
     Raises:
         NotUtf8Error: the file is not UTF-8.
+        DatasetError: the file cannot be read.
     """
-    if content.startswith(_EXCEL):
+    start = _start(path, 1000)
+    if start.startswith(_EXCEL):
         raise NotUtf8Error("an Excel file, not text; open it, choose Save As, CSV UTF-8, and name the new file")
-    beginning = content[:_LOOKED_AT]
-    if content.startswith(_UTF_16) or beginning.count(0) > len(beginning) / 4:
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or start.count(0) > len(start) / 4:
         raise NotUtf8Error(f"UTF-16 (Excel calls it Unicode Text), not UTF-8; {_AS_UTF_8}")
+    line = _bad_utf8_line(path)
+    if line is None:
+        return
+    if _is_korean(path):
+        command = "`iconv -f cp949 -t utf-8 OLD > NEW`"
+        raise NotUtf8Error(f"not UTF-8 but cp949 (Korean Windows); {_AS_UTF_8}, or run {command}", line)
+    raise NotUtf8Error(f"not UTF-8; {_AS_UTF_8}", line)
+
+
+def _start(path: Path, length: int) -> bytes:
     try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        if _is_korean(content):
-            command = "`iconv -f cp949 -t utf-8 OLD > NEW`"
-            raise NotUtf8Error(f"not UTF-8 but cp949 (Korean Windows); {_AS_UTF_8}, or run {command}", line) from None
-        raise NotUtf8Error(f"not UTF-8; {_AS_UTF_8}", line) from None
+        with path.open("rb") as file:
+            return file.read(length)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error.strerror}", path=path) from error
 
 
-def _is_korean(content: bytes) -> bool:
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            yield block
+
+
+def _count(path: Path, name: str) -> tuple[int, int]:
+    """Return how many characters are damaged, and how many are not ASCII."""
+    damaged_n = other_n = 0
+    for text in codecs.iterdecode(_blocks(path), name, errors="replace"):
+        if not text.isascii():
+            damaged_n += text.count("\N{REPLACEMENT CHARACTER}")
+            other_n += sum(character > "\x7f" for character in text)
+    return damaged_n, other_n
+
+
+def _bad_utf8_line(path: Path) -> int | None:
+    """Return the first line that is not UTF-8, half characters apart; None if there is none."""
+    with path.open("rb") as file:
+        for line, content in enumerate(file, start=1):
+            try:
+                content.decode("utf-8", "surrogatepass")
+            except UnicodeDecodeError:
+                return line
+    return None
+
+
+def _is_korean(path: Path) -> bool:
     """Return whether the file reads as cp949 and nearly all its characters beyond ASCII are then Hangul."""
+    hangul_n = other_n = 0
     try:
-        text = content.decode("cp949")
+        for text in codecs.iterdecode(_blocks(path), "cp949"):
+            beyond = [character for character in text if not character.isascii()]
+            other_n += len(beyond)
+            hangul_n += sum("가" <= character <= "힣" for character in beyond)
     except UnicodeDecodeError:
         return False
-    beyond = [character for character in text if not character.isascii()]
-    return sum("가" <= character <= "힣" for character in beyond) > len(beyond) / 2
+    return hangul_n > other_n / 2

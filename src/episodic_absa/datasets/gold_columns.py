@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.datasets.dataset_file import parse_json, row_error
+from episodic_absa.datasets.dataset_file import has_half_character, listed_names, parse_json, row_error
 from episodic_absa.datasets.gold_files import (
     Annotation,
     build_gold_tuple,
@@ -75,7 +75,7 @@ def split_gold(
     yield from (_single if columns.aspect is None else _joined)(noted(), columns, path, text_column, problems)
     missing = [name for name in columns.names if name not in present]
     if columns.are_required and missing and present:
-        listed = ", ".join(map(repr, present))
+        listed = listed_names(present)
         raise row_error(path, 1, f"there is no column {missing[0]!r} (found: {listed}); correct its name under eval")
 
 
@@ -136,6 +136,8 @@ def read_gold_cell(value: Any, column: str, path: Path, line: int) -> Annotation
                 value = parse_json(value)
             except ValueError as error:
                 raise row_error(path, line, f"column {column!r} is not valid JSON ({error}); {_FORM}") from error
+            if has_half_character(value):
+                raise row_error(path, line, f"column {column!r} holds half a character; {_FORM}")
     if value is None or value == "":
         return None
     if isinstance(value, str):

@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.datasets.dataset_file import read_json_lines, row_error
+from episodic_absa.datasets.dataset_file import UID_KEYS, kind_of, listed_names, read_json_lines, row_error
 from episodic_absa.datasets.row_problems import RowProblems
 from episodic_absa.errors import DatasetError
 from episodic_absa.language import nearest_occurrence, read_polarity
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
 
-UID_KEYS: Final = ("uid", "text_id", "id")
 _TUPLE_KEYS: Final = frozenset({"aspect_ref", "aspect_term", "polarity", "span"})
 
 
@@ -84,7 +83,7 @@ def _annotated(labelled: LabelledSample, annotation: Annotation) -> LabelledSamp
 def read_uid(value: Any, key: str, path: Path, line: int) -> str:
     """Return a uid as text; the file may write it as a string or a whole number."""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise row_error(path, line, f"{key} must be a string or a whole number, got {value!r}")
+        raise row_error(path, line, f"{key} must be a string or a whole number, got {kind_of(value)}")
     return tidy(str(value))
 
 
@@ -96,7 +95,7 @@ def tidy(value: str) -> str:
 def read_gold_tuples(value: Any, path: Path, line: int) -> Annotation:
     """Return the annotation of a `gold_tuples` value."""
     if not isinstance(value, list):
-        raise row_error(path, line, f"gold_tuples must be a list of objects, got {value!r}")
+        raise row_error(path, line, f"gold_tuples must be a list of objects, got {kind_of(value)}")
     tuples = tuple(_read_gold_tuple(entry, path, line) for entry in value)
     return Annotation(tuples, odd_polarities(entry.get("polarity") for entry in value))
 
@@ -148,14 +147,15 @@ def _composed_start(term: str, span: Span, text: str) -> int | None:
 
 def _read_gold_tuple(value: Any, path: Path, line: int) -> GoldTuple:
     if not isinstance(value, dict):
-        raise row_error(path, line, f"a gold tuple must be an object, got {value!r}")
+        raise row_error(path, line, f"a gold tuple must be an object, got {kind_of(value)}")
     unknown = sorted(value.keys() - _TUPLE_KEYS)
     if unknown or "aspect_term" not in value:
-        problem = f"a gold tuple has the unknown key {unknown[0]!r}" if unknown else "a gold tuple has no aspect_term"
+        names = listed_names(unknown[:1])
+        problem = f"a gold tuple has the unknown key {names}" if unknown else "a gold tuple has no aspect_term"
         raise row_error(path, line, f"{problem}; write aspect_term ('' if implicit), polarity, aspect_ref, span")
     for key in ("aspect_term", "polarity", "aspect_ref"):
         if not isinstance(value.get(key), str | None):
-            raise row_error(path, line, f"{key} of a gold tuple must be a string or null, got {value[key]!r}")
+            raise row_error(path, line, f"{key} of a gold tuple must be a string or null, got {kind_of(value[key])}")
     return build_gold_tuple(
         value["aspect_term"] or "",
         value.get("polarity"),
@@ -171,7 +171,7 @@ def _read_span(value: Any, path: Path, line: int) -> Span | None:
         span = span_or_none(value["start"], value["end"])
         if span is not None:
             return span
-    raise row_error(path, line, f"a span must be {{start, end}} with 0 <= start < end, got {value!r}")
+    raise row_error(path, line, "a span must be {start, end} with 0 <= start < end; correct it or remove it")
 
 
 def span_or_none(start: Any, end: Any) -> Span | None:

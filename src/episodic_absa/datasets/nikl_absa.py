@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from episodic_absa.datasets.dataset_file import read_json_lines, row_error
+from episodic_absa.datasets.dataset_file import kind_of, read_json_lines, row_error
 from episodic_absa.datasets.gold_files import Annotation, build_gold_tuple, odd_polarities, span_or_none
 from episodic_absa.datasets.tabular_files import Place, sample_of_row
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
@@ -24,13 +24,14 @@ def read_nikl_absa(path: Path, split: Split) -> Iterator[tuple[int, LabelledSamp
 
 def _read_annotation(annotation: Any, path: Path, line: int) -> Annotation:
     if not isinstance(annotation, list):
-        raise row_error(path, line, f"annotation must be a list of {_FORM}, got {annotation!r}")
-    tuples = tuple(_read_opinion(opinion, path, line) for opinion in annotation)
+        raise row_error(path, line, f"annotation must be a list of {_FORM}, got {kind_of(annotation)}")
+    numbered = enumerate(annotation, start=1)
+    tuples = tuple(_read_opinion(opinion, number, path, line) for number, opinion in numbered)
     return Annotation(tuples, odd_polarities(polarity for _, _, polarity in annotation))
 
 
-def _read_opinion(opinion: Any, path: Path, line: int) -> GoldTuple:
+def _read_opinion(opinion: Any, number: int, path: Path, line: int) -> GoldTuple:
     match opinion:
         case [str(category), [str() | None as term, int(start), int(end)], str() | None as polarity]:
             return build_gold_tuple(term or "", polarity, aspect_ref=category, span=span_or_none(start, end))
-    raise row_error(path, line, f"an annotation must be {_FORM}, got {opinion!r}")
+    raise row_error(path, line, f"an annotation must be {_FORM}; number {number} is not")

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
-from episodic_absa.datasets.dataset_file import row_error
+from episodic_absa.datasets.dataset_file import read_int, row_error
 from episodic_absa.datasets.gold_files import build_gold_tuple, ground_tuples, odd_polarities, span_or_none, tidy
 from episodic_absa.datasets.tabular_files import Place, readable_text
 from episodic_absa.datasets.xml_tree import XmlNode, read_xml
@@ -129,6 +129,7 @@ def _offset(node: XmlNode, name: str, path: Path) -> int | None:
     digits = node.attributes.get(name)
     if digits is None:
         return None
-    if not (digits.isascii() and digits.isdigit()):
-        raise row_error(path, node.line, f"{name} of <{node.tag}> must be a whole number, got {digits!r}")
-    return int(digits)
+    try:
+        return read_int(digits) if digits.isascii() and digits.isdigit() else int("")
+    except ValueError:
+        raise row_error(path, node.line, f"{name} of <{node.tag}> must be a whole number") from None

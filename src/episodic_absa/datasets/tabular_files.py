@@ -1,13 +1,20 @@
 """Reads CSV and JSONL files with one text per row. Unknown columns become metadata."""
 
 import csv
-import io
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.datasets.dataset_file import read_json_lines, read_text_file, row_error
+from episodic_absa.datasets.dataset_file import (
+    half_character_problem,
+    has_half_character,
+    kind_of,
+    listed_names,
+    open_text_file,
+    read_json_lines,
+    row_error,
+)
 from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns, split_gold
 from episodic_absa.datasets.gold_files import Annotation, ground_tuples, read_gold_tuples, read_uid, tidy
 from episodic_absa.datasets.row_problems import RowProblems
@@ -15,6 +22,7 @@ from episodic_absa.errors import DatasetError
 from episodic_absa.language.counted_noun import counted
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.serialization.csv_text import unprotected_cell
 from episodic_absa.vocabulary import Split
 
 _UID: Final = ("uid", "id")
@@ -22,6 +30,8 @@ _LANGUAGE: Final = ("language_code", "lang", "language")
 _DOMAIN: Final = ("domain_id", "domain")
 _CASE_TYPE: Final = ("case_type", "type")
 _SEPARATORS: Final = (",", ";", "\t")
+_LONGEST_FIELD: Final = 1 << 24
+"""Characters; the csv module's own limit is 131,072. Without one, a quote that is not closed takes all memory."""
 
 
 class Place(NamedTuple):
@@ -56,9 +66,14 @@ def read_csv(
 
 def _named_cells(path: Path, text_column: str, problems: RowProblems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line of each row, and its cells by the names of their columns."""
-    content = read_text_file(path)
-    # newline="" keeps line ends as they are: inside quotes they belong to the text.
-    rows = csv_rows(path, io.StringIO(content, newline=""), delimiter=separator_of(content, text_column))
+    with open_text_file(path) as lines:
+        rows = csv_rows(path, lines, delimiter=separator_of(path, text_column))
+        yield from _under_header(path, rows, text_column, problems)
+
+
+def _under_header(
+    path: Path, rows: Iterator[tuple[int, list[str]]], text_column: str, problems: RowProblems
+) -> Iterator[tuple[int, dict[str, Any]]]:
     header_line, header = next(rows, (1, []))
     columns = [tidy(name) for name in header]
     repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
@@ -71,7 +86,11 @@ def _named_cells(path: Path, text_column: str, problems: RowProblems) -> Iterato
             width = f"{counted(len(cells), 'cell')} under {counted(len(columns), 'column')}"
             problems.note(row_error(path, line, f"{width}; put text that contains commas into quotes"))
             continue
-        yield line, dict(zip(columns, cells, strict=True))
+        row: dict[str, Any] = dict(zip(columns, cells, strict=True))
+        if has_half_character("\0".join(cells)):
+            problems.note(row_error(path, line, half_character_problem(row)))
+            continue
+        yield line, row
 
 
 def read_jsonl(
@@ -93,23 +112,25 @@ def read_jsonl(
     problems.raise_any()
 
 
-def separator_of(content: str, text_column: str) -> str:
+def separator_of(path: Path, text_column: str) -> str:
     """Return what separates the columns of a CSV file: a comma, or what some spreadsheets write, `;` or a tab.
 
     The header decides: the first separator under which it names the text's column, else the one that gives the most
     columns.
     """
-    headers = {separator: _header_cells(content, separator) for separator in _SEPARATORS}
+    headers = {separator: _header_cells(path, separator) for separator in _SEPARATORS}
     named = (separator for separator, header in headers.items() if text_column in header)
     return next(named, max(headers, key=lambda separator: len(headers[separator])))
 
 
-def _header_cells(content: str, separator: str) -> list[str]:
-    lines = (line for line in io.StringIO(content, newline="") if line.strip())
-    try:
-        return [tidy(name) for name in next(csv.reader(lines, delimiter=separator), [])]
-    except csv.Error:
-        return []
+def _header_cells(path: Path, separator: str) -> list[str]:
+    # Only the header is read, so that the encoding of the whole file is not checked again.
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        lines = (line for line in file if line.strip())
+        try:
+            return [tidy(name) for name in next(csv.reader(lines, delimiter=separator), [])]
+        except csv.Error:
+            return []
 
 
 def sample_of_row(
@@ -160,19 +181,23 @@ def readable_text(text: str | None, path: Path, line: int) -> str:
 
 def csv_rows(path: Path, lines: Iterable[str], *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the cells of each row that is not blank, the header included."""
+    # The limit belongs to the whole process; it is only ever raised.
+    csv.field_size_limit(max(_LONGEST_FIELD, csv.field_size_limit()))
     reader = csv.reader(lines, strict=True, delimiter=delimiter)
     while True:
         line = reader.line_num + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            problem = f"the row that begins here is not valid CSV ({error}); write a quote inside quotes twice"
+            is_endless = "field limit" in str(error)
+            why = f"a field has more than {_LONGEST_FIELD:,} characters" if is_endless else str(error)
+            problem = f"the row that begins here is not valid CSV ({why}); write a quote inside quotes twice"
             raise row_error(path, line, problem) from error
         if cells is None:
             return
         # A spreadsheet writes rows of commas after its last row.
         if any(cell.strip() for cell in cells):
-            yield line, cells
+            yield line, [unprotected_cell(cell) for cell in cells]
 
 
 def _read_text(rest: dict[str, Any], place: Place, text_column: str) -> str:
@@ -181,7 +206,7 @@ def _read_text(rest: dict[str, Any], place: Place, text_column: str) -> str:
         raise row_error(path, line, _no_text(text_column, list(rest), "key"))
     text = rest.pop(text_column)
     if not isinstance(text, str | None):
-        raise row_error(path, line, f"{text_column} must be a string, got {text!r}; quote it")
+        raise row_error(path, line, f"{text_column} must be a string, got {kind_of(text)}; quote it")
     return readable_text(text, path, line)
 
 
@@ -196,11 +221,11 @@ def _take(rest: dict[str, Any], names: tuple[str, ...], place: Place) -> str | N
             rest.pop(name, None)
         elif taken is None:
             if names is not _UID and not isinstance(value, str):
-                raise row_error(path, line, f"{name} must be a string, got {value!r}; quote it")
+                raise row_error(path, line, f"{name} must be a string, got {kind_of(value)}; quote it")
             taken = read_uid(rest.pop(name), name, path, line)
     return taken
 
 
 def _no_text(text_column: str, present: list[str], kind: str) -> str:
-    names = ", ".join(map(repr, present)) or "none"
+    names = listed_names(present)
     return f"there is no {kind} {text_column!r} (found: {names}); name the {kind} of the text in data.text_column"

@@ -19,15 +19,35 @@ def checked_review(text: object) -> str:
         raise InputError(_other_type(text), argument="text")
     if not any(character.isprintable() and not character.isspace() for character in text):
         raise InputError("the review is empty; give some text to analyse", argument="text")
+    _refuse_half_character(text, "the review", "text")
+    return text
+
+
+def checked_name(name: object, argument: str) -> str:
+    """Return the value of an argument that names a review or its domain.
+
+    Raises:
+        InputError: it is not a string, or holds half of a surrogate pair.
+
+    Example:
+        >>> checked_name("r1", "uid")
+        'r1'
+    """
+    if not isinstance(name, str):
+        raise InputError(f"{argument} must be a string, got {type(name).__name__}", argument=argument)
+    _refuse_half_character(name, argument, argument)
+    return name
+
+
+def _refuse_half_character(text: str, what: str, argument: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(
-            f"the review holds half of a surrogate pair at character {error.start + 1}, which no encoding can write; "
+            f"{what} holds half of a surrogate pair at character {error.start + 1}, which no encoding can write; "
             "repair it with text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')",
-            argument="text",
+            argument=argument,
         ) from None
-    return text
 
 
 def _other_type(value: object) -> str:

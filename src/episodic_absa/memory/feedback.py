@@ -1,15 +1,18 @@
 """A person's verdict on the result of one sample: checked, then written to the store. It is no label and no text."""
 
-import mmap
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, get_args
 
 from episodic_absa.errors import InputError
 from episodic_absa.language import norm
 from episodic_absa.memory.episodes.leak_guard import stored_term
+from episodic_absa.memory.store.line_search import bad_line_at, search_lines
 from episodic_absa.memory.store.memory_store import MemoryStore
-from episodic_absa.schemas.memory_v1_2 import StoreLine, TallyV1_2, VerdictV1_2, validated_line
+from episodic_absa.memory.store.store_line import parse_line
+from episodic_absa.schemas.memory_v1_2 import StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Verdict
 
@@ -100,14 +103,7 @@ def _terms_of(path: Path, uid: str) -> frozenset[str]:
 def _lines_of(path: Path, uid: str) -> Iterator[StoreLine]:
     """Yield the lines of one sample. The others are searched, not parsed."""
     # Unescaped quotes cannot stand inside a JSON string, so a match is the key with its value.
-    wanted = b'"source_id":' + canonical_json(uid).encode()
-    if not path.exists() or not path.stat().st_size:
-        return
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        place = content.find(wanted)
-        while place >= 0:
-            start, end = content.rfind(b"\n", 0, place) + 1, content.find(b"\n", place)
-            if end < 0:
-                return
-            yield validated_line(content[start:end])
-            place = content.find(wanted, end)
+    wanted = re.compile(re.escape(b'"source_id":' + canonical_json(uid).encode()))
+    if path.exists():
+        for offset, body in search_lines(path, wanted):
+            yield parse_line(body, partial(bad_line_at, path, offset))

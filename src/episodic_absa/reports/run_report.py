@@ -20,7 +20,7 @@ from episodic_absa.reports.data.report_data import (
 )
 from episodic_absa.reports.data.report_errors import error_rows, group_tables
 from episodic_absa.reports.data.report_facts import cell_state, condition_cards, has_orders, orphan_state, run_facts
-from episodic_absa.reports.data.report_integrity import integrity_of
+from episodic_absa.reports.data.report_integrity import certificate_of, integrity_of
 from episodic_absa.reports.data.report_memory import (
     growth_panels,
     impact_rows,
@@ -157,6 +157,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
         impact=impact_rows(groups, cards),
         latency=latency_rows(by_condition, cards),
         integrity=integrity_of(run),
+        certificate=certificate_of(run),
         explorer=_explorer(run.by_condition or groups, samples, _first_pair(comparisons, groups)),
         with_text=with_text,
     )

@@ -31,6 +31,7 @@ from episodic_absa.runs.run_directory import MANIFEST, Redo, Resumed, RunDirecto
 from episodic_absa.schemas.run_files.journal_line import CommittedSample
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_meta import RunMeta, Speculation
+from episodic_absa.serialization.redaction import redacted
 
 logger = logging.getLogger("episodic_absa.runs")
 
@@ -292,7 +293,7 @@ class _CellRun:
             return
         gold = self._labelled[index].gold
         if isinstance(outcome, SampleFailure):
-            self._progress.causes.append(str(outcome.error))
+            self._progress.causes.append(redacted(str(outcome.error)))
             empty_slot = orchestrator.empty_slot_without_debate()
             records = self._records.of_failure(outcome, index, gold=gold, empty_slot=empty_slot)
         else:

@@ -26,6 +26,7 @@ from episodic_absa.schemas.run_files.journal_line import (
 )
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_meta import RunMeta
+from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import (
     PRIVATE_FILE,
@@ -152,6 +153,9 @@ class RunDirectory:
         sizes = {name: last.offsets[name] if last else 0 for name in COMMITTED_FILES}
         sizes[JOURNAL] = journal.size_at(covered)
         surplus = [name for name, size in sizes.items() if self._files.open(name, size)]
+        if changes_store and self._store is not None:
+            # The journal says what the store holds. Whoever restored it as an error asked left an end that is newer.
+            forget_end(self._store)
         if changes_store or self._owns_store:
             is_cut = self._cut_store(last.store_size if last else None, {entry.uid for entry in entries[covered:]})
             surplus += [self._store.name] if is_cut and self._store is not None else []
@@ -180,6 +184,7 @@ class RunDirectory:
                 )
             self._note_store_start(start, is_copied=True)
             with writing(self._store):
+                forget_end(self._store)
                 copy_privately(start, self._store)
         elif self._owns_store:
             self._store.unlink(missing_ok=True)

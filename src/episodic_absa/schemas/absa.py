@@ -57,6 +57,14 @@ class Sample(FrozenModel):
     def _normalised(cls, text: str) -> str:
         return unicodedata.normalize("NFC", text)
 
+    @field_validator("language_code", "domain_id", "case_type")
+    @classmethod
+    def _writable(cls, name: str | None) -> str | None:
+        # pydantic checks this of strings with a length only.
+        if name is not None and any("\ud800" <= character <= "\udfff" for character in name):
+            raise ValueError("half of a surrogate pair, which no file can hold")
+        return name
+
 
 class Span(FrozenModel):
     """Characters [start, end) of the NFC-normalised text."""

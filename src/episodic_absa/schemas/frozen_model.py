@@ -12,7 +12,8 @@ _LONGEST_VALUE: Final = 40
 class FrozenModel(BaseModel):
     """A value that cannot change and cannot carry an undeclared field."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    # An error names the field and not its value, which may be a review.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
 
     def __repr__(self) -> str:
         """Return the fields; of a large value only their outlines, so that a notebook stays readable."""

@@ -6,6 +6,7 @@ that is the order of a canonical line.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -23,6 +24,8 @@ from episodic_absa.schemas.memory_v1_1 import (
     ProvenanceV1_1,
     StageSnapshotV1_1,
 )
+from episodic_absa.serialization.sealed_content import SealedContent, read_sealed_lines
+from episodic_absa.serialization.sealed_lines import SealChain
 from episodic_absa.vocabulary import (
     ActionTaken,
     ChangeKind,
@@ -105,12 +108,15 @@ AnyEpisode = EpisodicMemoryEntryV1_1 | EpisodicMemoryEntryV1_2
 CountedLine = TallyV1_2 | VerdictV1_2
 """A line of a store that only counts: nothing is retrieved from it."""
 StoreLine = AnyEpisode | CountedLine
+STORE_HEADER: Final = b'{"format":"episodic_absa.store","schema_version":"1.2"}'
+"""The first line of a store, without its seal, whatever the rules of its episodes."""
 
 # Quotes inside a JSON string are escaped, so a match is a key with its value. No episode has such a pair.
 _COUNTED_KIND = re.compile(rb'"kind":\s*"(tally|verdict)"')
 # An episode of 1.1 holds this version nowhere; in one of 1.2 only the parts are of 1.1.
 _VERSION_1_2 = re.compile(rb'"schema_version":\s*"1\.2"')
 _EPISODE_START: Final = b'{"action_taken":'
+_HEADER_START: Final = b'{"format":"episodic_absa.store"'
 _validate_1_1 = EpisodicMemoryEntryV1_1.__pydantic_validator__.validate_json
 _validate_1_2 = EpisodicMemoryEntryV1_2.__pydantic_validator__.validate_json
 _validate_tally = TallyV1_2.__pydantic_validator__.validate_json
@@ -119,11 +125,26 @@ _validate_verdict = VerdictV1_2.__pydantic_validator__.validate_json
 
 def is_episode_line(line: bytes) -> bool:
     """Return whether a line of a store is meant as an episode. The line is not parsed."""
-    return line.startswith(_EPISODE_START) or _COUNTED_KIND.search(line) is None
+    return line.startswith(_EPISODE_START) or (_COUNTED_KIND.search(line) is None and not is_header_line(line))
+
+
+def is_header_line(line: bytes) -> bool:
+    """Return whether a line is meant as the header of a store, of this or another version."""
+    return line.startswith(_HEADER_START)
+
+
+def store_chain() -> SealChain:
+    """Return what follows the lines of a store file from its first line on."""
+    return SealChain(STORE_HEADER)
+
+
+def read_store_lines(lines: Sequence[bytes]) -> SealedContent[StoreLine]:
+    """Return the lines of a store file with their values; a broken or bad line has a problem instead."""
+    return read_sealed_lines(lines, STORE_HEADER, validated_line)
 
 
 def validated_episode(line: bytes) -> AnyEpisode:
-    """Return the episode of a line, in the version that the line names.
+    """Return the episode of a line without its seal, in the version that the line names.
 
     Raises:
         ValidationError: the line is no episode.
@@ -134,7 +155,7 @@ def validated_episode(line: bytes) -> AnyEpisode:
 
 
 def validated_line(line: bytes) -> StoreLine:
-    """Return the value of a line of a store.
+    """Return the value of a line of a store, given without its seal.
 
     Raises:
         ValidationError: the line is none of the three kinds.

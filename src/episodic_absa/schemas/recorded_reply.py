@@ -32,3 +32,5 @@ class RecordedReply(FrozenModel):
     """As the model wrote it, half surrogate pairs included."""
     model: str
     usage: RecordedUsage
+    dropped: bool = False
+    """Whether the call of the earlier answer with this key failed: a later line may answer otherwise. Without text."""

@@ -5,6 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from episodic_absa.serialization.redaction import redacted_value
+
 _encode = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False
 ).encode
@@ -20,10 +22,13 @@ def canonical_json(value: Any) -> str:
 
 
 def indented_json(value: Any) -> str:
-    """Render a small file that people read: sorted keys, indented, a line feed at the end. Floats are not rounded."""
+    """Render a document that people read: sorted keys, indented, a line feed at the end. Floats are not rounded.
+
+    Manifests and all other documents about a run pass through here: credentials are taken out of every text.
+    """
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2) + "\n"
+    return json.dumps(redacted_value(value), ensure_ascii=False, sort_keys=True, indent=2) + "\n"
 
 
 def _rounded(value: Any) -> Any:

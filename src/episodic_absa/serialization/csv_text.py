@@ -1,16 +1,20 @@
-"""CSV as this system writes it: equal values give equal bytes, whatever the platform."""
+"""CSV as this system writes it: equal values give equal bytes, and no cell is a formula to a spreadsheet."""
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.serialization.drafts import draft_of
 from episodic_absa.serialization.durable_file import open_privately, why_not_written
 
 _DECIMALS = 6
+_FORMULA: Final = re.compile(r"'*\s*[=+\-@＝＋－＠].|'*[\t\r\n].", re.DOTALL)
+_PROTECTED: Final = re.compile(rf"'(?:{_FORMULA.pattern})", re.DOTALL)
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, quote_text: bool = False) -> str:
@@ -18,14 +22,34 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, quote_text
 
     Args:
         header: the names of the columns.
-        rows: values; floats are rounded to 6 decimals, a flag is true or false.
+        rows: values; floats are rounded to 6 decimals, a flag is true or false, and text passes `safe_cell`.
         quote_text: put every field that is not a number in quotes, for words that users wrote.
     """
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if quote_text else csv.QUOTE_MINIMAL)
-    writer.writerow(header)
+    writer.writerow(map(safe_cell, header))
     writer.writerows([_field(value) for value in row] for row in rows)
     return stream.getvalue()
+
+
+def safe_cell(cell: str) -> str:
+    """Return a cell with an apostrophe before what a spreadsheet would execute; a number stays a number.
+
+    Example:
+        >>> [safe_cell(cell) for cell in ("=1+1", "-0.5", "-", "good", "'=1")]
+        ["'=1+1", '-0.5', '-', 'good', "''=1"]
+    """
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def unprotected_cell(cell: str) -> str:
+    """Return a cell as it was before `safe_cell`: our own readers take the apostrophe off again.
+
+    Example:
+        >>> [unprotected_cell(cell) for cell in ("'=1+1", "'good'", "''=1")]
+        ['=1+1', "'good'", "'=1"]
+    """
+    return cell[1:] if cell.startswith("'") and _PROTECTED.match(cell) else cell
 
 
 def number_text(value: float | None) -> str:
@@ -65,4 +89,6 @@ def _field(value: Any) -> Any:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        return safe_cell(value)
     return round(value, _DECIMALS) + 0.0 if isinstance(value, float) else value

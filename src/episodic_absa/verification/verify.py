@@ -12,12 +12,14 @@ from episodic_absa.runs.config.recorded_experiment import recorded_problem
 from episodic_absa.runs.question import added_parts, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import require_directory
-from episodic_absa.runs.reading.verified_files import CELL_MARK, cell_hashes, grid_hashes
+from episodic_absa.runs.reading.verified_files import CELL_MARK, CERTIFICATE, cell_hashes, certificate_hash, grid_hashes
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.repetition import Repetition
+from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.check_result import CheckResult
+from episodic_absa.verification.certificate.certificate_file import check_certificate, read_certificate
 from episodic_absa.verification.checks.arm_checks import ARM_CHECKS
 from episodic_absa.verification.checks.count_checks import COUNT_CHECKS
 from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
@@ -62,6 +64,8 @@ class Verified(FrozenModel):
     """The cells that are not finished, by their name; of the others nothing is missing."""
     exploratory: tuple[str, ...] = ()
     """What of a grid was added after its question was fixed; that no question was fixed, if that is so."""
+    certificate: Certificate | None = None
+    """The leakage certificate, if it was asked for."""
 
     @property
     def failures(self) -> tuple[tuple[str, CheckResult], ...]:
@@ -70,24 +74,40 @@ class Verified(FrozenModel):
         return tuple((name, result) for name, results in named for result in results if result.result == "fail")
 
 
-def verify(path: Path) -> Verified:
-    """Verify a cell's directory, or every cell of a grid's directory and the grid; write integrity.json into each."""
+def verify(path: Path, *, with_certificate: bool = False) -> Verified:
+    """Verify a cell's directory, or every cell of a grid's directory and the grid; write integrity.json into each.
+
+    Args:
+        path: the directory of a cell or of a grid.
+        with_certificate: also run the leakage probes and write certificate.json into this directory. If the file is
+            already there, it is checked in any case.
+    """
     require_directory(path)
     if _is_cell(path):
         alone = CellFiles(path)
-        return Verified(cells={path.resolve().name: _verify_cell(alone)}, unfinished=_unfinished([alone]))
+        alone_results = {path.resolve().name: _verify_cell(alone, with_certificate=with_certificate)}
+        issued = read_certificate(path) if with_certificate else None
+        return Verified(cells=alone_results, unfinished=_unfinished([alone]), certificate=issued)
     cells = [CellFiles(folder) for folder in sorted(path.iterdir()) if _is_cell(folder) or CELL_MARK in folder.name]
     if not cells:
         raise RunDirectoryError(
             f"{path} holds neither {MANIFEST} nor the directories of cells; name a directory that a run wrote",
             path=path,
         )
-    seen = files_seen(grid_hashes(path))
+    hashes = grid_hashes(path)
     verified = {cell.path.name: _verify_cell(cell) for cell in cells}
     readable = [cell for cell in cells if not _manifest_problem(cell)]
-    grid = (*(_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items()), seen)
+    results = [_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items()]
+    results += _certificate_results(path, readable, with_certificate=with_certificate)
+    grid = (*results, files_seen(hashes | certificate_hash(path)))
     write_results(path, grid)
-    return Verified(cells=verified, grid=grid, unfinished=_unfinished(readable), exploratory=_exploratory(path))
+    return Verified(
+        cells=verified,
+        grid=grid,
+        unfinished=_unfinished(readable),
+        exploratory=_exploratory(path),
+        certificate=read_certificate(path) if with_certificate else None,
+    )
 
 
 def check_never_shown_agree(cells: Sequence[CellFiles]) -> Findings:
@@ -181,14 +201,23 @@ def _manifest_problem(cell: CellFiles) -> str:
     return cell.manifest_problem if cell.manifest is None else recorded_problem(cell.manifest)
 
 
-def _verify_cell(cell: CellFiles) -> tuple[CheckResult, ...]:
+def _certificate_results(
+    directory: Path, cells: Sequence[CellFiles], *, with_certificate: bool
+) -> Iterator[CheckResult]:
+    """Yield the check of the certificate, if one is asked for or stands in the directory."""
+    if with_certificate or (directory / CERTIFICATE).exists():
+        yield _run("certificate", partial(check_certificate, directory, cells, is_issued=with_certificate))
+
+
+def _verify_cell(cell: CellFiles, *, with_certificate: bool = False) -> tuple[CheckResult, ...]:
     # Hashed before anything is read, so that a change in the meantime shows as a change.
-    seen = files_seen(cell_hashes(cell.path))
+    hashes = cell_hashes(cell.path)
     problem = _manifest_problem(cell)
     results = [_run("manifest", lambda: iter([problem or None]))]
     if not problem:
         results += [_run(name, partial(check, cell)) for name, check in _CELL_CHECKS.items()]
-    results.append(seen)
+        results += _certificate_results(cell.path, [cell], with_certificate=with_certificate)
+    results.append(files_seen(hashes | certificate_hash(cell.path)))
     write_results(cell.path, results)
     return tuple(results)
 

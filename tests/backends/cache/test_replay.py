@@ -295,3 +295,20 @@ def test_every_text_and_cost_is_replayed_as_it_was(tmp_path: Path, text: str, pr
     assert record(path, [make_request(user=prompt)], ScriptedReplier(answer=sent)) == [sent]
     path.read_text(encoding="utf-8")
     assert asyncio.run(ask_all(ReplayReplier(path), [make_request(user=prompt)])) == [sent]
+
+
+def test_what_a_later_run_is_answered_after_a_failed_call_replaces_the_recorded_answers(tmp_path: Path) -> None:
+    path, requests = tmp_path / "r.jsonl", [make_request(), make_request(user="other")]
+
+    async def fail(replier: RecordingReplier) -> None:
+        for request in requests:
+            await replier.reply(request)
+        await replier.drop(requests[:1])
+        await replier.close()
+
+    asyncio.run(fail(RecordingReplier(ScriptedReplier(answer=Reply("bad")), path)))
+    assert [reply.text for reply in asyncio.run(ask_all(ReplayReplier(path), requests))] == ["bad", "bad"]
+    record(path, requests, ScriptedReplier(answer=Reply("good")))
+    assert [reply.text for reply in asyncio.run(ask_all(ReplayReplier(path), requests))] == ["good", "bad"]
+    record(path, requests, ScriptedReplier(answer=Reply("third")))
+    assert path.read_text("utf-8").count("third") == 0

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from tests.backends.llm.loopback_model import LoopbackModel, answer
 
 from episodic_absa.backends.backend import Ask, Prompt, Request
@@ -117,9 +118,57 @@ def test_what_is_no_address_is_refused(given: str) -> None:
         LlmReplier(make_settings(base_url=given))
 
 
-def test_credentials_in_an_address_are_not_shown() -> None:
-    connection = open_connection(make_settings(base_url="http://me:hidden@127.0.0.1:1/v1"))
-    assert connection.shown_url == "http://127.0.0.1:1/v1"
+# CHECKLIST 261
+@pytest.mark.parametrize(
+    ("address", "variable"),
+    [
+        ("http://me:hidden-word@127.0.0.1:1/v1", "OPENAI_BASE_URL"),
+        ("http://hidden-word@127.0.0.1:1/v1", "OPENAI_BASE_URL"),
+        ("http://me:hidden-word/@127.0.0.1:1/v1", "OPENAI_BASE_URL"),
+        ("http://127.0.0.1:1/v1?api-version=2&api_key=hidden-word", "OPENAI_API_KEY"),
+    ],
+)
+def test_a_credential_in_the_address_of_the_settings_is_refused_and_not_repeated(address: str, variable: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        make_settings(base_url=address)
+    assert variable in str(caught.value)
+    assert "hidden" not in str(caught.value)
+
+
+# CHECKLIST 261
+def test_the_environment_may_hold_a_login_which_no_address_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:hid%40den/word@127.0.0.1:1/v1")
+    connection = open_connection(make_settings(base_url=None))
+    assert connection.shown_url == connection.base_url == "http://127.0.0.1:1/v1"
+    assert connection.secrets[-1] == "hid@den/word"
+    assert "word" not in repr(connection)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1?key=hidden-word")
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY") as caught:
+        open_connection(make_settings(base_url=None))
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://[::1/v1", "http://h:99999/v1", "http://h\x01/v1", "me:hidden-word@h/v1"])
+def test_an_address_that_cannot_be_one_is_refused_without_a_traceback(address: str) -> None:
+    with pytest.raises(ConfigError, match="not an address") as caught:
+        open_connection(make_settings(base_url=address))
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["foo://me:hidden-word@h:1", "http://me:hidden-word@h:port"])
+def test_a_proxy_that_cannot_be_used_is_an_error_without_its_password(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(ConfigError, match="ALL_PROXY") as caught:
+        open_connection(make_settings(base_url="http://llm.example/v1"))
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_key_that_no_header_can_carry_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-열쇠")
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        open_connection(make_settings())
 
 
 @pytest.mark.parametrize(("provider", "module"), [("anthropic", "anthropic"), ("google", "google.genai.types")])

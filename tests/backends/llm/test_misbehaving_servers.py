@@ -5,6 +5,8 @@ import gzip
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -13,17 +15,20 @@ from tests.backends.llm.loopback_model import HANG_UP, Behaviour, Entry, Loopbac
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.backend import Answer, Ask, Prompt, RepairingBackend, Request
 from episodic_absa.backends.cache.caching_replier import CachingReplier
+from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError, Usage
 from episodic_absa.runs.request_counts import CountingCache
 from episodic_absa.schemas.answers import AteAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.slim_answers import TermsAnswer
 
 SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
 REVIEW = "The screen is great, and the battery lasts for days."
 LOGIN = page("<html><title>Sign in\n here</title><script>var a = {}</script></html>")
 DEEP = b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 LONG = b'{"choices": [' + b" " * 3_000_000
+MANY = b'{"choices": [' + b"{}," * 6_000 + b"{}]}"
 T = TypeVar("T")
 
 
@@ -83,8 +88,16 @@ def packed(body: bytes) -> Behaviour:
         (page('{"choices": ["x"]}'), "sent an API response that cannot be read"),
         (page('{"choices": [{"index": ' + "9" * 5000 + "}]}"), "sent a body that is not a JSON object (status 200)"),
         (Behaviour(b'{"choices": "\xff\xfe'), "sent a body that is not a JSON object (status 200)"),
+        (Behaviour(MANY), "sent JSON of more than 5,000 objects and lists (status 200)"),
+        (Behaviour(status=304), "answered with status 304"),
+        (Behaviour(b"\0\1", headers={"Content-Encoding": "gzip"}), "sent a body that cannot be decompressed"),
+        (Behaviour(b"{", missing_bytes=1), "hung up in the middle of its answer"),
+        (HANG_UP, "hung up without an answer"),
     ],
-    ids=["page", "empty", "no choices", "error", "deep", "deep 503", "endless", "packed", "odd", "digits", "bytes"],
+    ids=[
+        *("page", "empty", "no choices", "error", "deep", "deep 503", "endless", "packed", "odd", "digits", "bytes"),
+        *("parts", "304", "not packed", "half", "gone"),
+    ],
 )
 def test_what_no_model_sent_is_retried_and_is_never_an_attempt_nor_part_of_a_prompt(odd: Behaviour, event: str) -> None:
     with LoopbackModel(odd, answer(SCREEN)) as server:
@@ -154,6 +167,37 @@ def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_follo
 
 
 # CHECKLIST 266
+@pytest.mark.parametrize(
+    ("place", "event", "request_n"),
+    [
+        ("http:///x", "redirects to another host", 1),  # the HTTP client completes it to port 80
+        ("//other.invalid/v1", "redirects to another host", 1),
+        ("javascript:0", "redirects to another host", 1),
+        ("http://[::1", "redirects to an address that cannot be read", 1),
+        ("/v1/chat/completions", "redirects in a circle", 12),
+    ],
+)
+def test_no_way_of_writing_an_address_leads_elsewhere_and_a_circle_is_named(
+    place: str, event: str, request_n: int
+) -> None:
+    error, server = failed(Behaviour(status=307, headers={"Location": place}))
+    assert (server.count, str(error).startswith(f"openai:m {event}")) == (request_n, True), str(error)
+
+
+def test_a_server_leaves_no_cookie_behind_and_its_encoding_is_not_obeyed() -> None:
+    body = "가-bbbb".encode()
+    odd = Behaviour(body, status=500, headers={"Content-Type": "text/plain; charset=punycode", "Set-Cookie": "a=b"})
+    error, server = failed(odd, max_retries=1)
+    assert "answered with status 500: 가-bbbb (after 1 retry)" in str(error)
+    assert "cookie" not in server.headers[1]
+
+
+def test_the_message_of_a_server_steers_no_terminal() -> None:
+    error, _ = failed(failure(400, "no\x1b[2J\u202e\ud800 more"))
+    assert str(error) == "openai:m answered with status 400: no [2J more"
+
+
+# CHECKLIST 266
 def test_a_wish_to_wait_beyond_the_time_left_fails_at_once_with_its_cause() -> None:
     error, server = failed(failure(429, "slow down", Retry_After="3600"), total_timeout_s=60)
     assert isinstance(error, BackendUnavailableError)
@@ -197,7 +241,13 @@ def test_the_usage_of_failed_requests_is_counted_but_is_no_part_of_the_answer() 
     stopped = json.loads(answer(None, tokens=(90, 1)).body)
     stopped["choices"][0]["finish_reason"] = "content_filter"
     filtered = Behaviour(json.dumps(stopped).encode())
-    for script, tokens in (([filtered], (90, 1)), ([paid], (140, 6)), ([answer("no"), paid], (150, 11))):
+    odd = json.loads(answer(SCREEN, tokens=(7, 2)).body)
+    odd["choices"][0]["message"] = None
+    unreadable = Behaviour(json.dumps(odd).encode())
+    for script, tokens in (
+        *(([filtered], (90, 1)), ([paid], (140, 6)), ([answer("no"), paid], (150, 11))),
+        ([unreadable], (14, 4)),
+    ):
         error, _ = failed(*script, max_retries=1)
         assert (error.usage.tokens_in, error.usage.tokens_out) == tokens
 
@@ -238,6 +288,90 @@ def test_a_local_server_that_has_answered_before_is_worth_a_retry() -> None:
     server = LoopbackModel(Behaviour(answer(SCREEN).body, headers={"Connection": "close"}))
     server.__enter__()
     assert "(after 2 retries)" in run(twice, server.base_url, max_retries=2)
+
+
+# CHECKLIST 265
+def test_what_no_file_can_hold_ends_no_run(tmp_path: Path) -> None:
+    async def kept(replier: LlmReplier) -> tuple[Usage, str]:
+        with CountingCache(tmp_path / "cache.sqlite") as cache:
+            keeping = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            reply = await keeping.reply(Request(make_ask()))
+            return reply.usage, reply.model
+
+    body = json.loads(answer(SCREEN, tokens=(2**63, 1)).body)
+    with LoopbackModel(Behaviour(json.dumps({**body, "model": "\ud800"}).encode())) as server:
+        assert run(kept, server.base_url) == (Usage(cost_usd=None), "m")
+
+
+# CHECKLIST 265
+def test_half_a_character_in_an_answer_is_no_failure_of_the_transport() -> None:
+    error, server = failed(answer("\ud800 no"))
+    assert "did not answer the question" in str(error)
+    assert "Your previous answer was:\n? no" in server.bodies[1]["messages"][1]["content"]
+    assert parse_reply('{"terms": ["scr\\ud800een"]}', TermsAnswer).terms == ("scr?een",)
+
+
+# CHECKLIST 266
+def test_a_question_that_waits_lets_others_pass() -> None:
+    def by_text(body: dict[str, Any]) -> Behaviour:
+        is_first = "first" in body["messages"][1]["content"]
+        return failure(429, "slow down", Retry_After="50") if is_first else answer(SCREEN)
+
+    async def both(replier: LlmReplier) -> int:
+        limited = LimitedBackend(RepairingBackend(replier, total_timeout_s=100), 1)
+        first = replace(make_ask(), prompt=Prompt("ate", "List the aspects.", "first"))
+        waiting = [asyncio.create_task(limited.answer(first)) for _ in range(3)]
+        await asyncio.sleep(0)
+        attempts = (await limited.answer(make_ask())).attempts
+        for task in waiting:
+            task.cancel()
+        await asyncio.wait(waiting)
+        return attempts
+
+    with LoopbackModel(by_text) as server:
+        assert run(both, server.base_url) == 1
+    assert server.count == 4
+
+
+# CHECKLIST 265
+def test_who_waits_for_an_equal_request_fails_with_its_cause() -> None:
+    async def both(replier: LlmReplier) -> list[str]:
+        with CountingCache.in_memory() as cache:
+            kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
+            backend = RepairingBackend(kept, total_timeout_s=0.5)
+            asks = [backend.answer(make_ask()) for _ in range(3)]
+            return [str(error) for error in await asyncio.gather(*asks, return_exceptions=True)]
+
+    with LoopbackModel(failure(503, "loading the model"), answer(SCREEN, delay_s=20)) as server:
+        messages = run(both, server.base_url)
+    for message in messages:
+        assert "one request came to nothing, the last one: it answered with status 503" in message
+
+
+def test_a_request_that_ends_halfway_says_how_far_it_came() -> None:
+    slow = answer(SCREEN, drip_s=5)
+    error, _ = failed(slow, timeout_s=0.3, max_retries=0)
+    assert str(error).startswith("openai:m did not finish its answer within 0.3 s: it sent ")
+    assert "bytes of an answer (status 200)" in str(error)
+    error, _ = failed(slow, total_timeout_s=0.3)
+    assert "its only request had only sent " in str(error)
+
+
+def test_a_question_that_got_no_place_says_so() -> None:
+    async def both(base_url: str) -> str:
+        replier = LlmReplier(LlmSettings(provider="openai", model="m", base_url=base_url), asyncio.Semaphore(1))
+        waiting = asyncio.create_task(replier.reply(Request(make_ask())))
+        await asyncio.sleep(0)
+        with pytest.raises(BackendUnavailableError) as caught:
+            await RepairingBackend(replier, total_timeout_s=0.1).answer(make_ask())
+        waiting.cancel()
+        await replier.close()
+        return str(caught.value)
+
+    with LoopbackModel(answer(SCREEN, delay_s=20)) as server:
+        assert "its only request still waited for a free place (experiment.concurrency)" in asyncio.run(
+            both(server.base_url)
+        )
 
 
 def test_the_total_limit_names_what_came_last() -> None:

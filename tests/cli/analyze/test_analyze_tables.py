@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 import resource
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from episodic_absa.cli import main
 from episodic_absa.cli.analyze.analysed_rows import AnalysedRow
 from episodic_absa.cli.analyze.file_run import Target
 from episodic_absa.cli.analyze.review_input import read_input
+from episodic_absa.datasets.tables import open_review_table
 from episodic_absa.errors import ConfigError
 
 README = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
@@ -25,6 +27,9 @@ REVIEWS = (
     ("3", "-5 off", "방은 깨끗했지만 직원이 불친절했어요"),
     ("4", "p", "The battery lasts long, but the screen is too dark."),
 )
+
+
+_HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
 class Done:
@@ -175,7 +180,7 @@ def test_files_of_other_kinds_are_refused_and_a_list_in_json_is_read(folder: Pat
         ("zip.csv",): "zip.csv is no text file; open it in its program",
         ("zeros.csv",): "zeros.csv is no text file",
         ("object.json",): "object.json holds no list; write a list of objects or of strings",
-        ("number.json",): "number.json, item 2: an object or a string is expected, got a int",
+        ("number.json",): "number.json, item 2: an object or a string is expected, got a number",
         ("--file", "page.html", "--summary", "page.html"): "--summary page.html is the file of the reviews",
     }.items():
         done = Done(*arguments)
@@ -283,3 +288,38 @@ def test_what_cannot_be_obeyed_is_said_before_anything_is_analysed(
     assert done.code == 2
     assert words in " ".join(done.err.split())
     assert sorted(path.name for path in folder.iterdir()) == ["reviews.csv"]
+
+
+HOSTILE = (
+    "The food\x1b[31m was \x9b2Jgreat\x85.",
+    "The \u202efood\u202c was \u2066great\u2069.",
+    "=HYPERLINK(1) The food was great",
+    "The food\u2028 was great \u200b\ufeff </script>.",
+    "The " + "a" * 100_000 + " was great, but the food was bad.",
+)
+
+
+def test_no_review_steers_a_terminal_or_a_spreadsheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"re\u202eview": text, "@id": f"-{number}+1"} for number, text in enumerate(HOSTILE)]
+    (tmp_path / "hostile.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    column = ("--text-column", "re\u202eview")
+
+    printed = Done("hostile.jsonl", *column, "--json")
+    assert not _HIDDEN.search(printed.out + printed.err)
+    lines = [json.loads(line) for line in printed.out.splitlines()]
+    assert [(line["text"], line["columns"]) for line in lines] == [
+        (row["re\u202eview"], {"@id": row["@id"]}) for row in rows
+    ]
+
+    page = Done("hostile.jsonl", *column, "--explain")
+    assert not _HIDDEN.search(page.out + page.err)
+    assert "The \\u202efood\\u202c was" in page.out
+    assert "… (100,000 characters)" in page.out
+    assert len(page.out) < 200_000
+
+    assert Done("hostile.jsonl", *column, "--out", "results.csv").code == 0
+    written = rows_of(tmp_path / "results.csv")
+    assert [row["'@id"] for row in written] == [f"'{row['@id']}" for row in rows]
+    read = open_review_table(tmp_path / "results.csv", text_column="re\u202eview")
+    assert [(row.text, row.cells["@id"]) for row in read] == [(row["re\u202eview"], row["@id"]) for row in rows]

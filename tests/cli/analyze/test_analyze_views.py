@@ -154,9 +154,9 @@ def test_evidence_of_an_added_judgement_nobody_quotes_is_empty() -> None:
 def test_the_explanation_leaves_nothing_out() -> None:
     page = told(explanation_view(analysed()))
     for words in (
-        "camera[bold]�[2J� semantic_hallucination",
+        "camera[bold]\\x1b[2J\\u202e semantic_hallucination",
         "unmatched lens",
-        "r1 EVIDENCE_GAP high “but” 24:27 [bold]�[2J�",
+        "r1 EVIDENCE_GAP high “but” 24:27 [bold]\\x1b[2J\\u202e",
         "DROP_ASPECT zoom it is blurred",
         "suggests ± mixed, confidence 0.50; consistency 0.40",
         "set_polarity 0.80 screen → - negative “[red]dark[/red]”",
@@ -164,10 +164,10 @@ def test_the_explanation_leaves_nothing_out() -> None:
         "judge set_polarity screen → - negative",
         "screen - negative “dark”",
         "sentence ± mixed “lasts long”",
-        "unresolved whose sound [bold]�[2J�",
+        "unresolved whose sound [bold]\\x1b[2J\\u202e",
         "chg_001 battery keep it is there",
         "chg_002 battery ✓ reduce_confidence long is vague",
-        "chg_003 zoom ✗ no_matching_sentiment flip_polarity [bold]�[2J�no such thing",
+        "chg_003 zoom ✗ no_matching_sentiment flip_polarity [bold]\\x1b[2J\\u202eno such thing",
         "resolved r1",
         "✗ proposal DROP_ASPECT zoom no_matching_aspect",
         "✓ atsa_review reduce_confidence battery chg_002",
@@ -221,7 +221,7 @@ def test_under_v2_each_change_is_shown_with_its_decision_and_its_witnesses() -> 
         "for EPM “dark” against Stage2 “lasts long” (at home)",
         "chg_002 flip screen + positive → - negative ✓ adopted",
         "for EPM “[red]dark[/red]” (at home) judge “dark” (at home)",
-        "chg_003 add zoom[bold]�[2J� - negative ✗ not_in_text (the text does not hold the term)",
+        "chg_003 add zoom[bold]\\x1b[2J\\u202e - negative ✗ not_in_text (the text does not hold the term)",
     ):
         assert words in changes
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.agents import builders
+from tests.stored_lines import entries_of
 from tests.warm_python import plain_environment
 
 from episodic_absa import Analyzer, ConfigError, InputError, MemoryStore
@@ -55,7 +56,8 @@ def test_a_verdict_beats_the_reader_changes_nothing_when_repeated_and_holds_no_l
         episode = only_episode(opened)
         assert (episode.outcome, episode.outcome_by) == ("confirmed", "person")
         assert give_feedback(opened, "u2", "wrong").is_new
-    added = [json.loads(line) for line in store.read_bytes().removeprefix(before).splitlines()]
+    assert store.read_bytes().startswith(before)
+    added = [json.loads(line) for line in entries_of(store)[before.count(b"\n") - 1 :]]
     assert [(line["source_id"], line["aspect"], line["verdict"]) for line in added] == [
         ("u1", None, "wrong"),
         ("u1", "service", "right"),

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.stored_lines import entries_of, rewrite
+
 from episodic_absa.memory import MemoryStore
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -11,9 +13,11 @@ MakeStore = Callable[..., Path]
 
 
 def damaged(store: Path) -> Path:
-    """Put a bad line second, write the third in another form, and leave an unfinished end."""
-    first, second, third = store.read_bytes().splitlines(keepends=True)
-    store.write_bytes(first + b'{"gold":1}\n' + second.replace(b'":', b'": ') + third + b'{"torn')
+    """Put a bad line behind the first episode, write the next in another form, and leave an unfinished end."""
+    first, second, third = entries_of(store)
+    rewrite(store, [first, second.replace(b'":', b'": '), third])
+    header, first, *others = store.read_bytes().splitlines(keepends=True)
+    store.write_bytes(header + first + b'{"gold":1}\n' + b"".join(others) + b'{"torn')
     return store
 
 
@@ -30,8 +34,8 @@ def test_the_check_lists_bad_lines_and_remarks_and_names_the_repair(cli: Cli, ma
     done = cli("memory", "check", "--store", store)
     assert done.returncode == 1
     assert "not sound: 1 bad line beside 3 episodes" in done.stdout
-    assert "bad  line 2  " in done.stdout
-    assert "remark  line 3  not in canonical form" in done.stdout
+    assert "bad  line 3  " in done.stdout
+    assert "remark  line 4  not in canonical form" in done.stdout
     assert "6 bytes of an unfinished line" in done.stdout
     assert f"episodic-absa memory repair --store {store}" in done.stdout
     assert store.read_bytes() == before
@@ -42,20 +46,26 @@ def test_the_check_prints_the_same_as_json(cli: Cli, make_store: MakeStore) -> N
     assert done.returncode == 1
     told = json.loads(done.stdout)
     assert told["is_sound"] is False
-    assert [bad["line"] for bad in told["bad_lines"]] == [2]
-    assert [remark["line"] for remark in told["remarks"]] == [3]
+    assert [bad["line"] for bad in told["bad_lines"]] == [3]
+    assert [remark["line"] for remark in told["remarks"]] == [4]
     assert (told["episode_n"], told["torn_bytes"]) == (3, 6)
     assert told["repair_command"].startswith("episodic-absa memory repair")
 
 
-def test_a_file_that_is_not_a_store_is_questioned_before_a_repair_is_named(cli: Cli, tmp_path: Path) -> None:
+# CHECKLIST 258
+def test_a_file_that_is_no_store_is_refused_by_every_command_and_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
     notes = tmp_path / "notes.md"
     notes.write_text("# Notes\n\nNothing that a store would hold.\n", encoding="utf-8")
-    assert "No line is an episode: check the path." in cli("memory", "check", "--store", notes).stdout
-    for command in (("list",), ("stats",), ("compact",)):
-        done = cli("memory", *command, "--store", notes)
+    commands: list[tuple[str | Path, ...]] = [
+        *(("memory", name, "--store", notes) for name in ("check", "list", "repair")),
+        ("analyze", "The room was clean.", "--condition", "C2", "--store", notes),
+    ]
+    for command in commands:
+        done = cli(*command)
         assert done.returncode == 2
-        assert "The file holds no episode: check the path." in done.stderr
+        assert "is no store" in done.stderr
+    assert notes.read_text(encoding="utf-8") == "# Notes\n\nNothing that a store would hold.\n"
+    assert list(tmp_path.iterdir()) == [notes]
 
 
 def test_a_store_with_many_bad_lines_is_not_listed_in_full(cli: Cli, make_store: MakeStore) -> None:
@@ -73,7 +83,7 @@ def test_the_repair_moves_bad_lines_and_says_where(cli: Cli, make_store: MakeSto
     assert done.returncode == 0
     assert "repaired" in done.stdout
     assert "3 episodes kept" in done.stdout
-    assert "moved  line 2" in done.stdout
+    assert "moved  line 3" in done.stdout
     assert f"1 bad line now in {store}.rejected.jsonl" in done.stdout
     assert f"6 bytes of an unfinished line now in {store}.torn" in done.stdout
     assert Path(f"{store}.rejected.jsonl").read_bytes() == b'{"gold":1}\n'

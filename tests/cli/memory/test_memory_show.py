@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
+from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.memory import load_catalogue
 
@@ -47,7 +48,7 @@ def test_korean_lines_end_where_english_lines_end(cli: Cli, make_store: MakeStor
 
 def test_a_principle_that_left_the_catalogue_is_shown_as_stored(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=1)
-    store.write_bytes(store.read_bytes().replace(b"P-NEG-02", b"P-OLD-99"))
+    rewrite(store, [line.replace(b"P-NEG-02", b"P-OLD-99") for line in entries_of(store)])
     shown = cli("memory", "show", 1, "--store", store).stdout
     assert "P-OLD-99" in shown
     assert "the present catalogue has no such principle" in shown
@@ -70,7 +71,7 @@ def test_a_malformed_id_is_bad_usage(cli: Cli, make_store: MakeStore, written: s
 
 def test_an_id_is_not_found_inside_a_longer_one(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=1)
-    store.write_bytes(store.read_bytes().replace(b"epi_000001", b"epi_1000001"))
+    rewrite(store, [line.replace(b"epi_000001", b"epi_1000001") for line in entries_of(store)])
     assert cli("memory", "show", 1, "--store", store).returncode == 1
     assert cli("memory", "show", 1000001, "--store", store).returncode == 0
 

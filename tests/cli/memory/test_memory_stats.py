@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.stored_lines import entries_of, rewrite
+
 from episodic_absa.memory import MemoryStore
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -47,8 +49,8 @@ def test_the_page_shows_the_same_numbers(cli: Cli, make_store: MakeStore) -> Non
 
 def test_pruned_episodes_are_in_the_file_but_not_live(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=1)
-    line = store.read_bytes()
-    store.write_bytes(b"".join(line.replace(b"epi_000001", b"epi_%06d" % n) for n in range(1, 5003)))
+    (line,) = entries_of(store)
+    rewrite(store, [line.replace(b"epi_000001", b"epi_%06d" % n) for n in range(1, 5003)])
     told = stats(cli, store)
     assert (told["live_n"], told["in_file_n"]) == (5000, 5002)
     assert (told["first_id"], told["last_id"]) == ("epi_000001", "epi_005002")

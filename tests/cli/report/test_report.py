@@ -86,7 +86,7 @@ def test_long_work_tells_its_steps_on_plain_lines(
         while "red" not in told:
             time.sleep(0.01)
             told += capsys.readouterr().err
-    assert set(told.splitlines()) <= {"report: ...", "report: page of \ufffd[31mred ..."}
+    assert set(told.splitlines()) <= {"report: ...", "report: page of \\x1b[31mred ..."}
 
 
 def test_a_directory_that_no_run_wrote_is_refused_on_one_line(cli: Cli, tmp_path: Path) -> None:

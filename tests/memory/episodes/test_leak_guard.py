@@ -237,6 +237,19 @@ def test_a_uid_that_repeats_the_text_is_a_leak() -> None:
         refuse_text_runs(draft(language="ko", source_id=text), text, "ko")
 
 
+@pytest.mark.parametrize("uid", ["order-2026-000117", "a/b/c/d/e/f/g.txt", "리뷰-2026-000117"])
+def test_a_review_may_name_its_own_uid(uid: str) -> None:
+    for language in ("ko", "en", "other"):
+        refuse_text_runs(
+            draft(language="ko", source_id=uid), f"{uid} 주문한 음식은 맛있었지만 배송은 느렸어요.", language
+        )
+
+
+def test_a_uid_without_white_space_that_is_most_of_the_review_is_a_leak() -> None:
+    with pytest.raises(LeakageError):
+        refuse_text_runs(draft(language="ko", source_id="배송이빨라서마음에들어요"), "배송이빨라서마음에들어요!", "ko")
+
+
 # CHECKLIST 163
 @pytest.mark.parametrize("language", ["ko", "en", "other"])
 def test_aspect_terms_are_no_leak(language: Language) -> None:

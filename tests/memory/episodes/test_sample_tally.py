@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.stored_lines import entries_of
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import LeakageError
@@ -54,7 +55,7 @@ def write(
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+    return [json.loads(line) for line in entries_of(path)]
 
 
 def test_plain_samples_leave_a_tally_and_others_an_episode_with_its_tally(tmp_path: Path) -> None:

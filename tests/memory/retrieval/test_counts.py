@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.stored_lines import entries_of
 
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.retrieval.experience_counts import MIN_DECIDED, Experience, ExperienceCounts
@@ -68,7 +69,7 @@ def tally(source: str, *terms: str, language: Language = "en") -> TallyV1_2:
 
 def recounted(path: Path, query: InputSignatureV1_1, kind: ChangeKind, exclude: str | None) -> Experience | None:
     """Return the experience by a scan over the lines of a file, in the words of SPEC2 8."""
-    lines = [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+    lines = [json.loads(line) for line in entries_of(path)]
     verdicts = {(v["source_id"], v["aspect"]): v["verdict"] for v in lines if v.get("kind") == "verdict"}
     cases: list[tuple[dict[str, Any], str]] = []
     for line in lines:
@@ -105,7 +106,7 @@ def recounted(path: Path, query: InputSignatureV1_1, kind: ChangeKind, exclude: 
 
 
 def recounted_familiarity(path: Path, term: str, exclude: str | None) -> Familiarity:
-    lines = [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+    lines = [json.loads(line) for line in entries_of(path)]
     first = {line["source_id"]: line["terms"] for line in reversed(lines) if line.get("kind") == "tally"}
     first.pop(exclude, None)
     return Familiarity(sum(term in terms for terms in first.values()), len(first))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.stored_lines import entries_of
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
@@ -309,7 +310,7 @@ def test_retrieval_equals_a_full_scan_while_two_processes_append(tmp_path: Path)
             assert asked_of(loaded, query) == full_scan(everything, query)
             sizes.add(len(everything))
         assert [child.wait() for child in children] == [0, 0]
-        whole = [EpisodicMemoryEntryV1_1.model_validate_json(line) for line in path.read_bytes().splitlines()]
+        whole = [EpisodicMemoryEntryV1_1.model_validate_json(line) for line in entries_of(path)]
         assert len(whole) == 300
         assert list(store.load()) == whole[-40:]
         assert asked_of(store.load(), query) == full_scan(whole[-40:], query)

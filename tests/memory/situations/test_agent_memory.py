@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.stored_lines import entries_of
 
 from episodic_absa import Advice, AgentMemory, Analyzer, InputError, MemoryStore, MemoryStoreError, Situation
 from episodic_absa.language import find_polarity_word
@@ -93,7 +94,8 @@ def test_a_situation_is_read_off_a_text_and_keeps_nothing_of_it(memory: AgentMem
     memory.remember(situation, "kept", "unclear", case_id="r1")
     stored = (tmp_path / "store.jsonl").read_text("utf-8")
     assert not [word for word in ("battery", "screen", "bright") if word in stored]
-    snapshots = json.loads(stored)["stage_snapshot"].values()
+    (episode,) = map(json.loads, entries_of(tmp_path / "store.jsonl"))
+    snapshots = episode["stage_snapshot"].values()
     assert all(snapshot["polarities"] == {} and snapshot["aspects_norm"] == [] for snapshot in snapshots)
 
 
@@ -173,7 +175,9 @@ def test_what_cannot_be_remembered_is_refused_and_nothing_is_written(
 
 
 def test_a_damaged_store_is_told_with_its_line(memory: AgentMemory, tmp_path: Path) -> None:
-    (tmp_path / "store.jsonl").write_text("not an episode\n")
+    memory.remember(NEGATED, "changed", "better")
+    with open(tmp_path / "store.jsonl", "a") as file:
+        file.write("not an episode\n")
     with pytest.raises(MemoryStoreError) as caught:
         memory.recall(NEGATED)
-    assert caught.value.line == 1
+    assert caught.value.line == 3

@@ -39,13 +39,6 @@ def test_lines_that_are_not_consumed_are_not_parsed(store: Path) -> None:
     assert "Run `episodic-absa memory repair --store " in str(caught.value)
 
 
-def test_a_file_without_any_episode_is_questioned_before_a_repair_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "notes.md"
-    path.write_bytes(b"# Notes\n")
-    with pytest.raises(MemoryStoreError, match="The file holds no episode: check the path"):
-        next(newest_episodes(path))
-
-
 def test_an_unfinished_end_is_not_an_episode(store: Path) -> None:
     with open(store, "ab") as file:
         file.write(b'{"episode_id":"epi_000004"')

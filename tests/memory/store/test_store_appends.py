@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.stored_lines import entries_of
 
 from episodic_absa.errors import EpisodicAbsaError, LeakageError
 from episodic_absa.memory import MemoryStore
@@ -38,9 +39,8 @@ def names_in(folder: Path) -> list[str]:
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    raw = path.read_bytes()
-    assert raw.endswith(b"\n")
-    return [json.loads(line) for line in raw[:-1].split(b"\n")]
+    assert path.read_bytes().endswith(b"\n")
+    return [json.loads(line) for line in entries_of(path)]
 
 
 # CHECKLIST 31
@@ -247,9 +247,9 @@ def test_every_line_is_canonical_json_of_the_entry_and_obeys_the_shipped_schema(
         in_memory = list(store.load())
     with MemoryStore(path) as again:
         read_back = list(again.load())
-    raw = path.read_bytes()
-    assert raw.count(b"\n") == len(made)
-    for line, entry, given_draft in zip(raw.split(b"\n"), returned, made, strict=False):
+    lines = entries_of(path)
+    assert len(lines) == len(made) == path.read_bytes().count(b"\n") - 1
+    for line, entry, given_draft in zip(lines, returned, made, strict=True):
         value = json.loads(line.decode("utf-8"))
         validator.validate(value)
         assert json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode() == line

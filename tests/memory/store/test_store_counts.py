@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.stored_lines import entries_of, rewrite, sealed
 
 from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
@@ -14,6 +15,7 @@ from episodic_absa.memory.store.store_maintenance import check_store, compact_st
 from episodic_absa.memory.store.store_statistics import compute_store_statistics
 from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
+from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.durable_file import DurableFile
 
 BASE: dict[str, Any] = json.loads(Path(__file__).parents[1].joinpath("episode.json").read_text(encoding="utf-8"))
@@ -64,9 +66,10 @@ def test_episode_and_tally_of_a_sample_are_one_write(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "store.jsonl", open_file=Watched) as store:
         entry = store.append(draft("u1"), tally=tally("u1", "room"))
         assert store.load()[0] == entry
-    assert [written.count(b"\n") for written in writes] == [2]
-    assert writes[0].endswith(
-        b'\n{"kind":"tally","language":"en","schema_version":"1.2","source_id":"u1","terms":["room"]}\n'
+    # The first append brings the header with it.
+    assert [written.count(b"\n") for written in writes] == [3]
+    assert entries_of(tmp_path / "store.jsonl")[1] == (
+        b'{"kind":"tally","language":"en","schema_version":"1.2","source_id":"u1","terms":["room"]}'
     )
 
 
@@ -100,16 +103,16 @@ def test_compacting_keeps_what_counts_and_the_sequence_of_ids(mixed: Path) -> No
 
 
 def test_a_bad_tally_is_named_by_its_line_and_a_repair_moves_it_away(mixed: Path) -> None:
-    lines = mixed.read_bytes().splitlines(keepends=True)
+    lines = entries_of(mixed)
     bad = lines[0].replace(b'"language":"en"', b'"language":"fr"')
     long_term = lines[0].replace(b'"room"', b'"a term that is much too long"').replace(b"plain", b"other")
-    mixed.write_bytes(b"".join([*lines[:3], bad, long_term, *lines[3:]]))
-    with pytest.raises(MemoryStoreError, match=r"line 4: language") as caught:
+    rewrite(mixed, [*lines[:3], bad, long_term, *lines[3:]])
+    with pytest.raises(MemoryStoreError, match=r"line 5: language") as caught:
         MemoryStore(mixed).load()
-    assert caught.value.line == 4
+    assert caught.value.line == 5
     report = check_store(mixed)
-    assert [finding.line for finding in report.bad_lines] == [4]
-    assert [(remark.line, "terms" in remark.reason) for remark in report.remarks] == [(5, True)]
+    assert [finding.line for finding in report.bad_lines] == [5]
+    assert [(remark.line, "terms" in remark.reason) for remark in report.remarks] == [(6, True)]
     repaired = repair_store(mixed)
     assert (repaired.kept_n, len(repaired.rejected)) == (2, 1)
     assert check_store(mixed).is_sound
@@ -119,6 +122,7 @@ def test_a_bad_tally_is_named_by_its_line_and_a_repair_moves_it_away(mixed: Path
 def test_an_unfinished_tally_is_set_aside_and_its_episode_stands(mixed: Path, torn_n: int) -> None:
     with MemoryStore(mixed) as store:
         store.append(draft("u3"), tally=tally("u3", "bed"))
+    forget_end(mixed)
     mixed.write_bytes(mixed.read_bytes()[:-torn_n])
     with MemoryStore(mixed) as store:
         assert store.load().episode_index.familiarity.of("en", "bed") == (1, 3)
@@ -166,14 +170,15 @@ def test_a_disk_that_fails_leaves_neither_line_nor_count(mixed: Path) -> None:
 
 
 def test_a_resumed_run_cuts_tallies_with_their_samples_and_keeps_verdicts(mixed: Path) -> None:
-    content = mixed.read_bytes()
+    content, entries = mixed.read_bytes(), entries_of(mixed)
     lines = content.splitlines(keepends=True)
-    committed = len(b"".join(lines[:3]))
+    committed = len(b"".join(lines[:4]))
     assert ends_in_one_sample(mixed, len(content) - len(lines[-1]))
     assert not ends_in_one_sample(mixed, committed)
     cut_store(mixed, committed, redone={"u2"})
     # The verdicts on u1 stay: its sample is committed. The tallies and the episode behind them are written again.
-    assert mixed.read_bytes() == b"".join([*lines[:4], *lines[7:]])
+    assert mixed.read_bytes() == sealed([*entries[:4], *entries[7:]])
+    assert check_store(mixed).is_sound
     mixed.write_bytes(content)
     cut_store(mixed, committed, redone={"u1"})
     assert mixed.read_bytes() == content[:committed]

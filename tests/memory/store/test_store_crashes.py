@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from tests.stored_lines import entries_of
 from tests.warm_python import WarmProcess
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
+from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile
 
@@ -82,7 +84,7 @@ def survive_kills(path: Path, kills: int, seed: int) -> None:
             acknowledged += fresh
             raw = path.read_bytes() if path.exists() else b""
             whole, _, tail = raw.rpartition(b"\n")
-            written = [json.loads(text)["episode_id"] for text in whole.split(b"\n")] if whole else []
+            written = [json.loads(text)["episode_id"] for text in entries_of(path)]
             assert ids_of(reader) == written
             with MemoryStore(path, keep_last_n=10**6) as newcomer:
                 assert ids_of(newcomer) == written
@@ -113,7 +115,10 @@ def test_ten_kills_during_appends_lose_no_acknowledged_episode(tmp_path: Path) -
 def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     acknowledged: list[str] = []
-    for _ in range(kills):
+    done = 0
+    # On a busy machine more kills may be needed until enough was acknowledged.
+    while done < kills or (len(acknowledged) <= 5 and done < 10 * kills):
+        done += 1
         fresh, err = killed_while_appending(path, chance, "--compact-to", "5")
         assert b"Traceback" not in err, err.decode()
         acknowledged += fresh
@@ -144,6 +149,7 @@ def test_truncating_at_every_byte_of_the_last_three_records_never_loses_an_earli
     side = path.with_name("store.jsonl.torn")
     for cut in range(ends[1], len(whole) + 1):
         path.write_bytes(whole[:cut])
+        forget_end(path)
         side.unlink(missing_ok=True)
         n = sum(end <= cut for end in ends)
         tail = whole[ends[n - 1] : cut]
@@ -197,12 +203,13 @@ def test_a_store_that_is_only_a_torn_line_is_empty_and_starts_at_one(tmp_path: P
 # CHECKLIST 204
 def test_later_torn_lines_are_added_to_those_set_aside_before(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
-    for tail in (b'{"first', b'{"second', b'{"third'):
+    tails = (line(1)[:40], b'{"second', b'{"third')
+    for tail in tails:
         with open(path, "ab") as file:
             file.write(tail)
         with MemoryStore(path) as store:
             store.append(draft())
-    assert all(tail in torn_of(path) for tail in (b'{"first', b'{"second', b'{"third'))
+    assert all(tail in torn_of(path) for tail in tails)
     with MemoryStore(path) as store:
         assert ids_of(store) == ["epi_000001", "epi_000002", "epi_000003"]
 
@@ -216,7 +223,7 @@ def test_a_writer_that_is_already_open_sets_aside_what_another_left_torn(tmp_pat
             file.write(line(2)[:50])
         assert ids_of(store) == ["epi_000001"]
         assert store.append(draft("리뷰")).episode_id == "epi_000002"
-        assert path.read_bytes().endswith(b"\n" + line(2))
+        assert entries_of(path)[1] == line(2)[:-1]
         assert line(2)[:50] in torn_of(path)
         assert ids_of(store) == ["epi_000001", "epi_000002"]
 
@@ -293,7 +300,7 @@ def test_a_full_disk_is_a_store_error_and_leaves_the_store_as_it_was(tmp_path: P
         assert store.append(draft()).episode_id == f"epi_{stored + 1:06d}"
         assert len(store.load()) == len(reader.load()) == stored + 1
         assert path.read_bytes().startswith(before)
-        assert path.read_bytes().count(b"\n") == stored + 1
+        assert len(entries_of(path)) == stored + 1
 
 
 # CHECKLIST 170
@@ -304,13 +311,14 @@ def test_the_disk_may_fill_up_with_the_last_byte_of_a_line(tmp_path: Path) -> No
     path = tmp_path / "store.jsonl"
     with MemoryStore(path, open_file=Disk) as store:
         store.append(draft())
+        store.append(draft())
         before = path.read_bytes()
-        Disk.room = len(before) - 1
+        Disk.room = len(before.splitlines()[-1])
         with pytest.raises(MemoryStoreError):
             store.append(draft())
         assert path.read_bytes() == before
-        Disk.room = len(before)
-        assert store.append(draft()).episode_id == "epi_000002"
+        Disk.room = len(before.splitlines()[-1]) + 1
+        assert store.append(draft()).episode_id == "epi_000003"
 
 
 def test_a_write_error_is_a_store_error_and_leaves_the_store_as_it_was(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.stored_lines import entries_of
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import (
@@ -85,7 +86,7 @@ def test_a_writing_condition_stores_one_episode_per_sample_that_passes_the_gate(
     again = write(memory, uid="u-2")
     assert (again.store_decision, again.store_skip_reason, again.episode_id) == ("skipped", "no_gate_passed", None)
     assert path.read_bytes() == before
-    assert before.count(b"\n") == 1
+    assert len(entries_of(path)) == 1
 
 
 # CHECKLIST 67

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from tests.stored_lines import entries_of
 
 from episodic_absa.language import norm
 from episodic_absa.memory import MemoryStore
@@ -37,7 +38,7 @@ def test_a_line_is_the_canonical_json_of_its_episode(
     episode["stage_snapshot"] = {"stage1": snapshot(before, sure_before), "final": snapshot(after, sure_after)}
     with tempfile.TemporaryDirectory() as folder, MemoryStore(Path(folder) / "store.jsonl") as store:
         entry = store.append(episode)
-        assert (Path(folder) / "store.jsonl").read_bytes() == canonical_json(entry).encode() + b"\n"
+        assert entries_of(Path(folder) / "store.jsonl") == [canonical_json(entry).encode()]
         assert store.get(entry.episode_id) == entry
 
 

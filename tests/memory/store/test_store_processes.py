@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from tests.stored_lines import entries_of
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
@@ -75,9 +76,7 @@ def share_one_store(path: Path, each: int) -> None:
             last = seen
             time.sleep(0.05)
         acknowledged = {w.source: w.acknowledged() for w in writers}
-        lines = path.read_bytes().split(b"\n")
-        assert lines.pop() == b""
-        entries = [EpisodicMemoryEntryV1_1.model_validate_json(text) for text in lines]
+        entries = [EpisodicMemoryEntryV1_1.model_validate_json(text) for text in entries_of(path)]
         expected = [(f"epi_{i:06d}", e.provenance.source_id) for i, e in enumerate(entries, 1)]
         assert len(entries) == 4 * each
         assert [(e.episode_id, e.provenance.source_id) for e in entries] == expected
@@ -143,7 +142,7 @@ def test_a_held_lock_makes_anothers_append_wait_until_it_is_released(tmp_path: P
             assert writer.process.poll() is None
             store.append(draft("held"))
             assert [e.provenance.source_id for e in store.load()] == ["held", "held"]
-            assert path.read_bytes().count(b"\n") == 2
+            assert len(entries_of(path)) == 2
         assert writer.acknowledged() == ["epi_000003"]
         assert [e.provenance.source_id for e in store.load()] == ["held", "held", "waiting"]
         assert store.append(draft()).episode_id == "epi_000004"

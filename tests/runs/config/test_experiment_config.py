@@ -13,7 +13,7 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 ROOT = Path(__file__).parents[3]
 MINIMAL: dict[str, Any] = {
     "run_id": "demo",
-    "data": {"allowed_roots": ["data"], "valid_file": "data/valid.csv"},
+    "data": {"allowed_roots": ["."], "valid_file": "data/valid.csv"},
 }
 
 

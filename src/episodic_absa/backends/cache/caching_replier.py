@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from episodic_absa.backends.backend import Replier, Reply, Request
+from episodic_absa.backends.backend import Replier, Reply, Request, Setbacks
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.cache.response_cache import ResponseCache
@@ -30,6 +30,8 @@ class CachingReplier(PassedOnFacts):
         self._replier = replier
         self._cache = cache
         self._by_condition = share == "condition"
+        self._under_way: dict[str, Setbacks] = {}
+        """Of the requests that are sent, by key: an ask that waits for an equal one fails with its cause."""
         self._identity: dict[str, JsonValue] = {
             "provider": provider,
             "model": model,
@@ -44,7 +46,19 @@ class CachingReplier(PassedOnFacts):
 
     async def reply(self, request: Request) -> Reply:
         """Answer from the cache, or send and keep; `cached` says that this call did not have to send."""
-        return await self._cache.answer(self.key(request), lambda: self._replier.reply(request))
+        key = self.key(request)
+        if (equal := self._under_way.get(key)) is not None:
+            request.setbacks.shared = equal
+            request.ask.on_wait()
+
+        async def send() -> Reply:
+            self._under_way[key] = request.setbacks
+            try:
+                return await self._replier.reply(request)
+            finally:
+                del self._under_way[key]
+
+        return await self._cache.answer(key, send)
 
     async def drop(self, requests: Sequence[Request]) -> None:
         """Keep the answers to these requests no longer than the cache is open: their ask failed."""

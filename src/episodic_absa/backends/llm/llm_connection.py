@@ -5,30 +5,25 @@ Nothing here is imported from a vendor before a connection is opened.
 
 import os
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from episodic_absa.backends.llm.llm_settings import LlmSettings
-from episodic_absa.backends.llm.response_checks import response_check
+from episodic_absa.backends.llm.llm_settings import ADDRESS_VARIABLE, KEY_VARIABLES, Host, LlmSettings
+from episodic_absa.backends.llm.response_checks import check_request, response_check
 from episodic_absa.errors import ConfigError, MissingExtraError
+from episodic_absa.serialization.quoted_value import quoted
+from episodic_absa.serialization.redaction import credential_in, login_in, without_credentials
 
 if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.models import Model
 
-Host = Literal["openai", "azure", "anthropic", "google", "other"]
 LOCAL_SERVERS: Final = {
     "ollama": "http://127.0.0.1:11434/v1",
     "vllm": "http://127.0.0.1:8000/v1",
     "llama.cpp": "http://127.0.0.1:8080/v1",
-}
-_KEY_VARIABLES: Final[dict[Host, tuple[str, ...]]] = {
-    "openai": ("OPENAI_API_KEY",),
-    "azure": ("AZURE_OPENAI_API_KEY", "OPENAI_API_KEY"),
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-    "other": ("OPENAI_API_KEY",),
 }
 _TITLES: Final[dict[Host, str]] = {
     "openai": "OpenAI",
@@ -51,6 +46,7 @@ _ANSWERS_UNDER: Final = {
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _NO_KEY: Final = "no-key"
 _IDLE_CONNECTIONS: Final = 128
+_MOST_REDIRECTS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +60,13 @@ class LlmConnection:
     key: str = field(repr=False)
     key_variable: str
     """The environment variable of the key."""
+    password: str = field(default="", repr=False)
+    """That of the address in the environment."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no message may hold."""
+        return tuple(filter(None, (self.key, self.password)))
 
     @property
     def is_local(self) -> bool:
@@ -72,11 +75,10 @@ class LlmConnection:
 
     @property
     def shown_url(self) -> str:
-        """The address for a message: without a user name or password."""
+        """The address for a message."""
         if self.base_url is None:
             return _OWN_ADDRESSES.get(self.host, "")
-        parts = urlsplit(self.base_url)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+        return urlsplit(self.base_url)._replace(query="").geturl()
 
     @property
     def start_command(self) -> str:
@@ -102,14 +104,13 @@ class LlmConnection:
 
 def open_connection(settings: LlmSettings) -> LlmConnection:
     """Connect to the model of the settings; nothing is sent yet."""
-    base_url = _address(settings)
+    base_url, login = _server(settings)
     host = _host(settings, base_url)
     key, variable = _key(host, needed=needs_key(settings))
-    http_client = _http_client(base_url, _ANSWERS_UNDER[settings.provider])
+    http_client = _http_client(base_url, _ANSWERS_UNDER[settings.provider], login)
     build = {"openai": _openai_model, "anthropic": _anthropic_model, "google": _google_model}[settings.provider]
-    return LlmConnection(
-        build(settings.model, base_url, key, host, http_client), http_client, host, base_url, key, variable
-    )
+    model = build(settings.model, base_url, key, host, http_client)
+    return LlmConnection(model, http_client, host, base_url, key, variable, login[1] if login else "")
 
 
 def needs_key(settings: LlmSettings) -> bool:
@@ -120,22 +121,40 @@ def needs_key(settings: LlmSettings) -> bool:
 
 def key_variables(settings: LlmSettings) -> tuple[str, ...]:
     """Return the environment variables that may hold the key; the first one that is set counts."""
-    return _KEY_VARIABLES[_host(settings, _address(settings))]
+    return KEY_VARIABLES[_host(settings, _address(settings))]
 
 
 def _address(settings: LlmSettings) -> str | None:
-    given = settings.base_url or (os.environ.get("OPENAI_BASE_URL") if settings.provider == "openai" else None)
+    return _server(settings)[0]
+
+
+def _server(settings: LlmSettings) -> tuple[str | None, tuple[str, str] | None]:
+    """Return the address in force, and the login that only the environment may put into it."""
+    given = settings.base_url or (os.environ.get(ADDRESS_VARIABLE) if settings.provider == "openai" else None)
     if not given:
-        return None
-    address = LOCAL_SERVERS.get(given.lower(), given)
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None, None
+    origin = "base_url" if settings.base_url else ADDRESS_VARIABLE
+    address = without_credentials(LOCAL_SERVERS.get(given.lower(), given))
+    try:
+        parts = urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_address = False
+    if not is_address or not address.isprintable() or " " in address:
+        # Without a scheme nobody can tell a password from a host.
+        shown = "it holds an @" if "@" in given else f"got {quoted(given)}"
         raise ConfigError(
-            f"{given!r} is not an address of a server; give one such as http://127.0.0.1:8000/v1, "
+            f"{origin} is not an address of a server ({shown}); give one such as http://127.0.0.1:8000/v1, "
             f"or one of {', '.join(LOCAL_SERVERS)}",
             key="backbone.base_url",
         )
-    return address
+    if credential_in(given) == "a key":
+        raise ConfigError(
+            f"{origin} holds a key in its query; take it out and put it into the environment variable "
+            f"{KEY_VARIABLES[_host(settings, address)][0]}",
+            key="backbone.base_url",
+        )
+    return address, login_in(given)
 
 
 def _host(settings: LlmSettings, base_url: str | None) -> Host:
@@ -149,9 +168,15 @@ def _host(settings: LlmSettings, base_url: str | None) -> Host:
 
 def _key(host: Host, *, needed: bool) -> tuple[str, str]:
     """Return the key and the variable that holds it; a server of one's own may do without."""
-    variables = _KEY_VARIABLES[host]
+    variables = KEY_VARIABLES[host]
     for variable in variables:
         if key := os.environ.get(variable, "").strip():
+            if not (key.isascii() and key.isprintable()):
+                raise ConfigError(
+                    f"the key in {variable} holds a line break or a character that is not ASCII; no request can carry "
+                    "it. Set the variable again",
+                    key="backbone.provider",
+                )
             return key, variable
     if needed:
         raise ConfigError(
@@ -162,17 +187,31 @@ def _key(host: Host, *, needed: bool) -> tuple[str, str]:
     return _NO_KEY, variables[0]
 
 
-def _http_client(base_url: str | None, answers_under: tuple[str, ...]) -> "httpx2.AsyncClient":
+def _http_client(
+    base_url: str | None, answers_under: tuple[str, ...], login: tuple[str, str] | None
+) -> "httpx2.AsyncClient":
     import httpx2
 
     is_loopback = base_url is not None and urlsplit(base_url).hostname in _LOOPBACK
-    return httpx2.AsyncClient(
-        timeout=None,  # the replier limits each request as a whole
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=_IDLE_CONNECTIONS),
-        event_hooks={"response": [response_check(answers_under)]},
-        follow_redirects=True,
-        trust_env=not is_loopback,  # a proxy does not lead to this machine
-    )
+    try:
+        return httpx2.AsyncClient(
+            # Not in the address, which the packages below log.
+            auth=login,
+            timeout=None,  # the replier limits each request as a whole
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=_IDLE_CONNECTIONS),
+            event_hooks={"request": [check_request], "response": [response_check(answers_under)]},
+            # A server could fill the memory with cookies, and an answer would depend on what was answered before.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            follow_redirects=True,
+            max_redirects=_MOST_REDIRECTS,
+            trust_env=not is_loopback,  # a proxy does not lead to this machine
+        )
+    except (ValueError, ImportError, httpx2.InvalidURL) as error:
+        # The message of the package may quote the proxy's password.
+        raise ConfigError(
+            "the environment names a proxy that cannot be used; set HTTP_PROXY, HTTPS_PROXY and ALL_PROXY to an "
+            "address such as http://127.0.0.1:3128, or remove them"
+        ) from error
 
 
 def _openai_model(

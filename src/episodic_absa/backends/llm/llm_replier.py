@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from episodic_absa.backends.answer_parsing import schema_text
-from episodic_absa.backends.backend import Reply, Request, Usage
+from episodic_absa.backends.backend import UNANSWERED, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.llm.answer_schema import answer_schema, has_free_keys
 from episodic_absa.backends.llm.llm_connection import LlmConnection, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
-from episodic_absa.backends.llm.response_checks import NoApiResponseError
+from episodic_absa.backends.llm.response_checks import Exchange, NoApiResponseError, is_token_count, watched_exchange
 from episodic_absa.backends.llm.transport_retries import (
     Failure,
     closed_port,
@@ -36,6 +36,7 @@ from episodic_absa.backends.llm.transport_retries import (
     wait_before_retry,
 )
 from episodic_absa.errors import NO_USAGE, BackendUnavailableError, ConfigError
+from episodic_absa.serialization.redaction import redacted, without_keys
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -46,6 +47,7 @@ __all__ = ["LlmReplier", "LlmSettings"]
 
 logger = logging.getLogger("episodic_absa.backends")
 _RETRIES_OF_A_LASTING_FAILURE: Final = 1
+_MODEL_NAME_CHARS: Final = 200
 _NEXT_EXAMPLE: Final = '\n{"text"'
 """Where an answer ends: after it a small model may go on with a further example of the prompt's form."""
 
@@ -100,9 +102,16 @@ class LlmReplier(RemoteFacts):
         start = time.perf_counter()
         while True:
             extras = self._extras_for(request)
+            request.setbacks.pending = "still waited for a free place (experiment.concurrency)"
             async with self._places:
                 waited_s, started = time.perf_counter() - start, time.monotonic()
-                outcome = await self._send(request, extras)
+                request.setbacks.pending = UNANSWERED
+                with watched_exchange() as exchange:
+                    try:
+                        outcome = await self._send(request, extras, exchange)
+                    except asyncio.CancelledError:
+                        request.setbacks.pending = f"had only {exchange.progress}" if exchange.progress else UNANSWERED
+                        raise
             if isinstance(outcome, Reply):
                 self._has_answered = True
                 return replace(outcome, wasted=wasted, waited_s=waited_s)
@@ -121,6 +130,7 @@ class LlmReplier(RemoteFacts):
             wait_s = self._wait_or_give_up(outcome, retries, request.deadline, wasted)
             retries += 1
             self._tell_retry(outcome, retries, wait_s)
+            request.ask.on_wait()
             await asyncio.sleep(wait_s)
 
     async def close(self) -> None:
@@ -161,7 +171,7 @@ class LlmReplier(RemoteFacts):
             wait_s,
         )
 
-    async def _send(self, request: Request, extras: _Extras) -> Reply | Failure:
+    async def _send(self, request: Request, extras: _Extras, exchange: Exchange) -> Reply | Failure:
         import httpx2
         from pydantic_ai.direct import model_request
         from pydantic_ai.exceptions import (
@@ -192,23 +202,32 @@ class LlmReplier(RemoteFacts):
                     connection.model, messages, model_settings=settings, model_request_parameters=parameters
                 )
         except TimeoutError:
-            return timed_out(self.settings.timeout_s)
+            return timed_out(self.settings.timeout_s, exchange.progress)
+        except UnicodeEncodeError:
+            return Failure("cannot be asked", transient=False, detail="the prompt holds half a surrogate pair")
         except UserError as error:  # pydantic-ai knows that this model would refuse, such as too large a schema
-            return Failure("cannot be asked", transient=False, status=HTTPStatus.BAD_REQUEST, detail=error.message)
+            return Failure(
+                "cannot be asked", transient=False, status=HTTPStatus.BAD_REQUEST, detail=redacted(error.message)
+            )
         # The vendors' packages read a response unguarded: no answer of a server may end a run.
         except (
             *(ModelAPIError, UnexpectedModelBehavior, NoApiResponseError, httpx2.HTTPError, httpx2.InvalidURL),
             *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
         ) as error:
             if (no_response := NoApiResponseError.behind(error)) is not None:
-                return no_api_response(no_response, secret=connection.key)
+                return no_api_response(no_response, secrets=connection.secrets)
             if self._is_closed_port(error):
                 return closed_port(connection.shown_url, connection.start_command)
             if is_unresolved(error):
                 return unknown_host(urlsplit(connection.shown_url).hostname or "")
             if isinstance(error, ModelHTTPError | ModelConnectionError):
-                return failure_of(error, secret=connection.key)
-            return Failure("sent an API response that cannot be read", transient=True, detail=type(error).__name__)
+                return failure_of(error, secrets=connection.secrets)
+            return Failure(
+                "sent an API response that cannot be read",
+                transient=True,
+                detail=type(error).__name__,
+                usage=exchange.usage,
+            )
         return self._read(response, connection)
 
     def _is_closed_port(self, error: BaseException) -> bool:
@@ -216,19 +235,23 @@ class LlmReplier(RemoteFacts):
         return self._connection.is_local and not self._has_answered and is_refused(error)
 
     def _read(self, response: "ModelResponse", connection: LlmConnection) -> Reply | Failure:
-        text = response.text or ""
+        # A server knows the key and may repeat it; answers are cached, recorded and traced.
+        text = without_keys(response.text or "")
         details = response.provider_details or {}
-        model = response.model_name or self.settings.model
-        if model.startswith("/"):  # llama.cpp names the weights file; a path on a host belongs in no record
+        model = redacted(response.model_name or self.settings.model)
+        # llama.cpp names the weights file; a path on a host belongs in no record, and neither does an endless name.
+        if model.startswith("/") or not model.isprintable() or len(model) > _MODEL_NAME_CHARS:
             model = self.settings.model
         spent = response.usage
         measured = bool(spent.input_tokens or spent.output_tokens)
-        cost = cost_usd(connection, spent, model) if measured else None
-        usage = Usage(spent.input_tokens, spent.output_tokens, cost)
+        if measured and is_token_count(spent.input_tokens) and is_token_count(spent.output_tokens):
+            usage = Usage(spent.input_tokens, spent.output_tokens, cost_usd(connection, spent, model))
+        else:
+            usage = Usage(cost_usd=None)
         if response.finish_reason == "content_filter" and not text:
             if "refusal" not in details:
                 return Failure("was stopped by the provider's content filter", transient=False, usage=usage)
-            text = str(details["refusal"])
+            text = without_keys(str(details["refusal"]))
         is_cut = response.finish_reason == "length"
         if is_cut and not self._warned_of_cut_answers:
             self._warned_of_cut_answers = True
@@ -337,7 +360,7 @@ class LlmReplier(RemoteFacts):
             )
         if failure.kind == "timeout":
             return "raise backbone.timeout_s if answers take longer"
-        if failure.status is None and failure.transient:
+        if failure.is_silent:
             return f"is {connection.shown_url} up?"
         return ""
 

@@ -2,9 +2,12 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from episodic_absa.backends.answer_parsing import is_too_deep
 from episodic_absa.backends.loose_json import MAX_JSON_DEPTH
@@ -14,6 +17,10 @@ if TYPE_CHECKING:
     import httpx2
 
 MAX_BODY_BYTES: Final = 2_000_000
+MAX_JSON_PARTS: Final = 5_000
+"""Objects and lists of one response. A vendor's package makes a large object of each; an answer has about ten."""
+MAX_TOKENS: Final = 10**12
+"""No answer uses more; a larger count is an error of the server."""
 _TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 _PAGE_CHARS: Final = 2000
 _TOKEN_KEYS: Final = (("prompt_tokens", "completion_tokens"), ("input_tokens", "output_tokens"))
@@ -53,6 +60,49 @@ class NoApiResponseError(Exception):
         return None
 
 
+@dataclass(slots=True)
+class Exchange:
+    """One request of ours, and what has come back so far."""
+
+    url: "httpx2.URL | None" = None
+    """Where the request went before any redirect."""
+    status: int | None = None
+    size: int = 0
+    """Decompressed bytes of the body."""
+    usage: Usage = NO_USAGE
+    """What the response says it used, whether or not its answer can be read."""
+
+    @property
+    def progress(self) -> str:
+        """How far the answer came, "" if nothing of it did."""
+        return "" if self.status is None else f"sent {self.size:,} bytes of an answer (status {self.status})"
+
+
+_EXCHANGE: ContextVar[Exchange] = ContextVar("exchange")
+
+
+@contextmanager
+def watched_exchange() -> Iterator[Exchange]:
+    """Yield what the hooks of the HTTP client see of one request; vendors' packages lie between it and the caller."""
+    exchange = Exchange()
+    token = _EXCHANGE.set(exchange)
+    try:
+        yield exchange
+    finally:
+        _EXCHANGE.reset(token)
+
+
+async def check_request(request: "httpx2.Request") -> None:
+    """Refuse to send a redirected request to another place, however the address of the redirect was written."""
+    exchange = _EXCHANGE.get(None)
+    if exchange is None:
+        return
+    if exchange.url is None:
+        exchange.url = request.url
+    elif not _is_same_place(exchange.url, request.url):
+        raise _another_host(exchange.url, request.url, exchange.status or HTTPStatus.TEMPORARY_REDIRECT)
+
+
 def response_check(answers_under: tuple[str, ...]) -> "Callable[[httpx2.Response], Awaitable[None]]":
     """Return the hook that reads a response within the limits and refuses what is no API response.
 
@@ -61,37 +111,59 @@ def response_check(answers_under: tuple[str, ...]) -> "Callable[[httpx2.Response
     """
 
     async def check(response: "httpx2.Response") -> None:
+        exchange = _EXCHANGE.get(None) or Exchange()
+        exchange.status, exchange.size = response.status_code, 0
         if response.has_redirect_location:
             _refuse_another_host(response)
-        body = await _read(response)
+        body = await _read(response, exchange)
         # aread() returns this from now on; it would read without a limit.
         response._content = body  # noqa: SLF001
-        _refuse_odd_body(body, response.status_code, answers_under)
+        # A server may name an encoding that takes minutes to read, such as punycode.
+        response.encoding = "utf-8"
+        if not response.has_redirect_location:
+            exchange.usage = _checked_usage(body, response.status_code, answers_under)
 
     return check
 
 
 def _refuse_another_host(response: "httpx2.Response") -> None:
     """Refuse a redirect that would carry the review, and perhaps the key, to another address."""
+    import httpx2
+
     asked = response.request.url
-    target = asked.join(response.headers["location"])
-    is_upgrade = (asked.scheme, target.scheme) == ("http", "https") and asked.port is target.port is None
-    if asked.host != target.host or (not is_upgrade and (asked.scheme, asked.port) != (target.scheme, target.port)):
+    try:
+        target = asked.join(response.headers["location"])
+    except httpx2.InvalidURL:
         raise NoApiResponseError(
-            f"redirects to another host (status {response.status_code})",
+            f"redirects to an address that cannot be read (status {response.status_code})",
             status=response.status_code,
-            detail=f"{asked.netloc.decode()} to {target.netloc.decode()}",
             is_redirect=True,
-        )
+        ) from None
+    if not _is_same_place(asked, target):
+        raise _another_host(asked, target, response.status_code)
 
 
-async def _read(response: "httpx2.Response") -> bytes:
+def _is_same_place(asked: "httpx2.URL", target: "httpx2.URL") -> bool:
+    is_upgrade = (asked.scheme, target.scheme) == ("http", "https") and asked.port is target.port is None
+    is_same_port = (asked.scheme, asked.port) == (target.scheme, target.port)
+    return asked.host == target.host and (is_upgrade or is_same_port)
+
+
+def _another_host(asked: "httpx2.URL", target: "httpx2.URL", status: int) -> NoApiResponseError:
+    return NoApiResponseError(
+        f"redirects to another host (status {status})",
+        status=status,
+        detail=f"{asked.netloc.decode()} to {target.netloc.decode() or target.scheme}",
+        is_redirect=True,
+    )
+
+
+async def _read(response: "httpx2.Response", exchange: Exchange) -> bytes:
     """Return the decompressed body."""
     parts: list[bytes] = []
-    size = 0
     async for part in response.aiter_bytes():
-        size += len(part)
-        if size > MAX_BODY_BYTES:
+        exchange.size += len(part)
+        if exchange.size > MAX_BODY_BYTES:
             raise NoApiResponseError(
                 f"sent a body of more than {MAX_BODY_BYTES // 1_000_000} MB (status {response.status_code})",
                 status=response.status_code,
@@ -100,8 +172,11 @@ async def _read(response: "httpx2.Response") -> bytes:
     return b"".join(parts)
 
 
-def _refuse_odd_body(body: bytes, status: int, answers_under: tuple[str, ...]) -> None:
+def _checked_usage(body: bytes, status: int, answers_under: tuple[str, ...]) -> Usage:
+    """Return what a response says it used; raise NoApiResponseError if it is no API response."""
     is_success = HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+    if not is_success and status < HTTPStatus.BAD_REQUEST:
+        raise NoApiResponseError(f"answered with status {status}", status=status)
     try:
         value = json.loads(body)
     except RecursionError:
@@ -109,20 +184,37 @@ def _refuse_odd_body(body: bytes, status: int, answers_under: tuple[str, ...]) -
     except ValueError:
         if is_success:
             raise _no_json(body, status) from None
-        return
+        return NO_USAGE
     if is_too_deep(value):
         raise _too_deep(status)
+    if _has_too_many_parts(value):
+        raise NoApiResponseError(
+            f"sent JSON of more than {MAX_JSON_PARTS:,} objects and lists (status {status})", status=status
+        )
     if not is_success:
-        return
+        return NO_USAGE
     if not isinstance(value, dict):
         raise _no_json(body, status)
+    usage = _usage_in(value)
     if not any(value.get(key) for key in answers_under):
         raise NoApiResponseError(
             f"sent JSON without {answers_under[0]} (status {status})",
             status=status,
             detail=value.get("error", ""),
-            usage=_usage_in(value),
+            usage=usage,
         )
+    return usage
+
+
+def _has_too_many_parts(value: object) -> bool:
+    """Return whether a JSON value that is not too deep holds more objects and lists than any answer."""
+    parts_n, waiting = 0, [value]
+    while waiting and parts_n <= MAX_JSON_PARTS:
+        part = waiting.pop()
+        parts_n += 1
+        members = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        waiting.extend(member for member in members if isinstance(member, dict | list))
+    return parts_n > MAX_JSON_PARTS
 
 
 def _too_deep(status: int) -> NoApiResponseError:
@@ -142,6 +234,16 @@ def _no_json(body: bytes, status: int) -> NoApiResponseError:
     return NoApiResponseError(f"sent a body that is not a JSON object (status {status})", status=status)
 
 
+def is_token_count(value: object) -> TypeGuard[int]:
+    """Return whether a server's value can be a number of tokens.
+
+    Example:
+        >>> is_token_count(812), is_token_count(-1), is_token_count(10**30)
+        (True, False, False)
+    """
+    return isinstance(value, int) and 0 <= value <= MAX_TOKENS
+
+
 def _usage_in(value: dict[str, Any]) -> Usage:
     """Return the tokens that a response without an answer says it used; their price is not known."""
     counts = value.get("usage")
@@ -149,6 +251,6 @@ def _usage_in(value: dict[str, Any]) -> Usage:
         return NO_USAGE
     for key_in, key_out in _TOKEN_KEYS:
         tokens_in, tokens_out = counts.get(key_in), counts.get(key_out)
-        if isinstance(tokens_in, int) and isinstance(tokens_out, int) and min(tokens_in, tokens_out) >= 0:
+        if is_token_count(tokens_in) and is_token_count(tokens_out):
             return Usage(tokens_in, tokens_out, cost_usd=None if tokens_in or tokens_out else 0.0)
     return NO_USAGE

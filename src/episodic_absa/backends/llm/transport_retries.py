@@ -2,19 +2,21 @@
 
 import re
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal
 
 from episodic_absa.backends.llm.response_checks import NoApiResponseError
 from episodic_absa.errors import NO_USAGE, Usage
+from episodic_absa.serialization.redaction import KEY_MARK, redacted, without_keys
 
 if TYPE_CHECKING:
     from pydantic_ai.exceptions import ModelAPIError
 
 LONGEST_WAIT_S: Final = 60.0
 _DETAIL_CHARS: Final = 300
+_SEARCHED_CHARS: Final = 20_000
 _QUOTE_CHARS: Final = 16
 _SHORTEST_KEY_CHARS: Final = 4
 """A shorter key is a placeholder for a local server; its characters occur in any message."""
@@ -32,6 +34,7 @@ _UNREADABLE_OUTPUT = re.compile(
     r"model (produced|generated|returned) (an )?(invalid )?output|parse (the )?model('s)? output", re.IGNORECASE
 )
 _ADDRESS_ADVICE: Final = "check the address of the server (--base-url, backbone.base_url)"
+_SCHEME_ADVICE: Final = "check http or https in the address of the server (--base-url, backbone.base_url)"
 _REDIRECT_ADVICE: Final = "set --base-url or backbone.base_url to the address that answers"
 
 
@@ -53,11 +56,14 @@ class Failure:
     """What to do about it; empty where the status tells."""
     usage: Usage = NO_USAGE
     """What the request used all the same, as far as the server said so."""
+    is_silent: bool = False
+    """Whether the server sent nothing at all: it may be down."""
 
     def without_review(self, text: str) -> "Failure":
         """Return the failure without a detail that quotes the review: messages never hold its text."""
-        found = SequenceMatcher(None, self.detail, text, autojunk=False).find_longest_match()
-        if found.size < min(_QUOTE_CHARS, max(_SHORTEST_QUOTE_CHARS, len(text))):
+        size = min(_QUOTE_CHARS, max(_SHORTEST_QUOTE_CHARS, len(text)))
+        starts = range(len(self.detail) - size + 1)
+        if not any(self.detail[start : start + size] in text for start in starts):
             return self
         return replace(self, detail="its message quotes the review and is left out")
 
@@ -105,19 +111,27 @@ def wait_before_retry(failure: Failure, retries: int, base_s: float, *, is_limit
     return min(failure.asked_wait_s or base_s * 2**retries, LONGEST_WAIT_S)
 
 
-def timed_out(limit_s: float) -> Failure:
-    """Return the failure of a request that exceeded its time limit."""
-    return Failure(f"gave no answer within {limit_s:g} s", transient=True, kind="timeout")
+def timed_out(limit_s: float, progress: str = "") -> Failure:
+    """Return the failure of a request that exceeded its time limit.
+
+    Args:
+        limit_s: the limit.
+        progress: how far the answer came; "" if nothing of it did.
+    """
+    if not progress:
+        return Failure(f"gave no answer within {limit_s:g} s", transient=True, kind="timeout")
+    event = f"did not finish its answer within {limit_s:g} s"
+    return Failure(event, transient=True, kind="timeout", detail=f"it {progress}")
 
 
-def no_api_response(error: NoApiResponseError, *, secret: str) -> Failure:
+def no_api_response(error: NoApiResponseError, *, secrets: Sequence[str]) -> Failure:
     """Return the failure of a request that got something else than an API response."""
     is_page = error.is_page and _is_success(error.status)
     return Failure(
         error.event,
-        transient=not error.is_redirect and (_is_success(error.status) or _is_transient(error.status)),
+        transient=not error.is_redirect and (error.status < HTTPStatus.BAD_REQUEST or _is_transient(error.status)),
         status=error.status,
-        detail=_shortened(_server_text(error.detail), secret),
+        detail=_shortened(_server_text(error.detail), secrets),
         is_lasting=is_page,
         advice=_ADDRESS_ADVICE if is_page else _REDIRECT_ADVICE if error.is_redirect else "",
         usage=error.usage,
@@ -163,27 +177,56 @@ def is_refused(error: BaseException) -> bool:
     return below is not None and is_refused(below)
 
 
-def failure_of(error: "ModelAPIError", *, secret: str) -> Failure:
+def failure_of(error: "ModelAPIError", *, secrets: Sequence[str]) -> Failure:
     """Return the failure behind a pydantic-ai error: a status of 400 or above, or a broken connection."""
     from pydantic_ai.exceptions import ModelHTTPError, ModelTimeoutError
 
     if not isinstance(error, ModelHTTPError):
         is_timeout = isinstance(error, ModelTimeoutError)
-        return Failure(
-            "timed out" if is_timeout else "could not be reached or hung up",
-            transient=True,
-            kind="timeout" if is_timeout else "provider_error",
-            detail=_shortened(_innermost(error), secret),
-        )
+        kind: Literal["provider_error", "timeout"] = "timeout" if is_timeout else "provider_error"
+        broken = replace(_broken_connection(error), kind=kind, detail=_shortened(_innermost(error), secrets))
+        return replace(broken, event="timed out") if is_timeout else broken
     status = error.status_code
     return Failure(
         f"answered with status {status}",
         transient=_is_transient(status),
         kind="timeout" if status == HTTPStatus.REQUEST_TIMEOUT else "provider_error",
         status=status,
-        detail=_shortened(_server_text(error.body), secret),
+        detail=_shortened(_server_text(error.body), secrets),
         asked_wait_s=_asked_wait(error.retry_after, error.headers or {}),
     )
+
+
+def _broken_connection(error: BaseException) -> Failure:
+    """Return what became of a connection that brought no whole HTTP response, by what lies below an error."""
+    import httpx2
+
+    below: BaseException | None = error
+    while below is not None and not isinstance(below, httpx2.HTTPError):
+        below = below.__cause__ or below.__context__
+    match below:
+        case httpx2.TooManyRedirects():
+            return Failure("redirects in a circle", transient=True, is_lasting=True, advice=_REDIRECT_ADVICE)
+        case httpx2.DecodingError():
+            return Failure("sent a body that cannot be decompressed", transient=True)
+        case httpx2.RemoteProtocolError():
+            return _broken_protocol(str(below))
+        case httpx2.ReadError() | httpx2.WriteError() | httpx2.CloseError():
+            return Failure("broke the connection off", transient=True, is_silent=True)
+        case _:
+            advice = _SCHEME_ADVICE if "SSL" in _innermost(error) else ""
+            return Failure("could not be reached", transient=True, is_silent=True, advice=advice)
+
+
+def _broken_protocol(message: str) -> Failure:
+    """Return the failure behind the message of an HTTP reader."""
+    if message.startswith("Server disconnected"):
+        return Failure("hung up without an answer", transient=True, is_silent=True)
+    if message.startswith("peer closed connection"):
+        return Failure("hung up in the middle of its answer", transient=True)
+    if message.startswith("Receive buffer too long"):
+        return Failure("sent headers without end", transient=True)
+    return Failure("sent something that is not HTTP", transient=True, advice=_SCHEME_ADVICE)
 
 
 def _is_success(status: int) -> bool:
@@ -222,6 +265,12 @@ def _innermost(error: BaseException) -> str:
     return shown
 
 
-def _shortened(text: str, secret: str) -> str:
-    shown = " ".join((text.replace(secret, "[key]") if len(secret) >= _SHORTEST_KEY_CHARS else text).split())
+def _shortened(text: str, secrets: Sequence[str]) -> str:
+    """Return the text of a server on one line, without keys and without characters that steer a terminal."""
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_KEY_CHARS:
+            text = text.replace(secret, KEY_MARK)
+    # Before the last cut: half a key would not be recognised. A body has up to 2 MB.
+    cut = without_keys(text)[:_SEARCHED_CHARS]
+    shown = redacted(" ".join("".join(character if character.isprintable() else " " for character in cut).split()))
     return shown if len(shown) <= _DETAIL_CHARS else f"{shown[:_DETAIL_CHARS]}…"

@@ -1,5 +1,6 @@
 """The page of `analyze`: the review, a table of its aspects, and its label."""
 
+import re
 from typing import Final
 
 from rich import box
@@ -12,17 +13,20 @@ from rich.text import Text
 from episodic_absa.agents.result_views.aspects import quoted_evidence
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.provider_facts import why_unread
-from episodic_absa.cli.output import PAGE_WIDTH, printable
+from episodic_absa.cli.output import PAGE_WIDTH
 from episodic_absa.final_tuples import label_of_pairs
 from episodic_absa.schemas.absa import FinalTuple
+from episodic_absa.serialization.terminal_text import visible_text
 
 _SIGN: Final = {"positive": "+", "negative": "-", "neutral": "○", "mixed": "±"}
 """A sign per label, so that the table reads without colour."""
 _STYLE: Final = {"positive": "green", "negative": "red", "neutral": "yellow", "mixed": "magenta"}
 _EVIDENCE_CELLS: Final = 40
+_LONGEST_WORDS: Final = 1000
+_LONGEST_REVIEW: Final = 10_000
+"""Characters that are shown of a term or a quotation, and of the review."""
+_SPACE: Final = re.compile(r"\s")
 BACKFILLED: Final = "(backfilled: not judged)"
-_JOINERS: Final = frozenset("\u200c\u200d")
-"""Characters that join emoji. They are kept, since they do not control a terminal."""
 
 
 def analysis_view(result: SampleResult, *, number: int | None = None) -> ConsoleRenderable:
@@ -40,12 +44,10 @@ def analysis_parts(result: SampleResult, *, number: int | None) -> list[Renderab
     return [_heading(result, number), Text(), Padding(_tuples(result), (0, 0, 0, 2)), Text(), _label(result)]
 
 
-def shown_text(string: str) -> str:
-    """Return text on one line, without control characters, and with its emoji intact."""
-    return "".join(
-        " " if character.isspace() else character if character in _JOINERS else printable(character)
-        for character in string
-    )
+def shown_text(string: str, *, longest: int = _LONGEST_WORDS) -> str:
+    """Return text on one line, with hidden characters as escapes, and with its emoji intact; a longer one is cut."""
+    shown = visible_text(_SPACE.sub(" ", string[:longest]), keeps_joiners=True)
+    return shown if len(string) <= longest else f"{shown}… ({len(string):,} characters)"
 
 
 def aspect_text(term: str) -> Text:
@@ -80,7 +82,7 @@ def deciding_words(result: SampleResult) -> str:
 
 
 def _heading(result: SampleResult, number: int | None) -> RenderableType:
-    text = Text(shown_text(result.sample.text.strip()), overflow="fold")
+    text = Text(shown_text(result.sample.text.strip(), longest=_LONGEST_REVIEW), overflow="fold")
     if number is None:
         return text
     heading = Table.grid(padding=(0, 1, 0, 0))

@@ -106,6 +106,7 @@ def analyze(
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run, run_one
     from episodic_absa.cli.analyze.file_run import run_file
     from episodic_absa.cli.analyze.review_input import MOST_PAGES, as_unicode, read_input
+    from episodic_absa.cli.output import say
     from episodic_absa.conditions import load_condition
 
     refuse_contradictions(explain=explain, as_json=as_json, out=out, long=long, summary=summary)
@@ -129,7 +130,7 @@ def analyze(
     options = BatchOptions(language=language, uid=uid, concurrency=concurrency, processes=processes)
     is_table = reviews.path is not None
     if reviews.note:
-        typer.echo(reviews.note, err=True)
+        say(reviews.note)
     with Analyzer(
         backend=chosen.backbone,
         condition=condition,

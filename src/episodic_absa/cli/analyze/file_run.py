@@ -19,7 +19,7 @@ from episodic_absa.cli.analyze.result_file import ResultFile
 from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.cli.analyze.review_input import Reviews
 from episodic_absa.cli.analyze.summary_view import row_words, summary_tables
-from episodic_absa.cli.output import show, show_error, shown_path
+from episodic_absa.cli.output import say, show, show_error, shown_path
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import BackendError
 from episodic_absa.language.counted_noun import counted
@@ -103,9 +103,7 @@ class Target:
             self._file.discard()
         elif self._file is not None:
             kept = shown_path(self._file.keep_part())
-            sys.stderr.write(
-                f"stopped after {self._done_n:,} of {counted(self._total, 'review')}; their results are in {kept}\n"
-            )
+            say(f"stopped after {self._done_n:,} of {counted(self._total, 'review')}; their results are in {kept}")
 
 
 def run_file(

@@ -11,11 +11,11 @@ from typing import Any, Final, Protocol
 from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import ConfigError, MissingExtraError
+from episodic_absa.serialization.csv_text import safe_cell
 from episodic_absa.serialization.drafts import draft_of
 from episodic_absa.serialization.durable_file import sync_directory
 
 RESULT_ENDINGS: Final = (".csv", ".jsonl", ".parquet")
-_FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 _PARQUET_BATCH: Final = 1000
 
 
@@ -98,10 +98,10 @@ class _CsvRows:
         self._file = draft.open("w", encoding="utf-8-sig", newline="", errors="replace")
         self._columns = columns
         self._csv = csv.writer(self._file, lineterminator="\n")
-        self._csv.writerow(map(_safe, columns))
+        self._csv.writerow(map(safe_cell, columns))
 
     def write(self, row: Mapping[str, Any]) -> None:
-        self._csv.writerow(_safe(cell_text(row.get(column))) for column in self._columns)
+        self._csv.writerow(safe_cell(cell_text(row.get(column))) for column in self._columns)
 
     def close(self) -> None:
         _sync_and_close(self._file)
@@ -160,17 +160,6 @@ def _writer(draft: Path, ending: str, rows: ResultRows) -> RowWriter:
 
 def _not_written(path: Path, error: OSError) -> ConfigError:
     return ConfigError(f"cannot write {path}: {error.strerror}; choose another --out", path=path, key="out")
-
-
-def _safe(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula; a number stays as it is."""
-    if not cell.startswith(_FORMULA_SIGNS):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
 
 
 def _sync_and_close(file: Any) -> None:

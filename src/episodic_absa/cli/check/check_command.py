@@ -1,5 +1,8 @@
 """The arguments of `episodic-absa check` and `verify`. The checks themselves are in `verification`."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from episodic_absa.cli.shared_options import AsJson, Config, RunDir
@@ -32,6 +35,15 @@ def check(
 def verify(
     directory: RunDir,
     *,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Also probe for leaks of gold, identity and text: certificate.json.")
+    ] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(metavar="METRIC", help="Show the lines that a metric comes from, and recompute it."),
+    ] = None,
+    condition: Annotated[str | None, typer.Option(help="With --explain: only this condition.")] = None,
+    show_all: Annotated[bool, typer.Option("--all", help="With --explain: show every line.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Verify a finished run: files agree, nothing leaked, memory shown only where allowed.
@@ -39,13 +51,20 @@ def verify(
     Writes integrity.json into every directory it checks, and report.html again if there is one. The exit code is 1 if a
     check fails.
     """
+    if explain is not None:
+        if certificate:
+            raise typer.BadParameter("--explain and --certificate are two commands; name one of them")
+        _explain(directory, explain, condition, show_all=show_all, as_json=as_json)
+        return
+    if condition is not None or show_all:
+        raise typer.BadParameter("--condition and --all belong to --explain METRIC; name the metric")
     from episodic_absa.cli.check.integrity_view import verified_view
     from episodic_absa.cli.output import print_json, show
     from episodic_absa.cli.step_progress import show_steps
     from episodic_absa.reports.written_results import refresh_pages
     from episodic_absa.verification.verify import verify as verify_directory
 
-    verified = verify_directory(directory)
+    verified = verify_directory(directory, with_certificate=certificate)
     with show_steps("report") as tell:
         refreshed = refresh_pages(directory, tell)
     if as_json:
@@ -54,4 +73,19 @@ def verify(
     else:
         show(verified_view(verified, refreshed))
     if verified.failures:
+        raise typer.Exit(EXIT_FOUND_ERRORS)
+
+
+def _explain(directory: Path, metric: str, condition: str | None, *, show_all: bool, as_json: bool) -> None:
+    from episodic_absa.cli.check.receipts_view import SHOWN_LINES, explanation_view
+    from episodic_absa.cli.output import print_json, show
+    from episodic_absa.verification.receipts.explain import explain as explain_metric
+
+    explanation = explain_metric(directory, metric, condition)
+    shown = explanation if show_all else explanation.shortened(SHOWN_LINES)
+    if as_json:
+        print_json(shown.model_dump(mode="json"))
+    else:
+        show(explanation_view(shown))
+    if not explanation.agrees:
         raise typer.Exit(EXIT_FOUND_ERRORS)

@@ -8,6 +8,7 @@ from rich.console import ConsoleRenderable, Group
 from rich.table import Table
 from rich.text import Text
 
+from episodic_absa.cli.check.certificate_view import probes_view
 from episodic_absa.cli.output import printable, shown_path
 from episodic_absa.reports.written_results import RefreshedPages
 from episodic_absa.schemas.run_files.check_result import CheckResult
@@ -53,8 +54,9 @@ def verified_view(verified: Verified, refreshed: RefreshedPages) -> ConsoleRende
         table.add_row(Text("fail", "bold red") if failed else Text("ok", "green"), name, _summary(results))
         for failure in failed:
             table.add_row("", Text(failure.check, "red"), Text(printable(failure.detail)))
-    verdict = _verdict(verified, failed_n)
-    return Group(*_unfinished_line(verified), table, verdict, *_exploratory_line(verified), *_report_line(refreshed))
+    lines = [_verdict(verified, failed_n), *_exploratory_line(verified), *_report_line(refreshed)]
+    probes = [] if verified.certificate is None else [probes_view(verified.certificate)]
+    return Group(*_unfinished_line(verified), table, *probes, *lines)
 
 
 def _unfinished_line(verified: Verified) -> Iterator[Text]:

@@ -12,7 +12,8 @@ from episodic_absa.cli.memory.stats_view import size_text
 from episodic_absa.cli.output import printable
 from episodic_absa.memory.store.bad_line import rejected_path, repair_command
 from episodic_absa.memory.store.memory_store import torn_path
-from episodic_absa.memory.store.store_maintenance import Compacted, Finding, Repaired, StoreReport
+from episodic_absa.memory.store.store_content import Finding
+from episodic_absa.memory.store.store_maintenance import Compacted, Repaired, StoreReport
 
 _FINDINGS_SHOWN: Final = 20
 
@@ -25,6 +26,8 @@ def check_json(report: StoreReport, store: Path) -> dict[str, Any]:
         "tally_n": report.tally_n,
         "verdict_n": report.verdict_n,
         "bad_lines": _json_of(report.bad_lines),
+        "damage": list(report.damage),
+        "is_sealed": report.is_sealed,
         "remarks": _json_of(report.remarks),
         "torn_bytes": report.torn_bytes,
         "repair_command": None if report.is_sound else repair_command(store),
@@ -35,6 +38,7 @@ def check_view(report: StoreReport, store: Path) -> ConsoleRenderable:
     """Lay out a report; if the store needs a repair, the command comes last."""
     parts: list[ConsoleRenderable] = [_verdict(report, store)]
     parts += _listed("bad", report.bad_lines, "red")
+    parts += [Text(f"  {printable(damage)}", style="red") for damage in report.damage]
     parts += _listed("remark", report.remarks, "yellow")
     if report.torn_bytes:
         parts.append(
@@ -44,13 +48,9 @@ def check_view(report: StoreReport, store: Path) -> ConsoleRenderable:
             )
         )
     if not report.is_sound:
-        # A user who names the wrong file must not be sent straight to a command that empties it.
-        hint = (
-            "To repair it: "
-            if report.episode_n or report.tally_n or report.verdict_n
-            else "No line is an episode: check the path. If it is a store: "
-        )
-        parts.append(Text.assemble(f"\n{hint}", (repair_command(store), "bold")))
+        parts.append(Text.assemble("\nTo repair it: ", (repair_command(store), "bold")))
+    elif not report.is_sealed and report.episode_n:
+        parts.append(Text("Its lines have no checksums, as in earlier versions; `memory compact` adds them."))
     return Group(*parts)
 
 
@@ -59,6 +59,7 @@ def repair_json(repaired: Repaired, store: Path) -> dict[str, Any]:
     return {
         "kept_n": repaired.kept_n,
         "rejected": _json_of(repaired.rejected),
+        "damage": list(repaired.damage),
         "rejected_path": str(rejected_path(store.resolve())) if repaired.rejected else None,
         "torn_bytes": repaired.torn_bytes,
         "torn_path": str(torn_path(store.resolve())) if repaired.torn_bytes else None,
@@ -68,11 +69,12 @@ def repair_json(repaired: Repaired, store: Path) -> dict[str, Any]:
 def repair_view(repaired: Repaired, store: Path) -> ConsoleRenderable:
     """Lay out the outcome of a repair: what was moved, where to, and what was kept."""
     kept = _count(repaired.kept_n, "episode")
-    if not repaired.rejected and not repaired.torn_bytes:
+    if not repaired.rejected and not repaired.torn_bytes and not repaired.damage:
         return Text.assemble(("✓ nothing to repair", "bold green"), f": {kept} in {printable(str(store))}, all sound")
     parts: list[ConsoleRenderable] = [
         Text.assemble(("✓ repaired", "bold green"), f" {printable(str(store))}: {kept} kept")
     ]
+    parts += [Text(f"  {printable(damage)}", style="yellow") for damage in repaired.damage]
     parts += _listed("moved", repaired.rejected, "yellow")
     if repaired.rejected:
         where = printable(str(rejected_path(store.resolve())))
@@ -101,10 +103,12 @@ def _verdict(report: StoreReport, store: Path) -> Text:
     episodes = _held(report)
     if report.is_sound:
         return Text.assemble(("✓ sound", "bold green"), f": {episodes} in {printable(str(store))}")
-    bad = _count(len(report.bad_lines), "bad line")
-    return Text.assemble(
-        ("✗ not sound", "bold red"), f": {bad} beside {episodes} in {printable(str(store))}; it cannot be opened"
+    bad = (
+        f"{_count(len(report.bad_lines), 'bad line')} beside {episodes}"
+        if report.bad_lines
+        else f"damage to {episodes}"
     )
+    return Text.assemble(("✗ not sound", "bold red"), f": {bad} in {printable(str(store))}; it cannot be opened")
 
 
 def _held(report: StoreReport) -> str:

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.store.store_file import refuse_other_file
 
 logger = logging.getLogger("episodic_absa.cli")
 
@@ -12,7 +13,7 @@ def existing_store(path: Path) -> Path:
     """Return the resolved path of a store.
 
     Raises:
-        MemoryStoreError: there is no file at the path.
+        MemoryStoreError: there is no file at the path, or it is no store.
     """
     resolved = path.resolve()
     if not resolved.exists():
@@ -20,7 +21,6 @@ def existing_store(path: Path) -> Path:
             f"there is no store at {path}; name one with --store PATH (the first stored episode creates it)",
             path=path,
         )
-    if not resolved.is_file():
-        raise MemoryStoreError(f"{path} is not a file; a store is one .jsonl file, name it with --store", path=path)
+    refuse_other_file(resolved)
     logger.info("reading %s", resolved)
     return resolved

@@ -253,7 +253,7 @@ def _total(progress: GridProgress, pace: Pace) -> Group:
 
 
 def _write(line: str) -> None:
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(printable(line) + "\n")
     sys.stderr.flush()
 
 

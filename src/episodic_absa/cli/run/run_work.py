@@ -201,5 +201,5 @@ def _kept(progress: GridProgress) -> str:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(printable(line) + "\n")
     sys.stderr.flush()

@@ -1,6 +1,7 @@
 """Reads the rows of a table, whatever its format. pyarrow and openpyxl are imported only for files that need them."""
 
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -9,9 +10,17 @@ from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
-from episodic_absa.datasets.dataset_file import parse_json, read_json_lines, read_text_file, row_error
+from episodic_absa.datasets.dataset_file import (
+    half_character_problem,
+    has_half_character,
+    kind_of,
+    parse_json,
+    read_json_lines,
+    read_text_file,
+    row_error,
+)
+from episodic_absa.datasets.file_encoding import TextEncoding, find_encoding, refuse_binary
 from episodic_absa.datasets.gold_files import tidy
-from episodic_absa.datasets.tables.text_encoding import TextEncoding, find_encoding, refuse_binary
 from episodic_absa.datasets.tabular_files import csv_rows
 from episodic_absa.errors import DatasetError, MissingExtraError
 from episodic_absa.language.counted_noun import counted
@@ -21,6 +30,9 @@ TEXT_COLUMN: Final = "text"
 """The column of reviews that have no name."""
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _NAMES: Final = {";": '";"', "\t": "a tab", "|": '"|"'}
+
+_DAMAGED_XLSX: Final = (OSError, EOFError, BadZipFile, zlib.error, SyntaxError, LookupError, ValueError, TypeError)
+"""What openpyxl raises for a damaged file; XML that is not well-formed is a SyntaxError."""
 
 Row = dict[str, Any]
 
@@ -136,14 +148,17 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
         items = parse_json(read_text_file(path))
     except ValueError as error:
         hint = "a file with one JSON object per line must end in .jsonl"
-        raise DatasetError(f"{path} is not valid JSON; {hint}", path=path) from error
+        raise DatasetError(f"{path} is not valid JSON ({error}); {hint}", path=path) from error
     if not isinstance(items, list):
         raise DatasetError(f"{path} holds no list; write a list of objects or of strings", path=path)
     for number, item in enumerate(items, start=1):
         if not isinstance(item, dict | str):
-            kind = type(item).__name__
-            raise DatasetError(f"{path}, item {number}: an object or a string is expected, got a {kind}", path=path)
-        yield number, {TEXT_COLUMN: item} if isinstance(item, str) else item
+            kind = kind_of(item)
+            raise DatasetError(f"{path}, item {number}: an object or a string is expected, got {kind}", path=path)
+        row = {TEXT_COLUMN: item} if isinstance(item, str) else item
+        if has_half_character(row):
+            raise DatasetError(f"{path}, item {number}: {half_character_problem(row)}", path=path)
+        yield number, row
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
@@ -156,11 +171,31 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
         with parquet.ParquetFile(path) as file:
             line = 0
             for batch in file.iter_batches(batch_size=1024):
-                for row in batch.to_pylist():
+                for row in _python_rows(batch, path, line):
                     line += 1
                     yield line, row
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"cannot read {path} as Parquet; write the file again", path=path) from error
+
+
+def _python_rows(batch: Any, path: Path, before: int) -> list[Row]:
+    """Return the rows of a batch. Parquet does not check its strings, so that one may be no UTF-8."""
+    try:
+        rows: list[Row] = batch.to_pylist()
+    except UnicodeDecodeError:
+        for place in range(batch.num_rows):
+            row = {name: _readable(batch.column(name)[place]) for name in batch.schema.names}
+            if None in (row[name] for name in row if batch.column(name)[place].is_valid):
+                raise row_error(path, before + place + 1, half_character_problem(row)) from None
+        raise
+    return rows
+
+
+def _readable(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return None
 
 
 def _xlsx_cells(path: Path) -> Iterator[tuple[int, list[Any]]]:
@@ -171,13 +206,15 @@ def _xlsx_cells(path: Path) -> Iterator[tuple[int, list[Any]]]:
         raise MissingExtraError(feature="an Excel file", extra="excel") from error
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (OSError, BadZipFile, InvalidFileException, KeyError, ValueError) as error:
+    except (*_DAMAGED_XLSX, InvalidFileException) as error:
         raise DatasetError(f"cannot read {path} as an Excel file; save it as .xlsx again", path=path) from error
     try:
         sheet: Any = book.worksheets[0]
         for line, row in enumerate(sheet.iter_rows(values_only=True), start=1):
             if not _is_blank(row):
                 yield line, list(row)
+    except _DAMAGED_XLSX as error:
+        raise DatasetError(f"cannot read {path} as an Excel file; save it as .xlsx again", path=path) from error
     finally:
         book.close()
 

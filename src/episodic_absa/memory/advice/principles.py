@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.serialization.quoted_value import quoted, shortened
 from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import (
     L3_RISKS,
@@ -253,11 +254,11 @@ def _read_entry(entry: Any, place: int, path: Path) -> Principle:
     name = f"entry {place}"
     if not isinstance(entry, dict):
         raise ConfigError(f"{path}: {name} must be a mapping with the keys {', '.join(_ALLOWED)}", path=path)
-    name += f" ({entry['principle_id']})" if "principle_id" in entry else ""
+    name += f" ({shortened(str(entry['principle_id']))})" if "principle_id" in entry else ""
     for key in entry:
         if key not in _ALLOWED:
             raise ConfigError(
-                f"{path}: {name} has the unknown key {key!r}; allowed are {', '.join(_ALLOWED)}",
+                f"{path}: {name} has the unknown key {quoted(key)}; allowed are {', '.join(_ALLOWED)}",
                 path=path,
                 key=str(key),
             )
@@ -269,7 +270,7 @@ def _read_entry(entry: Any, place: int, path: Path) -> Principle:
             message, wrong = "give anti_pattern_en and anti_pattern_ko, or neither", "anti_pattern_en"
         else:
             wrong = str(where[0])
-            got = f"got {entry[wrong]!r}" if wrong in entry else "it is missing"
+            got = f"got {quoted(entry[wrong])}" if wrong in entry else "it is missing"
             message = f"{wrong} must be {_ALLOWED[wrong]}; {got}"
         raise ConfigError(f"{path}: {name}: {message}", path=path, key=wrong) from error
 

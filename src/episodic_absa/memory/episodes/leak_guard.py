@@ -91,12 +91,22 @@ def refuse_open_terms(field: str, terms: Iterable[str]) -> None:
 
 
 class TextRuns:
-    """The runs of a text that no stored string may repeat: 12 characters in Korean, 5 words in English."""
+    """The runs of a text that no stored string may repeat: 12 characters in Korean, 5 words in English.
 
-    def __init__(self, text: str, language: Language) -> None:
-        folded = _folded(text)
+    Args:
+        text: the review.
+        language: its language.
+        apart_from: strings that were there before the review; a run that one of them holds is not counted.
+    """
+
+    def __init__(self, text: str, language: Language, *, apart_from: Iterable[str] = ()) -> None:
+        folded, others = _folded(text), [_folded(string) for string in apart_from]
         self._of_chars = _runs(folded, _CHAR_RUN) if language != "en" else frozenset()
         self._of_words = _runs(tuple(_WORD.findall(folded)), _WORD_RUN) if language != "ko" else frozenset()
+        if self._of_chars:
+            self._of_chars -= frozenset().union(*(_runs(other, _CHAR_RUN) for other in others))
+        if self._of_words:
+            self._of_words -= frozenset().union(*(_runs(tuple(_WORD.findall(other)), _WORD_RUN) for other in others))
 
     def stand_in(self, string: str) -> bool:
         """Return whether a string repeats one of the runs, in any case and spacing."""
@@ -107,11 +117,25 @@ class TextRuns:
         return not self._of_words.isdisjoint(_runs(words, _WORD_RUN))
 
 
+def is_id(uid: str, text: str) -> bool:
+    """Return whether a uid is an id, which a review may name, and no part of the review that was taken as its uid.
+
+    White space is a sign of text, and so is a uid beyond ASCII that makes up more than half of the review.
+
+    Example:
+        >>> is_id("order-2026-0117", "order-2026-0117: the soup was cold")
+        True
+        >>> is_id("the soup was cold", "the soup was cold, the staff was kind")
+        False
+    """
+    return not any(map(str.isspace, uid)) and (uid.isascii() or 2 * len(uid) <= len(text))
+
+
 def refuse_text_runs(draft: AnyDraft, text: str, language: Language) -> None:
     """Raise LeakageError if a string of the episode, aspect terms excepted, repeats a run of the sample's text."""
     runs = TextRuns(text, language)
     for field, string in _strings(draft.model_dump(), ""):
-        if runs.stand_in(string):
+        if runs.stand_in(string) and not (field == _SOURCE_ID and is_id(string, text)):
             raise LeakageError(f"{field} repeats the text of the sample; nothing was stored", field=field)
 
 
@@ -180,6 +204,7 @@ def _keys(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 _TERM_FIELDS: Final = ("aspects_norm", "target_aspect_type")
+_SOURCE_ID: Final = "provenance.source_id"
 
 
 def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -19,8 +19,10 @@ from pydantic_core import PydanticSerializationError
 from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_terms, refuse_open_vocabulary
-from episodic_absa.memory.store.episode_line import line_of
-from episodic_absa.memory.store.store_line import line_of_count
+from episodic_absa.memory.store.episode_line import body_of
+from episodic_absa.memory.store.forked_child import call_in_forked_child
+from episodic_absa.memory.store.store_file import refuse_other_file, refuse_special_file
+from episodic_absa.memory.store.store_line import body_of_count
 from episodic_absa.memory.store.store_lock import StoreLock
 from episodic_absa.memory.store.store_tail import StoredEpisodes, StoreTail
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
@@ -35,7 +37,10 @@ from episodic_absa.schemas.memory_v1_2 import (
     validated_episode,
     validated_line,
 )
+from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.durable_file import DurableFile, FsyncFailedError
+from episodic_absa.serialization.redaction import credential_in
+from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES
 from episodic_absa.serialization.validation_reasons import reasons_of
 
 DEFAULT_KEEP_LAST_N: Final = 5000
@@ -82,14 +87,15 @@ class MemoryStore:
             raise InputError(f"the store must be a path, got {type(path).__name__}", argument="store")
         if not str(path):
             raise InputError("the path of the store is empty; name a .jsonl file", argument="store")
+        if credential_in(str(path)):
+            raise InputError("the path of the store holds a password; name a .jsonl file", argument="store")
         try:
             self.path = Path(path).resolve()
         except (OSError, RuntimeError) as error:
             raise MemoryStoreError(
                 f"cannot resolve the store path {path}: {error}; check the path", path=Path(path)
             ) from error
-        if self.path.is_dir():
-            raise MemoryStoreError(f"{path} is a directory; a store is one .jsonl file, name it", path=self.path)
+        refuse_special_file(self.path)
         # Threads may share a store for single calls. Only one thread at a time may iterate over episodes.
         self._threads = threading.RLock()
         self._catalogue = catalogue
@@ -97,7 +103,9 @@ class MemoryStore:
         self._lock = StoreLock(self.path, timeout_s=lock_timeout_s)
         self._writer: DurableFile | None = None
         self._fsync_failed = False
+        self._keep_last_n = keep_last_n
         self._tail = StoreTail(self.path, keep_last_n)
+        call_in_forked_child(self, MemoryStore._reopen_in_child)
 
     def load(self) -> StoredEpisodes:
         """Return the live episodes, oldest first. The first call reads the file, later calls what was appended since.
@@ -134,11 +142,11 @@ class MemoryStore:
         if tally is not None:
             refuse_open_terms("terms", tally.terms)
         with self._appending("episode"):
-            entry, line = self._episode_line(checked)
-            lines: list[tuple[StoreLine, bytes]] = [(entry, line)]
-            if tally is not None:
-                lines.append((tally, self._count_line(tally)))
-            self._write(lines, "episode")
+            entry, body = self._episode_body(checked)
+            if tally is None:
+                self._write([entry], [body], "episode")
+            else:
+                self._write([entry, tally], [body, self._count_body(tally)], "episode")
             return entry
 
     def append_tally(self, tally: TallyV1_2) -> None:
@@ -150,7 +158,7 @@ class MemoryStore:
         """
         refuse_open_terms("terms", tally.terms)
         with self._appending("tally"):
-            self._write([(tally, self._count_line(tally))], "tally")
+            self._write([tally], [self._count_body(tally)], "tally")
 
     def append_verdict(self, verdict: VerdictV1_2) -> bool:
         """Write what a person said about a result; return whether it is new, once it is on disk.
@@ -168,7 +176,7 @@ class MemoryStore:
             standing = self._tail.index.experience.verdicts_on(verdict.source_id)
             if standing.get(verdict.aspect) == verdict.verdict:
                 return False
-            self._write([(verdict, self._count_line(verdict))], "verdict")
+            self._write([verdict], [self._count_body(verdict)], "verdict")
             return True
 
     @contextmanager
@@ -183,25 +191,25 @@ class MemoryStore:
         finally:
             self._end_writing()
 
-    def _episode_line(self, checked: AnyDraft) -> tuple[AnyEpisode, bytes]:
+    def _episode_body(self, checked: AnyDraft) -> tuple[AnyEpisode, bytes]:
         try:
-            line = line_of(checked, self._tail.next_id)
+            body = body_of(checked, self._tail.next_id)
             # Parsing the line again proves that every reader accepts what is written.
-            return validated_episode(line), line
+            return validated_episode(body), body
         except ValidationError as error:
             raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
         except (PydanticSerializationError, UnicodeEncodeError) as error:
             raise MemoryStoreError("not an episode: a string is not valid Unicode", path=self.path) from error
 
-    def _count_line(self, value: CountedLine) -> bytes:
+    def _count_body(self, value: CountedLine) -> bytes:
         try:
-            line = line_of_count(value)
-            validated_line(line)
+            body = body_of_count(value)
+            validated_line(body)
         except ValidationError as error:
             raise MemoryStoreError(f"not a {value.kind}: {reasons_of(error)}", path=self.path) from error
         except UnicodeEncodeError as error:
             raise MemoryStoreError(f"not a {value.kind}: a string is not valid Unicode", path=self.path) from error
-        return line
+        return body
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -217,6 +225,9 @@ class MemoryStore:
             self._end_writing()
 
     def _begin_writing(self) -> None:
+        if not self._tail.is_open:
+            # A lock file beside a file that is no store would be left there.
+            refuse_other_file(self.path)
         self._lock.acquire()
         try:
             with self._threads:
@@ -233,6 +244,13 @@ class MemoryStore:
         self._drop_writer()
         self._tail.close()
         self._lock.close()
+
+    def _reopen_in_child(self) -> None:
+        """Open the store anew in a forked child: it has a lock, a writer and an index of its own."""
+        self._threads = threading.RLock()
+        self._drop_writer()
+        # Another thread of the parent may have been in the middle of reading.
+        self._tail = StoreTail(self.path, self._keep_last_n)
 
     def __enter__(self) -> Self:
         return self
@@ -262,22 +280,30 @@ class MemoryStore:
         if self._tail.follow():
             self._drop_writer()
 
-    def _write(self, lines: Sequence[tuple[StoreLine, bytes]], noun: str) -> None:
-        """Write lines in one append, then register their values."""
+    def _write(self, values: Sequence[StoreLine], bodies: Sequence[bytes], noun: str) -> None:
+        """Write the lines of values in one append, then register the values."""
         if self._fsync_failed:
             raise MemoryStoreError(
                 f"{self.path}: an earlier write of this run failed, so nothing more is written. "
                 "The episodes returned by append are on disk. Check the disk and start a new run",
                 path=self.path,
             )
+        lines = self._tail.lines_of(bodies)
+        if any(len(line) > MAX_LINE_BYTES for line in lines):
+            raise MemoryStoreError(
+                f"the {noun} is longer than {MAX_LINE_BYTES:,} bytes; nothing is stored", path=self.path
+            )
         try:
-            self._opened_writer().append(b"".join(line for _, line in lines), at=self._tail.end)
+            if not self._tail.end:
+                # What was acknowledged of a file that was here before says nothing about the new one.
+                forget_end(self.path)
+            self._opened_writer().append(b"".join(lines), at=self._tail.end)
         except OSError as error:
             # After a failed fsync the kernel may mark dirty pages as clean, so a second try proves nothing.
             self._fsync_failed = isinstance(error, FsyncFailedError)
             raise self._not_stored(error, noun) from error
-        for value, line in lines:
-            self._tail.add(value, line)
+        self._tail.add(values, lines)
+        self._lock.acknowledge(self._tail.acknowledged_end)
 
     def _set_torn_line_aside(self, noun: str) -> None:
         """Move an unfinished last line to `<store>.torn`. The caller holds the writers' lock."""

@@ -1,17 +1,16 @@
 """Reads a store file from its end: the newest episodes of a million cost no more than those of a hundred."""
 
-import mmap
 import os
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
-from episodic_absa.memory.store.bad_line import bad_line_error, lines_before
 from episodic_absa.memory.store.episode_line import parse_episode
+from episodic_absa.memory.store.line_search import bad_line_at, checked_body, search_lines
 from episodic_absa.memory.store.store_line import parse_line
 from episodic_absa.schemas.memory_v1_2 import (
     AnyEpisode,
@@ -19,10 +18,13 @@ from episodic_absa.schemas.memory_v1_2 import (
     TallyV1_2,
     VerdictV1_2,
     is_episode_line,
+    is_header_line,
 )
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId, Verdict
 
 _CHUNK: Final = 1 << 20
+_ANY_LINE = re.compile(rb"[^\n]+")
+_VERDICT = re.compile(rb'"kind":\s*"verdict"')
 
 
 class EpisodeFilter(NamedTuple):
@@ -54,8 +56,11 @@ def newest_episodes(path: Path) -> Iterator[AnyEpisode]:
     newer: AnyEpisode | None = None
     newer_offset = 0
     verdicts: dict[str, dict[str | None, Verdict]] = {}
-    for offset, line in _lines_backwards(path):
-        episode = _parsed(path, offset, line)
+    for (offset, line), (_, previous) in pairwise(chain(_lines_backwards(path), [(0, b"")])):
+        body = checked_body(path, offset, line, previous if offset else None)
+        if is_header_line(body):
+            continue
+        episode = _parsed(path, offset, body)
         if isinstance(episode, VerdictV1_2):
             # The last verdict about a sample and an aspect comes first here.
             verdicts.setdefault(episode.source_id, {}).setdefault(episode.aspect, episode.verdict)
@@ -64,34 +69,27 @@ def newest_episodes(path: Path) -> Iterator[AnyEpisode]:
             continue
         if newer and _number(newer) <= _number(episode):
             reason = f"{newer.episode_id} does not come after {episode.episode_id}"
-            raise _bad_line_at(path, newer_offset, reason)
+            raise bad_line_at(path, newer_offset, reason)
         yield with_verdicts(episode, verdicts.get(episode.provenance.source_id, {}))
         newer, newer_offset = episode, offset
 
 
 def oldest_episode(path: Path) -> AnyEpisode | None:
     """Return the first episode of a store file, None if the file holds none."""
-    offset = 0
-    with open(path, "rb") as file:
-        for line in file:
-            if line.endswith(b"\n") and is_episode_line(line):
-                return _parsed_episode(path, offset, line)
-            offset += len(line)
+    for offset, body in search_lines(path, _ANY_LINE):
+        if is_episode_line(body):
+            return _parsed_episode(path, offset, body)
     return None
 
 
 def verdicts_on(path: Path, source_id: str) -> tuple[VerdictV1_2, ...]:
     """Return the last verdict per aspect that persons gave on the result of a sample, in the order of the file."""
     last: dict[str | None, VerdictV1_2] = {}
-    offset = 0
-    with open(path, "rb") as file:
-        for line in file:
-            if b'"verdict"' in line and line.endswith(b"\n") and not is_episode_line(line):
-                verdict = _parsed(path, offset, line)
-                if isinstance(verdict, VerdictV1_2) and verdict.source_id == source_id:
-                    last.pop(verdict.aspect, None)
-                    last[verdict.aspect] = verdict
-            offset += len(line)
+    for offset, body in search_lines(path, _VERDICT):
+        verdict = None if is_episode_line(body) else _parsed(path, offset, body)
+        if isinstance(verdict, VerdictV1_2) and verdict.source_id == source_id:
+            last.pop(verdict.aspect, None)
+            last[verdict.aspect] = verdict
     return tuple(last.values())
 
 
@@ -99,16 +97,7 @@ def find_episode(path: Path, number: int) -> AnyEpisode | None:
     """Return the episode with that number, without parsing the others."""
     # Unescaped quotes cannot stand inside a JSON string, so a match is the key itself.
     id_pattern = re.compile(rb'"episode_id":\s*"epi_0*%d"' % number)
-    with open(path, "rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            return None
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            match = id_pattern.search(content)
-            end = content.find(b"\n", match.end()) if match else -1
-            if not match or end < 0:
-                return None
-            start = content.rfind(b"\n", 0, match.start()) + 1
-            return _parsed_episode(path, start, content[start:end])
+    return next((_parsed_episode(path, offset, body) for offset, body in search_lines(path, id_pattern)), None)
 
 
 def _lines_backwards(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -130,17 +119,13 @@ def _lines_backwards(path: Path) -> Iterator[tuple[int, bytes]]:
             yield 0, pending
 
 
-def _parsed(path: Path, offset: int, line: bytes) -> StoreLine:
-    return parse_line(line, partial(_bad_line_at, path, offset))
+def _parsed(path: Path, offset: int, body: bytes) -> StoreLine:
+    return parse_line(body, partial(bad_line_at, path, offset))
 
 
-def _parsed_episode(path: Path, offset: int, line: bytes) -> AnyEpisode:
-    return parse_episode(line, partial(_bad_line_at, path, offset))
+def _parsed_episode(path: Path, offset: int, body: bytes) -> AnyEpisode:
+    return parse_episode(body, partial(bad_line_at, path, offset))
 
 
 def _number(episode: AnyEpisode) -> int:
     return int(episode.episode_id[4:])
-
-
-def _bad_line_at(path: Path, offset: int, reason: str) -> MemoryStoreError:
-    return bad_line_error(path, lines_before(path, offset) + 1, reason)

@@ -1,6 +1,7 @@
 """Lets one writer at a time append to a store: an exclusive flock on `<store>.lock`.
 
-The lock file is not the store, because compacting replaces the store.
+The lock file is not the store, because compacting replaces the store. It also keeps the end of the store that was
+acknowledged last.
 """
 
 import fcntl
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.store.forked_child import call_in_forked_child
+from episodic_absa.serialization.acknowledged_end import AcknowledgedEnd, lock_path, write_end
+from episodic_absa.serialization.durable_file import make_private_directory
 
 _FIRST_WAIT_S: Final = 0.0002
 _LONGEST_WAIT_S: Final = 0.01
@@ -25,7 +29,7 @@ class StoreLock:
     """The writers' lock of a store. One object may take it several times; objects and processes exclude each other."""
 
     def __init__(self, store_path: Path, *, timeout_s: float) -> None:
-        self.path = store_path.with_name(store_path.name + ".lock")
+        self.path = lock_path(store_path)
         self._store_path = store_path
         self._timeout_s = timeout_s
         self._name = str(self.path)
@@ -34,6 +38,7 @@ class StoreLock:
         self._depth = 0
         # flock does not exclude threads that share a descriptor.
         self._threads = threading.RLock()
+        call_in_forked_child(self, StoreLock._reopen_in_child)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -61,10 +66,22 @@ class StoreLock:
 
     def release(self) -> None:
         """Undo one `acquire`."""
+        if not self._depth:
+            return  # a forked child leaves a block that its parent entered
         self._depth -= 1
         if self._depth == 0 and self._descriptor is not None:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
         self._threads.release()
+
+    def acknowledge(self, end: AcknowledgedEnd) -> None:
+        """Record in the lock file how far the store was written. The caller holds the lock."""
+        if self._descriptor is not None:
+            write_end(self._descriptor, end)
+
+    def _reopen_in_child(self) -> None:
+        """Give up the lock of the parent in a forked child. Closing the child's copy leaves the parent its lock."""
+        self._threads = threading.RLock()
+        self.close()
 
     def close(self) -> None:
         """Close the lock file, which releases the lock."""
@@ -113,8 +130,8 @@ class StoreLock:
     def _opened(self) -> int:
         if self._descriptor is None:
             try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                make_private_directory(self.path.parent)
+                self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 status = os.fstat(self._descriptor)
                 self._identity = (status.st_dev, status.st_ino)
             except OSError as error:
@@ -129,7 +146,7 @@ class StoreLock:
 def lock_state(store_path: Path) -> LockState:
     """Return whether a writer holds the lock of a store now. Creates no lock file."""
     try:
-        descriptor = os.open(store_path.with_name(store_path.name + ".lock"), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(lock_path(store_path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return "none"
     try:

@@ -1,6 +1,5 @@
 """Checks, repairs and compacts a store file. No other code rewrites a store."""
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,29 +8,25 @@ from typing import NamedTuple
 from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.episodes.leak_guard import refuse_open_terms, refuse_open_vocabulary
-from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
-from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, line_of
+from episodic_absa.memory.store.bad_line import bad_line_error, lost_lines_error, rejected_path
+from episodic_absa.memory.store.episode_line import body_of
 from episodic_absa.memory.store.memory_store import DEFAULT_LOCK_TIMEOUT_S, torn_path
-from episodic_absa.memory.store.store_line import read_store_lines
+from episodic_absa.memory.store.store_content import Finding, StoreContent, episode_number, line_body, read_store
+from episodic_absa.memory.store.store_file import refuse_other_file
 from episodic_absa.memory.store.store_lock import StoreLock
+from episodic_absa.memory.store.store_tail import highest_rejected_id
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.schemas.memory_v1_2 import (
     EpisodeDraftV1_2,
     StoreLine,
     TallyV1_2,
     VerdictV1_2,
-    is_episode_line,
+    store_chain,
 )
+from episodic_absa.serialization.acknowledged_end import AcknowledgedEnd, forget_end
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
-from episodic_absa.serialization.jsonl import ReadLine, split_lines
-
-
-class Finding(NamedTuple):
-    """One line that is not as this package writes it, and why."""
-
-    line: int
-    reason: str
+from episodic_absa.serialization.jsonl import ReadLine
 
 
 class StoreReport(NamedTuple):
@@ -44,11 +39,15 @@ class StoreReport(NamedTuple):
     remarks: tuple[Finding, ...]
     """Readable lines in another form, or with texts that the present catalogue does not contain."""
     torn_bytes: int
+    damage: tuple[str, ...] = ()
+    """What is wrong with the file as a whole: a missing header, lost last lines."""
+    is_sealed: bool = True
+    """Whether its lines have checksums. `compact_store` seals a store of an earlier version."""
 
     @property
     def is_sound(self) -> bool:
         """Whether the store can be opened."""
-        return not self.bad_lines
+        return not self.bad_lines and not self.damage
 
 
 class Repaired(NamedTuple):
@@ -58,6 +57,8 @@ class Repaired(NamedTuple):
     """Episodes; tallies and verdicts are kept, too."""
     rejected: tuple[Finding, ...]
     torn_bytes: int
+    damage: tuple[str, ...] = ()
+    """What was wrong with the file as a whole."""
 
 
 class Compacted(NamedTuple):
@@ -74,90 +75,106 @@ def check_store(path: Path) -> StoreReport:
     """Return everything that is wrong with a store. Changes nothing.
 
     Raises:
-        MemoryStoreError: the file cannot be read.
+        MemoryStoreError: the file cannot be read, or is no store.
     """
-    lines, torn_bytes = _read(path)
-    remarks: list[Finding] = []
-    read = list(_with_remarks(read_store_lines(lines), remarks))
-    bad = _bad_lines(read)
-    tally_n = sum(isinstance(line.value, TallyV1_2) for line in read)
-    verdict_n = sum(isinstance(line.value, VerdictV1_2) for line in read)
+    refuse_other_file(path)
+    store = read_store(path)
+    remarks = _remarks(line for line in store.lines if line.number not in store.bad)
+    tally_n = sum(isinstance(line.value, TallyV1_2) for line in store.lines)
+    verdict_n = sum(isinstance(line.value, VerdictV1_2) for line in store.lines)
     return StoreReport(
-        episode_n=len(lines) - len(bad) - tally_n - verdict_n,
+        episode_n=_episode_n(store.kept()),
         tally_n=tally_n,
         verdict_n=verdict_n,
-        bad_lines=tuple(Finding(number, reason) for number, reason in sorted(bad.items())),
-        remarks=tuple(remark for remark in remarks if remark.line not in bad),
-        torn_bytes=torn_bytes,
+        bad_lines=store.findings(),
+        remarks=tuple(remarks),
+        torn_bytes=len(store.torn),
+        damage=store.damage,
+        is_sealed=store.is_sealed,
     )
 
 
 def repair_store(path: Path, *, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S) -> Repaired:
     """Move bad lines to `<store>.rejected.jsonl` and an unfinished end to `<store>.torn`; keep all other lines.
 
+    A sealed store is sealed anew. If last lines are lost, the id of the last one goes to `<store>.rejected.jsonl`, so
+    that it is not given again.
+
     Raises:
-        MemoryStoreError: another writer holds the lock, or the disk failed. The store is unchanged.
+        MemoryStoreError: the file is no store, another writer holds the lock, or the disk failed. The store is
+            unchanged.
     """
     path = path.resolve()
-    with _rewriting(path, lock_timeout_s):
-        lines, torn_bytes = _read(path)
-        bad = _bad_lines(read_store_lines(lines))
-        if not bad and not torn_bytes:
-            return Repaired(_episode_n(lines), (), 0)
-        # Bad lines are copied before they are removed: a kill between the two leaves a line twice, never nowhere.
-        if bad:
-            _append_all(rejected_path(path), (lines[number - 1] for number in sorted(bad)))
-        if torn_bytes:
-            _append_all(torn_path(path), [path.read_bytes()[-torn_bytes:]])
-        kept = [line for number, line in enumerate(lines, start=1) if number not in bad]
-        _replace(path, kept)
-    findings = tuple(Finding(number, reason) for number, reason in sorted(bad.items()))
-    return Repaired(_episode_n(kept), findings, torn_bytes)
+    with _rewriting(path, lock_timeout_s) as lock:
+        store = read_store(path)
+        kept = store.kept()
+        if store.bad or store.damage or store.torn:
+            # Bad lines are copied before they are removed: a kill between the two leaves a line twice, never nowhere.
+            if store.bad:
+                _append_all(rejected_path(path), (store.lines[number - 1].raw for number in sorted(store.bad)))
+            if store.torn:
+                _append_all(torn_path(path), [store.torn])
+            _note_lost_id(path, store)
+            bodies = [line_body(line) for line in kept]
+            _replace(path, bodies, lock, last_id=_last_id(path, kept), is_sealed=store.is_sealed)
+    return Repaired(_episode_n(kept), store.findings(), len(store.torn), store.damage)
 
 
 def compact_store(
     path: Path, keep_last_n: int, *, upgrade: bool = False, lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S
 ) -> Compacted:
-    """Rewrite the file with its last `keep_last_n` episodes. Ids stay the same; readers reopen the file.
+    """Rewrite the file with its last `keep_last_n` episodes, sealed. Ids stay the same; readers reopen the file.
 
     The first tally of each source and the last verdict per source and aspect stay, so familiarity counts the same as
     before. Experience loses the changes of the episodes that go. With `upgrade`, episodes of schema 1.1 become 1.2:
     their outcome is open, and the type that a risk decided is gone.
 
     Raises:
-        MemoryStoreError: a line is bad, another writer holds the lock, or the disk failed. The store is unchanged.
+        MemoryStoreError: the file is no store, a line is bad, another writer holds the lock, or the disk failed. The
+            store is unchanged.
     """
     if keep_last_n < 1:
         raise MemoryStoreError(f"keep at least one episode, got {keep_last_n}", path=path)
     path = path.resolve()
-    with _rewriting(path, lock_timeout_s):
+    with _rewriting(path, lock_timeout_s) as lock:
         size = path.stat().st_size
-        lines, torn_bytes = _read(path)
-        read = list(read_store_lines(lines))
-        bad = _bad_lines(read)
-        if bad:
-            number, reason = min(bad.items())
-            raise bad_line_error(path, number, reason)
-        if torn_bytes:
-            _append_all(torn_path(path), [path.read_bytes()[-torn_bytes:]])
-        kept = [_upgraded(line) if upgrade else line.raw for line in _compacted(read, keep_last_n)]
-        _replace(path, kept)
+        store = read_store(path)
+        for finding in store.findings():
+            raise bad_line_error(path, finding.line, finding.reason)
+        for damage in store.damage:
+            raise lost_lines_error(path, damage)
+        if store.torn:
+            _append_all(torn_path(path), [store.torn])
+        kept = list(_compacted(store.lines, keep_last_n))
+        bodies = [_upgraded(line) if upgrade else line_body(line) for line in kept]
+        size_after = _replace(path, bodies, lock, last_id=_last_id(path, kept))
     kept_n = _episode_n(kept)
-    return Compacted(kept_n, _episode_n(lines) - kept_n, size, sum(len(line) + 1 for line in kept))
+    return Compacted(kept_n, _episode_n(store.lines) - kept_n, size, size_after)
+
+
+def _note_lost_id(path: Path, store: StoreContent) -> None:
+    """Keep the id of a lost last episode where repaired stores keep the ids of bad lines."""
+    lost = store.acknowledged.last_id if store.acknowledged is not None else 0
+    if lost > _last_id(path, store.kept()):
+        _append_all(rejected_path(path), [b'{"episode_id":"epi_%06d","lost":true}' % lost])
+
+
+def _last_id(path: Path, kept: Iterable[ReadLine[StoreLine]]) -> int:
+    return max(highest_rejected_id(path), *(episode_number(line.value) for line in kept), 0)
 
 
 def _upgraded(line: ReadLine[StoreLine]) -> bytes:
     """Return the line, an episode of 1.1 as one of 1.2."""
     if not isinstance(line.value, EpisodicMemoryEntryV1_1):
-        return line.raw
+        return line_body(line)
     fields = line.value.model_dump(mode="json", exclude={"episode_id", "schema_version", "episode_type"})
     draft = EpisodeDraftV1_2.model_validate({**fields, "episode_type": "neutral"})
-    return line_of(draft, int(line.value.episode_id.removeprefix("epi_"))).rstrip(b"\n")
+    return body_of(draft, episode_number(line.value))
 
 
 def _compacted(read: Sequence[ReadLine[StoreLine]], keep_last_n: int) -> Iterator[ReadLine[StoreLine]]:
     """Yield the lines that stay, in their order."""
-    episodes = [line.number for line in read if not isinstance(line.value, TallyV1_2 | VerdictV1_2)]
+    episodes = [line.number for line in read if episode_number(line.value)]
     stay = set(episodes[-keep_last_n:])
     first_tally: dict[str, int] = {}
     last_verdict: dict[tuple[str, str | None], int] = {}
@@ -170,17 +187,18 @@ def _compacted(read: Sequence[ReadLine[StoreLine]], keep_last_n: int) -> Iterato
     return (line for line in read if line.number in stay)
 
 
-def _episode_n(lines: Iterable[bytes]) -> int:
-    return sum(map(is_episode_line, lines))
+def _episode_n(lines: Iterable[ReadLine[StoreLine]]) -> int:
+    return sum(episode_number(line.value) > 0 for line in lines)
 
 
 @contextmanager
-def _rewriting(path: Path, lock_timeout_s: float) -> Iterator[None]:
+def _rewriting(path: Path, lock_timeout_s: float) -> Iterator[StoreLock]:
     """Hold the writers' lock. A disk error leaves the store unchanged."""
+    refuse_other_file(path)
     lock = StoreLock(path, timeout_s=lock_timeout_s)
     try:
         with lock.held():
-            yield
+            yield lock
     except OSError as error:
         raise MemoryStoreError(
             f"{path} was not rewritten: {error.strerror or error}; it is unchanged. Check the disk, then run again",
@@ -190,27 +208,17 @@ def _rewriting(path: Path, lock_timeout_s: float) -> Iterator[None]:
         lock.close()
 
 
-def _read(path: Path) -> tuple[list[bytes], int]:
-    """Return the whole lines, and the number of bytes after them."""
-    try:
-        lines, torn = split_lines(path.read_bytes())
-    except OSError as error:
-        raise MemoryStoreError(f"cannot read {path}: {error.strerror}", path=path) from error
-    return lines, len(torn)
-
-
-def _with_remarks(lines: Iterable[ReadLine[StoreLine]], remarks: list[Finding]) -> Iterator[ReadLine[StoreLine]]:
-    """Yield the lines as they are, and add what is unusual about each readable one to `remarks`."""
+def _remarks(lines: Iterable[ReadLine[StoreLine]]) -> Iterator[Finding]:
+    """Yield what is unusual about each readable line."""
     catalogue = load_catalogue()
     for line in lines:
         if line.value is not None:
-            if canonical_json(line.value).encode() != line.raw:
-                remarks.append(Finding(line.number, "not in canonical form"))
+            if canonical_json(line.value).encode() != line_body(line):
+                yield Finding(line.number, "not in canonical form")
             try:
                 _refuse_open(line.value, catalogue)
             except LeakageError as error:
-                remarks.append(Finding(line.number, str(error)))
-        yield line
+                yield Finding(line.number, str(error))
 
 
 def _refuse_open(value: StoreLine, catalogue: PrincipleCatalogue) -> None:
@@ -223,48 +231,6 @@ def _refuse_open(value: StoreLine, catalogue: PrincipleCatalogue) -> None:
         refuse_open_vocabulary(value, catalogue)
 
 
-def _bad_lines(lines: Iterable[ReadLine[StoreLine]]) -> dict[int, str]:
-    """Return what is wrong with each unreadable or misplaced line, by line number."""
-    bad: dict[int, str] = {}
-    numbered: list[tuple[int, int]] = []
-    for line in lines:
-        if line.value is None:
-            bad[line.number] = line.problem
-            continue
-        if isinstance(line.value, TallyV1_2 | VerdictV1_2):
-            continue
-        episode = int(line.value.episode_id[4:])
-        if not 1 <= episode <= MAX_EPISODE_NUMBER:
-            bad[line.number] = f"{line.value.episode_id} has a number that no store gives"
-        else:
-            numbered.append((line.number, episode))
-    in_order = set(_longest_ascending(numbered))
-    for number, episode in numbered:
-        if number not in in_order:
-            bad[number] = f"epi_{episode:06d} is out of order or given twice"
-    return bad
-
-
-def _longest_ascending(numbered: list[tuple[int, int]]) -> Iterator[int]:
-    """Yield the lines of a longest ascending sequence of ids, so that one wrong id does not reject all later lines."""
-    tails: list[int] = []
-    holders: list[int] = []
-    previous: list[int | None] = []
-    for position, (_, episode) in enumerate(numbered):
-        place = bisect_left(tails, episode)
-        if tails[place : place + 1] == [episode]:
-            # Of two equal ids the earlier line stays: readers have used it already.
-            previous.append(None)
-            continue
-        previous.append(holders[place - 1] if place else None)
-        tails[place : place + 1] = [episode]
-        holders[place : place + 1] = [position]
-    position_of_last = holders[-1] if holders else None
-    while position_of_last is not None:
-        yield numbered[position_of_last][0]
-        position_of_last = previous[position_of_last]
-
-
 def _append_all(path: Path, lines: Iterable[bytes]) -> None:
     keeper = DurableFile(path)
     try:
@@ -273,15 +239,26 @@ def _append_all(path: Path, lines: Iterable[bytes]) -> None:
         keeper.close()
 
 
-def _replace(path: Path, lines: list[bytes]) -> None:
-    """Replace the file by one with these lines. At every moment one of the two is complete."""
+def _replace(path: Path, bodies: Sequence[bytes], lock: StoreLock, *, last_id: int, is_sealed: bool = True) -> int:
+    """Replace the file by one with these lines. At every moment one of the two is complete. Return its size."""
+    chain = store_chain()
+    if not is_sealed:
+        chain.is_sealed = False
+    lines = chain.lines_of(bodies) if bodies else []
+    content = b"".join(lines)
     draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)
     writer = DurableFile(draft)
     try:
-        writer.append(b"".join(line + b"\n" for line in lines), at=0)
+        writer.append(content, at=0)
+        # A kill behind this line must not leave the old end beside the new file.
+        forget_end(path)
         draft.replace(path)
     finally:
         writer.close()
         draft.unlink(missing_ok=True)
     sync_directory(path.parent)
+    if lines:
+        chain.continue_behind(lines[-1])
+        lock.acknowledge(AcknowledgedEnd(len(lines), chain.checksum, last_id))
+    return len(content)

@@ -12,13 +12,14 @@ from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, torn_path
 from episodic_absa.memory.store.newest_episodes import newest_episodes, oldest_episode
-from episodic_absa.memory.store.store_line import parse_line
+from episodic_absa.memory.store.store_line import next_body, parse_line
 from episodic_absa.memory.store.store_lock import LockState, lock_state
 from episodic_absa.schemas.memory_v1_2 import (
     AnyEpisode,
     TallyV1_2,
     VerdictV1_2,
     is_episode_line,
+    store_chain,
 )
 from episodic_absa.vocabulary import RISK_IDS, ActionTaken, EpisodeType, Language, Verdict
 
@@ -79,7 +80,7 @@ def compute_store_statistics(path: Path) -> StoreStatistics:
     for episode in islice(newest_episodes(path), DEFAULT_KEEP_LAST_N):
         live.add(episode)
     return StoreStatistics(
-        in_file_n=extent.line_n - counted.line_n,
+        in_file_n=counted.episode_n,
         live_n=live.episode_n,
         bytes_on_disk=extent.size,
         first_id=oldest.episode_id if oldest else None,
@@ -116,15 +117,20 @@ class _CountedLines:
     """Counts the tallies and verdicts of a file as the index does: a source's first tally, an aspect's last verdict."""
 
     def __init__(self, path: Path) -> None:
-        self.line_n = 0
+        self.episode_n = 0
         languages: dict[str, str] = {}
         verdicts: dict[tuple[str, str | None], str] = {}
+        lines = store_chain()
         with open(path, "rb") as file:
             for number, line in enumerate(file, start=1):
-                if is_episode_line(line) or not line.endswith(b"\n"):
+                if not line.endswith(b"\n"):
                     continue
-                self.line_n += 1
-                value = parse_line(line, partial(bad_line_error, path, number))
+                error_for = partial(bad_line_error, path, number)
+                body = next_body(lines, line[:-1], error_for)
+                if body is None or is_episode_line(body):
+                    self.episode_n += body is not None
+                    continue
+                value = parse_line(body, error_for)
                 if isinstance(value, TallyV1_2):
                     languages.setdefault(value.source_id, value.language)
                 elif isinstance(value, VerdictV1_2):

@@ -13,19 +13,24 @@ from typing import Final, overload
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
-from episodic_absa.memory.store.bad_line import bad_line_error, lines_before, rejected_path
+from episodic_absa.memory.store.bad_line import bad_line_error, lines_before, lost_lines_error, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, parse_episode
-from episodic_absa.memory.store.store_line import parse_line
+from episodic_absa.memory.store.store_file import refuse_other_file
+from episodic_absa.memory.store.store_line import next_body, parse_line
 from episodic_absa.schemas.memory_v1_2 import (
     AnyEpisode,
     StoreLine,
     TallyV1_2,
     VerdictV1_2,
+    store_chain,
 )
+from episodic_absa.serialization.acknowledged_end import AcknowledgedEnd, read_end
+from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES, NO_CHECKSUM
 
 _READ_CHUNK: Final = 1 << 20
 _ENTRIES_KEPT: Final = 512
-_EPISODE_ID = re.compile(rb'"episode_id":\s*"epi_([0-9]{6,})"')
+# Python refuses to parse numbers of thousands of digits, and no store gives one above 18.
+_EPISODE_ID = re.compile(rb'"episode_id":\s*"epi_([0-9]{6,18})"')
 
 
 class StoreTail:
@@ -53,12 +58,23 @@ class StoreTail:
         self._lengths = array("I")
         self._ids = array("Q")
         self._last_line = b""
+        self._chain = store_chain()
         self._kept: OrderedDict[int, AnyEpisode] = OrderedDict()
 
     @property
     def next_id(self) -> int:
         """The number of the next episode. The number of an episode that a repair moved away is not used again."""
         return max(self._last_id, self._highest_rejected_id) + 1
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the file was found to be a store, and is read from."""
+        return self._descriptor is not None
+
+    @property
+    def acknowledged_end(self) -> AcknowledgedEnd:
+        """What is known about the last line."""
+        return AcknowledgedEnd(self._line_n, self._chain.checksum, self.next_id - 1)
 
     def close(self) -> None:
         """Close the file."""
@@ -69,6 +85,7 @@ class StoreTail:
     def ensure_open(self) -> None:
         """Open the file if it is not open; it may just have been created."""
         if self._descriptor is None:
+            refuse_other_file(self._path)
             try:
                 self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except OSError as error:
@@ -91,15 +108,41 @@ class StoreTail:
         replaced = self._descriptor is not None and self._is_other_file(status)
         if replaced:
             self._forget()
-        self.ensure_open()
-        self.has_more = status.st_size > self.end
-        if self.has_more:
-            if not self._still_ends_as_known():
-                self._forget()
-                self.ensure_open()
-            self._take_in()
-            self.has_more = os.fstat(self._descriptor or 0).st_size > self.end
+        if self.end:
+            self._read_on(status.st_size)
+        else:
+            self._read_from_the_start()
         return replaced
+
+    def _read_on(self, size: int) -> None:
+        """Read what was appended to a file whose lines so far are known."""
+        self.has_more = size > self.end
+        if not self.has_more:
+            return
+        if not self._still_ends_as_known():
+            self._forget()
+            self._read_from_the_start()
+            return
+        self._take_in()
+        self.has_more = self._size() > self.end
+
+    def _read_from_the_start(self) -> None:
+        """Read the whole file, and hold it against what its writers acknowledged.
+
+        A compaction in between forgets the end, replaces the file and notes the new end, so a difference counts only
+        if neither changed.
+        """
+        while True:
+            acknowledged = read_end(self._path)
+            self.ensure_open()
+            checksum = self._take_in(acknowledged.line_n if acknowledged else 0)
+            self.has_more = self._size() > self.end
+            problem = acknowledged.missing_in(self._line_n, checksum) if acknowledged else ""
+            if not problem:
+                return
+            if read_end(self._path) == acknowledged and not self._is_replaced():
+                raise lost_lines_error(self._path, problem)
+            self._forget()
 
     def at(self, ordinal: int) -> AnyEpisode:
         """Return the episode with that ordinal; the last ones read are kept in memory."""
@@ -124,10 +167,19 @@ class StoreTail:
         is_stored = ordinal < len(self._ids) and self._ids[ordinal] == number
         return self.at(ordinal) if is_stored else None
 
-    def add(self, value: StoreLine, line: bytes) -> None:
-        """Register the value of a line that was just written at `end`."""
-        self._register(value, len(line))
-        self._last_line = line
+    def lines_of(self, bodies: Sequence[bytes]) -> list[bytes]:
+        """Return the lines to append for these bodies, in the form of the file; an empty one begins with the header."""
+        return self._chain.lines_of(bodies)
+
+    def add(self, values: Sequence[StoreLine], lines: Sequence[bytes]) -> None:
+        """Register the values of lines that were just written at `end`."""
+        header_n = len(lines) - len(values)
+        if header_n:
+            self._pass_over(len(lines[0]))
+        for value, line in zip(values, lines[header_n:], strict=True):
+            self._register(value, len(line))
+        self._last_line = lines[-1]
+        self._chain.continue_behind(self._last_line)
 
     def _register(self, value: StoreLine, length: int) -> None:
         if isinstance(value, TallyV1_2):
@@ -136,6 +188,9 @@ class StoreTail:
             self.index.experience.add_verdict(value)
         else:
             self._register_episode(value, length)
+        self._pass_over(length)
+
+    def _pass_over(self, length: int) -> None:
         self.end += length
         self._line_n += 1
 
@@ -165,16 +220,38 @@ class StoreTail:
         known = self._last_line
         return self._read(len(known), self.end - len(known)) == known
 
-    def _take_in(self) -> None:
-        position, rest, line = self.end, b"", b""
+    def _is_replaced(self) -> bool:
+        try:
+            return self._is_other_file(self._path.stat())
+        except FileNotFoundError:
+            return True
+
+    def _size(self) -> int:
+        return os.fstat(self._descriptor or 0).st_size
+
+    def _take_in(self, wanted_n: int = 0) -> bytes:
+        """Register the lines behind `end`. Return the checksum that the file has after `wanted_n` lines."""
+        position, rest, line, wanted = self.end, b"", b"", NO_CHECKSUM
         while chunk := self._read(_READ_CHUNK, position):
             position += len(chunk)
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop()
             for line in lines:
-                self._register(parse_line(line, self._bad_next_line), len(line) + 1)
+                self._take_line(line)
+                if self._line_n == wanted_n:
+                    wanted = self._chain.checksum
             if lines:
                 self._last_line = line + b"\n"
+            if len(rest) > MAX_LINE_BYTES:
+                self._take_line(rest)
+        return wanted
+
+    def _take_line(self, line: bytes) -> None:
+        body = next_body(self._chain, line, self._bad_next_line)
+        if body is None:
+            self._pass_over(len(line) + 1)
+        else:
+            self._register(parse_line(body, self._bad_next_line), len(line) + 1)
 
     def _read(self, size: int, offset: int) -> bytes:
         assert self._descriptor is not None  # noqa: S101 - called only while the file is open

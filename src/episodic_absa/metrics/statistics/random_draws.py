@@ -42,5 +42,9 @@ class RandomDraws:
         bits = np.unpackbits(self._raw(-(-wanted // _BITS)).view(np.uint8), bitorder="little")[:wanted]
         return 1.0 - 2.0 * bits.reshape(flips, n).astype(np.float64)
 
+    def keys(self, rows: int, n: int) -> NDArray[np.uint64]:
+        """Return n random whole numbers of 64 bits, one row per shuffle: sorting by a row gives a random order."""
+        return self._raw(rows * n).reshape(rows, n)
+
     def _raw(self, count: int) -> NDArray[np.uint64]:
         return self._bits.random_raw(count).astype("<u8")

@@ -27,8 +27,17 @@ function fill(node, attributes, children) {
 const byId = (id) => document.getElementById(id);
 const hidden = (text) => el("span", { class: "sr" }, text);
 
+const LONGEST_QUOTE = 400;
+
+/** The first characters of a text, and how many it has. A word of 100,000 letters must not freeze the page. */
+function cut(text, longest) {
+  if (text.length <= longest) return [text];
+  // The last character may be the first half of a pair.
+  return [text.slice(0, longest).replace(/[\ud800-\udbff]$/, ""), el("span", { class: "cut" }, `… (${counted(text.length)})`)];
+}
+
 /** Text from a review; <bdi> keeps its writing direction from affecting the text around it. */
-const quoted = (text, language) => el("bdi", { dir: "auto", lang: language || null }, text);
+const quoted = (text, language) => el("bdi", { dir: "auto", lang: language || null }, cut(text, LONGEST_QUOTE));
 
 const number = (value, digits = 2) =>
   value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");

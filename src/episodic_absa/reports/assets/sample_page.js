@@ -28,11 +28,11 @@ function textSection(row, samples, gold, data) {
     ({ label: [say("final", "최종"), samples.length > 1 ? el("span", { translate: "no" }, ` ${name}`) : null], tuples: sample.analysis.final }));
   layers.push({ label: "Stage1", tuples: samples[0].sample.analysis.s1 });
   if (gold) layers.push({ label: say("gold", "정답"), tuples: gold });
-  const box = el("div", {}, markedText(row.text, layers[0].tuples, row.lang));
+  const box = el("div", {}, reviewText(row.text, layers[0].tuples, row.lang));
   const buttons = layers.map((layer, place) => el("button", {
     type: "button", class: "chip", "aria-pressed": String(place === 0),
     on: { click: (event) => {
-      box.replaceChildren(markedText(row.text, layer.tuples, row.lang));
+      box.replaceChildren(reviewText(row.text, layer.tuples, row.lang));
       for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));
     } },
   }, layer.label));

@@ -15,9 +15,22 @@ const none = (text) => el("p", { class: "none" }, text);
 /** The items with a separator between them. */
 const joined = (items, separator) => items.flatMap((item, place) => (place ? [separator, item] : [item]));
 
-/** The text with the spans of the tuples marked. Spans count code points, as everywhere in the project. */
-function markedText(text, tuples, language) {
+const LONGEST_REVIEW = 5000;
+
+/** The text with the spans of the tuples marked. Of a very long text the beginning, until the reader asks for the rest. */
+function reviewText(text, tuples, language) {
   const chars = Array.from(text);
+  if (chars.length <= LONGEST_REVIEW) return markedText(chars, tuples, language);
+  const box = el("div", {});
+  const rest = el("button", { type: "button", class: "chip", on: { click: () => box.replaceChildren(markedText(chars, tuples, language)) } },
+    say(`show all ${counted(chars.length)} characters`, `${counted(chars.length)}자 모두 보기`));
+  const within = tuples.filter(({ s: span }) => span).map((tuple) => ({ ...tuple, s: tuple.s.map((at) => Math.min(at, LONGEST_REVIEW)) }));
+  box.append(markedText(chars.slice(0, LONGEST_REVIEW), within, language), rest);
+  return box;
+}
+
+/** The characters with the spans of the tuples marked. Spans count code points, as everywhere in the project. */
+function markedText(chars, tuples, language) {
   const marked = tuples.filter(({ s: span }) => span && span[0] < span[1] && span[1] <= chars.length);
   const cuts = [...new Set([0, chars.length, ...marked.flatMap((tuple) => tuple.s)])].sort((x, y) => x - y);
   const node = el("p", { class: "review", dir: "auto", lang: language });

@@ -6,6 +6,7 @@ from typing import Final, Literal
 from episodic_absa.reports.data.answer.arm_views import ArmsView
 from episodic_absa.reports.data.answer.stratum_views import EffectTable, StratumTable
 from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.certificate_view import CertificateView
 from episodic_absa.reports.data.quality_views import QualityViews
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Effort, Rules
@@ -432,5 +433,7 @@ class ReportData(FrozenModel):
     impact: tuple[ImpactRow, ...]
     latency: tuple[LatencyRow, ...]
     integrity: Integrity
+    certificate: CertificateView | None = None
+    """The leakage certificate, if `verify --certificate` made one for this directory."""
     explorer: Explorer
     with_text: bool

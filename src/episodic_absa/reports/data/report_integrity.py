@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.analysis.finished_run import FinishedRun
+from episodic_absa.reports.data.certificate_view import CertificateView, certificate_view
 from episodic_absa.reports.data.report_data import CheckRow, Integrity
 from episodic_absa.runs.reading.verified_files import cell_hashes, grid_hashes, is_unchanged
 from episodic_absa.schemas.run_files.check_result import CheckResult
+from episodic_absa.verification.certificate.certificate_file import read_certificate
 from episodic_absa.verification.integrity_file import read_results, seen_hashes
 
 _GRID: Final = "grid"
@@ -37,6 +39,12 @@ def integrity_of(run: FinishedRun) -> Integrity:
         unverified=tuple(name for name in places if not by_place[name]),
         changed=tuple(name for name in columns if not _is_current(name, places[name], by_place[name])),
     )
+
+
+def certificate_of(run: FinishedRun) -> CertificateView | None:
+    """Return the certificate of a run directory; None if it has none."""
+    certificate = read_certificate(run.root)
+    return None if certificate is None else certificate_view(certificate)
 
 
 def _is_current(name: str, place: Path, results: Sequence[CheckResult]) -> bool:

@@ -14,7 +14,6 @@ _PARTS: Final[dict[ColumnKind, tuple[str, ...]]] = {
     "score": ("", "_low", "_high"),
     "metric": ("", "_sd", "_numerator", "_denominator", "_low", "_high"),
 }
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Interval(NamedTuple):
@@ -98,6 +97,4 @@ def _cells(table: ExportTable, row: tuple[Any, ...]) -> list[tuple[Any, ...]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a field; an apostrophe keeps a spreadsheet from running a name that looks like a formula."""
-    text = value.en if isinstance(value, Bilingual) else value
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA_STARTS) else text
+    return value.en if isinstance(value, Bilingual) else value

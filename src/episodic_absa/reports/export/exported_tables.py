@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from episodic_absa.reports.data.bilingual import Bilingual
+from episodic_absa.reports.data.certificate_view import CertificateView
 from episodic_absa.reports.data.quality_views import CostView, ErrorRow, GroupTable, ScoreView
 from episodic_absa.reports.data.report_data import (
     ConditionCard,
@@ -59,6 +60,8 @@ def _tables(data: ReportData) -> Iterator[ExportTable]:
     yield from memory_tables(data)
     if data.integrity.verified:
         yield _checks(data.integrity)
+    if data.certificate:
+        yield _certificate(data.certificate)
     yield _cells(data)
 
 
@@ -154,6 +157,33 @@ def _checks(integrity: Integrity) -> ExportTable:
     columns = (column("check", "check", "검사", "name"), *(named(cell, "name") for cell in integrity.columns))
     rows = tuple((row.check, *row.results) for row in integrity.rows)
     return ExportTable("checks", Bilingual(en="Checks by cell", ko="셀별 검사"), columns, rows)
+
+
+def _certificate(certificate: CertificateView) -> ExportTable:
+    columns = (
+        column("target", "to be found out", "알아내려는 것", "name"),
+        column("source", "from", "출처", "name"),
+        column("scope", "scope", "범위", "name"),
+        column("n", "n", "n", "count"),
+        column("figure", "figure", "값", "score"),
+        column("chance", "chance", "우연", "number"),
+        column("noticed_from", "noticed from", "감지 기준", "number"),
+        column("verdict", "verdict", "판정", "name"),
+    )
+    rows = tuple(
+        (
+            row.target.en,
+            row.source.en,
+            row.scope.en,
+            row.n,
+            Score(row.figure, row.low, row.high),
+            row.chance,
+            row.noticed_from,
+            row.verdict.en,
+        )
+        for row in certificate.rows
+    )
+    return ExportTable("certificate", Bilingual(en="Probes of the certificate", ko="인증서의 프로브"), columns, rows)
 
 
 def _cells(data: ReportData) -> ExportTable:

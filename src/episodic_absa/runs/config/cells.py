@@ -14,6 +14,7 @@ from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.runs.run_directory import STORE
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
+from episodic_absa.serialization.quoted_value import listed, quoted
 from episodic_absa.vocabulary import AdviceFrom, ProcessSplit
 
 _NEEDS_NO_STORE: Final[tuple[AdviceFrom, ...]] = ("donor", "constant")
@@ -85,7 +86,7 @@ def cell_named(config: ExperimentConfig, name: str) -> Cell:
     """
     cells = {cell.name: cell for cell in all_cells(config)}
     if name not in cells:
-        raise ConfigError(f"{config.path} has no cell {name!r}; choose one of {', '.join(cells)}", path=config.path)
+        raise ConfigError(f"{config.path} has no cell {quoted(name)}; choose one of {listed(cells)}", path=config.path)
     return cells[name]
 
 

@@ -1,9 +1,9 @@
 """An experiment as written in YAML. Every key has an effect; unknown and contradictory keys are refused by name."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
@@ -24,13 +24,19 @@ from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
+from episodic_absa.runs.config.allowed_paths import disallowed_paths
+from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
+from episodic_absa.serialization.plain_name import name_problem
+from episodic_absa.serialization.quoted_value import listed, quoted, shortened
+from episodic_absa.serialization.redaction import credential_in
 from episodic_absa.serialization.yaml_file import read_yaml_file
 from episodic_absa.vocabulary import ProcessSplit, StratumName
 
 _AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
+_MOST_ORDERS: Final = 10_000
 _ColumnName = Annotated[str, Field(min_length=1)]
 
 
@@ -38,6 +44,8 @@ def _order_ids(orders: object) -> object:
     """Turn a number of orders into their ids."""
     if isinstance(orders, bool) or (isinstance(orders, int) and orders < 1):
         raise ValueError(f"give a number of orders from 1 on, or a list of orders, not {str(orders).lower()}")
+    if isinstance(orders, int) and orders > _MOST_ORDERS:
+        raise ValueError(f"at most {_MOST_ORDERS:,} orders can be run")
     return tuple(range(1, orders + 1)) if isinstance(orders, int) else orders
 
 
@@ -99,6 +107,8 @@ class IoSettings(FrozenModel):
     def _is_free(self) -> Self:
         if problem := slot_name_problem(self.slot_memory_name):
             raise ValueError(problem)
+        if not self.slot_memory_name.isprintable():
+            raise ValueError("slot_memory_name holds a control, bidi or zero-width character; choose another name")
         return self
 
 
@@ -164,7 +174,7 @@ class ExperimentSettings(FrozenModel):
     def _is_compared(cls, metric: str) -> str:
         outcomes = [name for name in PAIRED_METRICS if definition_of(name).kind == "outcome"]
         if metric not in outcomes:
-            raise ValueError(f"unknown outcome metric {metric!r}; choose one of {', '.join(outcomes)}")
+            raise ValueError(f"unknown outcome metric {quoted(metric)}; choose one of {', '.join(outcomes)}")
         return metric
 
     @model_validator(mode="after")
@@ -212,9 +222,12 @@ class ExperimentFile(FrozenModel):
     def _run_id_names_a_directory(self) -> Self:
         if "__" in self.run_id:
             raise ValueError('run_id must not hold "__": it separates condition, order and seed in directory names')
-        unfit = [character for character in self.run_id if not character.isprintable() or character in " /\\"]
-        if self.run_id in ("", ".", "..") or unfit:
-            raise ValueError(f"run_id {self.run_id!r} cannot name a directory: give a name without spaces, / and \\")
+        problem = name_problem(self.run_id) or ("holds a space" if " " in self.run_id else None)
+        if problem is not None:
+            raise ValueError(
+                f"run_id {quoted(self.run_id)} cannot name a directory, because it {problem}: "
+                "give a name without spaces, / and \\"
+            )
         return self
 
 
@@ -277,6 +290,7 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
     document = read_yaml_file(path)
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: an experiment is a mapping of keys; see experiments/paper.yaml", path=path)
+    _refuse_credentials(document, path)
     try:
         file = ExperimentFile.model_validate(document)
     except ValidationError as error:
@@ -302,6 +316,32 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
     return config
 
 
+def _refuse_credentials(document: Mapping[Any, Any], path: Path) -> None:
+    """Refuse passwords and keys in the addresses and paths of a configuration, which manifests record."""
+    for key, text in _texts(document):
+        kind = credential_in(text)
+        # The settings of the backbone name the variable that fits the provider.
+        if kind is not None and key != "backbone.base_url":
+            raise ConfigError(
+                f"{path}: {key} holds {kind}, which manifests would record; take it out. Keys and passwords stand in "
+                "environment variables: OPENAI_API_KEY for a model, PGPASSWORD for a database",
+                path=path,
+                key=key,
+            )
+
+
+def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text of a document with the keys that lead to it."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _texts(inner, f"{key}.{shortened(str(name))}" if key else shortened(str(name)))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, key)
+
+
 def _conditions_source(source: str | None, root: Path) -> str | Path | None:
     if source is None or source in get_args(ConditionsVersion):
         return source
@@ -317,6 +357,7 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             "data.process_split",
         )
     yield from _gold_contradictions(file)
+    yield from _outside_the_roots(config)
     writers = [condition for condition in config.conditions if condition.store_write]
     cells, needed = len(writers) * len(file.experiment.repetitions), _placeholders(file.experiment)
     if block.store_path is not None and cells > 1 and not all(name in block.store_path for name in needed):
@@ -347,9 +388,29 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
         for name in pair:
             if name not in run:
                 yield (
-                    f"experiment.comparisons names {name}, which is not run; run are {', '.join(sorted(run))}",
+                    f"experiment.comparisons names {name}, which is not run; run are {listed(sorted(run))}",
                     "experiment.comparisons",
                 )
+
+
+def _outside_the_roots(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
+    """Yield the files other than data that lie outside `data.allowed_roots`; data files are refused when they are read.
+
+    A store may also lie below `out`, where the run writes anyway.
+    """
+    file, block = config.file, config.file.episodic_memory
+    named = {"eval.gold_jsonl": file.eval.gold_jsonl, "episodic_memory.initial_store": block.initial_store}
+    for condition in (*config.conditions, *filter(None, (config.build_condition,))):
+        named[f"conditions.{condition.name}.advice.store"] = condition.advice.store
+        named[f"conditions.{condition.name}.advice.catalogue"] = condition.advice.catalogue
+    roots = [config.resolve(root) for root in file.data.allowed_roots]
+    yield from disallowed_paths({key: config.resolve(path) for key, path in named.items() if path is not None}, roots)
+    if block.store_path is None:
+        return
+    for condition in config.conditions:
+        for repetition in file.experiment.repetitions:
+            store = config.resolve(Path(filled_store_path(block.store_path, condition.name, repetition)))
+            yield from disallowed_paths({"episodic_memory.store_path": store}, [*roots, config.resolve(file.out)])
 
 
 def _placeholders(experiment: ExperimentSettings) -> tuple[str, ...]:
@@ -370,12 +431,15 @@ def _gold_contradictions(file: ExperimentFile) -> Iterator[tuple[str, str]]:
         if column is not None and file.data.input_format not in ("csv", "jsonl"):
             yield f"eval.{key} is for csv and jsonl; {file.data.input_format} has gold of its own", f"eval.{key}"
         if column is not None and column == file.data.text_column:
-            yield f"eval.{key} names the column of the text, {column!r}; name the column of the gold", f"eval.{key}"
+            yield (
+                f"eval.{key} names the column of the text, {quoted(column)}; name the column of the gold",
+                f"eval.{key}",
+            )
 
 
 def _config_error(error: ValidationError, path: Path) -> ConfigError:
     first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"])
+    key = ".".join(shortened(str(part)) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = ", ".join(_known_keys(first["loc"][:-1]))
         return ConfigError(f"{path}: unknown key {key}; choose one of {known}", path=path, key=key)

@@ -1,7 +1,6 @@
 """The samples of an experiment's splits, with their gold kept apart from what agents see."""
 
 import random
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from episodic_absa.datasets.dataset_checks import majority_polarity, require_uni
 from episodic_absa.datasets.dataset_loading import load_split
 from episodic_absa.datasets.gold_files import attach_gold, load_annotations
 from episodic_absa.errors import ConfigError, DatasetError
+from episodic_absa.runs.config.allowed_paths import disallowed_paths
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import sha256_of
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
@@ -25,8 +25,9 @@ class ExperimentData:
         data = config.file.data
         self._config = config
         self.paths = {split: config.resolve(path) for split, path in data.files.items()}
-        for split, path in self.paths.items():
-            _require_below(path, [config.resolve(root) for root in data.allowed_roots], f"data.{split}_file")
+        roots = [config.resolve(root) for root in data.allowed_roots]
+        for message, key in disallowed_paths({f"data.{split}_file": path for split, path in self.paths.items()}, roots):
+            raise ConfigError(message, path=config.path, key=key)
         if len({path.resolve() for path in self.paths.values()}) < len(self.paths):
             raise ConfigError("two splits name the same file; splits must be distinct files", key="data")
         self.splits: dict[ProcessSplit, tuple[LabelledSample, ...]] = {
@@ -79,9 +80,3 @@ class ExperimentData:
             return Majority(polarity=train, source="train")
         evaluation = majority_polarity(self.splits[self._config.file.data.process_split])
         return Majority(polarity=evaluation, source="evaluation") if evaluation is not None else None
-
-
-def _require_below(path: Path, roots: Sequence[Path], key: str) -> None:
-    if not any(path.resolve().is_relative_to(root.resolve()) for root in roots):
-        allowed = ", ".join(map(str, roots))
-        raise ConfigError(f"{key} {path} lies below none of data.allowed_roots ({allowed})", path=path, key=key)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.store_path import filled_store_path
-from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_jsonl_file, read_jsonl_file_by
+from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_jsonl_file, read_store_file
 from episodic_absa.runs.run_directory import (
     JOURNAL,
     MANIFEST,
@@ -26,7 +26,7 @@ from episodic_absa.schemas.memory_v1_2 import (
     StoreLine,
     TallyV1_2,
     VerdictV1_2,
-    validated_line,
+    is_header_line,
 )
 from episodic_absa.schemas.run_files.journal_line import JournalLine
 from episodic_absa.schemas.run_files.manifest import Manifest
@@ -119,10 +119,10 @@ class CellFiles:
         if self.store_path is None or not self.store_path.exists():
             return JsonlFile()
         if self.store_path.resolve().is_relative_to(self.path.resolve()):
-            return read_jsonl_file_by(self.store_path, validated_line, required=False)
+            return read_store_file(self.store_path, required=False)
         # Others may append to a store outside the run directory; those lines are not this run's.
         last = max((entry.store_size or 0 for entry in self.journal.valid()), default=0)
-        return read_jsonl_file_by(self.store_path, validated_line, size=last, required=False)
+        return read_store_file(self.store_path, size=last, required=False)
 
     @cached_property
     def episodes(self) -> tuple[AnyEpisode | None, ...]:
@@ -159,7 +159,9 @@ class CellFiles:
             return 0
         card = next((card for card in self.scorecards.valid() if card.uid == first.uid), None)
         end = self.store.count_until(first.store_size or 0)
-        return max(0, end - (self.added_n(card) if card else 0))
+        start = max(0, end - (self.added_n(card) if card else 0))
+        # The first line that is stored brings the header with it.
+        return 0 if start == 1 and is_header_line(self.store.raw[0]) else start
 
     def added_n(self, card: Scorecard) -> int:
         """Return how many lines a sample adds to the store: its episode, and under rules v2 its tally."""

@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -11,7 +11,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from episodic_absa.serialization.jsonl import read_lines_by, split_lines
+from episodic_absa.schemas.memory_v1_2 import StoreLine, read_store_lines, validated_line
+from episodic_absa.serialization.acknowledged_end import read_end
+from episodic_absa.serialization.jsonl import ReadLine, read_lines_by, split_lines
 
 LineT = TypeVar("LineT", bound=BaseModel)
 
@@ -23,7 +25,7 @@ class JsonlFile(Generic[LineT]):
     raw: tuple[bytes, ...] = ()
     """Each line with its line end."""
     values: tuple[LineT | None, ...] = ()
-    """One per line; None where the line is not valid."""
+    """One per line; None where the line is not valid, and for the header of a store."""
     problems: tuple[str, ...] = ()
 
     @cached_property
@@ -69,20 +71,52 @@ def read_jsonl_file_by(
 ) -> JsonlFile[LineT]:
     """Read a JSONL file whose lines are of several models; `validate` returns the value of a line."""
     try:
-        content = path.read_bytes()[:size]
+        lines, torn = _split(path, size)
     except OSError as error:
         return JsonlFile(problems=(f"{path.name}: {error.strerror}",) if required else ())
-    whole, torn = split_lines(content)
-    lines = [*(line + b"\n" for line in whole), *([torn] if torn else [])]
-    read = list(read_lines_by(lines, validate))
-    problems = [f"{path.name}, line {line.number}: {line.problem}" for line in read if line.problem]
-    if torn:
+    return _jsonl_file(path, lines, read_lines_by(lines, validate), is_torn=torn)
+
+
+def read_store_file(path: Path, *, size: int | None = None, required: bool = True) -> JsonlFile[StoreLine]:
+    """Read a store, its header and checksums checked. The value of the header is None.
+
+    Args:
+        path: the file.
+        size: how many bytes to read; None reads all, and holds them against the end that writers acknowledged.
+        required: whether a missing file is a problem.
+    """
+    acknowledged = read_end(path) if size is None else None
+    try:
+        lines, torn = _split(path, size)
+    except OSError as error:
+        return JsonlFile(problems=(f"{path.name}: {error.strerror}",) if required else ())
+    content = read_store_lines(lines[: len(lines) - torn])
+    read = [*content.lines, *read_lines_by(lines[len(content.lines) :], validated_line)]
+    damage = [f"{path.name}: {problem}" for problem in content.damage(acknowledged)]
+    return _jsonl_file(path, lines, read, damage, is_torn=torn)
+
+
+def _split(path: Path, size: int | None) -> tuple[list[bytes], bool]:
+    """Return the lines with their line ends, and whether the last one lacks it."""
+    whole, torn = split_lines(path.read_bytes()[:size])
+    return [*(line + b"\n" for line in whole), *([torn] if torn else [])], bool(torn)
+
+
+def _jsonl_file(
+    path: Path, lines: Sequence[bytes], read: Iterable[ReadLine[LineT]], damage: Iterable[str] = (), *, is_torn: bool
+) -> JsonlFile[LineT]:
+    values, problems = [], [*damage]
+    for line in read:
+        values.append(line.value)
+        if line.problem:
+            problems.append(f"{path.name}, line {line.number}: {line.problem}")
+    if is_torn:
         problems.append(f"{path.name}: the last line is not ended")
-    return JsonlFile(tuple(lines), tuple(line.value for line in read), tuple(problems))
+    return JsonlFile(tuple(lines), tuple(values), tuple(problems))
 
 
 def _parsed(line: bytes) -> Any:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

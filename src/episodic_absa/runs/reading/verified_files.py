@@ -9,6 +9,7 @@ from episodic_absa.runs.question import QUESTION
 from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST, RUN_META, STORE
 
 INTEGRITY: Final = "integrity.json"
+CERTIFICATE: Final = "certificate.json"
 CELL_MARK: Final = "__seed"
 """Stands in the name of every cell's directory."""
 ORDER_MARK: Final = "__order"
@@ -22,8 +23,9 @@ _OF_A_CELL: Final = (
     "structural_metrics.csv",
     "triptych.csv",
     "memory_growth.jsonl",
+    CERTIFICATE,
 )
-_OF_A_GRID: Final = (QUESTION, "grid_metrics.csv", "comparisons.csv", "strata.csv", "principles.csv")
+_OF_A_GRID: Final = (QUESTION, "grid_metrics.csv", "comparisons.csv", "strata.csv", "principles.csv", CERTIFICATE)
 
 
 def cell_hashes(cell: Path) -> dict[str, str]:
@@ -37,15 +39,21 @@ def grid_hashes(grid: Path) -> dict[str, str]:
     return _hashes(grid, [*_OF_A_GRID, *(f"{cell}/{name}" for cell in cells for name in _OF_A_CELL)])
 
 
+def certificate_hash(directory: Path) -> dict[str, str]:
+    """Return the sha256 of the certificate of a cell or grid; nothing if it has none."""
+    return _hashes(directory, (CERTIFICATE,))
+
+
 def holds_run_files(path: Path) -> bool:
     """Return whether a run wrote here, with or without a manifest."""
     return any((path / name).is_file() for name in (JOURNAL, *COMMITTED_FILES))
 
 
 def forget_verification(cell: Path) -> None:
-    """Remove the integrity.json of a cell and of its grid, before the cell changes."""
+    """Remove integrity.json and certificate.json of a cell and of its grid, before the cell changes."""
     for directory in (cell, cell.parent):
-        (directory / INTEGRITY).unlink(missing_ok=True)
+        for name in (INTEGRITY, CERTIFICATE):
+            (directory / name).unlink(missing_ok=True)
 
 
 def is_unchanged(seen: Mapping[str, str] | None, now: Mapping[str, str]) -> bool:

@@ -17,6 +17,7 @@ from episodic_absa.schemas.run_files.override_decision import OverrideDecisionLi
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.schemas.run_files.trace_line import TraceError, TraceLine
 from episodic_absa.serialization.jsonl import json_line, json_lines
+from episodic_absa.serialization.redaction import redacted
 from episodic_absa.vocabulary import ErrorType
 
 Gold = tuple[GoldTuple, ...] | None
@@ -81,7 +82,7 @@ class CellRecords:
                 case_type=sample.case_type,
             ),
         )
-        error = TraceError(type=kind, stage=stage, message=str(failure.error))
+        error = TraceError(type=kind, stage=stage, message=redacted(str(failure.error)))
         trace = self._tracer.trace_failure(sample, index, error=error, calls=failure.calls, empty_slot=empty_slot)
         return SampleRecords(output=output, card=card, trace=trace)
 

@@ -2,9 +2,9 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.repetition import Repetition
@@ -14,11 +14,24 @@ from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
 from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
 from episodic_absa.schemas.run_files.scorecard import Scorecard
+from episodic_absa.serialization.redaction import credential_in, without_credentials
 from episodic_absa.vocabulary import DangerousAdvice, ProcessSplit
 
 MANIFEST_VERSION: Final = 4
 SEALED_SINCE: Final = 4
 """From this version on a manifest ends with a seal, and the journal beside it holds the hashes of the files."""
+
+
+def _clean_config(config: dict[str, Any]) -> dict[str, Any]:
+    """Take the credentials out of the addresses of a configuration: a run of version 0.1 may have recorded them."""
+    backbone = config.get("backbone")
+    address = backbone.get("base_url") if isinstance(backbone, dict) else None
+    if not isinstance(address, str) or not credential_in(address):
+        return config
+    return {**config, "backbone": {**config["backbone"], "base_url": without_credentials(address)}}
+
+
+_Address = Annotated[str, AfterValidator(without_credentials)]
 
 
 class _Recorded(FrozenModel):
@@ -31,7 +44,7 @@ class ManifestBackbone(_Recorded):
 
     provider: str
     model: str
-    base_url: str | None
+    base_url: _Address | None
     temperature: float | None
     max_tokens: int
     output: str
@@ -102,7 +115,7 @@ class Manifest(_Recorded):
     run_id: str
     config_path: Path
     cfg_hash: str
-    cfg_canonical: dict[str, Any]
+    cfg_canonical: Annotated[dict[str, Any], AfterValidator(_clean_config)]
     """The resolved configuration of the cell; `cfg_hash` is taken over it."""
     run_purpose: str
     package_version: str

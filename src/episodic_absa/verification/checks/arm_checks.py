@@ -13,9 +13,9 @@ from episodic_absa.memory.advice.placebo import PLACEBO_PRINCIPLE, placebo_texts
 from episodic_absa.memory.advice.sources import shown_chars
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.reading.jsonl_file import read_jsonl_file_by
+from episodic_absa.runs.reading.jsonl_file import read_store_file
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, advisories_of
-from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, validated_line
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
@@ -121,7 +121,7 @@ def _donor_ids(cell: CellFiles) -> frozenset[str] | None:
         return None
     if hashlib.sha256(path.read_bytes()).hexdigest() != manifest.episodic_memory.donor_store_sha256:
         return None
-    lines = read_jsonl_file_by(path, validated_line).valid()
+    lines = read_store_file(path).valid()
     return frozenset(line.episode_id for line in lines if not isinstance(line, TallyV1_2 | VerdictV1_2))
 
 

@@ -1,7 +1,7 @@
 """Checks of a cell's memory: shown only where allowed, read only from the past, free of text and labels."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from episodic_absa.language import effective_language, find_aspect_term, find_po
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.episodes.leak_guard import (
     TextRuns,
+    is_id,
     refuse_forbidden_keys,
     refuse_open_terms,
     refuse_open_vocabulary,
@@ -18,11 +19,10 @@ from episodic_absa.memory.episodes.leak_guard import (
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, advisories_of
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
-from episodic_absa.vocabulary import Language
 
 
 def check_retrieval_calls(cell: CellFiles) -> Findings:
@@ -234,20 +234,25 @@ def check_stored_decisions(cell: CellFiles) -> Findings:
     require_store(cell)
     entries = list(cell.journal.valid())
     cards, outputs = cell.cards, {output.uid: output for output in cell.outputs.valid()}
-    lines = [line for line in cell.store.values[cell.start_lines :] if not isinstance(line, VerdictV1_2)]
+    lines = _added(cell.store.values[cell.start_lines :])
     meant = sum(map(cell.added_n, cards.values()))
     keep, episodes = _keep_last_n(cell), cell.all_episodes
     yield None if len(lines) == meant else f"{len(lines)} lines were added to the store; the samples say {meant}"
     for entry, places in zip(entries, cell.committed, strict=True):
         card, output = cards.get(entry.uid), outputs.get(entry.uid)
-        added = [line for line in cell.store.values[places.start : places.stop] if not isinstance(line, VerdictV1_2)]
-        own = all(line is not None and _is_of(line, cell, entry.uid, entry.sample_index) for line in added)
+        added = _added(cell.store.values[places.start : places.stop])
+        own = all(_is_of(line, cell, entry.uid, entry.sample_index) for line in added)
         first, behind = cell.episodes_before(places.start), cell.episodes_before(places.stop)
         ids = [episode.episode_id for episode in episodes[first:behind]]
         recorded = [output.meta.episode_id] if output is not None and output.meta.episode_id else []
         holds = len(added) == (cell.added_n(card) if card else 0) and own and ids == recorded
         holds = holds and (card is None or card.store_size_after == min(behind, keep))
         yield None if holds else f"{entry.uid}: the store holds other lines of the sample than its records say"
+
+
+def _added(lines: Iterable[StoreLine | None]) -> list[AnyEpisode | TallyV1_2]:
+    """Return the lines that samples add: no verdicts, no header. A line that cannot be read is missing."""
+    return [line for line in lines if line is not None and not isinstance(line, VerdictV1_2)]
 
 
 def check_retrieved_is_past(cell: CellFiles) -> Findings:
@@ -273,14 +278,25 @@ def check_no_self_retrieval(cell: CellFiles) -> Findings:
 
 
 def check_private_text(cell: CellFiles) -> Findings:
-    """No run of review text occurs in the manifest, in a bundle or in a memory record."""
+    """No run of review text occurs in the manifest, in a bundle or in a memory record.
+
+    Names of fields, the configuration and the catalogue are fixed before a review is read; one that names the memory's
+    slot, for example, is not copied.
+    """
     manifest = list(_strings(cell.manifest_object))
+    fixed = [*_keys(cell.manifest_object), *_strings(cell.known_manifest.cfg_canonical)]
+    fixed += _strings([principle.model_dump(mode="json") for principle in load_catalogue().entries])
     for trace in cell.traces.valid():
-        shown = [*_strings(trace.case_trace.memory_bundle.model_dump(mode="json"))]
-        shown += _strings(trace.memory.model_dump(mode="json"))
+        records = [trace.case_trace.memory_bundle.model_dump(mode="json"), trace.memory.model_dump(mode="json")]
+        own_id = [_uid(trace)] if is_id(_uid(trace), trace.text) else []
         language = effective_language(None, trace.text)
-        for where, strings in (("manifest", manifest), ("bundle or memory record", shown)):
-            yield f"{_uid(trace)}: the {where} repeats its text" if _repeats(trace.text, language, strings) else None
+        runs = TextRuns(trace.text, language)
+        for where, strings in (("manifest", manifest), ("bundle or memory record", list(_strings(records)))):
+            repeated = [string for string in strings if runs.stand_in(string)]
+            if repeated:
+                own = TextRuns(trace.text, language, apart_from=[*fixed, *own_id, *_keys(records)])
+                repeated = [string for string in repeated if own.stand_in(string)]
+            yield f"{_uid(trace)}: the {where} repeats its text" if repeated else None
 
 
 MEMORY_CHECKS: Final[Mapping[str, Check]] = {
@@ -351,6 +367,11 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(item)
 
 
-def _repeats(text: str, language: Language, strings: list[str]) -> bool:
-    """Whether a string shares a run with the text, by the leak guard's measure."""
-    return any(map(TextRuns(text, language).stand_in, strings))
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key)
+            yield from _keys(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _keys(item)

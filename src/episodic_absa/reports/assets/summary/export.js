@@ -3,7 +3,7 @@
 /** A cell that a spreadsheet shows as text: a leading = + - @ would make it a formula, so an apostrophe goes first. */
 function csvCell(value) {
   if (typeof value === "number") return String(value);
-  const text = /^[\s]*[=+\-@＝＋－＠]|^[\t\r]/.test(value) ? `'${value}` : value;
+  const text = /^'*\s*[=+\-@＝＋－＠].|^'*[\t\r\n]./s.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -1,0 +1,1 @@
+"""`episodic-absa drill`: hostile reviews against the memory."""

@@ -1,0 +1,154 @@
+"""JSON lines that carry a checksum of themselves and of the line before: a changed, moved or removed line shows.
+
+A sealed line is one JSON object whose last member is `"sha256"`: 16 hex digits of the sha256 of the previous line's 16
+digits and the line without that member.
+"""
+
+from binascii import hexlify
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+MAX_LINE_BYTES: Final = 1 << 20
+NO_CHECKSUM: Final = b""
+DOES_NOT_FIT: Final = "its checksum does not fit: the line was changed, or a line before it was changed or removed"
+NO_SEAL: Final = "it has no checksum, as every line of this file has"
+_KEY: Final = b',"sha256":"'
+_END: Final = b'"}'
+_DIGITS: Final = slice(-18, -2)
+_SEAL_LENGTH: Final = len(_KEY) + 16 + len(_END)
+
+
+class SealedLine(NamedTuple):
+    """A line, without its line end, and its checksum."""
+
+    line: bytes
+    checksum: bytes
+
+
+class OpenedLine(NamedTuple):
+    """A line without its seal, and the checksum that the seal states; empty for a line that is not sealed."""
+
+    body: bytes
+    checksum: bytes
+
+
+class BrokenLineError(ValueError):
+    """A line is not the one that was written behind the line before it. The message quotes nothing."""
+
+
+def checksum_of(body: bytes, previous: bytes = NO_CHECKSUM) -> bytes:
+    """Return the 16 hex digits that seal a line behind the line with the checksum `previous`."""
+    return hexlify(sha256(previous + body).digest()[:8])
+
+
+def seal(body: bytes, previous: bytes) -> SealedLine:
+    """Return a JSON object with its checksum.
+
+    Args:
+        body: a JSON object in one line, without line end.
+        previous: the checksum of the line before; empty for the first line.
+
+    Example:
+        >>> seal(b'{"terms":["room"]}', previous=b"").line
+        b'{"terms":["room"],"sha256":"4d788aa432046a8d"}'
+    """
+    checksum = checksum_of(body, previous)
+    return SealedLine(b"%b%b%b%b" % (body[:-1], _KEY, checksum, _END), checksum)
+
+
+def opened(line: bytes) -> OpenedLine:
+    """Return a line without its seal and its line end. The checksum is not checked."""
+    if line.endswith(b"\n"):
+        line = line[:-1]
+    if line.startswith(_KEY, -_SEAL_LENGTH) and line.endswith(_END):
+        return OpenedLine(line[:-_SEAL_LENGTH] + b"}", line[_DIGITS])
+    return OpenedLine(line, NO_CHECKSUM)
+
+
+def body_behind(line: bytes, previous: bytes | None) -> bytes:
+    """Return a line without its seal, held against the line before it alone.
+
+    Args:
+        line: with or without line end.
+        previous: the line before; None for the first line.
+
+    Raises:
+        BrokenLineError: the checksum does not fit, or the line before has one and this line has none.
+    """
+    body, stated = opened(line)
+    before = NO_CHECKSUM if previous is None else opened(previous).checksum
+    if before and not stated:
+        raise BrokenLineError(NO_SEAL)
+    if stated and stated != checksum_of(body, before):
+        raise BrokenLineError(DOES_NOT_FIT)
+    return body
+
+
+class SealChain:
+    """Follows the lines of one file in their order. The first line decides whether the file is sealed.
+
+    Args:
+        header: the body of the first line of a sealed file.
+    """
+
+    def __init__(self, header: bytes) -> None:
+        self._header = header
+        self._last = NO_CHECKSUM
+        self.is_sealed: bool | None = None
+        """None before the first line."""
+
+    @property
+    def checksum(self) -> bytes:
+        """The checksum of the last line; in a file that is not sealed, of that line alone."""
+        return checksum_of(self._last) if self.is_sealed is False else self._last
+
+    def body_of(self, line: bytes) -> bytes | None:
+        """Return the next line without its seal; None for the header.
+
+        Raises:
+            BrokenLineError: the line is too long, or its checksum does not fit.
+        """
+        if len(line) > MAX_LINE_BYTES:
+            raise BrokenLineError(too_long(line))
+        body, stated = opened(line)
+        if self.is_sealed:
+            if stated != checksum_of(body, self._last):
+                raise BrokenLineError(DOES_NOT_FIT if stated else NO_SEAL)
+        elif stated:
+            self._read_header(body, stated)
+            return None
+        self.is_sealed, self._last = bool(stated), stated or body
+        return body
+
+    def _read_header(self, body: bytes, stated: bytes) -> None:
+        if self.is_sealed is False:
+            raise BrokenLineError("it has a checksum, but the file begins without a header")
+        if body != self._header:
+            raise BrokenLineError("it has a checksum, but the header of the file does not stand before it")
+        if stated != checksum_of(body):
+            raise BrokenLineError(DOES_NOT_FIT)
+        self.is_sealed, self._last = True, stated
+
+    def continue_behind(self, line: bytes) -> None:
+        """Take a line as the last one so far, without checking it."""
+        body, stated = opened(line)
+        self.is_sealed, self._last = bool(stated), stated or body
+
+    def lines_of(self, bodies: Sequence[bytes]) -> list[bytes]:
+        """Return further lines in the form of the file, with line ends; those of an empty file begin with the header.
+
+        The chain does not change: `continue_behind` follows once they are written.
+        """
+        if self.is_sealed is False:
+            return [body + b"\n" for body in bodies]
+        lines, last = [], self._last
+        for body in bodies if self.is_sealed else (self._header, *bodies):
+            line, last = seal(body, last)
+            lines.append(line + b"\n")
+        return lines
+
+
+def too_long(line: bytes) -> str:
+    """Return what is wrong with a line over `MAX_LINE_BYTES`."""
+    return f"it is {len(line):,} bytes long; a line has at most {MAX_LINE_BYTES:,}"

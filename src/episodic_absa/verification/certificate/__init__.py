@@ -1,0 +1,1 @@
+"""The leakage certificate: probes that try to read gold, identity and text out of advisories and stores."""
