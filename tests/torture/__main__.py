@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 _ROW_MARK = "row: "
 _LONGEST_S = 1800.0
 """A family that takes longer hangs; it is killed with all that it started."""
+_RUNNING: list["subprocess.Popen[str]"] = []
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     _say(f"seed {options.seed}, scale {options.scale:g}, {options.jobs} families at once: {', '.join(wanted)}")
     with ThreadPoolExecutor(options.jobs) as pool:
-        by_family = dict(zip(wanted, pool.map(lambda name: _rows_of(name, options.scale, began), wanted), strict=True))
+        coming = pool.map(lambda name: _rows_of(name, options.scale, began), wanted)
+        try:
+            by_family = dict(zip(wanted, coming, strict=True))
+        except KeyboardInterrupt:
+            _interrupt(pool)
+            return 130
     rows = [(name, row) for name in FAMILIES if name in by_family for row in by_family[name]]
     print_table(rows)
     minutes = (time.monotonic() - began) / 60
@@ -84,6 +90,7 @@ def _rows_of(family: str, scale: float, began: float) -> list[Row]:
         ) as child,
     ):
         assert child.stdout is not None
+        _RUNNING.append(child)
         watch = threading.Timer(_LONGEST_S, os.killpg, [child.pid, signal.SIGKILL])
         watch.start()
         for line in child.stdout:
@@ -97,6 +104,13 @@ def _rows_of(family: str, scale: float, began: float) -> list[Row]:
     if code:
         rows.append(Row("the family ended early", max(1, len(rows)), torn=1, note=f"FAILED: exit {code}: {last_words}"))
     return rows
+
+
+def _interrupt(pool: ThreadPoolExecutor) -> None:
+    """End the families as Ctrl-C does: they unmount disks and remove their files."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    for child in _RUNNING:
+        child.send_signal(signal.SIGINT)
 
 
 def _outcome(row: Row) -> str:

@@ -35,11 +35,11 @@ def rows(scale: float) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         for conditions, share in ((("C2",), 1.0),) if small else ((ALL_CONDITIONS, 1.0), (ARMS, 0.3)):
             trials = _Trials(Path(folder, conditions[0]), conditions, limit=2 if small else 5)
-            yield trials.killed_at_random(scaled(40, scale * share))
-            yield trials.killed_at_calls(scaled(60, scale * share))
+            yield trials.killed_at_random(scaled(36, scale * share))
+            yield trials.killed_at_calls(scaled(48, scale * share))
             yield trials.killed_at_calls(scaled(24, scale * share), "--power-cut")
         if not small:
-            yield _killed_inside_lines(Path(folder, "lines"), scaled(60, scale))
+            yield _killed_inside_lines(Path(folder, "lines"), scaled(40, scale))
 
 
 def _killed_inside_lines(folder: Path, kills: int) -> Row:
