@@ -14,7 +14,14 @@ from pathlib import Path
 from tests.torture.chance import chance_for, scaled
 from tests.torture.doomed import CLI, calls_of, refused_plainly, run_doomed
 from tests.torture.grids import STILL, committed_n, differences, files_of, out_of, run_grid, write_grid
-from tests.torture.maintenance_killed import OPERATIONS, Maintenance, command_of, contents_of, unequal_contents
+from tests.torture.maintenance_killed import (
+    OPERATIONS,
+    Maintenance,
+    command_of,
+    contents_of,
+    unequal_contents,
+    whole_folder,
+)
 from tests.torture.stores import APPENDER, fill, held, judge, said
 from tests.torture.table import Row, Tally
 
@@ -173,7 +180,7 @@ def _maintenance_fails(folder: Path, scale: float) -> Row:
         place = folder / operation.name.replace(" ", "_")
         whole = place / "whole" / "store.jsonl"
         operation.prepare(whole)
-        before = files_of(whole.parent)
+        before = whole_folder(whole)
         calls, _ = calls_of(command_of(operation, whole), stdin=operation.stdin)
         after = contents_of(whole)
         trials = [(at, error) for at in range(1, len(calls) + 1) for error in ("EIO", "ENOSPC")]

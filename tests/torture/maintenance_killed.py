@@ -86,7 +86,7 @@ def command_of(operation: Maintenance, store: Path) -> list[object]:
 def _killed(operation: Maintenance, folder: Path, scale: float) -> Row:
     whole = folder / "whole" / "store.jsonl"
     operation.prepare(whole)
-    before = files_of(whole.parent)
+    before = whole_folder(whole)
     calls, done = calls_of(command_of(operation, whole), stdin=operation.stdin)
     assert done.returncode == 0, done.stderr
     after = contents_of(whole)
@@ -105,6 +105,11 @@ def _killed(operation: Maintenance, folder: Path, scale: float) -> Row:
         _judge(tally, operation, store, after, f"{moment} {' '.join(power)}")
         shutil.rmtree(store.parent)
     return tally.row()
+
+
+def whole_folder(store: Path) -> dict[str, bytes]:
+    """Return a store and all that lies beside it, the lock file with its count included."""
+    return {path.name: path.read_bytes() for path in store.parent.iterdir()}
 
 
 def contents_of(store: Path) -> dict[str, bytes]:

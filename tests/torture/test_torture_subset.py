@@ -83,10 +83,13 @@ def test_the_command_runs_a_family_prints_its_rows_and_writes_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written = tmp_path / "rows.json"
-    assert main(["--only", "maintenance_killed", "--scale", "0", "--seed", "4", "--json", str(written)]) == 0
+    assert main(["--only", "writers_killed", "--scale", "0", "--seed", "4", "--json", str(written)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("seed 4, scale 0, 2 families at once: maintenance_killed\n")
-    assert "maintenance_killed: feedback killed: 4 trials: 0 acknowledged lost, 0 torn, resumed byte-identical" in out
+    assert out.startswith("seed 4, scale 0, 2 families at once: writers_killed\n")
+    assert (
+        "writers_killed: store writers killed at random: 2 trials: 0 acknowledged lost, 0 torn, resumed byte-identical"
+        in out
+    )
     document = json.loads(written.read_text("utf-8"))
     assert [row["passed"] for row in document["rows"]] == [True] * 5
     with pytest.raises(SystemExit):
