@@ -27,7 +27,7 @@ def opening_of(directory: Path) -> str:
 
 
 def cut(path: Path, n: int) -> None:
-    write_lines(path, read_lines(path)[:n])
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:n]))
 
 
 def spoil(line: Line) -> Line:
