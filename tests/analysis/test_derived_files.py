@@ -176,7 +176,7 @@ def test_a_triptych_tells_stage1_final_and_gold_side_by_side(grid: Path) -> None
     assert text.splitlines() == [
         '"uid","stage1","final","gold","changed","risk_before","risk_after","memory_injected"',
         '"u","food:negative","food:positive | :negative","food:negative","true",0,0,"false"',
-        '"@SUM(""a"", b)","=1+1:positive","=1+1:positive","-","false",0,0,"false"',
+        '"\'@SUM(""a"", b)","\'=1+1:positive","\'=1+1:positive","-","false",0,0,"false"',
         '"lost","","","","","","",""',
     ]
 
