@@ -87,12 +87,12 @@ def _store_syncs_fail(folder: Path, scale: float) -> Row:
     tally = Tally(
         "store syncs and writes fail", "EIO and ENOSPC at every write, fsync and cut; the error names the file"
     )
-    calls, _ = calls_of([APPENDER, folder / "whole.jsonl", "--count", 4])
+    calls, _ = calls_of([APPENDER, folder / "whole" / "store.jsonl", "--count", 4])
     trials = [(at, error, stays) for at in range(1, len(calls) + 1) for error in ("EIO", "ENOSPC") for stays in (0, 1)]
     if scale < 1:
         trials = chance_for("store syncs fail").sample(trials, scaled(len(trials), scale, 4))
     for at, error, stays in trials:
-        path = folder / f"{at}-{error}-{stays}.jsonl"
+        path = folder / f"{at}-{error}-{stays}" / "store.jsonl"
         done = run_doomed([APPENDER, path, "--count", 4], "--errno", error, "--at", at, *(["--stays"] * stays))
         judge(tally, path, said(done.stdout), f"{error} at {calls[at - 1]} {at}")
         plain = done.returncode in (0, 3) and "Traceback" not in done.stderr

@@ -137,7 +137,7 @@ class Doom:
         with self._lock:
             strikes = self._next("open")
             if strikes:
-                self._before("open", ())
+                self._before("open", (path,))
             existed = Path(path).exists()
             descriptor = int(REAL["open"](path, flags, mode, **named))
             self._disk.opened(descriptor, path, existed=existed)
@@ -162,7 +162,9 @@ class Doom:
     def _before(self, name: str, arguments: tuple[Any, ...]) -> None:
         if self._options.errno:
             number = getattr(errno, self._options.errno)
-            raise OSError(number, os.strerror(number))
+            # As the system does: a call that takes a name names it in its error, one on a descriptor cannot.
+            named = arguments[:1] if isinstance(arguments[0], str | os.PathLike) else ()
+            raise OSError(number, os.strerror(number), *map(os.fspath, named))
         if self._options.when == "half" and name in WRITING:
             REAL[name](arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2], *arguments[2:])
             self._die()

@@ -4,14 +4,15 @@ Each acknowledged id is a line of standard output. The parent has written before
 its lock and what it has read are those of the children too.
 """
 
+import json
 import os
 import sys
 import threading
 from pathlib import Path
 
-from tests.torture.stores import draft
-
 from episodic_absa.memory import MemoryStore
+
+EPISODE = json.loads((Path(__file__).parents[1] / "memory" / "episode.json").read_text("utf-8"))
 
 
 def main() -> None:
@@ -19,7 +20,8 @@ def main() -> None:
     store = MemoryStore(path, keep_last_n=10**6, lock_timeout_s=120)
 
     def acknowledge(source: str) -> None:
-        os.write(1, f"{store.append(draft(source)).episode_id}\n".encode())
+        draft = {**EPISODE, "provenance": {**EPISODE["provenance"], "source_id": source}}
+        os.write(1, f"{store.append(draft).episode_id}\n".encode())
 
     def append_each(who: str) -> None:
         for _ in range(each):

@@ -69,7 +69,7 @@ def _forked(folder: Path, rounds: int) -> Row:
     tally = Tally("a process forks after it opened the store", "parent, 3 children, up to 3 threads each")
     for number in range(rounds):
         path, threads = folder / f"{number}.jsonl", 1 + number % 3
-        done = run_warm([FORKING, path, 3, 6, threads], env=_environment(), loads_engine=False)
+        done = run_warm([FORKING, path, 3, 6, threads], loads_engine=False)
         expected = 2 + 4 * 6 * threads
         ids = said(done.stdout)
         judge(tally, path, ids, f"round {number}, {threads} threads")
@@ -77,14 +77,6 @@ def _forked(folder: Path, rounds: int) -> Row:
             tally.torn += 1
             tally.problem(f"round {number}: {len(ids)} of {expected} acknowledged; {done.stderr[-200:]}")
     return tally.row()
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_path()])}
-
-
-def _path() -> list[str]:
-    return [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
 
 
 def _compacting(folder: Path, rounds: int) -> Row:

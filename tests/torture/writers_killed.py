@@ -53,7 +53,7 @@ def _at_random(folder: Path, kills: int) -> Row:
 
 
 def _around_calls(folder: Path, scale: float, *options: str) -> Row:
-    program = [APPENDER, folder / "whole.jsonl", "--count", _APPENDS]
+    program = [APPENDER, folder / "whole" / "store.jsonl", "--count", _APPENDS]
     calls, done = calls_of(program)
     assert done.returncode == 0, done.stderr
     moments = list(moments_of(calls))
@@ -64,7 +64,7 @@ def _around_calls(folder: Path, scale: float, *options: str) -> Row:
     note = "what was not synced is gone" if options else f"every moment of {len(calls)} calls"
     tally = Tally(name, note)
     for number, moment in enumerate(moments):
-        path = folder / f"{number}.jsonl"
+        path = folder / str(number) / "store.jsonl"
         killed = run_doomed([APPENDER, path, "--count", _APPENDS], *moment.options, *options)
         assert killed.returncode == KILLED, (moment, killed)
         judge(tally, path, said(killed.stdout), f"{moment} {' '.join(options)}")
