@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.runs.small_grid import EXACT_FILES, Failing, Scrambled, exact_bytes, outputs_of, run_here, write_experiment
+from tests.stored_lines import entries_of
 from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import RepairingBackend
@@ -21,7 +22,6 @@ from episodic_absa.schemas.run_files.trace_line import TraceLine
 PROGRAM = """
 import asyncio, pickle, sys
 from episodic_absa.runs.cell_run import run_cell
-from tests.stored_lines import entries_of
 spec = pickle.load(sys.stdin.buffer)
 sys.stdout.buffer.write(pickle.dumps(asyncio.run(run_cell(spec))))
 """
