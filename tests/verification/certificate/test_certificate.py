@@ -13,7 +13,7 @@ from tests.reports.shared_grids import once
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.reports.run_report import write_pages
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.run_files.certificate import Certificate, ProbeResult
+from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
 from episodic_absa.verification.certificate.certificate_file import check_certificate, read_certificate
 from episodic_absa.verification.certificate.issue_certificate import build_certificate
 from episodic_absa.verification.certificate.review_evidence import gold_polarity
