@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.mutants.mutant_run import PACKAGE, ROOT, TESTS_FAILED, StaleMutantError, place_of, run_mutant, run_tests
-from tests.mutants.mutants import QUICK, SLOW, Mutant
+from tests.prohibitions.mutant_run import PACKAGE, ROOT, TESTS_FAILED, StaleMutantError, place_of, run_mutant, run_tests
+from tests.prohibitions.mutants import QUICK, SLOW, Mutant
 
 
 def id_of(mutant: Mutant) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutants.mutants import Mutant
+from tests.prohibitions.mutants import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "episodic_absa"
@@ -26,7 +26,7 @@ def place_of(mutant: Mutant, package: Path = PACKAGE) -> Path:
         where = ", ".join(places) or "no module"
         raise StaleMutantError(
             f"the mutant {mutant.rule!r} is stale: {mutant.old!r} occurs {sum(counts.values())} times ({where}); "
-            "write in tests/mutants/mutants.py how the rule reads now, so that it occurs once"
+            "write in tests/prohibitions/mutants.py how the rule reads now, so that it occurs once"
         )
     return Path(places[0])
 
