@@ -1,5 +1,6 @@
 """The public names of the package: sorted, documented, and with examples that run."""
 
+import ast
 import asyncio
 import csv
 import doctest
@@ -190,3 +191,19 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
     look = "import sys, episodic_absa; print(*{'pydantic', 'kiwipiepy', 'numpy', 'yaml'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+def test_no_module_of_the_library_prints() -> None:
+    package = Path(episodic_absa.__file__).parent
+    modules = [
+        path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in ("cli", "__main__.py")
+    ]
+    assert len(modules) > 100
+    printing = []
+    for module in modules:
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            prints = isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "pprint", "pprint.pprint")
+            writes = isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.stderr")
+            if prints or writes:
+                printing.append(f"{module.relative_to(package)}:{node.lineno}")
+    assert printing == []
