@@ -40,12 +40,10 @@ def test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read(role: Ro
 
 @pytest.mark.parametrize("role", V1_ROLES)
 def test_the_form_that_a_prompt_asks_for_offers_the_words_that_are_read(role: Role) -> None:
-    schema = json_schema(ROLE_SPECS[role].answer)
+    fields = list(fields_of(json_schema(ROLE_SPECS[role].answer)))
     for name, words in CHOICE.findall(form_of(role)):
-        allowed = [
-            set(field["enum"]) - {None} for known, field in fields_of(schema) if known == name and "enum" in field
-        ]
-        assert {word.strip('"') for word in words.split("|")} in allowed, name
+        read = [set(field["enum"]) - {None} for known, field in fields if known == name and "enum" in field]
+        assert {word.strip('"') for word in words.split("|")} in read, name
 
 
 @pytest.mark.parametrize("role", V1_ROLES)

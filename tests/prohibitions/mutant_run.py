@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -50,7 +51,7 @@ class Noticed(NamedTuple):
 
 def place_of(mutant: Mutant, package: Path = PACKAGE) -> Path:
     """Return the one file that holds the mutant's snippet, relative to the package."""
-    counts = {path: path.read_text("utf-8").count(mutant.old) for path in sorted(package.rglob(mutant.files))}
+    counts = {path: content.count(mutant.old) for path, content in _contents(package, mutant.files).items()}
     places = [str(path.relative_to(package)) for path, count in counts.items() if count]
     if sum(counts.values()) != 1:
         where = ", ".join(places) or "no file"
@@ -59,6 +60,11 @@ def place_of(mutant: Mutant, package: Path = PACKAGE) -> Path:
             "write in tests/prohibitions how the rule reads now, so that it occurs once"
         )
     return Path(places[0])
+
+
+@cache
+def _contents(package: Path, pattern: str) -> dict[Path, str]:
+    return {path: path.read_text("utf-8") for path in sorted(package.rglob(pattern))}
 
 
 def run_mutant(mutant: Mutant, folder: Path) -> Noticed:

@@ -23,4 +23,4 @@ def mutant_table(mutants: Sequence[Mutant], noticed: Set[str]) -> Iterator[str]:
             result = "red " if mutant.rule in noticed else "OPEN"
             yield f"      {result}  {mutant.rule}  ->  {mutant.test.removeprefix('tests/')}"
     proved = {mutant.entry for mutant in mutants if mutant.rule in noticed and mutant.entry is not None}
-    yield f"{len(proved)} of {len(ENTRIES)} entries, {len(noticed)} of {len(mutants)} broken rules noticed by their test"
+    yield f"{len(proved)} of {len(ENTRIES)} entries; {len(noticed)} of {len(mutants)} broken rules were noticed"

@@ -141,8 +141,8 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "sample: an unnamed review gets a random uuid",
-        'uid=uid or f"analyze-{uuid.uuid4()}"',
-        'uid=uid or f"analyze-{uuid.uuid1()}"',
+        'or f"analyze-{uuid.uuid4()}"',
+        'or f"analyze-{uuid.uuid1()}"',
         "test_analyzer_defaults.py::test_an_analysis_names_its_sample_by_a_random_uuid_unless_a_uid_is_passed",
     ),
     mutant(

@@ -213,8 +213,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "a missing polarity gives no tuple",
-        "        if item.polarity is None:\n            continue\n        pair = (norm(item.aspect_term), item.polarity)",
-        '        if item.polarity is None:\n            item = item.model_copy(update={"polarity": "neutral"})\n'
+        "            continue\n        pair = (norm(item.aspect_term), item.polarity)",
+        '            item = item.model_copy(update={"polarity": "neutral"})\n'
         "        pair = (norm(item.aspect_term), item.polarity)",
         "agents/decision/test_moderator.py::test_final_tuples_are_the_surest_of_each_pair_and_skip_missing_polarities",
         entry=13,
@@ -424,7 +424,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "a resumed run cuts what was not committed",
         "surplus = [name for name, size in sizes.items() if self._files.open(name, size)]",
-        "surplus = [name for name, size in sizes.items() if self._files.open(name, max(size, _size(self.path / name)))]",
+        "surplus = [name for name in sizes if self._files.open(name, _size(self.path / name))]",
         "runs/test_resume.py::test_a_grid_that_is_interrupted_again_and_again_ends_alike",
         entry=27,
     ),

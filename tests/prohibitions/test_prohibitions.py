@@ -94,7 +94,7 @@ def test_the_table_says_which_test_noticed_which_broken_rule() -> None:
         "      red   a rule  ->  test_module.py::test_it",
         "  - Rules outside SPEC 14",
         "      OPEN  another rule  ->  test_module.py::test_more",
-        "1 of 35 entries, 1 of 2 broken rules noticed by their test",
+        "1 of 35 entries; 1 of 2 broken rules were noticed",
     ]
 
 
