@@ -258,7 +258,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "the bundle says whether it is masked",
         "masked_injection=masked,",
-        "masked_injection=not memory_on,",
+        'masked_injection=condition.memory_mode == "silent",',
         "memory/injection/test_injection_controller.py::test_the_bundle_of_a_condition_agrees_with_its_flags",
         entry=18,
     ),
