@@ -30,7 +30,7 @@ from episodic_absa.memory import AdvisoryBuilder, InjectionController, LabelFire
 from episodic_absa.memory.advice.principles import load_catalogue
 from episodic_absa.memory.retrieval.episode_index import tokens_of
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2, TallyV1_2
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2, TallyV1_2, store_chain
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import ChangeKind, Outcome
 
@@ -92,10 +92,18 @@ def plain(path: Path) -> Callable[[Case], dict[str, Any]]:
 
     def read(case: Case) -> dict[str, Any]:
         with open(path, encoding="utf-8") as lines:
-            entries = [EpisodicMemoryEntryV1_2.model_validate(json.loads(line)) for line in lines if EPISODE in line]
+            entries = [
+                EpisodicMemoryEntryV1_2.model_validate(without_checksum(line)) for line in lines if EPISODE in line
+            ]
         return to_bundle(scan(entries, case), case)
 
     return read
+
+
+def without_checksum(line: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(line)
+    del fields["sha256"]
+    return fields
 
 
 def scan(entries: Iterable[AnyEpisode], case: Case) -> list[AnyEpisode]:
@@ -134,7 +142,8 @@ def make_store(path: Path, size: int) -> None:
     """
     bodies = [draft.model_dump(mode="json") for draft in islice(drafts(SEED), min(size, DISTINCT_DRAFTS))]
     rng = random.Random(SEED)
-    with open(path, "w", encoding="utf-8") as lines:
+    chain = store_chain()
+    with open(path, "wb") as file:
         for number in range(1, size + 1):
             body = bodies[number - 1] if number <= len(bodies) else rng.choice(bodies)
             body["episode_id"] = f"epi_{number:06d}"
@@ -143,13 +152,14 @@ def make_store(path: Path, size: int) -> None:
             change = {"adopted": True, "kind": rng.choice(CHANGE_KINDS), "outcome": rng.choice(OUTCOMES)}
             body |= {"schema_version": "1.2", "outcome": "open", "outcome_by": None}
             body["changes"] = [] if number % 3 else [{**change, "outcome_by": None}]
-            lines.write(canonical_json(body) + "\n")
             tally = TallyV1_2(
                 language=body["input_signature"]["language"],
                 source_id=body["provenance"]["source_id"],
                 terms=tuple(sorted(body["stage_snapshot"]["final"]["polarities"])),
             )
-            lines.write(canonical_json(tally) + "\n")
+            lines = chain.lines_of([canonical_json(body).encode(), canonical_json(tally).encode()])
+            file.writelines(lines)
+            chain.continue_behind(lines[-1])
 
 
 def make_cases(count: int) -> list[Case]:

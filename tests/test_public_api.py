@@ -1,5 +1,6 @@
 """The public names of the package: sorted, documented, and with examples that run."""
 
+import ast
 import asyncio
 import csv
 import doctest
@@ -190,3 +191,20 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
     look = "import sys, episodic_absa; print(*{'pydantic', 'kiwipiepy', 'numpy', 'yaml'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+def test_no_module_of_the_library_prints() -> None:
+    package = Path(episodic_absa.__file__).parent
+    modules = [module for module in package.rglob("*.py") if not module.is_relative_to(package / "cli")]
+    assert len(modules) > 100
+    sources = {module: module.read_text("utf-8") for module in modules}
+    # A docstring's example may print; most modules hold none of these words at all.
+    printing = [
+        f"{module.relative_to(package)}: {ast.unparse(node)}"
+        for module, source in sources.items()
+        if "print(" in source or "sys.std" in source
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Name | ast.Attribute)
+        and ast.unparse(node) in ("print", "pprint.pprint", "sys.stdout", "sys.stderr")
+    ]
+    assert printing == []

@@ -175,12 +175,12 @@ class MemoryStoreError(EpisodicAbsaError):
     Example:
         >>> from pathlib import Path
         >>> from episodic_absa import MemoryStore, MemoryStoreError
-        >>> _ = Path("damaged.jsonl").write_text("not an episode\n")
+        >>> _ = Path("notes.txt").write_text("not an episode\n")
         >>> try:
-        ...     MemoryStore("damaged.jsonl").load()
+        ...     MemoryStore("notes.txt").load()
         ... except MemoryStoreError as error:
-        ...     print(error.line)
-        1
+        ...     print(error.path.name)
+        notes.txt
     """
 
     def __init__(self, message: str, *, path: Path | None = None, line: int | None = None) -> None:

@@ -44,6 +44,8 @@ ANSWERS: dict[str, type[BaseModel]] = {
 HEADS = {"en": "Examples", "ko": "예시"}
 PROMPTS = [(role, language) for role in ANSWERS for language in HEADS]
 HANGUL = re.compile(r"[가-힣]")
+ANSWER_FORM = re.compile(r"JSON.*: (\{.*\})$", re.MULTILINE)
+FIELD = re.compile(r'"(\w+)":')
 COMPUTED = {
     "span",
     "start",
@@ -100,6 +102,13 @@ def test_the_answer_of_every_example_is_read_whole_and_quotes_its_text(role: str
         for item in items_of(answer):
             assert item.get("quote", "") in given["text"]
             assert item.get("target", item.get("term", "")) in given["text"]
+
+
+@pytest.mark.parametrize(("role", "language"), PROMPTS)
+def test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read(role: str, language: str) -> None:
+    asked = ANSWER_FORM.findall(instructions(f"v2/{role}.{language}"))
+    assert len(asked) == 1
+    assert set(FIELD.findall(asked[0])) == set(property_names(json_schema(ANSWERS[role])))
 
 
 def items_of(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -55,6 +55,11 @@ def test_a_run_ends_with_its_tables_and_deriving_them_again_gives_the_same_bytes
     assert contents(grid) == before
 
 
+def test_a_cell_is_reported_under_its_condition_whatever_its_directory_is_called(grid: Path) -> None:
+    (grid / "C2__seed42").rename(grid / "C1__seed1")
+    assert load_cell(grid / "C1__seed1").condition == "C2"
+
+
 # CHECKLIST 145
 def test_one_cell_can_be_derived_alone(grid: Path) -> None:
     written = derive_tables(load_run(grid / "C2__seed42"))
@@ -176,7 +181,7 @@ def test_a_triptych_tells_stage1_final_and_gold_side_by_side(grid: Path) -> None
     assert text.splitlines() == [
         '"uid","stage1","final","gold","changed","risk_before","risk_after","memory_injected"',
         '"u","food:negative","food:positive | :negative","food:negative","true",0,0,"false"',
-        '"@SUM(""a"", b)","=1+1:positive","=1+1:positive","-","false",0,0,"false"',
+        '"\'@SUM(""a"", b)","\'=1+1:positive","\'=1+1:positive","-","false",0,0,"false"',
         '"lost","","","","","","",""',
     ]
 

@@ -18,6 +18,7 @@ from episodic_absa.metrics import (
     definition_of,
     sample_value,
 )
+from episodic_absa.metrics.definitions import definitions_in
 from episodic_absa.metrics.metric_value import MetricGroup
 from episodic_absa.metrics.per_sample.sample_values import VALUE_METRICS
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
@@ -138,6 +139,21 @@ def test_every_metric_is_defined_in_both_languages_and_stands_in_the_order_of_it
     assert {known[metric].scope for metric in PAIRED_METRICS} == {"cell", "sample"}
     with pytest.raises(KeyError):
         definition_of("accuracy")
+
+
+@pytest.mark.parametrize("again", [{"metric": "exact_share"}, {"metric": "exact_share_s1", "also": ()}])
+def test_a_metric_that_is_defined_twice_is_refused(again: dict[str, Any]) -> None:
+    entry = {
+        "metric": "exact_share",
+        "group": "quality",
+        "kind": "outcome",
+        "definition": "A share.",
+        "definition_ko": "비율입니다.",
+        "also": ("s1",),
+    }
+    assert list(definitions_in([entry])) == ["exact_share", "exact_share_s1"]
+    with pytest.raises(ValueError, match=f"defines {again['metric']} twice"):
+        definitions_in([entry, entry | again])
 
 
 def test_loading_the_metrics_loads_neither_scipy_nor_numpy() -> None:

@@ -22,7 +22,6 @@ from episodic_absa.schemas.run_files.trace_line import TraceLine
 PROGRAM = """
 import asyncio, pickle, sys
 from episodic_absa.runs.cell_run import run_cell
-from tests.stored_lines import entries_of
 spec = pickle.load(sys.stdin.buffer)
 sys.stdout.buffer.write(pickle.dumps(asyncio.run(run_cell(spec))))
 """

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.runs.small_grid import Failing, exact_bytes, outputs_of, run_here, write_experiment
+from tests.stored_lines import entries_of
 
 from episodic_absa.errors import ConfigError, RunDirectoryError
 from episodic_absa.runs.run_directory import JOURNAL, MANIFEST, STORE
@@ -83,7 +84,7 @@ def test_a_store_is_built_once_per_seed_and_copied(tmp_path: Path) -> None:
             assert (cell / STORE).read_bytes().startswith(built.read_bytes())
             assert json.loads((cell / MANIFEST).read_text())["episodic_memory"]["build_store_sha256"] == _sha256(built)
         assert not (config.out_dir / f"C1__seed{seed}" / STORE).exists()
-        entries = [json.loads(line)["provenance"] for line in built.read_text("utf-8").splitlines()]
+        entries = [json.loads(line)["provenance"] for line in entries_of(built)]
         assert {(entry["created_from_split"], entry["used_in_eval"], entry["seed"]) for entry in entries} == {
             ("train", False, seed)
         }

@@ -1,4 +1,4 @@
-"""Outages that come and go in mid-run, in every arm: nothing is lost or paid twice; the end equals a calm run's."""
+"""Outages come and go in mid-run, in every arm: nothing is lost or paid twice, and the end is that of a calm run."""
 
 import random
 from collections import Counter
@@ -27,7 +27,7 @@ _OUTAGES = tuple(_BY_NAME[name] for name in ("503", "429", "hung up", "reset in 
 
 def rows(scale: float) -> Iterator[Row]:
     """Yield a row per kind of outage."""
-    samples = {"limit": 3 if scale < _SMALL else 16}
+    samples = {"limit": 2 if scale < _SMALL else 16}
     with TemporaryDirectory() as name:
         folder = Path(name)
         model = honest_model(folder / "offline", ARMS, data=samples)

@@ -294,6 +294,12 @@ def test_a_missing_initial_store_is_an_error(make_config: MakeConfig) -> None:
 def test_a_broken_initial_store_is_an_error(make_config: MakeConfig, tmp_path: Path) -> None:
     (tmp_path / "store.jsonl").write_text("{}\n", "utf-8")
     found = check_experiment(make_config(episodic_memory={"build": None, "initial_store": "store.jsonl"}))
+    assert "is no store" in message_of(found, "initial_store")
+    with MemoryStore(tmp_path / "damaged.jsonl") as store:
+        store.append_tally(TallyV1_2(language="en", source_id="r1", terms=()))
+    with open(tmp_path / "damaged.jsonl", "a", encoding="utf-8") as file:
+        file.write("{}\n")
+    found = check_experiment(make_config(episodic_memory={"build": None, "initial_store": "damaged.jsonl"}))
     assert "not sound" in message_of(found, "initial_store")
 
 

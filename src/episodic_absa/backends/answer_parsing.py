@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from episodic_absa.backends.loose_json import MAX_JSON_DEPTH, read_loosely
 from episodic_absa.backends.slim_reading import FoundValue, read_slim_answer
 from episodic_absa.schemas.slim_answers import SlimAnswer
+from episodic_absa.serialization.quoted_value import shortened
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
 SlimT = TypeVar("SlimT", bound=SlimAnswer)
@@ -152,10 +153,13 @@ def _find_json(text: str) -> Any:
 
 def _problems_of(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    shown = [
-        f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}" for problem in problems[:_MOST_SHOWN]
-    ]
+    shown = [f"{_place(problem['loc'])}: {problem['msg']}" for problem in problems[:_MOST_SHOWN]]
     return "; ".join(shown) + (f"; and {len(problems) - _MOST_SHOWN} more" if len(problems) > _MOST_SHOWN else "")
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """Name the field. A key that nobody asked for may have any length."""
+    return shortened(".".join(map(str, location))) or "answer"
 
 
 def _without_prose(schema: Any) -> Any:

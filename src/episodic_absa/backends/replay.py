@@ -24,6 +24,7 @@ from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
 from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory
 from episodic_absa.serialization.jsonl import json_line, split_lines
+from episodic_absa.serialization.quoted_value import shortened
 
 _LINES_PER_SYNC: Final = 64
 _LINE_START: Final = b'{"attempt":'
@@ -240,7 +241,7 @@ def _record(line: bytes, path: Path, number: int, *, key: str) -> RecordedReply:
 
 def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return f"{'.'.join(map(str, problem['loc'])) or 'line'}: {problem['msg']}"
+    return f"{shortened('.'.join(map(str, problem['loc']))) or 'line'}: {problem['msg']}"
 
 
 def _damaged(path: Path, number: int, why: str, *, key: str) -> ConfigError:

@@ -17,6 +17,7 @@ DEEPEST: Final = 64
 """Levels of lists and objects within each other."""
 _LONGEST_NAME: Final = 40
 _MOST_WORDS: Final = 4
+_MOST_NAMES: Final = 30
 _MOST_DIGITS: Final = 1000
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _MAYBE_HALF: Final = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
@@ -66,7 +67,9 @@ def listed_names(names: Iterable[str]) -> str:
     shown = [name for name in names if len(name) <= _LONGEST_NAME and len(name.split()) <= _MOST_WORDS]
     longer_n = len(names) - len(shown)
     more = [f"and {longer_n} too long for a name"] if longer_n else []
-    return ", ".join([*map(repr, shown), *more]) or "none"
+    if len(shown) > _MOST_NAMES:
+        more.insert(0, f"and {len(shown) - _MOST_NAMES} others")
+    return ", ".join([*map(repr, shown[:_MOST_NAMES]), *more]) or "none"
 
 
 def read_int(digits: str) -> int:

@@ -10,7 +10,13 @@ from episodic_absa.language.cues import (
     find_negations,
     first_contrast_marker,
 )
-from episodic_absa.language.korean_analyser import Morpheme, ends_with_particle, morphemes, strip_particle
+from episodic_absa.language.korean_analyser import (
+    Morpheme,
+    ends_in_predicate,
+    ends_with_particle,
+    morphemes,
+    strip_particle,
+)
 from episodic_absa.language.language_detection import effective_language
 from episodic_absa.language.lexicon import Lexicon, lexicon_sha256, load_lexicon
 from episodic_absa.language.normalisation import norm, norm_key
@@ -28,6 +34,7 @@ __all__ = [
     "PolarityReading",
     "detect_structures",
     "effective_language",
+    "ends_in_predicate",
     "ends_with_particle",
     "find_aspect_term",
     "find_contrasts",

@@ -58,6 +58,24 @@ def strip_particle(term: str, text: str) -> str:
     return bare if bare and end is not None and ends_with_particle(text, end) else term
 
 
+@lru_cache(maxsize=4096)
+def ends_in_predicate(term: str) -> bool:
+    """Return whether a Korean term is a clause: its last word is a verb or an adjective with an ending.
+
+    Nominalised verbs (걷기) are nouns. Without the analyser no predicate is found.
+
+    Example:
+        >>> ends_in_predicate("음식이 정말 맛있었어요"), ends_in_predicate("아침 식사"), ends_in_predicate("breakfast")
+        (True, False, False)
+    """
+    # Checked first, so that terms of other languages never load the analyser.
+    if not term or not "가" <= unicodedata.normalize("NFC", term)[-1] <= "힣":
+        return False
+    last = (morphemes(term) or (None,))[-1]
+    # Without a full stop the analyser takes some final endings for connective ones.
+    return last is not None and last.tag in ("EF", "EC")
+
+
 def _end_of_occurrence(term: str, text: str) -> int | None:
     """Return the end of the first occurrence at a word start, else of the first occurrence, else None."""
     # A normalised term has single spaces where the text may have any white space.

@@ -345,5 +345,5 @@ class EpisodicOrchestrator:
 def _dangerous_now(episodes: Sequence[AnyEpisode], terms: Sequence[str], text: str) -> int:
     """Return the number of dangerous pairs whose aspect the sample has, too. It is only logged."""
     pairs = dangerous_pairs(episodes)
-    current = {stored_term(norm_key(term, text)) for term in terms} if pairs else set()
+    current = {stored_term(norm_key(term, text), text) for term in terms} if pairs else set()
     return sum(aspect in current for aspect, _ in pairs)

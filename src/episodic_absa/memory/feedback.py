@@ -14,6 +14,7 @@ from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.memory.store.store_line import parse_line
 from episodic_absa.schemas.memory_v1_2 import StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.quoted_value import listed, quoted
 from episodic_absa.vocabulary import Verdict
 
 
@@ -60,17 +61,17 @@ def _verdict(word: str) -> Verdict:
     for known in words:
         if word == known:
             return known
-    raise InputError(f"the verdict must be one of {', '.join(words)}, got {word!r}", argument="verdict")
+    raise InputError(f"the verdict must be one of {', '.join(words)}, got {quoted(word)}", argument="verdict")
 
 
 def _known_target(store: MemoryStore, uid: str, aspect: str) -> str:
     terms = _terms_of(store.path, uid)
     term = stored_term(norm(aspect))
     if term not in terms:
-        known = ", ".join(sorted(filter(None, terms))) or "none"
+        known = listed(sorted(filter(None, terms))) or "none"
         raise InputError(
-            f"the result of {uid} has no such target; its targets in the store: {known}. Name one of them, or leave "
-            "the aspect out to judge the whole result",
+            f"the result of {quoted(uid)} has no such target; its targets in the store: {known}. Name one of them, or "
+            "leave the aspect out to judge the whole result",
             argument="aspect",
         )
     return term
@@ -94,7 +95,7 @@ def _terms_of(path: Path, uid: str) -> frozenset[str]:
             terms.update(line.stage_snapshot.stage1.aspects_norm, line.stage_snapshot.final.aspects_norm)
     if not is_known:
         raise InputError(
-            f"{path.name} knows no sample {uid!r}; give the uid of a sample that was analysed with this store",
+            f"{path.name} knows no sample {quoted(uid)}; give the uid of a sample that was analysed with this store",
             argument="uid",
         )
     return frozenset(terms)

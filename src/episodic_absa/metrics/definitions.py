@@ -1,6 +1,6 @@
 """The definition of every metric, in English and in Korean. Reports and docs show these sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -48,13 +48,20 @@ def definition_of(metric: str) -> MetricDefinition:
 
 @cache
 def all_definitions() -> Mapping[str, MetricDefinition]:
-    """Return the definitions by metric name, in the order of the tables.
+    """Return the definitions by metric name, in the order of the tables."""
+    return definitions_in(read_yaml_file(Path(__file__).with_name("definitions.yaml")))
 
-    An entry of definitions.yaml gives one metric, or several: one per member of a family, and its variants over
-    Stage1 and over the baseline.
+
+def definitions_in(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, MetricDefinition]:
+    """Return the definitions that the entries of definitions.yaml give.
+
+    An entry gives one metric, or several: one per member of a family, and its variants over Stage1 and over the
+    baseline.
+
+    Raises:
+        ValueError: two entries give the same metric.
     """
     definitions: dict[str, MetricDefinition] = {}
-    entries = read_yaml_file(Path(__file__).with_name("definitions.yaml"))
     # The outer loop is over variants: tables list all metrics of a group first, then the same metrics over Stage1.
     for variant in (_as_written, _over_stage1, _over_baseline):
         for entry in entries:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from episodic_absa.backends.backend import Backend
-from episodic_absa.backends.create_backend import create_backend
+from episodic_absa.backends.create_backend import BackboneSettings, create_backend
 from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.request_counts import CountingCache
@@ -33,7 +33,7 @@ async def open_backend(
     cache = CountingCache(config.resolve(config.file.cache.path)) if use_cache_file else CountingCache.in_memory()
     try:
         opened = backend or create_backend(
-            config.file.backbone, cache=cache, share=config.file.cache.share, concurrency=experiment.concurrency
+            _backbone(config), cache=cache, share=config.file.cache.share, concurrency=experiment.concurrency
         )
         try:
             # Equal asks of all conditions wait for one request: so many asks keep every place for a request taken.
@@ -42,3 +42,10 @@ async def open_backend(
             await opened.close()
     finally:
         cache.close()
+
+
+def _backbone(config: ExperimentConfig) -> BackboneSettings:
+    """Return the settings of the config; its recordings lie beside it, wherever the command was given."""
+    backbone = config.file.backbone
+    found = {name: config.resolve(path) for name in ("record", "recording") if (path := getattr(backbone, name))}
+    return backbone.model_copy(update=found)

@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TextIO
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.serialization.drafts import draft_of
@@ -14,7 +14,9 @@ from episodic_absa.serialization.durable_file import open_privately, why_not_wri
 _DECIMALS = 6
 _FORMULA: Final = re.compile(r"'*\s*[=+\-@＝＋－＠].|'*[\t\r\n].", re.DOTALL)
 _PROTECTED: Final = re.compile(rf"'(?:{_FORMULA.pattern})", re.DOTALL)
-_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_ONE_NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_NUMBERS: Final = re.compile(rf"{_ONE_NUMBER}(?:\|{_ONE_NUMBER})*", re.ASCII)
+"""A number, or several as the column seed_values holds them."""
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, quote_text: bool = False) -> str:
@@ -26,10 +28,32 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, quote_text
         quote_text: put every field that is not a number in quotes, for words that users wrote.
     """
     stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if quote_text else csv.QUOTE_MINIMAL)
-    writer.writerow(map(safe_cell, header))
-    writer.writerows([_field(value) for value in row] for row in rows)
+    writer = SafeCsvWriter(stream, quote_text=quote_text)
+    writer.write(header)
+    for row in rows:
+        writer.write(row)
     return stream.getvalue()
+
+
+class SafeCsvWriter:
+    """Writes rows that a spreadsheet shows and does not run, and that every reader of CSV reads back.
+
+    Args:
+        stream: an open text file, with newline="".
+        quote_text: as for `csv_text`.
+    """
+
+    def __init__(self, stream: TextIO, *, quote_text: bool = False) -> None:
+        quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if quote_text else csv.QUOTE_MINIMAL
+        self._usual = csv.writer(stream, lineterminator="\n", quoting=quoting)
+        self._quoted = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+
+    def write(self, row: Iterable[Any]) -> None:
+        """Add a row; None is an empty field."""
+        fields = [_field(value) for value in row]
+        # csv.writer quotes a carriage return only if lines end with one, and readers end the row there.
+        has_return = any(isinstance(field, str) and "\r" in field for field in fields)
+        (self._quoted if has_return else self._usual).writerow(fields)
 
 
 def safe_cell(cell: str) -> str:
@@ -39,7 +63,7 @@ def safe_cell(cell: str) -> str:
         >>> [safe_cell(cell) for cell in ("=1+1", "-0.5", "-", "good", "'=1")]
         ["'=1+1", '-0.5', '-', 'good', "''=1"]
     """
-    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBERS.fullmatch(cell) else cell
 
 
 def unprotected_cell(cell: str) -> str:
@@ -90,5 +114,6 @@ def _field(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return safe_cell(value)
+        # Readers take a file with a NUL for a binary one.
+        return safe_cell(value.replace("\0", "\N{REPLACEMENT CHARACTER}"))
     return round(value, _DECIMALS) + 0.0 if isinstance(value, float) else value

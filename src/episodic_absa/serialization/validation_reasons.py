@@ -4,6 +4,8 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from episodic_absa.serialization.quoted_value import shortened
+
 _SHOWN: Final = 3
 
 
@@ -15,6 +17,6 @@ def reasons_of(error: ValidationError) -> str:
 
 
 def _place(location: tuple[int | str, ...]) -> str:
-    """Name the field; keys of `polarities` are free text and are not repeated."""
+    """Name the field; keys of `polarities` are free text and are not repeated, and a long key is shortened."""
     shown = ["*" if at and location[at - 1] == "polarities" else str(part) for at, part in enumerate(location)]
-    return ".".join(shown) or "line"
+    return shortened(".".join(shown)) or "line"

@@ -15,7 +15,7 @@ from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import facts_of, key_variables_for, needs_key_for
 from episodic_absa.datasets.dataset_checks import count_invalid_gold, find_shared_texts
-from episodic_absa.errors import ConfigError, EpisodicAbsaError
+from episodic_absa.errors import ConfigError, EpisodicAbsaError, MemoryStoreError
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
@@ -239,7 +239,11 @@ def _given_store_lines(
     if not given.is_file():
         yield "error", check, f"{given} does not exist"
         return
-    report = check_store(given)
+    try:
+        report = check_store(given)
+    except MemoryStoreError as error:
+        yield "error", check, str(error)
+        return
     if not report.is_sound:
         yield "error", check, f"{given} is not sound; `episodic-absa memory check` names the bad lines"
         return

@@ -17,8 +17,8 @@ from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.repetition import Repetition
-from episodic_absa.schemas.run_files.certificate import Certificate
 from episodic_absa.schemas.run_files.check_result import CheckResult
+from episodic_absa.schemas.run_files.verification.certificate import Certificate
 from episodic_absa.verification.certificate.certificate_file import check_certificate, read_certificate
 from episodic_absa.verification.checks.arm_checks import ARM_CHECKS
 from episodic_absa.verification.checks.count_checks import COUNT_CHECKS

@@ -74,6 +74,30 @@ def test_verify_prints_json(grid: Path) -> None:
     assert list(told["cells"]) == [CELL]
 
 
+def test_verify_explains_a_number_line_by_line_and_writes_nothing(grid: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in grid.rglob("*")}
+    done = run("verify", grid, "--explain", "calls", "--condition", "C1")
+    assert done.returncode == 0, done.stderr
+    assert "C1__seed42/scorecards.jsonl:6" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("all ")
+    assert {path: path.stat().st_mtime_ns for path in grid.rglob("*")} == before
+
+
+def test_verify_names_metrics_near_an_unknown_one(grid: Path) -> None:
+    done = run("verify", grid, "--explain", "exact_macth")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "near names: exact_match" in done.stderr
+
+
+def test_verify_writes_a_certificate_that_says_too_few_samples_for_a_small_run(grid: Path) -> None:
+    done = run("verify", grid / CELL, "--certificate")
+    assert done.returncode == 0, done.stderr
+    assert "too few samples" in done.stdout
+    written = json.loads((grid / CELL / "certificate.json").read_bytes())
+    gold = [probe for probe in written["probes"] if probe["target"] == "gold_polarity"]
+    assert {probe["verdict"] for probe in gold} == {"too_few"}
+
+
 def test_verify_ends_with_2_where_no_run_is(tmp_path: Path) -> None:
     done = run("verify", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

@@ -545,7 +545,7 @@ def test_the_target_of_a_case_is_the_first_stage1_aspect(sentiments: tuple[Senti
     ],
 )
 def test_a_long_term_is_stored_under_one_name_everywhere(term: str, stored: str) -> None:
-    text = f"{term} was fine"
+    text = f"{term} was fine, and so was all the rest of it"
     stage1 = stage1_of((sentiment(term, "positive", text=text),), aspects=(aspect(term, text=text),))
     draft = build(stage1, text=text)
     for snapshot in (draft.stage_snapshot.stage1, draft.stage_snapshot.final):
@@ -813,7 +813,7 @@ def test_two_texts_of_one_signature_give_byte_identical_episodes_apart_from_prov
     )
     drafts: list[EpisodeDraftV1_1] = []
     for uid, head, middle, note in (("u1", fillers[0], fillers[1], notes[0]), ("u2", fillers[2], fillers[3], notes[1])):
-        text = " ".join([*head, "food", *middle, "price"])
+        text = " ".join([*head, "food", *middle, "price", "then"])
         aspects = tuple(
             AspectItem(aspect_term=t, span=Span(start=text.find(t), end=text.find(t) + len(t)), rationale=note)
             for t in ("food", "price")

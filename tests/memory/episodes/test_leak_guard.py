@@ -44,7 +44,7 @@ def draft(
     term: str = "food",
     **flags: Any,
 ) -> EpisodeDraftV1_1:
-    text = f"{term} qq"
+    text = f"{term} {'q' * 40}"
     span = Span(start=0, end=len(term))
     aspects = (AspectItem(aspect_term=term, span=span),)
 

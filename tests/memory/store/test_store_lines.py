@@ -14,6 +14,7 @@ from tests.stored_lines import entries_of
 
 from episodic_absa.language import norm
 from episodic_absa.memory import MemoryStore
+from episodic_absa.memory.episodes.leak_guard import stored_term
 from episodic_absa.schemas import memory_v1_1, memory_v1_2
 from episodic_absa.serialization.canonical_json import canonical_json
 
@@ -25,7 +26,7 @@ TERMS = st.sampled_from(["episode_type", "음식", "a/b", "zeta", "alpha", "\U00
 
 
 def snapshot(terms: list[str], confidence: float) -> dict[str, Any]:
-    stored = [term for term in map(norm, terms) if norm(term) == term and len(term) <= 20 and len(term.split()) <= 4]
+    stored = [term for term in map(norm, terms) if norm(term) == stored_term(term) == term]
     return {"aspects_norm": stored, "polarities": dict.fromkeys(stored, "negative"), "confidence": confidence}
 
 

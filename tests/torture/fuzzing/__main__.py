@@ -1,4 +1,4 @@
-"""Fuzzes targets one after another: python -m tests.torture.fuzzing [TARGET]... [--scale 1.0] [--seed 16] [--keep FOLDER].
+"""Fuzzes targets one after another: python -m tests.torture.fuzzing [TARGET]... [--scale 1.0] [--keep FOLDER].
 
 The package is imported here, instrumented if atheris is installed; every target then runs in a forked child.
 """
@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="fuzz_") as folder:
         kept = options.keep or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
-        for name in options.targets or targets:
+        part, parts = map(int, options.part.split("/"))
+        for name in list(options.targets or targets)[part::parts]:
             inputs = options.inputs or max(LEAST_INPUTS, round(targets[name].inputs * options.scale))
             done = campaign.run_campaign(targets[name], inputs, options.seed, kept)
             found_n += len(done.findings)
@@ -51,6 +52,7 @@ def _parser(names: list[str]) -> argparse.ArgumentParser:
     parser.add_argument("--scale", type=float, default=1.0, help="share of the inputs of the full torture")
     parser.add_argument("--inputs", type=int, help="so many inputs per target instead")
     parser.add_argument("--seed", type=int, default=16, help="chooses the inputs; the same ones again")
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="only every N-th target, from the K-th on")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write inputs with findings there")
     return parser
 

@@ -75,7 +75,7 @@ def _parse(data: bytes, models: tuple[type[BaseModel], ...]) -> None:
 
 
 def _repair_spans(data: bytes, _folder: Path) -> None:
-    """Process an answer about a text: the first line is the text, the rest the answers of ATE, ATSA and the validator."""
+    """Process answers about a text: the first line is the text, the others answer as ATE, ATSA and validator."""
     text, *replies = data.decode("utf-8", "replace").split("\n")
     text = unicodedata.normalize("NFC", text)
     language, repairs = ("ko" if len(data) % 2 else "en"), len(data) % 3 > 0

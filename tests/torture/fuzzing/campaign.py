@@ -7,11 +7,12 @@ import random
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NoReturn
 
 from tests.torture.fuzzing.mutation import mutated
 from tests.torture.fuzzing.outcome import Finding, Target, examine
@@ -20,6 +21,7 @@ from tests.torture.fuzzing.targets import first_inputs
 MAX_INPUT_BYTES: Final = 20_000
 HANG_S: Final = 60
 """No input needs a hundredth of this; the machine may be busy."""
+_FUZZER_FAILED: Final = 70
 _MAX_MEGABYTES: Final = 4_096
 _COVERED = re.compile(rb"(?:INITED|DONE|NEW|pulse|REDUCE)\s+cov: (\d+)")
 _SHARE_OF_STRUCTURED: Final = 0.6
@@ -48,12 +50,17 @@ def engine() -> str:
 class Examiner:
     """Gives inputs to a target one by one, and keeps the first input of every finding."""
 
-    def __init__(self, target: Target, findings: Path) -> None:
+    def __init__(self, target: Target, folder: Path, findings: Path) -> None:
         self._target = target
-        self._findings = findings
-        self._folder = Path(tempfile.mkdtemp(prefix="fuzz_", dir=_fast_folder()))
+        self._folder = folder
+        self.findings = findings
         self._known: set[tuple[str, str]] = set()
         self.inputs_n = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the target."""
+        return self._target.name
 
     def __call__(self, data: bytes) -> None:
         """Examine one input; a finding is written down and does not end the campaign."""
@@ -63,8 +70,8 @@ class Examiner:
             return
         self._known.add((finding.kind, finding.place))
         name = f"{self._target.name}-{len(self._known)}"
-        (self._findings / f"{name}.input").write_bytes(data)
-        (self._findings / f"{name}.json").write_text(json.dumps(finding._asdict()), "utf-8")
+        (self.findings / f"{name}.input").write_bytes(data)
+        (self.findings / f"{name}.json").write_text(json.dumps(finding._asdict()), "utf-8")
 
 
 def _fast_folder() -> str | None:
@@ -83,10 +90,13 @@ def run_campaign(target: Target, inputs: int, seed: int, kept: Path) -> Campaign
     """
     first = first_inputs(target)
     log = kept / f"{target.name}.log"
-    child = os.fork()
-    if child == 0:
-        _become_fuzzer(target, inputs, seed, kept, log, first)
-    _, status = os.waitpid(child, 0)
+    for old in kept.glob(f"{target.name}-*"):
+        old.unlink()
+    with tempfile.TemporaryDirectory(prefix="fuzz_", dir=_fast_folder()) as place:
+        child = os.fork()
+        if child == 0:
+            _become_fuzzer(target, inputs, seed, Path(place), kept, log, first)
+        _, status = os.waitpid(child, 0)
     said = log.read_bytes()
     findings = [Finding(**json.loads(path.read_bytes())) for path in sorted(kept.glob(f"{target.name}-*.json"))]
     code = os.waitstatus_to_exitcode(status)
@@ -100,19 +110,28 @@ def run_campaign(target: Target, inputs: int, seed: int, kept: Path) -> Campaign
     return Campaign(target.name, engine(), inputs_n, before, after, tuple(findings))
 
 
-def _become_fuzzer(target: Target, inputs: int, seed: int, kept: Path, log: Path, first: Sequence[bytes]) -> None:
-    """Fuzz until the inputs are spent, then end this process."""
-    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.dup2(descriptor, 1)
-    os.dup2(descriptor, 2)
-    fuzz = _fuzz_by_coverage if find_spec("atheris") is not None else _fuzz_with_hypothesis
-    fuzz(Examiner(target, kept), inputs, seed, kept, first)
+def _become_fuzzer(
+    target: Target, inputs: int, seed: int, place: Path, kept: Path, log: Path, first: Sequence[bytes]
+) -> NoReturn:
+    """Fuzz until the inputs are spent, then end this process, whatever happens."""
+    try:
+        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        fuzz = _fuzz_by_coverage if find_spec("atheris") is not None else _fuzz_with_hypothesis
+        folder, corpus = place / "folder", place / "corpus"
+        folder.mkdir()
+        corpus.mkdir()
+        fuzz(Examiner(target, folder, kept), inputs, seed, corpus, first)
+    except BaseException:  # noqa: BLE001 - the child must not go on as its parent
+        traceback.print_exc()
+        os._exit(_FUZZER_FAILED)
+    os._exit(0)
 
 
-def _fuzz_by_coverage(examiner: Examiner, inputs: int, seed: int, kept: Path, first: Sequence[bytes]) -> None:
+def _fuzz_by_coverage(examiner: Examiner, inputs: int, seed: int, corpus: Path, first: Sequence[bytes]) -> None:
     import atheris
 
-    corpus = Path(tempfile.mkdtemp(prefix="corpus_", dir=kept))
     for number, data in enumerate(first):
         (corpus / f"{number:03d}").write_bytes(data[:MAX_INPUT_BYTES])
 
@@ -126,13 +145,13 @@ def _fuzz_by_coverage(examiner: Examiner, inputs: int, seed: int, kept: Path, fi
     options = [
         *(f"-runs={inputs}", f"-seed={seed}", f"-max_len={MAX_INPUT_BYTES}", f"-timeout={HANG_S}"),
         *(f"-rss_limit_mb={_MAX_MEGABYTES}", "-print_final_stats=1", "-len_control=0", "-reload=0"),
-        *(f"-artifact_prefix={kept}/{corpus.name}-", str(corpus)),
+        *(f"-artifact_prefix={examiner.findings}/{examiner.name}-", str(corpus)),
     ]
     atheris.Setup([sys.argv[0], *options], examiner, custom_mutator=structured)
     atheris.Fuzz()  # ends the process
 
 
-def _fuzz_with_hypothesis(examiner: Examiner, inputs: int, seed: int, _kept: Path, first: Sequence[bytes]) -> None:
+def _fuzz_with_hypothesis(examiner: Examiner, inputs: int, seed: int, _corpus: Path, first: Sequence[bytes]) -> None:
     from hypothesis import HealthCheck, given, settings
     from hypothesis import seed as seeded
     from hypothesis import strategies as st
@@ -150,18 +169,8 @@ def _fuzz_with_hypothesis(examiner: Examiner, inputs: int, seed: int, _kept: Pat
     give()
     sys.stdout.write(f"inputs: {examiner.inputs_n}\n")
     sys.stdout.flush()
-    os._exit(0)
 
 
 def as_line(campaign: Campaign) -> str:
     """Return a campaign as one line of JSON."""
     return json.dumps({**asdict(campaign), "findings": [finding._asdict() for finding in campaign.findings]})
-
-
-def from_line(line: str) -> Campaign:
-    """Return the campaign of a line."""
-    document: dict[str, Any] = json.loads(line)
-    return Campaign(**{**document, "findings": tuple(Finding(**finding) for finding in document["findings"])})
-
-
-Tell = Callable[[Campaign], None]

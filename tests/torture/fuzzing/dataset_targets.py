@@ -31,9 +31,9 @@ _PACKAGE: Final = "http://schemas.openxmlformats.org/package/2006"
 _BOOK: Final = {
     "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="xml" ContentType="application/'
     'xml"/><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override '
-    'PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml'
-    '"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.'
-    'spreadsheetml.worksheet+xml"/></Types>',
+    'PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.'
+    'main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-'
+    'officedocument.spreadsheetml.worksheet+xml"/></Types>',
     "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="r1" Type="{_OFFICE}/'
     'officeDocument" Target="xl/workbook.xml"/></Relationships>',
     "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="r1" '
@@ -57,7 +57,7 @@ def _split_reader(
             if has_line_per_sample and gold_columns is NO_COLUMNS:
                 _check_count(samples, data)
 
-    return Target(input_format, read, inputs=14_000, leaves=frozenset({name}))
+    return Target(input_format, read, inputs=12_000, leaves=frozenset({name}))
 
 
 def _check_samples(samples: Sequence[LabelledSample]) -> None:
@@ -109,7 +109,7 @@ def _read_json_table(data: bytes, folder: Path) -> None:
 
 
 def _read_excel_table(data: bytes, folder: Path) -> None:
-    """Read a workbook whose only sheet has the input between its tags; a whole archive would rarely survive mutation."""
+    """Read a workbook whose only sheet holds the input; a whole archive would rarely survive a mutation."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in _BOOK.items():

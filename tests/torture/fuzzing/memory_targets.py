@@ -36,11 +36,16 @@ def _read_store(data: bytes, folder: Path) -> None:
     if not _is_store(path, data):
         return
     is_sound = check_store(path).is_sound
-    with contextlib.suppress(MemoryStoreError), MemoryStore(path) as store:
-        held = [episode.episode_id for episode in store.load()]
-        assert is_sound, "check names damage that opening does not notice"
-        assert all(store.get(episode_id) is not None for episode_id in held)
-        compute_store_statistics(path)
+    refusal = None
+    try:
+        with MemoryStore(path) as store:
+            held = [episode.episode_id for episode in store.load()]
+            assert is_sound, "check names damage that opening does not notice"
+            assert all(store.get(episode_id) is not None for episode_id in held)
+            compute_store_statistics(path)
+    except MemoryStoreError as error:
+        assert not is_sound, "opening refuses what check does not name"
+        refusal = error
     repair_store(path)
     _check_nothing_lost(path, data)
     assert check_store(path).is_sound, "a repaired store is not sound"
@@ -52,6 +57,8 @@ def _read_store(data: bytes, folder: Path) -> None:
     with MemoryStore(path) as store:
         if [episode.episode_id for episode in store.load()] != [*before, appended]:
             raise LostDataError("compacting lost an episode")
+    if refusal is not None:
+        raise refusal
 
 
 def _is_store(path: Path, data: bytes) -> bool:

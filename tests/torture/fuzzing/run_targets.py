@@ -35,9 +35,9 @@ _NAMES: Final = (
 )
 _CELL: Final = "C2__seed1"
 _LEFT: Final = frozenset({_CELL})
-_REPLIES: Final = (
+_REPLY: Final = (
     b'{"pairs":[{"quote":"dark","term":"screen","polarity":"negative"}],"risks":[],"judgements":[],"targets":[],'
-    b'"wrong":[],"decisions":[],"verdicts":[],"label":"negative"}',
+    b'"wrong":[],"decisions":[],"verdicts":[],"label":"negative"}'
 )
 
 
@@ -53,7 +53,7 @@ def _finished_cell() -> Path:
         episodic_memory={"conditions_path": "v2_0", "build": None},
         experiment={"conditions": ["C2"], "seeds": [1], "concurrency": 1},
     )
-    cell = run_here(config, Talker(list(_REPLIES))).out_dir / _CELL
+    cell = run_here(config, Talker([_REPLY])).out_dir / _CELL
     verify(cell)
     return cell
 

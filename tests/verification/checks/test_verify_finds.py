@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.runs.sealed_files import write_sealed
+from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.memory import MemoryStore
+from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
 from episodic_absa.verification.verify import verify
 
 C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
@@ -29,7 +32,8 @@ class Run:
         self.path = path
 
     def read(self, name: str) -> list[Line]:
-        return [json.loads(line) for line in (self.path / name).read_bytes().splitlines()]
+        lines = entries_of(self.path / name) if name == STORE else (self.path / name).read_bytes().splitlines()
+        return [json.loads(line) for line in lines]
 
     def write(self, name: str, lines: list[Line], *, journal: bool = True) -> None:
         """Write a file; the journal follows, so that only what was meant is wrong."""
@@ -39,7 +43,10 @@ class Run:
             for place, entry in enumerate(entries):
                 entry["offsets"][name] = sum(map(len, raw[: place + 1]))
             self.write(JOURNAL, entries)
-        (self.path / name).write_bytes(b"".join(raw))
+        if name == STORE:
+            rewrite(self.path / name, [line.rstrip() for line in raw])
+        else:
+            (self.path / name).write_bytes(b"".join(raw))
 
     def edit(self, name: str, change: Callable[[Line], object], *, at: int = 0) -> None:
         lines = self.read(name)
@@ -232,6 +239,19 @@ def change_one_byte_of_store(run: Run) -> None:
     path = run.path / STORE
     *before, last = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(before) + last.replace(b'"language":"en"', b'"language":"ko"', 1))
+
+
+def remove_store_line(run: Run, at: int) -> None:
+    lines = (run.path / STORE).read_bytes().splitlines(keepends=True)
+    del lines[at]
+    (run.path / STORE).write_bytes(b"".join(lines))
+
+
+def lose_verdict(run: Run) -> None:
+    """A person's verdict is in no journal: only the end that its writer acknowledged tells that it is gone."""
+    with MemoryStore(run.path / STORE) as store:
+        store.append_verdict(VerdictV1_2(source_id="valid-0", verdict="wrong"))
+    remove_store_line(run, -1)
 
 
 def lose_domain(run: Run) -> None:
@@ -554,6 +574,9 @@ DAMAGES = [
         lambda run: run.edit(STORE, lambda line: line["case_summary"].update(raw_text="")),
         "store_keys",
     ),
+    Damage("the header of the store is missing", C2, lambda run: remove_store_line(run, 0), "store_lines"),
+    Damage("a line in the middle of the store is missing", C2, lambda run: remove_store_line(run, 2), "store_lines"),
+    Damage("a verdict is missing", C2, lose_verdict, "store_lines"),
     Damage("a store line quotes its review", BUILD, leak_into_store, "store_text"),
     Damage("store ids descend", C2, descend, "store_ids"),
     Damage("a stored episode is missing", BUILD, drop_episode, "stored_decisions"),

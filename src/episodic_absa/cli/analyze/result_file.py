@@ -1,6 +1,5 @@
 """The file of `analyze --out`: CSV, JSON lines or Parquet. It appears under its name when it is complete."""
 
-import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any, Final, Protocol
 from episodic_absa.cli.analyze.result_rows import ResultRows
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import ConfigError, MissingExtraError
-from episodic_absa.serialization.csv_text import safe_cell
+from episodic_absa.serialization.csv_text import SafeCsvWriter
 from episodic_absa.serialization.drafts import draft_of
 from episodic_absa.serialization.durable_file import sync_directory
 
@@ -97,11 +96,11 @@ class _CsvRows:
         # The mark tells Excel that the file is UTF-8; other readers skip it.
         self._file = draft.open("w", encoding="utf-8-sig", newline="", errors="replace")
         self._columns = columns
-        self._csv = csv.writer(self._file, lineterminator="\n")
-        self._csv.writerow(map(safe_cell, columns))
+        self._csv = SafeCsvWriter(self._file)
+        self._csv.write(columns)
 
     def write(self, row: Mapping[str, Any]) -> None:
-        self._csv.writerow(safe_cell(cell_text(row.get(column))) for column in self._columns)
+        self._csv.write(cell_text(row.get(column)) for column in self._columns)
 
     def close(self) -> None:
         _sync_and_close(self._file)

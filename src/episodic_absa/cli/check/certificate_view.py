@@ -8,7 +8,7 @@ from rich.text import Text
 
 from episodic_absa.reports.data.certificate_view import ProbeRow, certificate_view
 from episodic_absa.reports.number_format import interval, plain
-from episodic_absa.schemas.run_files.certificate import Certificate
+from episodic_absa.schemas.run_files.verification.certificate import Certificate
 
 _STYLES: Final = {"pass": "green", "fail": "bold red", "none": ""}
 

@@ -26,7 +26,8 @@ def read_and_give(store: MemoryStore) -> str:
     Reading stops at a bad line. Earlier verdicts stand, and giving them again changes nothing.
     """
     given_n = 0
-    for number, line in enumerate(sys.stdin, start=1):
+    # Bytes: a line that is not UTF-8 is a bad line like any other.
+    for number, line in enumerate(sys.stdin.buffer, start=1):
         if not line.strip():
             continue
         try:

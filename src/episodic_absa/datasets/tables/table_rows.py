@@ -205,18 +205,15 @@ def _xlsx_cells(path: Path) -> Iterator[tuple[int, list[Any]]]:
     except ImportError as error:
         raise MissingExtraError(feature="an Excel file", extra="excel") from error
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        # openpyxl leaves a damaged file open that it opened itself.
+        with path.open("rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            sheet: Any = book.worksheets[0]
+            for line, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+                if not _is_blank(row):
+                    yield line, list(row)
     except (*_DAMAGED_XLSX, InvalidFileException) as error:
         raise DatasetError(f"cannot read {path} as an Excel file; save it as .xlsx again", path=path) from error
-    try:
-        sheet: Any = book.worksheets[0]
-        for line, row in enumerate(sheet.iter_rows(values_only=True), start=1):
-            if not _is_blank(row):
-                yield line, list(row)
-    except _DAMAGED_XLSX as error:
-        raise DatasetError(f"cannot read {path} as an Excel file; save it as .xlsx again", path=path) from error
-    finally:
-        book.close()
 
 
 def _is_blank(row: Sequence[Any]) -> bool:

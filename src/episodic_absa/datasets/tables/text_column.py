@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from episodic_absa.datasets.dataset_file import listed_names
 from episodic_absa.errors import ConfigError
+from episodic_absa.serialization.quoted_value import quoted
 
 _NAMES: Final = frozenset(
     {
@@ -63,11 +65,13 @@ def choose_text_column(path: Path, columns: Sequence[str], lengths: ColumnLength
     Raises:
         ConfigError: the wanted column does not exist, or no column stands out; the message lists the columns.
     """
-    listed = ", ".join(map(repr, columns)) or "none"
+    listed = listed_names(columns)
     if wanted is not None:
         if wanted in columns:
             return wanted
-        raise ConfigError(f"{path} has no column {wanted!r}; choose one of: {listed}", path=path, key="text_column")
+        raise ConfigError(
+            f"{path} has no column {quoted(wanted)}; choose one of: {listed}", path=path, key="text_column"
+        )
     by_length = sorted((column for column in columns if lengths.cells[column]), key=lengths.mean, reverse=True)
     named = [column for column in (*by_length, *columns) if _plain(column) in _NAMES]
     if named:

@@ -270,7 +270,7 @@ def _snapshot(sentiments: Sequence[SentimentItem], text: str) -> SnapshotV1_1:
     tuples = extract_tuples(sentiments)
 
     def stored(term: str) -> str:
-        return stored_term(norm_key(term, text))
+        return stored_term(norm_key(term, text), text)
 
     return SnapshotV1_1(
         aspects_norm=tuple(dict.fromkeys(stored(final_tuple.aspect_term) for final_tuple in tuples)),

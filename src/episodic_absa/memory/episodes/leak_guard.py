@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Any, Final, get_args
 
 from episodic_absa.errors import LeakageError
-from episodic_absa.language import load_lexicon, norm, norm_key
+from episodic_absa.language import ends_in_predicate, load_lexicon, norm, norm_key
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyDraft
@@ -25,23 +25,39 @@ FORBIDDEN_KEYS: Final = frozenset(
     {"raw_text", "raw_text_hash", "text", "gold", "gold_label", "gold_polarity", "cot", "chain_of_thought"}
 )
 LONG_TERM: Final = "long_term"
-"""Stored in place of a long aspect term, so that no sentence enters the store as a term."""
+"""Stored in place of an aspect term that may be a sentence, so that no sentence enters the store as a term."""
 IMPLICIT_TARGET: Final = "implicit"
 MAX_TERM_CHARS: Final = 20
 MAX_TERM_WORDS: Final = 4
 _CHAR_RUN: Final = 12
 _WORD_RUN: Final = 5
 _WORD = re.compile(r"\w+")
+# Letters and marks without a glyph: Hangul fillers, variation selectors, the grapheme joiner.
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
-def stored_term(term_key: str) -> str:
-    """Return a normalised term, or `long_term` if it is too long to be stored."""
-    return term_key if _is_short(term_key) else LONG_TERM
+def stored_term(term_key: str, text: str | None = None) -> str:
+    """Return a normalised term as the store holds it: without hidden characters, and `long_term` for a sentence.
+
+    A term counts as a sentence if it has more than 20 characters or 4 words, if it ends in a Korean predicate, or if it
+    covers more than half of the letters of the text.
+
+    Args:
+        term_key: the term, as `norm_key` gives it.
+        text: the text that the term is from; None if it is not known.
+
+    Example:
+        >>> stored_term("침대\u200b", "침대가 너무 딱딱해서 잠을 못 잤어요"), stored_term("great food", "Great food!")
+        ('침대', 'long_term')
+    """
+    term = norm("".join(char for char in term_key if not _is_hidden(char))) if _hides(term_key) else term_key
+    covers_text = text is not None and 2 * _letter_n(term) > _letter_n(norm(text)) > 0
+    return LONG_TERM if covers_text or not _is_short(term) or ends_in_predicate(term) else term
 
 
 def stored_target(target: str, text: str) -> str | None:
-    """Return the term by which a target of a text is counted; None for one that is too long to be stored."""
-    term = stored_term(norm_key(target, text))
+    """Return the term by which a target of a text is counted; None for one that is stored as `long_term`."""
+    term = stored_term(norm_key(target, text), text)
     return None if term == LONG_TERM else term
 
 
@@ -178,13 +194,27 @@ def _is_rationale(rationale: str) -> bool:
     return _RATIONALE.fullmatch(rationale) is not None
 
 
+def _hides(term: str) -> bool:
+    # Most terms are plain ASCII, which needs no look at each character.
+    return not (term.isascii() and term.isprintable()) and any(map(_is_hidden, term))
+
+
+def _is_hidden(char: str) -> bool:
+    """Return whether a character controls the text around it (bidi and zero-width ones, too) or shows nothing."""
+    return unicodedata.category(char) in ("Cc", "Cf") or _INVISIBLE.match(char) is not None
+
+
+def _letter_n(string: str) -> int:
+    return sum(map(str.isalpha, string))
+
+
 def _is_short(term: str) -> bool:
     return len(term) <= MAX_TERM_CHARS and len(term.split()) <= MAX_TERM_WORDS
 
 
 @lru_cache(maxsize=4096)
 def _is_stored_term(term: str) -> bool:
-    return _is_short(term) and norm(term) == term
+    return _is_short(term) and norm(term) == term and not _hides(term)
 
 
 def _holds_stored_terms(snapshot: SnapshotV1_1) -> bool:

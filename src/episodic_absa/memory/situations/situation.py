@@ -1,6 +1,6 @@
 """A situation in closed words: all that an agent tells the memory. It has no field for text or labels."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -63,6 +63,8 @@ class Situation:
         _check("length", self.length, get_args(LengthBucket))
         for name, known in (("structures", get_args(SituationStructure)), ("risks", get_args(SituationRisk))):
             words = getattr(self, name)
+            if not isinstance(words, Iterable):
+                raise InputError(f"{name} must be a set of words, got {type(words).__name__}", argument=name)
             words = (words,) if isinstance(words, str) else tuple(words)
             for word in words:
                 _check(name, word, known)

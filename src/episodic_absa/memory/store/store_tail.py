@@ -140,9 +140,10 @@ class StoreTail:
             problem = acknowledged.missing_in(self._line_n, checksum) if acknowledged else ""
             if not problem:
                 return
-            if read_end(self._path) == acknowledged and not self._is_replaced():
-                raise lost_lines_error(self._path, problem)
+            is_damage = read_end(self._path) == acknowledged and not self._is_replaced()
             self._forget()
+            if is_damage:
+                raise lost_lines_error(self._path, problem)
 
     def at(self, ordinal: int) -> AnyEpisode:
         """Return the episode with that ordinal; the last ones read are kept in memory."""

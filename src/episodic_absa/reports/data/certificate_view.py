@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.run_files.certificate import Certificate, ProbeResult
+from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
 
 _TARGETS: Final = {
     "gold_polarity": Bilingual(en="gold polarity", ko="정답 극성"),
@@ -75,7 +75,7 @@ def _summary(certificate: Certificate) -> Bilingual:
             en=f"Nothing is certified: all {tested} probes have too few samples.",
             ko=f"인증할 수 없습니다. 프로브 {tested}개 모두 샘플이 너무 적습니다.",
         )
-    few_en = f"; {undecided} have too few samples" if undecided else ""
+    few_en = f"; too few samples for {undecided}" if undecided else ""
     few_ko = f" {undecided}개는 샘플이 너무 적습니다." if undecided else ""
     return Bilingual(
         en=f"{tested - undecided} of {tested} probes find nothing beyond what memory may hold{few_en}.",

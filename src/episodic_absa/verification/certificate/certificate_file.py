@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CERTIFICATE
-from episodic_absa.schemas.run_files.certificate import Certificate
+from episodic_absa.schemas.run_files.verification.certificate import Certificate
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.csv_text import replace_file
 from episodic_absa.verification.certificate.issue_certificate import build_certificate

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEED: Final = 20_261_116
-SHUFFLES: Final = 1_999
+SHUFFLES: Final = 999
 _SHUFFLED: Final = 11
 _FOLDED: Final = 12
 

@@ -9,7 +9,7 @@ from typing import Final
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.run_files.certificate import Certificate, ProbeResult
+from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
 from episodic_absa.verification.certificate.chance import SHUFFLES
 from episodic_absa.verification.certificate.figure import Figure
 from episodic_absa.verification.certificate.probes import PreparedProbe, prepared_probes

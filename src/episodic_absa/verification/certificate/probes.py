@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from typing import Any, Final
 
-from episodic_absa.schemas.run_files.certificate import ProbeScope, ProbeSource, ProbeTarget
+from episodic_absa.schemas.run_files.verification.certificate import ProbeScope, ProbeSource, ProbeTarget
 from episodic_absa.verification.certificate.figure import Figure
 from episodic_absa.verification.certificate.leaves import Leaf, leaves_of, ngrams_of
 from episodic_absa.verification.certificate.matching_probe import Matching

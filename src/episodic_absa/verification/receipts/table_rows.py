@@ -26,7 +26,9 @@ class TableRows:
 
     def rows(self, table: str, **wanted: str) -> list[TableRow]:
         """Return the rows whose columns hold these values; none if the table is not written."""
-        rows = self._tables.setdefault(table, _read(self.root / table))
+        if table not in self._tables:
+            self._tables[table] = _read(self.root / table)
+        rows = self._tables[table]
         return [row for row in rows if all(row.fields.get(column) == value for column, value in wanted.items())]
 
     def number(self, table: str, column: str, recomputed: float | None, *, nth: int = 0, **wanted: str) -> TableNumber:

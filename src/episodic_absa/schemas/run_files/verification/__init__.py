@@ -1,0 +1,1 @@
+"""What `verify` writes beside integrity.json."""
