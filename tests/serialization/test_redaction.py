@@ -51,6 +51,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]
 # CHECKLIST 261
 @given(st.sampled_from(PLACES), SECRETS, WORDS, WORDS)
 @example(PLACES[0], "hid/den?word#1", "", "")
+@example("[(b'api-key', b'{}')]", "00000000", "", "")
+@example("Authorization: Bearer {}", "00000000", "", "")
 def test_no_credential_is_left_in_a_text_and_redacting_twice_changes_nothing(
     place: str, secret: str, before: str, after: str
 ) -> None:

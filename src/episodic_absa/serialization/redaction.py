@@ -42,12 +42,12 @@ _CONNECTION_STRING: Final = re.compile(
 )
 _HEADER: Final = re.compile(
     r"(?P<name>\b(?:proxy-)?authorization|\b(?:x-)?(?:goog-)?api-key)"
-    r"(?P<between>[\"']?\s*[:=,]\s*(?:b(?=[\"']))?[\"']?)(?!\[key\])"
+    r"(?P<between>(?>[\"']?\s*[:=,]\s*(?:b(?=[\"']))?[\"']?))(?!\[key\])"
     r"(?P<value>(?:(?:bearer|basic|digest|token)\s+)?[^\s\"',;)}\]]+)",
     re.IGNORECASE,
 )
 _COOKIE: Final = re.compile(
-    r"(?P<name>\b(?:set-)?cookie)(?P<between>[\"']?\s*[:,]\s*(?:b(?=[\"']))?[\"']?)(?!\[key\])(?=[^\s=]{1,200}=)[^\r\n\"']+",
+    r"(?P<name>\b(?:set-)?cookie)(?P<between>(?>[\"']?\s*[:,]\s*(?:b(?=[\"']))?[\"']?))(?!\[key\])(?=[^\s=]{1,200}=)[^\r\n\"']+",
     re.IGNORECASE,
 )
 _TOKEN: Final = re.compile(r"\b(?P<kind>Bearer|Basic)\s+(?=\S*\d)[A-Za-z0-9._~+/=-]{16,}", re.IGNORECASE)
