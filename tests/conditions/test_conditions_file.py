@@ -274,6 +274,33 @@ def test_an_unknown_memory_mode_in_the_file_is_refused(tmp_path: Path, mode: obj
         load_conditions(write(tmp_path, document))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "C2\x1b[31m",
+        "C2\u202e",
+        "C2\u200b",
+        "C2\x9b",
+        "C2\n",
+        "..",
+        "../C2",
+        "C2\\x",
+        "a__b",
+        "-C2",
+        "C2 ",
+        "build",
+        "가" * 70,
+    ],
+)
+def test_a_name_that_deceives_or_names_another_directory_is_refused(tmp_path: Path, name: str) -> None:
+    for key, value in (("conditions", valid_document()["conditions"]["C2"]), ("aliases", "C2")):
+        document = valid_document()
+        document[key][name] = value
+        with pytest.raises(ConfigError, match="a name is plain text") as refused:
+            load_conditions(write(tmp_path, document))
+        assert str(refused.value).isprintable()
+
+
 def with_extra_flag(document: Document) -> None:
     document["conditions"]["C2"]["inject"] = True
 

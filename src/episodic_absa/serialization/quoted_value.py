@@ -30,9 +30,9 @@ def quoted(value: object) -> str:
     return shortened(redacted(_outline.repr(value)))
 
 
-def shortened(text: str) -> str:
-    """Return a text of at most 200 characters; a longer one ends in `…`."""
-    return text if len(text) <= QUOTED_CHARS else f"{text[: QUOTED_CHARS - 1]}…"
+def shortened(text: str, chars: int = QUOTED_CHARS) -> str:
+    """Return a text of at most so many characters; a longer one ends in `…`."""
+    return text if len(text) <= chars else f"{text[: chars - 1]}…"
 
 
 def listed(names: Iterable[object]) -> str:

@@ -41,8 +41,13 @@ _CONNECTION_STRING: Final = re.compile(
     r"(?P<name>\b(?:password|passwd|pwd))\s*=\s*(?P<value>'(?:[^'\\]|\\.)*'|[^\s;&'\"]+)", re.IGNORECASE
 )
 _HEADER: Final = re.compile(
-    r"(?P<name>\b(?:proxy-)?authorization|\b(?:x-)?(?:goog-)?api-key|\bset-cookie|\bcookie)"
-    r"(?P<between>[\"']?\s*[:=,]\s*b?[\"']?)(?P<value>(?:(?:bearer|basic|digest|token)\s+)?[^\s\"',;)}\]]+)",
+    r"(?P<name>\b(?:proxy-)?authorization|\b(?:x-)?(?:goog-)?api-key)"
+    r"(?P<between>(?>[\"']?\s*[:=,]\s*(?:b(?=[\"']))?[\"']?))(?!\[key\])"
+    r"(?P<value>(?:(?:bearer|basic|digest|token)\s+)?[^\s\"',;)}\]]+)",
+    re.IGNORECASE,
+)
+_COOKIE: Final = re.compile(
+    r"(?P<name>\b(?:set-)?cookie)(?P<between>(?>[\"']?\s*[:,]\s*(?:b(?=[\"']))?[\"']?))(?!\[key\])(?=[^\s=]{1,200}=)[^\r\n\"']+",
     re.IGNORECASE,
 )
 _TOKEN: Final = re.compile(r"\b(?P<kind>Bearer|Basic)\s+(?=\S*\d)[A-Za-z0-9._~+/=-]{16,}", re.IGNORECASE)
@@ -63,7 +68,8 @@ def redacted(text: str) -> str:
         text = _USERINFO.sub(_without_userinfo, _SPLIT_USERINFO.sub(_without_userinfo, text))
     if "=" in text:
         text = _CONNECTION_STRING.sub(rf"\g<name>={URL_MARK}", _QUERY.sub(rf"\g<name>={URL_MARK}", text))
-    text = _HEADER.sub(rf"\g<name>\g<between>{KEY_MARK}", text)
+    for header in (_HEADER, _COOKIE):
+        text = header.sub(rf"\g<name>\g<between>{KEY_MARK}", text)
     return _KNOWN_FORM.sub(KEY_MARK, _TOKEN.sub(rf"\g<kind> {KEY_MARK}", text))
 
 
@@ -93,7 +99,7 @@ def without_credentials(address: str) -> str:
         >>> without_credentials("https://ann:hunter2@llm.example/v1?api-version=3&api_key=abc")
         'https://llm.example/v1?api-version=3'
     """
-    address = _USERINFO.sub(r"\g<scheme>:\g<slashes>", _SPLIT_USERINFO.sub(r"\g<scheme>:\g<slashes>", address))
+    address = _USERINFO.sub(_bare, _SPLIT_USERINFO.sub(_bare, address))
     head, mark, query = address.partition("?")
     kept = [part for part in query.split("&") if not _QUERY.match(f"?{part}")]
     return head + (mark + "&".join(kept) if any(kept) else "")
@@ -159,6 +165,10 @@ def _secrets_of(variable: str, value: str) -> Iterator[str]:
 def _is_secret(match: re.Match[str]) -> bool:
     # The user name of a database is no secret; that of a web address may be a token.
     return ":" in match["userinfo"] or (bool(match["userinfo"]) and match["scheme"].lower() in ("http", "https"))
+
+
+def _bare(match: re.Match[str]) -> str:
+    return f"{match['scheme']}:{match['slashes']}" if _is_secret(match) else match[0]
 
 
 def _without_userinfo(match: re.Match[str]) -> str:

@@ -20,6 +20,8 @@ MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 100_000
 """Values of a document, those that an alias repeats counted each time."""
 _MAX_NUMBER_CHARS: Final = 400
+_PROBLEM_CHARS: Final = 300
+"""A quotation and the words around it."""
 _NUMBER_TAGS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _PLAIN_TAGS: Final = (None, "!", "tag:yaml.org,2002:str")
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
@@ -70,10 +72,10 @@ def parse_yaml(content: bytes, path: Path) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = shortened(error.problem or error.context or "")
+        problem = shortened(error.problem or error.context or "", _PROBLEM_CHARS)
         raise ConfigError(f"{path}{place}: not valid YAML: {problem}", path=path) from error
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-        problem = shortened(" ".join(str(error).split()))
+        problem = shortened(" ".join(str(error).split()), _PROBLEM_CHARS)
         raise ConfigError(f"{path} is not valid YAML: {problem}", path=path) from error
 
 

@@ -1,5 +1,6 @@
 """An experiment file means what SPEC 10 says, and everything else is refused by name."""
 
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -170,12 +171,78 @@ def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str,
         ({"eval": {"gold_column": "text"}}, "eval.gold_column names the column of the text"),
         ({"eval": {"gold_column": "gold"}, "data": {"input_format": "semeval_xml"}}, "eval.gold_column is for csv"),
         ({"surprise": 1}, "unknown key surprise; choose one of run_id"),
+        ({"run_id": "a\u202eb"}, "control, bidi or zero-width"),
+        ({"run_id": "a\nb"}, "control, bidi or zero-width"),
+        ({"run_id": "../a"}, 'holds "/"'),
+        ({"run_id": "가" * 100}, "more than 200 bytes"),
+        ({"io": {"slot_memory_name": "SLOT\u200b"}}, "control, bidi or zero-width"),
+        ({"data": {"allowed_roots": ["data"]}, "eval": {"gold_jsonl": "g.jsonl"}}, "eval.gold_jsonl"),
+        ({"data": {"allowed_roots": ["data"]}, "eval": {"gold_jsonl": "data/../g.jsonl"}}, "eval.gold_jsonl"),
+        (
+            {"data": {"allowed_roots": ["data"]}, "episodic_memory": {"initial_store": "/etc/passwd"}},
+            "episodic_memory.initial_store /etc/passwd lies below none of data.allowed_roots",
+        ),
+        (
+            {
+                "data": {"allowed_roots": ["data"]},
+                "experiment": {"conditions": ["C2"]},
+                "episodic_memory": {"store_path": "stores/{condition}_{seed}.jsonl"},
+            },
+            "episodic_memory.store_path",
+        ),
     ],
 )
 def test_what_cannot_be_obeyed_is_refused_by_name(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError) as refused:
         load(tmp_path, change)
     assert said in str(refused.value)
+
+
+def test_a_store_may_lie_below_the_folder_that_the_run_writes_to(tmp_path: Path) -> None:
+    memory = {"store_path": "results/stores/{condition}_{seed}.jsonl"}
+    change = {"data": {"allowed_roots": ["data"]}, "experiment": {"conditions": ["C2"]}, "episodic_memory": memory}
+    assert load(tmp_path, change).file.episodic_memory.store_path == memory["store_path"]
+
+
+def test_a_link_does_not_lead_out_of_the_allowed_roots(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "gold.jsonl").symlink_to("/etc/passwd")
+    with pytest.raises(ConfigError, match="allowed_roots"):
+        load(tmp_path, {"data": {"allowed_roots": ["data"]}, "eval": {"gold_jsonl": "data/gold.jsonl"}})
+
+
+@pytest.mark.parametrize("key", ["store", "catalogue"])
+def test_files_that_a_condition_names_obey_the_allowed_roots(tmp_path: Path, key: str) -> None:
+    conditions = yaml.safe_load((ROOT / "src/episodic_absa/conditions/conditions_memory_v2_0.yaml").read_text("utf-8"))
+    conditions["conditions"]["C2"]["advice"] = {"from": "donor", "store": "data/s.jsonl", key: "/etc/passwd"}
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(conditions), "utf-8")
+    change = {"data": {"allowed_roots": ["data"]}, "experiment": {"conditions": ["C2"]}}
+    with pytest.raises(ConfigError, match=f"conditions.C2.advice.{key} /etc/passwd lies below none"):
+        load(tmp_path, {**change, "episodic_memory": {"conditions_path": "own.yaml"}})
+
+
+# CHECKLIST 261
+@pytest.mark.parametrize(
+    ("change", "variable"),
+    [
+        ({"episodic_memory": {"store_path": "postgresql://ann:hidden-1@db/absa"}}, "PGPASSWORD"),
+        ({"episodic_memory": {"store_path": "host=db user=ann password=hidden-1"}}, "PGPASSWORD"),
+        ({"data": {"valid_file": "https://ann:hidden-1@h/valid.csv"}}, "environment"),
+        ({"out": "https://hidden-1@h/results"}, "environment"),
+        ({"cache": {"path": "https://h/cache?token=hidden-1"}}, "environment"),
+        ({"experiment": {"conditions": ["https://ann:hidden-1@h"]}}, "environment"),
+        ({"memory": {"https": {"x": ["http://ann:hidden-1@h"]}}}, "environment"),
+        ({"backbone": {"provider": "openai", "model": "m", "base_url": "http://a:hidden-1@h/v1"}}, "OPENAI_BASE_URL"),
+        ({"backbone": {"provider": "anthropic", "model": "m", "base_url": "http://a:hidden-1@h"}}, "ANTHROPIC_API_KEY"),
+        ({"backbone": {"provider": "google", "model": "m", "base_url": "http://h?key=hidden-1"}}, "GOOGLE_API_KEY"),
+    ],
+)
+def test_a_credential_in_a_configuration_is_refused_and_never_quoted(
+    tmp_path: Path, change: dict[str, Any], variable: str
+) -> None:
+    with pytest.raises(ConfigError, match=variable) as refused:
+        load(tmp_path, change)
+    assert "hidden" not in "".join(traceback.format_exception(refused.value))
 
 
 def test_a_missing_key_and_a_file_that_is_no_mapping_are_refused(tmp_path: Path) -> None:
