@@ -8,7 +8,7 @@ EpisodicAbsaError
     BackendError(backend)             a backend that gave no valid answer
         BackendUnavailableError(kind) unreachable, overloaded or too slow, after all retries
         BackendResponseError(raw)     an answer that does not fit the schema, after all attempts
-    MemoryStoreError(path, line)      an unreadable line, a locked store or a failing disk
+    MemoryStoreError(path, line)      a damaged line, a file that is no store, a locked store or a failing disk
     LeakageError(field)               a label word or review text in an advisory or an episode
     RunDirectoryError(path)           a run directory that is in use or belongs to another experiment
     ContractError(uid, field)         a result that breaks a rule of the pipeline; the sample fails
@@ -175,12 +175,12 @@ class MemoryStoreError(EpisodicAbsaError):
     Example:
         >>> from pathlib import Path
         >>> from episodic_absa import MemoryStore, MemoryStoreError
-        >>> _ = Path("notes.txt").write_text("not an episode\n")
+        >>> _ = Path("notes.txt").write_text("buy milk\n")
         >>> try:
         ...     MemoryStore("notes.txt").load()
         ... except MemoryStoreError as error:
-        ...     print(error.path.name)
-        notes.txt
+        ...     print(error.path.name, error.line)
+        notes.txt None
     """
 
     def __init__(self, message: str, *, path: Path | None = None, line: int | None = None) -> None:

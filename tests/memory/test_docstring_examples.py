@@ -9,17 +9,21 @@ import pytest
 MODULES = (
     "episodic_absa.agents.settings",
     "episodic_absa.conditions.conditions_file",
+    "episodic_absa.language.korean_analyser",
     "episodic_absa.memory.advice.advisory_builder",
     "episodic_absa.memory.advice.chance",
     "episodic_absa.memory.advice.placebo",
     "episodic_absa.memory.advice.principles",
+    "episodic_absa.memory.episodes.leak_guard",
     "episodic_absa.memory.episodic_orchestrator",
     "episodic_absa.memory.injection.advisory_injection_gate",
     "episodic_absa.memory.injection.injection_controller",
     "episodic_absa.memory.retrieval.retriever",
     "episodic_absa.memory.signature_builder",
     "episodic_absa.memory.store.memory_store",
+    "episodic_absa.memory.store.store_line",
     "episodic_absa.schemas.overlays.advice_overlay",
+    "episodic_absa.serialization.sealed_lines",
 )
 
 

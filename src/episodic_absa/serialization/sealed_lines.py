@@ -116,12 +116,12 @@ class SealChain:
             if stated != checksum_of(body, self._last):
                 raise BrokenLineError(DOES_NOT_FIT if stated else NO_SEAL)
         elif stated:
-            self._read_header(body, stated)
+            self._begin_sealed(body, stated)
             return None
         self.is_sealed, self._last = bool(stated), stated or body
         return body
 
-    def _read_header(self, body: bytes, stated: bytes) -> None:
+    def _begin_sealed(self, body: bytes, stated: bytes) -> None:
         if self.is_sealed is False:
             raise BrokenLineError("it has a checksum, but the file begins without a header")
         if body != self._header:

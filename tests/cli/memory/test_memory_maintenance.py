@@ -56,10 +56,8 @@ def test_the_check_prints_the_same_as_json(cli: Cli, make_store: MakeStore) -> N
 def test_a_file_that_is_no_store_is_refused_by_every_command_and_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
     notes = tmp_path / "notes.md"
     notes.write_text("# Notes\n\nNothing that a store would hold.\n", encoding="utf-8")
-    commands: list[tuple[str | Path, ...]] = [
-        *(("memory", name, "--store", notes) for name in ("check", "list", "repair")),
-        ("analyze", "The room was clean.", "--condition", "C2", "--store", notes),
-    ]
+    commands: list[tuple[object, ...]] = [("memory", name, "--store", notes) for name in ("check", "list", "repair")]
+    commands.append(("analyze", "The room was clean.", "--condition", "C2", "--store", notes))
     for command in commands:
         done = cli(*command)
         assert done.returncode == 2

@@ -155,7 +155,7 @@ def compact(
 ) -> None:
     """Rewrite a store with its newest episodes only.
 
-    Ids do not change. The older episodes are deleted for good.
+    Ids do not change. The older episodes are deleted for good. A store of an earlier version gets checksums.
     """
     from episodic_absa.cli.memory.maintenance_view import compact_json, compact_view
     from episodic_absa.cli.memory.store_argument import existing_store
