@@ -76,3 +76,24 @@ def test_no_ask_spends_its_time_limit_in_a_long_queue(tmp_path: Path) -> None:
     config = run_here(path, crowd)
     assert 2 <= crowd.most <= 2 * 2  # concurrency x conditions, however many seeds
     assert exact_bytes(config.out_dir)
+
+
+# CHECKLIST 155
+def test_recordings_lie_beside_the_config_wherever_the_command_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    few: dict[str, Any] = {
+        "experiment": {"conditions": ["C1"]},
+        "episodic_memory": {"build": None},
+        "data": {"limit": 1},
+    }
+    said = write_experiment(tmp_path / "said", backbone={"record": "said.jsonl"}, **few)
+    asyncio.run(run_cells(load_experiment(said)))
+    assert (said.parent / "said.jsonl").stat().st_size
+    assert not list(elsewhere.iterdir())
+    replayed = {"provider": "replay", "model": "m", "recording": "../said/said.jsonl"}
+    again = write_experiment(tmp_path / "again", backbone=replayed, **few)
+    assert asyncio.run(run_cells(load_experiment(again))).failed == 0

@@ -36,6 +36,9 @@ _MORE_MB = 300
 _MORE_DESCRIPTORS = 2 * CONCURRENCY
 _SMALL = 0.2
 _RECORDING = "answers.jsonl"
+_HASH = re.compile(rb'"cfg_hash":"[0-9a-f]+"')
+_USAGE = re.compile(rb'"usage":\{[^{}]*\}')
+_FAILED = b'"status":"error"'
 
 
 def rows(scale: float) -> Iterator[Row]:
@@ -121,8 +124,7 @@ class _Stage:
         backbone = {"provider": "replay", "base_url": None, "record": None, "recording": str(grid.folder / _RECORDING)}
         again = _grid(self.folder, folder.name, self.server.base_url, self.limit, backbone=backbone)
         again.run()
-        # The address of the model is part of the configuration, and lines name the configuration.
-        expected, got = (_without_hashes(run.exact_bytes()) for run in (grid, again))
+        expected, got = (_comparable(run.exact_bytes()) for run in (grid, again))
         for name, content in expected.items():
             tally.count(differing=got.get(name) != content, words=f"seed {seed}: {name}")
 
@@ -253,8 +255,16 @@ def _always(fault: Fault) -> Any:
     return choose
 
 
-def _without_hashes(contents: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {name: re.sub(rb'"cfg_hash":"[0-9a-f]+"', b"", content) for name, content in contents.items()}
+def _comparable(contents: Mapping[str, bytes]) -> dict[str, list[bytes]]:
+    """Return the lines of files, without what a replay cannot know.
+
+    The address of the model is part of the configuration, whose hash stands in lines; and what requests without an
+    answer used, as far as the server said so, counts for their samples but is in no recording.
+    """
+    return {
+        name: [_USAGE.sub(b"", line) if _FAILED in line else line for line in _HASH.sub(b"", content).splitlines()]
+        for name, content in contents.items()
+    }
 
 
 def _output_lines(cell: Path) -> list[str]:
