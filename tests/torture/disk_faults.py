@@ -94,6 +94,7 @@ def _store_syncs_fail(folder: Path, scale: float) -> Row:
     tally = Tally(
         "store syncs and writes fail", "EIO and ENOSPC at every write, fsync and cut; the error names the file"
     )
+    folder.mkdir()
     calls, _ = calls_of([APPENDER, folder / "whole" / "store.jsonl", "--count", 4])
     trials = [(at, error, stays) for at in range(1, len(calls) + 1) for error in ("EIO", "ENOSPC") for stays in (0, 1)]
     if scale < 1:

@@ -53,6 +53,7 @@ def _at_random(folder: Path, kills: int) -> Row:
 
 
 def _around_calls(folder: Path, scale: float, *options: str) -> Row:
+    folder.mkdir()
     program = [APPENDER, folder / "whole" / "store.jsonl", "--count", _APPENDS]
     calls, done = calls_of(program)
     assert done.returncode == 0, done.stderr
