@@ -11,6 +11,7 @@ from episodic_absa.datasets.tables.table_rows import TableFormat, cell_text, fin
 from episodic_absa.datasets.tables.text_column import ColumnLengths, choose_text_column, is_review
 from episodic_absa.errors import ConfigError, DatasetError
 from episodic_absa.language.counted_noun import counted
+from episodic_absa.serialization.quoted_value import quoted
 
 _WITH_HEADER: Final = (".csv", ".tsv", ".xlsx")
 
@@ -100,7 +101,7 @@ def open_review_table(path: Path, *, text_column: str | None = None) -> ReviewTa
     texts_n, others_n = cells.texts[column], cells.others[column]
     if not texts_n:
         instead = "; its cells hold numbers or lists" if others_n else ""
-        problem = f"no row has a text in column {column!r}{instead}; name another one with --text-column"
+        problem = f"no row has a text in column {quoted(column)}{instead}; name another one with --text-column"
         raise DatasetError(f"{path}: {problem}", path=path)
     return ReviewTable(table_format, cells.columns, column, cells.rows_n, cells.rows_n - texts_n, others_n)
 
