@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
+from xml.etree.ElementTree import Element
 
 from defusedxml import ElementTree
 from tests.prohibitions.mutant import Mutant
@@ -107,5 +108,5 @@ def run_tests(tests: Sequence[str], sources: Path, result: Path) -> Noticed:
     )
 
 
-def _name(case: "ElementTree.Element") -> str:
+def _name(case: Element) -> str:
     return str(case.get("name", "")).partition("[")[0]

@@ -4,6 +4,7 @@ import asyncio
 import pickle
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.runs.small_grid import EXACT_FILES, Failing, Scrambled, exact_bytes, outputs_of, run_here, write_experiment
@@ -11,7 +12,7 @@ from tests.stored_lines import entries_of
 from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.errors import ConfigError
+from episodic_absa.errors import ConfigError, RunDirectoryError
 from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.progress import CellProgress
@@ -75,6 +76,17 @@ def test_a_finished_cell_is_not_run_again(tmp_path: Path) -> None:
     again = asyncio.run(run_cell(spec, on_progress=lambda progress: seen.append(progress.done)))
     assert (first.resumed, again.resumed) == (0, first.total)
     assert seen == [first.total]
+
+
+def test_a_cell_of_another_configuration_is_refused_also_without_its_grid(tmp_path: Path) -> None:
+    few: dict[str, Any] = {"experiment": {"conditions": ["C1"]}, "data": {"limit": 2}}
+    config = load_experiment(write_experiment(tmp_path, **few))
+    asyncio.run(run_cell(CellSpec(config, "C1__seed42")))
+    before = exact_bytes(config.out_dir)
+    other = load_experiment(write_experiment(tmp_path, **few, pipeline={"override_profile": "t2"}))
+    with pytest.raises(RunDirectoryError, match="belongs to another configuration.*override_profile"):
+        asyncio.run(run_cell(CellSpec(other, "C1__seed42")))
+    assert exact_bytes(config.out_dir) == before
 
 
 def test_a_cell_stops_by_itself_when_too_many_of_its_samples_failed(tmp_path: Path) -> None:
