@@ -4,6 +4,7 @@ import json
 import unicodedata
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ every_file = pytest.mark.parametrize(
 every_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
-def rows_of(language: str, split: str) -> list[dict]:
+def rows_of(language: str, split: str) -> list[dict[str, Any]]:
     lines = (FOLDER / f"{language}_{split}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 

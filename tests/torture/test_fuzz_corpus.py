@@ -17,7 +17,7 @@ from episodic_absa.errors import InputError
 @pytest.mark.parametrize("name", TARGETS)
 def test_no_input_of_the_kept_corpus_shows_a_defect(name: str, tmp_path: Path) -> None:
     target = TARGETS[name]
-    inputs = kept_inputs(target) or dict(enumerate(target.seeds()))
+    inputs = kept_inputs(target) or {str(place): seed for place, seed in enumerate(target.seeds())}
     assert inputs
     assert {kept: examine(target, data, tmp_path) for kept, data in inputs.items()} == dict.fromkeys(inputs)
 
