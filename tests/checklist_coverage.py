@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 TESTS = Path(__file__).parent
-ITEM_COUNT = 228
-KNOWN_ITEM_COUNT = 267
-"""Items above ITEM_COUNT belong to the second version: they are listed, and they may lack a test."""
+ITEM_COUNT = 267
 DESIGN = TESTS.parent.parent / "shared" / "design" / "CHECKLIST.md"
 _MARK = re.compile(r"#\s*CHECKLIST\s+(.*)")
 _NUMBERS = re.compile(r"\d+(?:\s*-\s*\d+)?(?:\s*,\s*\d+(?:\s*-\s*\d+)?)*")
@@ -69,7 +67,7 @@ def marks_of(source: str, name: str) -> Iterator[Mark]:
         owner = next((each for each in functions if _first_line(each, lines) <= line <= (each.end_lineno or 0)), None)
         place = f"{name}:{line}" if owner is None else f"{name}::{owner.name}"
         if not items:
-            defect = f"it names no item from 1 to {KNOWN_ITEM_COUNT}"
+            defect = f"it names no item from 1 to {ITEM_COUNT}"
         elif owner is None:
             defect = "it stands on no test function"
         elif module_never_runs or any(_never_runs(decorator) for decorator in owner.decorator_list):
@@ -93,7 +91,7 @@ def _items(numbers: str) -> tuple[int, ...]:
     for part in numbers.split(","):
         first, _, last = part.partition("-")
         items += range(int(first), int(last or first) + 1)
-    return tuple(items) if items and all(1 <= item <= KNOWN_ITEM_COUNT for item in items) else ()
+    return tuple(items) if items and all(1 <= item <= ITEM_COUNT for item in items) else ()
 
 
 def _functions(node: ast.Module | ast.ClassDef) -> Iterator[Function]:
@@ -129,10 +127,10 @@ def _never_runs(expression: ast.expr) -> bool:
 def show(coverage: Coverage, out: TextIO) -> None:
     """Print every item with its tests, then what is missing."""
     texts = dict(_ITEM.findall(DESIGN.read_text(encoding="utf-8"))) if DESIGN.exists() else {}
-    for item in range(1, KNOWN_ITEM_COUNT + 1):
+    for item in range(1, ITEM_COUNT + 1):
         tests = coverage.tests.get(item, [])
         files = ", ".join(sorted({test.partition("::")[0] for test in tests}))
-        shown = files or ("not yet" if item > ITEM_COUNT else "-")
+        shown = files or "-"
         out.write(f"{item:4d} {len(tests):3d}  {shown:60.60}  {texts.get(str(item), '')[:90]}\n")
     missing = coverage.without_test()
     out.write(f"\n{ITEM_COUNT - len(missing)} of {ITEM_COUNT} items have a test.\n")
