@@ -99,7 +99,7 @@ def main() -> NoReturn:
         pipeline = build_pipeline(
             backend=create_backend(settings.backbone),
             condition=settings.condition,
-            store=os.devnull,  # no memory in this condition: the store is never opened
+            store="no_store.jsonl",  # no memory in this condition: the store is never opened
             settings=settings.pipeline,
             memory=settings.memory,
         )
