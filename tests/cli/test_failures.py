@@ -140,3 +140,23 @@ def test_verbose_reports_the_file_on_stderr_only(cli: Cli, make_store: MakeStore
     assert loud.stderr == f"info: reading {store}\n"
     assert quiet.stderr == ""
     assert loud.stdout == quiet.stdout
+
+
+# CHECKLIST 261
+def test_a_traceback_and_a_log_line_hold_no_credential() -> None:
+    code = (
+        "import logging\n"
+        "from episodic_absa.cli import app\n"
+        "def fail():\n"
+        "    app._configure_logging(logging.INFO)\n"
+        "    for name in ('episodic_absa.x', 'asyncio'):\n"
+        "        logging.getLogger(name).warning('lost %s', 'http://ann:hidden-1@h/v1')\n"
+        "    raise KeyError('https://h/v1?api_key=hidden-2')\n"
+        "app.app = fail\n"
+        "app.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert done.returncode == 1
+    assert "warning: lost http://[credentials]@h/v1\nlost http://[credentials]@h/v1\n" in done.stderr
+    assert "KeyError: 'https://h/v1?api_key=[credentials]'" in done.stderr
+    assert "hidden" not in done.stderr
