@@ -318,6 +318,14 @@ def test_a_second_repair_adds_to_the_rejected_lines_of_the_first(tmp_path: Path)
     assert path.read_bytes() == joined([line(1), line(2), line(9)])
 
 
+def test_a_repair_begins_a_new_line_behind_the_half_line_of_a_killed_one(tmp_path: Path) -> None:
+    path = tmp_path / "store.jsonl"
+    path.write_bytes(joined([line(1), b"nonsense"]))
+    path.with_name(path.name + ".rejected.jsonl").write_bytes(b"half a li")
+    repair_store(path, lock_timeout_s=5.0)
+    assert rejected_of(path).splitlines() == [b"half a li", b"nonsense"]
+
+
 # CHECKLIST 204
 def test_repairing_a_sound_store_changes_no_byte_and_rejects_nothing(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"

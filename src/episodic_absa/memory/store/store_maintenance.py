@@ -1,5 +1,6 @@
 """Checks, repairs and compacts a store file. No other code rewrites a store."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -234,9 +235,20 @@ def _refuse_open(value: StoreLine, catalogue: PrincipleCatalogue) -> None:
 def _append_all(path: Path, lines: Iterable[bytes]) -> None:
     keeper = DurableFile(path)
     try:
-        keeper.append(b"".join(line + b"\n" for line in lines), at=path.stat().st_size)
+        # A repair that was killed may have left half a line: what follows begins a line of its own.
+        begun = b"" if _ends_in_newline(path) else b"\n"
+        keeper.append(begun + b"".join(line + b"\n" for line in lines), at=path.stat().st_size)
     finally:
         keeper.close()
+
+
+def _ends_in_newline(path: Path) -> bool:
+    """Return whether a file is empty or its last line is whole."""
+    with open(path, "rb") as file:
+        if not file.seek(0, os.SEEK_END):
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
 
 
 def _replace(path: Path, bodies: Sequence[bytes], lock: StoreLock, *, last_id: int, is_sealed: bool = True) -> int:
