@@ -85,7 +85,7 @@ def test_a_cell_of_another_configuration_is_refused_also_without_its_grid(tmp_pa
     asyncio.run(run_cell(CellSpec(config, "C1__seed42")))
     before = exact_bytes(config.out_dir)
     other = load_experiment(write_experiment(tmp_path, **few, pipeline={"override_profile": "t2"}))
-    with pytest.raises(RunDirectoryError, match="belongs to another configuration.*override_profile"):
+    with pytest.raises(RunDirectoryError, match=r"belongs to another configuration.*override_profile"):
         asyncio.run(run_cell(CellSpec(other, "C1__seed42")))
     assert exact_bytes(config.out_dir) == before
 
