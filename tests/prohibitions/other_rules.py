@@ -77,7 +77,7 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "gates: no drop is no grounding failure",
         "        and bool(drop_reasons)\n",
         "",
-        "memory/injection/test_gates.py::test_drops_are_counted_by_reason",
+        "memory/injection/test_gates.py::test_the_debate_gate_gives_the_first_reason_and_all_reasons",
     ),
     mutant(
         "adoption: severity must fall",

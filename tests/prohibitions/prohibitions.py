@@ -86,7 +86,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "the examples of a prompt answer in the fields of the schema",
         '{"decisions":[{"target":"staff","quote":"helped us","decision":"keep"}]',
-        '{"decisions":[{"target":"staff","quote":"helped us","ruling":"keep"}]',
+        '{"decisions":[{"target":"staff","words":"helped us","decision":"keep"}]',
         "agents/test_prompts_v2.py::test_the_answer_of_every_example_is_read_whole_and_quotes_its_text",
         entry=5,
         files="*.md",
@@ -373,7 +373,14 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "a call's record of the slot is read from its prompt",
         "memory_slot_present=holds_slot(ask.prompt.user, self.slot_names)",
-        'memory_slot_present=getattr(ask.inputs, "memory", None) is not None',
+        "memory_slot_present=any(name in ask.prompt.user for name in self.slot_names)",
+        "agents/test_memory_slot.py::test_a_review_cannot_fake_a_slot",
+        entry=24,
+    ),
+    mutant(
+        "the calls that saw the slot are those whose prompt held it",
+        "tuple(call for call in DEBATE_CALLS if call in seen)",
+        "DEBATE_CALLS if seen else ()",
         "agents/test_memory_slot.py::test_the_slot_is_shown_only_to_the_named_calls_and_recorded_from_the_prompt",
         entry=24,
     ),
@@ -404,13 +411,6 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "            if now.slot != self._guess.slot:\n                raise _WrongGuess\n",
         "",
         "runs/test_same_bytes.py::test_no_pace_changes_a_byte",
-        entry=25,
-    ),
-    mutant(
-        "a sample writes and reads again at its turn",
-        "        await self._run.wait_for_turn(self._index)\n        if self._deferring:",
-        "        if self._deferring:",
-        "runs/test_same_bytes.py::test_a_sample_retrieves_only_what_earlier_samples_committed",
         entry=25,
     ),
     mutant(

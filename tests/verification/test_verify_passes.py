@@ -58,6 +58,9 @@ def test_every_check_looked_at_something_in_some_cell(grid: Path) -> None:
     # Labels agree with their pairs under rules v2 only, override decisions are made under seed rules only.
     # No condition of this grid has an advice overlay; tests/runs/test_arms_grid.py has some.
     assert known - passed == {"arm_promises"}
+    details = {result.detail: result.result for results in verified.cells.values() for result in results}
+    assert "looked at 0" not in details
+    assert details["nothing to look at"] == "not_applicable"
 
 
 def test_integrity_json_stands_in_every_cell_and_in_the_grid(grid: Path) -> None:
