@@ -56,7 +56,9 @@ def read_xml(path: Path) -> XmlNode:
         problem = "a document type declaration is refused, because entities can hide other files; remove <!DOCTYPE>"
         raise row_error(path, tree.line, problem) from error
     except (LookupError, ValueError) as error:
-        raise DatasetError(f"{path}: cannot be decoded ({shortened(str(error))}); save it as UTF-8", path=path) from error
+        raise DatasetError(
+            f"{path}: cannot be decoded ({shortened(str(error))}); save it as UTF-8", path=path
+        ) from error
     return tree.document.children[0]
 
 
