@@ -17,7 +17,8 @@ class RowProblems:
 
     def note(self, error: DatasetError) -> None:
         """Take the error of one row in; the next row is read all the same."""
-        self._errors.append(error)
+        # A traceback would hold the reader that holds these errors, and so keep its file open.
+        self._errors.append(error.with_traceback(None))
 
     def raise_any(self) -> None:
         """Raise one error that names the lines of each kind of problem, if there was any."""

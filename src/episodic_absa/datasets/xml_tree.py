@@ -12,6 +12,7 @@ from defusedxml.sax import parseString
 
 from episodic_absa.datasets.dataset_file import read_file, row_error
 from episodic_absa.errors import DatasetError
+from episodic_absa.serialization.quoted_value import shortened
 
 
 @dataclass(slots=True)
@@ -49,13 +50,15 @@ def read_xml(path: Path) -> XmlNode:
     try:
         parseString(read_file(path), tree, forbid_dtd=True)
     except SAXParseException as error:
-        problem = f"not valid XML ({error.getMessage()}); correct the file there"
+        problem = f"not valid XML ({shortened(error.getMessage())}); correct the file there"
         raise row_error(path, error.getLineNumber() or 1, problem) from error
     except DTDForbidden as error:
         problem = "a document type declaration is refused, because entities can hide other files; remove <!DOCTYPE>"
         raise row_error(path, tree.line, problem) from error
     except (LookupError, ValueError) as error:
-        raise DatasetError(f"{path}: cannot be decoded ({error}); save it as UTF-8", path=path) from error
+        raise DatasetError(
+            f"{path}: cannot be decoded ({shortened(str(error))}); save it as UTF-8", path=path
+        ) from error
     return tree.document.children[0]
 
 
