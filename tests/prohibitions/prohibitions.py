@@ -329,8 +329,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "a long term is not stored",
-        "return term_key if _is_short(term_key) else LONG_TERM",
-        "return term_key",
+        "return LONG_TERM if covers_text or not _is_short(term) or ends_in_predicate(term) else term",
+        "return term",
         "memory/episodes/test_episode_builder.py::test_a_long_term_is_stored_under_one_name_everywhere",
         entry=21,
     ),
