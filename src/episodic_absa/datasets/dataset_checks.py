@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.serialization.quoted_value import quoted
 from episodic_absa.vocabulary import POLARITIES, Polarity
 
 
@@ -26,7 +27,7 @@ def require_unique_uids(splits: Mapping[Path, Sequence[LabelledSample]]) -> None
             uid, place = labelled.sample.uid, f"{path} (text {number})"
             if uid in places:
                 raise DatasetError(
-                    f"uid {uid!r} stands in {places[uid]} and in {place}; give every text of all splits its own uid",
+                    f"uid {quoted(uid)} stands in {places[uid]} and in {place}; give every text of all splits its own uid",
                     path=path,
                 )
             places[uid] = place

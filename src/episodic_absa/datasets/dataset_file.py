@@ -64,12 +64,22 @@ def kind_of(value: object) -> str:
 def listed_names(names: Iterable[str]) -> str:
     """Return the names of columns for a message. A file without a header has a review there, which is not repeated."""
     names = list(names)
-    shown = [name for name in names if len(name) <= _LONGEST_NAME and len(name.split()) <= _MOST_WORDS]
+    shown = [name for name in names if _is_name(name)]
     longer_n = len(names) - len(shown)
     more = [f"and {longer_n} too long for a name"] if longer_n else []
     if len(shown) > _MOST_NAMES:
         more.insert(0, f"and {len(shown) - _MOST_NAMES} others")
     return ", ".join([*map(repr, shown[:_MOST_NAMES]), *more]) or "none"
+
+
+def repeated_column_problem(name: str) -> str:
+    """Return what is wrong with a header that names a column twice. A file without a header has a review there."""
+    column = f"column {name!r}" if _is_name(name) else "a column"
+    return f"the header names {column} twice; rename one of them"
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= _LONGEST_NAME and len(name.split()) <= _MOST_WORDS
 
 
 def read_int(digits: str) -> int:

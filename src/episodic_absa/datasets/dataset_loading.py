@@ -12,6 +12,7 @@ from episodic_absa.datasets.semeval_xml import read_semeval_xml
 from episodic_absa.datasets.tabular_files import read_csv, read_jsonl
 from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.serialization.quoted_value import quoted
 from episodic_absa.vocabulary import Split
 
 InputFormat = Literal["csv", "jsonl", "semeval_xml", "nikl_absa_2022"]
@@ -44,7 +45,7 @@ def load_split(
         uid = labelled.sample.uid
         if uid in lines:
             raise row_error(
-                path, line, f"uid {uid!r} is already used in line {lines[uid]}; give every text a uid of its own"
+                path, line, f"uid {quoted(uid)} is already used in line {lines[uid]}; give every text a uid of its own"
             )
         lines[uid] = line
         samples.append(kept.compact(labelled))

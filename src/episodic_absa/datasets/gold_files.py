@@ -11,6 +11,7 @@ from episodic_absa.errors import DatasetError
 from episodic_absa.language import nearest_occurrence, read_polarity
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
+from episodic_absa.serialization.quoted_value import quoted
 
 _TUPLE_KEYS: Final = frozenset({"aspect_ref", "aspect_term", "polarity", "span"})
 
@@ -59,9 +60,9 @@ def _read_annotation(row: dict[str, Any], path: Path, line: int, lines: Mapping[
     if not uid:
         raise row_error(path, line, "no uid; name the sample in one of the keys uid, text_id, id")
     if uid in lines:
-        raise row_error(path, line, f"uid {uid!r} is already used in line {lines[uid]}; keep one line per sample")
+        raise row_error(path, line, f"uid {quoted(uid)} is already used in line {lines[uid]}; keep one line per sample")
     if "gold_tuples" not in row:
-        raise row_error(path, line, f"no gold_tuples for {uid!r}; write [] where there is no opinion")
+        raise row_error(path, line, f"no gold_tuples for {quoted(uid)}; write [] where there is no opinion")
     return uid, read_gold_tuples(row["gold_tuples"], path, line)
 
 

@@ -12,6 +12,7 @@ from episodic_absa.datasets.tabular_files import Place, readable_text
 from episodic_absa.datasets.xml_tree import XmlNode, read_xml
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
+from episodic_absa.serialization.quoted_value import shortened
 from episodic_absa.vocabulary import Split
 
 _CONFLICT: Final = "conflict"
@@ -57,7 +58,7 @@ def _sentences(root: XmlNode, path: Path) -> Iterator[tuple[dict[str, JsonValue]
                     is_out = sentence.attributes.get("OutOfScope", "").lower() == "true"
                     yield {**about_review, **({"out_of_scope": True} if is_out else {})}, sentence
         case other:
-            problem = f"<sentences> (2014) or <Reviews> (2015, 2016) is expected, found <{other}>; check input_format"
+            problem = f"<sentences> (2014) or <Reviews> (2015, 2016) is expected, found <{shortened(other)}>; check input_format"
             raise row_error(path, root.line, problem)
 
 

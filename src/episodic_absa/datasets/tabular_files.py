@@ -13,6 +13,7 @@ from episodic_absa.datasets.dataset_file import (
     listed_names,
     open_text_file,
     read_json_lines,
+    repeated_column_problem,
     row_error,
 )
 from episodic_absa.datasets.gold_columns import NO_COLUMNS, GoldColumns, split_gold
@@ -78,7 +79,7 @@ def _under_header(
     columns = [tidy(name) for name in header]
     repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
     if repeated is not None:
-        raise row_error(path, header_line, f"the header names column {repeated!r} twice; rename one of them")
+        raise row_error(path, header_line, repeated_column_problem(repeated))
     if text_column not in columns:
         raise row_error(path, header_line, _no_text(text_column, columns, "column"))
     for line, cells in rows:

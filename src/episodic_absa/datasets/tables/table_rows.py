@@ -17,6 +17,7 @@ from episodic_absa.datasets.dataset_file import (
     parse_json,
     read_json_lines,
     read_text_file,
+    repeated_column_problem,
     row_error,
 )
 from episodic_absa.datasets.file_encoding import TextEncoding, find_encoding, refuse_binary
@@ -87,8 +88,7 @@ class TableFormat:
             columns = [tidy(cell_text(name)) or _unnamed(place) for place, name in enumerate(first)]
             repeated = next((name for at, name in enumerate(columns) if name in columns[:at]), None)
             if repeated is not None:
-                problem = f"the header names column {repeated!r} twice; rename one of them"
-                raise row_error(self.path, first_line, problem)
+                raise row_error(self.path, first_line, repeated_column_problem(repeated))
         else:
             columns = [_unnamed(place) for place in range(len(first))]
             cells = chain([(first_line, first)], cells)
