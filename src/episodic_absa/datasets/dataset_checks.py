@@ -27,7 +27,8 @@ def require_unique_uids(splits: Mapping[Path, Sequence[LabelledSample]]) -> None
             uid, place = labelled.sample.uid, f"{path} (text {number})"
             if uid in places:
                 raise DatasetError(
-                    f"uid {quoted(uid)} stands in {places[uid]} and in {place}; give every text of all splits its own uid",
+                    f"uid {quoted(uid)} stands in {places[uid]} and in {place}; give every text of all splits "
+                    "its own uid",
                     path=path,
                 )
             places[uid] = place
