@@ -54,7 +54,7 @@ def _leaves_a_draft(_data: bytes, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("read", "data", "kind"),
     [
-        (_quotes, b"x" * 201, "message"),
+        (_quotes, b"x" * 211, "message"),
         (_quotes, bytes(range(65, 91)) * 100, "message"),
         (_recurses, b"", "RecursionError"),
         (_loses, b"", "lost"),

@@ -12,6 +12,8 @@ from episodic_absa.errors import EpisodicAbsaError
 
 MAX_MESSAGE_CHARS: Final = 2_000
 MAX_QUOTED_CHARS: Final = 200
+_FRAME_CHARS: Final = 10
+"""Characters around a quotation, such as ` <`, that may stand in the input by chance."""
 _OPEN_FILES: Final = Path("/proc/self/fd")
 
 
@@ -91,7 +93,7 @@ def _of_message(target: Target, error: Exception, data: bytes) -> Finding | None
 
 def _quoted(message: str, data: bytes) -> str:
     """Return a part of the message that stands in the input and is too long, "" if there is none."""
-    length = MAX_QUOTED_CHARS + 1
+    length = MAX_QUOTED_CHARS + _FRAME_CHARS + 1
     if len(message) < length:
         return ""
     text = data.decode("utf-8", "replace")
