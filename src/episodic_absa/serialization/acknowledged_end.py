@@ -1,7 +1,7 @@
 """Remembers beside a file of lines how far its writers got, so that lost last lines are noticed.
 
-The lock file of a writer keeps it. It is written after each append and never synced: it may be older than the file,
-never newer.
+The lock file of a writer keeps it. After an append it is written and not synced: it may be older than the file, never
+newer. Before a file is cut or replaced it is removed for good.
 """
 
 import contextlib
@@ -64,7 +64,7 @@ def read_end(store: Path) -> AcknowledgedEnd | None:
 
 
 def forget_end(store: Path) -> None:
-    """Remove what is recorded about the end, before a file is cut or replaced on purpose."""
+    """Remove what is recorded about the end durably, before a file is cut or replaced on purpose."""
     try:
         descriptor = os.open(lock_path(store), os.O_WRONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -73,5 +73,7 @@ def forget_end(store: Path) -> None:
         # Cutting the file and writing it again would make ext4 write it out at once.
         if os.fstat(descriptor).st_size:
             os.pwrite(descriptor, b" " * _RECORD_BYTES, 0)
+            # Without power the old end would come back beside the new file, and its last lines would seem lost.
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
