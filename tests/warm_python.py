@@ -41,6 +41,13 @@ def plain_environment() -> dict[str, str]:
     return kept | {"PYTHONIOENCODING": "utf-8"}
 
 
+def _is_readable(descriptor: int, timeout: float) -> bool:
+    """Return whether a descriptor can be read in time; unlike `select`, also one above 1,023."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(timeout * 1000))
+
+
 class WarmProcess:
     """A process like one of `subprocess.Popen`; its stderr can be read when it has ended."""
 
@@ -100,13 +107,13 @@ class WarmProcess:
 
     def send_signal(self, number: int) -> None:
         """Send a signal to a process that has not ended yet."""
-        if not select.select([self._status], [], [], 0)[0]:
+        if not _is_readable(self._status, 0):
             os.kill(self.pid, number)
 
     def wait(self, timeout: float) -> int:
         """Return the exit code; a process that takes longer is killed."""
         if self.returncode is None:
-            is_late = not select.select([self._status], [], [], timeout)[0]
+            is_late = not _is_readable(self._status, timeout)
             if is_late:
                 os.kill(self.pid, signal.SIGKILL)
             self.returncode = self._read_number()

@@ -136,6 +136,7 @@ class DamagedRun:
             if not path.exists() or path.read_bytes() != content:
                 make_private_directory(path.parent)
                 path.write_bytes(content)
+                path.chmod(0o600)  # as the run left it, also where it had gone
 
     def _paths(self) -> Sequence[Path]:
         return sorted(path for path in self.grid.rglob("*") if path.is_file())
