@@ -6,6 +6,7 @@ only its user may read: review text stands in most of its files.
 
 import errno
 import os
+import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -33,6 +34,8 @@ class DurableFile:
         self._path = path
         mode = PRIVATE_FILE if is_private else 0o666
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, mode)
+        # A file that nobody closed is closed when it is forgotten.
+        self._close_file = weakref.finalize(self, os.close, self._descriptor)
         if not existed:
             sync_directory(path.parent)
 
@@ -73,7 +76,7 @@ class DurableFile:
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._descriptor)
+        self._close_file()
 
     def _undo(self, size: int) -> None:
         try:

@@ -1,5 +1,6 @@
 """What a reviewer broke: removed lock files, threads, directories, silly settings, and an fsync that must be real."""
 
+import gc
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ import pytest
 
 from episodic_absa.errors import ConfigError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store.store_maintenance import check_store
+from episodic_absa.memory.store.store_maintenance import check_store, compact_store
 from episodic_absa.serialization.durable_file import DurableFile
 
 EPISODE = json.loads((Path(__file__).parents[1] / "episode.json").read_text("utf-8"))
@@ -48,6 +49,44 @@ def test_threads_may_share_a_store_for_single_calls(tmp_path: Path) -> None:
             thread.join()
         assert not errors
         assert len(store) == 120
+
+
+def test_a_store_that_nobody_closed_gives_its_descriptors_back(tmp_path: Path) -> None:
+    def open_and_forget() -> None:
+        MemoryStore(tmp_path / "store.jsonl").append(EPISODE)
+
+    open_and_forget()
+    gc.collect()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        open_and_forget()
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_compaction_removes_the_recorded_end_durably_before_it_replaces_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.jsonl"
+    with MemoryStore(path) as store:
+        store.append(EPISODE)
+        store.append(EPISODE)
+    events: list[tuple[str, int]] = []
+    real_fsync, real_replace = os.fsync, Path.replace
+
+    def watched_fsync(descriptor: int) -> None:
+        events.append(("synced", os.fstat(descriptor).st_ino))
+        real_fsync(descriptor)
+
+    def watched_replace(draft: Path, target: Path) -> Path:
+        events.append(("replaced", 0))
+        return real_replace(draft, target)
+
+    monkeypatch.setattr(os, "fsync", watched_fsync)
+    monkeypatch.setattr(Path, "replace", watched_replace)
+    compact_store(path, keep_last_n=1, lock_timeout_s=5.0)
+    lock = ("synced", (tmp_path / "store.jsonl.lock").stat().st_ino)
+    assert events.index(lock) < events.index(("replaced", 0))
 
 
 def test_an_append_returns_only_after_a_real_fsync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import fcntl
 import os
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,7 +91,7 @@ class StoreLock:
 
     def _close_descriptor(self) -> None:
         if self._descriptor is not None:
-            os.close(self._descriptor)
+            self._close_file()
             self._descriptor = None
 
     def _acquire(self) -> None:
@@ -132,6 +133,8 @@ class StoreLock:
             try:
                 make_private_directory(self.path.parent)
                 self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                # A store that nobody closed gives its descriptors back when it is forgotten.
+                self._close_file = weakref.finalize(self, os.close, self._descriptor)
                 status = os.fstat(self._descriptor)
                 self._identity = (status.st_dev, status.st_ino)
             except OSError as error:

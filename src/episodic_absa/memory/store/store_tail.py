@@ -2,6 +2,7 @@
 
 import os
 import re
+import weakref
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
@@ -79,7 +80,7 @@ class StoreTail:
     def close(self) -> None:
         """Close the file."""
         if self._descriptor is not None:
-            os.close(self._descriptor)
+            self._close_file()
             self._descriptor = None
 
     def ensure_open(self) -> None:
@@ -90,6 +91,7 @@ class StoreTail:
                 self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
             except OSError as error:
                 raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
+            self._close_file = weakref.finalize(self, os.close, self._descriptor)
             status = os.fstat(self._descriptor)
             self._identity = (status.st_dev, status.st_ino)
             self._highest_rejected_id = highest_rejected_id(self._path)
