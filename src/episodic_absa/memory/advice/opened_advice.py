@@ -18,7 +18,7 @@ from episodic_absa.memory.advice.sources import (
     EpisodeAdvice,
     Episodes,
     Offer,
-    OutcomeAdvice,
+    OneVoiceAdvice,
     PlaceboAdvice,
     WithheldAdvice,
     random_episodes,
@@ -68,19 +68,11 @@ class OpenedAdvice:
         retired = retired_principles(overlay, root, catalogue)
         donor_path = donor_store(overlay, root)
         self._donor = MemoryStore(donor_path, keep_last_n=keep_last_n) if donor_path else None
+        self._catalogue = catalogue
         self._from_episodes = partial(
             EpisodeAdvice,
             retriever=retriever,
-            builder=AdvisoryBuilder(catalogue),
-            firewall=firewall,
-            prohibit_dangerous=prohibit_dangerous,
-            retired=retired,
-        )
-        self._by_outcome = partial(
-            OutcomeAdvice,
-            retriever=retriever,
-            builder=OutcomeAdvisoryBuilder(catalogue),
-            catalogue=catalogue,
+            builder=AdvisoryBuilder(catalogue) if rules == "seed" else OutcomeAdvisoryBuilder(catalogue),
             firewall=firewall,
             prohibit_dangerous=prohibit_dangerous,
             retired=retired,
@@ -106,9 +98,8 @@ class OpenedAdvice:
             self._donor.close()
 
     def _of_episodes(self, rules: Rules, choose: Callable[[AdviceMoment], Episodes], past: Past) -> AdviceSource:
-        if rules == "seed":
-            return self._from_episodes(choose)
-        return self._with_counts(self._by_outcome(choose), past)
+        advice = self._from_episodes(choose)
+        return advice if rules == "seed" else self._with_counts(OneVoiceAdvice(advice, self._catalogue), past)
 
     def _donor_index(self, moment: AdviceMoment) -> EpisodeIndex:
         return _own_index(moment) if self._donor is None else self._donor.load().episode_index

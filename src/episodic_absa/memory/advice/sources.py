@@ -145,7 +145,7 @@ class EpisodeAdvice:
         self,
         choose: Callable[[AdviceMoment], Episodes],
         retriever: Retriever,
-        builder: AdvisoryBuilder,
+        builder: AdvisoryBuilder | OutcomeAdvisoryBuilder,
         firewall: LabelFirewall,
         *,
         prohibit_dangerous: bool,
@@ -171,49 +171,22 @@ class EpisodeAdvice:
         return _offer(screened, build, episodes).without(self._retired)
 
 
-class OutcomeAdvice:
-    """Advice of rules v2 made of episodes: by their outcomes, one advisory per principle, none against another.
+class OneVoiceAdvice:
+    """Advice of rules v2 made of episodes: one advisory per principle, none against another.
 
     Args:
-        choose: says of which episodes.
-        retriever: gives the tokens of the lexical query.
-        builder: makes advisories of episodes.
+        advice: made of episodes by their outcomes. What its firewall or a retired principle takes away cannot silence
+            the others.
         catalogue: says what a principle expects.
-        firewall: screens every message.
-        prohibit_dangerous: whether advice that was contradicted before is withheld.
-        retired: principles that are never offered.
     """
 
-    def __init__(
-        self,
-        choose: Callable[[AdviceMoment], Episodes],
-        retriever: Retriever,
-        builder: OutcomeAdvisoryBuilder,
-        catalogue: PrincipleCatalogue,
-        firewall: LabelFirewall,
-        *,
-        prohibit_dangerous: bool,
-        retired: frozenset[str] = frozenset(),
-    ) -> None:
-        self._choose = choose
-        self._retriever = retriever
-        self._builder = builder
+    def __init__(self, advice: EpisodeAdvice, catalogue: PrincipleCatalogue) -> None:
+        self._advice = advice
         self._catalogue = catalogue
-        self._firewall = firewall
-        self._prohibit_dangerous = prohibit_dangerous
-        self._retired = retired
 
     def offer(self, moment: AdviceMoment) -> Offer:
         """Return the advisories and warnings of the chosen episodes that agree with the best ranked."""
-        episodes = self._choose(moment)
-        build = self._builder.build_from_episodes(
-            episodes,
-            moment.signature,
-            query_tokens=self._retriever.lexical_tokens(moment.query),
-            prohibit_dangerous=self._prohibit_dangerous,
-        )
-        # What the firewall or a retired principle takes away must not silence the others, so they come first.
-        offer = _offer(self._firewall.screen(build, moment.terms), build, episodes).without(self._retired)
+        offer = self._advice.offer(moment)
         voice = one_voice(
             (advisory for advisory in offer.advisories if isinstance(advisory, AdvisoryV1_2)), self._catalogue
         )
