@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.backends.cache.test_cache_processes import acknowledged, kept_in, start_asker
+from tests.backends.cache.test_cache_processes import kept_in, killed_asker
 from tests.torture.chance import chance_for, scaled
 from tests.torture.doomed import KILLED, calls_of, moments_of, run_doomed
 from tests.torture.stores import APPENDER, held, judge, said
@@ -100,16 +100,8 @@ def _cache(folder: Path, kills: int) -> Row:
     tally = Tally("cache writers killed at random", "answers that were used; the file passes SQLite's integrity check")
     path, used = folder / "cache.sqlite", set[str]()
     for kill in range(kills):
-        with start_asker(path, first=kill * 10**6) as asker:
-            assert asker.stdin is not None
-            assert asker.stdout is not None
-            assert asker.stdout.readline() == b"ready\n"
-            asker.stdin.write(b"go\n")
-            asker.stdin.flush()
-            heard = b"".join(asker.stdout.readline() for _ in range(chance.randint(1, 60)))
-            asker.send_signal(signal.SIGKILL)
-            rest, err = asker.communicate()
-        used |= set(acknowledged(heard + rest).values())
+        fresh, err = killed_asker(path, chance, kill)
+        used |= fresh
         missing = used - kept_in(path)
         tally.count(
             lost=len(missing), torn=bool(err), words=f"kill {kill}: {len(missing)} missing; {err.decode()[-200:]}"

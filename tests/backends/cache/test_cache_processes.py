@@ -38,29 +38,30 @@ def acknowledged(lines: bytes) -> dict[int, str]:
     return {int(number): text for number, _, text in (line.partition("\t") for line in whole)}
 
 
-def survive_kills(path: Path, kills: int, seed: int) -> None:
-    chance = random.Random(seed)
-    said: set[str] = set()
-    for kill in range(kills):
-        with start_asker(path, first=kill * 10**6) as asker:
-            assert asker.stdin is not None
-            assert asker.stdout is not None
-            assert asker.stdout.readline() == b"ready\n"
-            asker.stdin.write(b"go\n")
-            asker.stdin.flush()
-            heard = b"".join(asker.stdout.readline() for _ in range(chance.randint(1, 60)))
-            asker.send_signal(signal.SIGKILL)
-            rest, err = asker.communicate()
-        assert err == b"", err.decode()
-        fresh = set(acknowledged(heard + rest).values())
-        assert fresh
-        said |= fresh
-        assert said <= kept_in(path)
+def killed_asker(path: Path, chance: random.Random, kill: int) -> tuple[set[str], bytes]:
+    """Kill a process that asks through the cache at a random moment; return the answers that it used, and its errors."""
+    with start_asker(path, first=kill * 10**6) as asker:
+        assert asker.stdin is not None
+        assert asker.stdout is not None
+        assert asker.stdout.readline() == b"ready\n"
+        asker.stdin.write(b"go\n")
+        asker.stdin.flush()
+        heard = b"".join(asker.stdout.readline() for _ in range(chance.randint(1, 60)))
+        asker.send_signal(signal.SIGKILL)
+        rest, err = asker.communicate()
+    return set(acknowledged(heard + rest).values()), err
 
 
 # CHECKLIST 223
 def test_ten_kills_lose_no_answer_that_was_used(tmp_path: Path) -> None:
-    survive_kills(tmp_path / "cache.sqlite", kills=10, seed=20)
+    path, chance = tmp_path / "cache.sqlite", random.Random(20)
+    said: set[str] = set()
+    for kill in range(10):
+        fresh, err = killed_asker(path, chance, kill)
+        assert err == b"", err.decode()
+        assert fresh
+        said |= fresh
+        assert said <= kept_in(path)
 
 
 # CHECKLIST 223
