@@ -39,7 +39,7 @@ def acknowledged(lines: bytes) -> dict[int, str]:
 
 
 def killed_asker(path: Path, chance: random.Random, kill: int) -> tuple[set[str], bytes]:
-    """Kill a process that asks through the cache at a random moment; return the answers that it used, and its errors."""
+    """Kill a process that asks through the cache at a random moment; return the answers that it used and its errors."""
     with start_asker(path, first=kill * 10**6) as asker:
         assert asker.stdin is not None
         assert asker.stdout is not None
