@@ -24,10 +24,13 @@ class StrictScore(NamedTuple):
 
 def explicit_pairs(tuples: Iterable[Mapping[str, Any]]) -> set[Pair]:
     """Return comparable pairs; opinions without a named target are left out."""
-    trimmed = (
-        (str(opinion.get("aspect_term") or "").strip(_TRIMMED).lower(), str(opinion["polarity"])) for opinion in tuples
-    )
+    trimmed = ((trimmed_term(opinion.get("aspect_term")), str(opinion["polarity"])) for opinion in tuples)
     return {pair for pair in trimmed if pair[0]}
+
+
+def trimmed_term(term: str | None) -> str:
+    """Return a term as it is compared; empty if there is none."""
+    return (term or "").strip(_TRIMMED).lower()
 
 
 def strict_score(gold: Iterable[set[Pair]], found: Iterable[set[Pair]]) -> StrictScore:
