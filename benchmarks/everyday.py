@@ -78,9 +78,8 @@ def main() -> None:
     for language in given.language or ("en", "ko"):
         figures[language], misses = score_everyday(language, given.split)
         counts = figures[language]
-        print(
-            f"{language} {given.split}: {counts['right']} of {counts['sentences']} exactly right ({counts['share']:.0%})"
-        )
+        right_n = f"{counts['right']} of {counts['sentences']}"
+        print(f"{language} {given.split}: {right_n} exactly right ({counts['share']:.0%})")
         for name, right in counts["by_phenomenon"].items():
             print(f"  {name:<14} {right}")
         if given.misses:
