@@ -6,7 +6,8 @@ from episodic_absa.metrics.definitions import BASELINE
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.gold_and_predictions import Tuples, valid_gold
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
-from episodic_absa.metrics.quality import MICRO, TuplesWithGold, compute_pair_metrics
+from episodic_absa.metrics.per_sample.sample_values import MICRO_F1
+from episodic_absa.metrics.quality import TuplesWithGold, compute_pair_metrics
 from episodic_absa.metrics.ratios import unknown
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.run_files.majority import Majority
@@ -23,7 +24,7 @@ def compute_baseline(cards: Sequence[Scorecard], majority: Majority | None) -> I
     """
     prefix = f"{BASELINE}_"
     if majority is None:
-        for metric in (BASELINE, *(f"{prefix}{name}" for name in (*PAIR_SCORES, MICRO))):
+        for metric in (BASELINE, *(f"{prefix}{name}" for name in (*PAIR_SCORES, MICRO_F1))):
             yield unknown(metric, note="no gold to take a majority from")
         return
     samples = [

@@ -7,11 +7,11 @@ from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.metric_value import MetricValue
 from episodic_absa.metrics.per_sample.gold_and_predictions import Pairs, Tuples, predictions, valid_gold
 from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES, explicit, score_exact
+from episodic_absa.metrics.per_sample.sample_values import MICRO_F1
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
 from episodic_absa.metrics.ratios import mean, rate
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
-MICRO = "tuple_f1_explicit_micro"
 _NOTES = {"generalized_f1@0.95": f"similarity: {SIMILARITY_NAME}"}
 
 
@@ -49,7 +49,7 @@ def compute_pair_metrics(
     for metric, score in PAIR_SCORES.items():
         notes = "; ".join(filter(None, (note, _NOTES.get(metric))))
         yield mean(f"{prefix}{metric}{suffix}", (score(sample.tuples, sample.gold) for sample in samples), note=notes)
-    yield _micro_f1(f"{prefix}{MICRO}{suffix}", samples, note)
+    yield _micro_f1(f"{prefix}{MICRO_F1}{suffix}", samples, note)
 
 
 def _micro_f1(metric: str, samples: Sequence[TuplesWithGold], note: str) -> MetricValue:

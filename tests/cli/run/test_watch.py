@@ -91,7 +91,7 @@ def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(
 
 
 def test_a_pair_to_watch_is_required_and_an_unbounded_metric_is_not_watched(tmp_path: Path) -> None:
-    for primary, watched in (("tuple_micro_f1_explicit", "tuple_f1_explicit"), ("exact_match", "exact_match")):
+    for primary, watched in (("tuple_f1_explicit_micro", "tuple_f1_explicit"), ("exact_match", "exact_match")):
         experiment = {"conditions": ["C1", "C2"], "primary_metric": primary}
         config = load_experiment(write_experiment(tmp_path, experiment=experiment))
         assert WatchedPair(config, GridProgress()).metric == watched

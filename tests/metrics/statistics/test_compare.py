@@ -167,7 +167,7 @@ def test_the_primary_metric_is_tested_first_and_then_the_distinct_tests_of_the_o
     matched = comparison.mcnemar
     assert matched is not None
     assert matched.p_value == pytest.approx(p_values["exact_match"])
-    distinct = ["exact_match", "tuple_micro_f1_explicit", "tuple_micro_recall_explicit"]
+    distinct = ["exact_match", "tuple_f1_explicit_micro", "tuple_recall_explicit_micro"]
     corrected = holm([p_values[metric] or 0.0 for metric in distinct])
     for metric, p_holm in zip(distinct, corrected, strict=True):
         assert comparison.of(metric).p_holm == pytest.approx(max(p_holm, p_values[F1] or 0.0))

@@ -23,7 +23,7 @@ from episodic_absa.metrics.statistics.paired.sides_swapped import exact_p
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 F1 = "tuple_f1_explicit"
-RECALL = "tuple_micro_recall_explicit"
+RECALL = "tuple_recall_explicit_micro"
 Found = dict[tuple[str, int], int]
 """How many of the four gold terms were found, by uid and order."""
 
@@ -155,7 +155,7 @@ def test_micro_metrics_are_ratios_of_sums_and_are_paired_by_review() -> None:
     a = {("r0", 0): 4, ("r1", 0): 1, ("r2", 0): 0, ("r3", 0): 3}
     b = {("r0", 0): 2, ("r1", 0): 2, ("r2", 0): 2, ("r3", 0): 2}
     found = compare("A", cards(a), "B", cards(b))
-    one = {name: found.of(f"tuple_micro_{name}_explicit") for name in ("f1", "precision", "recall")}
+    one = {name: found.of(f"tuple_{name}_explicit_micro") for name in ("f1", "precision", "recall")}
     assert (one["f1"].mean_a, one["f1"].mean_b) == pytest.approx((16 / 24, 16 / 24))
     assert (one["recall"].mean_a, one["recall"].difference) == (0.5, 0.0)
     assert (one["precision"].mean_a, one["precision"].variation) == (1.0, False)
@@ -176,7 +176,7 @@ def test_nothing_is_claimed_better_beside_worse_recall() -> None:
     # CHECKLIST 256
     found = recall_falls(spurious_under_b=True)
     assert claim_strength(found.of(RECALL)) == "significant"
-    precision = found.of("tuple_micro_precision_explicit")
+    precision = found.of("tuple_precision_explicit_micro")
     assert (precision.no_claim, claim_strength(precision), precision.favours_a) == ("recall", "none", True)
     assert precision.model_copy(update={"recall_worse": False}).claim != "none"
     assert claim_strength(precision.model_copy(update={"recall_worse": False}), found) == "none"

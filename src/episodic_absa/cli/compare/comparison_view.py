@@ -167,7 +167,7 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
     if compared.has_gold:
         yield (
             f"Holm p: {primary.metric} is tested first, the distinct tests of the other outcomes after it. "
-            "tuple_micro metrics are ratios of sums; all others are means over reviews."
+            "Metrics that end in _micro are ratios of sums; all others are means over reviews."
         )
     yield from _order_note(comparison)
     outcomes = [metric for metric in comparison.metrics if metric.kind == "outcome"]

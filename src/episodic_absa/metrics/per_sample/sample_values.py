@@ -171,8 +171,10 @@ _WITHOUT_GOLD: Final[Mapping[str, Callable[[ScoredSample], float | None]]] = {
 
 VALUE_METRICS: Final[tuple[str, ...]] = (*_WITH_GOLD, *_WITHOUT_GOLD)
 """The paired metrics with a value per sample: a condition's figure is the mean of these values."""
-RECALL: Final = "tuple_micro_recall_explicit"
-MICRO_METRICS: Final[tuple[str, ...]] = ("tuple_micro_f1_explicit", "tuple_micro_precision_explicit", RECALL)
+MICRO_F1: Final = "tuple_f1_explicit_micro"
+MICRO_PRECISION: Final = "tuple_precision_explicit_micro"
+MICRO_RECALL: Final = "tuple_recall_explicit_micro"
+MICRO_METRICS: Final[tuple[str, ...]] = (MICRO_F1, MICRO_PRECISION, MICRO_RECALL)
 """The paired metrics that are ratios of sums over all samples."""
 PAIRED_METRICS: Final[tuple[str, ...]] = (VALUE_METRICS[0], *MICRO_METRICS, *VALUE_METRICS[1:])
 """Outcome metrics first, then process, then efficiency; `definition_of` gives the kind."""

@@ -7,7 +7,7 @@ exact test gives p = 0.125. Where the order of the samples changes results, the 
 
 from typing import Final, Literal
 
-from episodic_absa.metrics.per_sample.sample_values import RECALL
+from episodic_absa.metrics.per_sample.sample_values import MICRO_RECALL
 from episodic_absa.metrics.statistics.comparison import Comparison
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, signed
 from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
@@ -47,7 +47,7 @@ def claim_strength(difference: PairedDifference, comparison: Comparison | None =
         comparison: its comparison; only a difference that was not made by `compare` needs it, for the recall rule.
     """
     if comparison is not None and not difference.recall_worse:
-        recall = comparison.of(RECALL)
+        recall = comparison.of(MICRO_RECALL)
         is_worse = recall.claim != "none" and not recall.favours_a
         return difference.model_copy(update={"recall_worse": is_worse}).claim
     return difference.claim

@@ -7,7 +7,7 @@ from typing import Final
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.memory_use import was_injected
-from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS, RECALL
+from episodic_absa.metrics.per_sample.sample_values import MICRO_RECALL, PAIRED_METRICS
 from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar, mcnemar
@@ -106,7 +106,7 @@ def compare(
     if _grows(cards_a) or _grows(cards_b):
         described = [_of_growing_memory(row) for row in described]
     metrics, matched = _corrected(described, paired, _mcnemar(samples))
-    fell = next(row for row in metrics if row.metric == RECALL)
+    fell = next(row for row in metrics if row.metric == MICRO_RECALL)
     if fell.claim != "none" and not fell.favours_a:
         metrics = tuple(row.model_copy(update={"recall_worse": True}) for row in metrics)
     deciding_n = _deciding_n(assessed.get(primary), smallest_effect)

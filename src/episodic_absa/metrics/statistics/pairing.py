@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from episodic_absa.errors import ContractError
 from episodic_absa.metrics.per_sample.sample_values import (
+    MICRO_F1,
     MICRO_METRICS,
+    MICRO_PRECISION,
     VALUE_METRICS,
     ExplicitCounts,
     ScoredSample,
@@ -219,6 +221,6 @@ def _ratio_metric(
 def _micro_shares(metric: str, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the numerators and the denominators of a metric of MICRO_METRICS, by pair."""
     hits, predicted, gold = counts.T
-    if metric == "tuple_micro_f1_explicit":
+    if metric == MICRO_F1:
         return 2 * hits, predicted + gold
-    return hits, predicted if metric == "tuple_micro_precision_explicit" else gold
+    return hits, predicted if metric == MICRO_PRECISION else gold

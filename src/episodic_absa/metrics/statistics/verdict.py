@@ -14,15 +14,15 @@ Language = Literal["en", "ko"]
 _NAMES: Final = {
     "en": {
         "tuple_f1_explicit": "mean F1 (tuple_f1_explicit)",
-        "tuple_micro_f1_explicit": "micro F1 (tuple_micro_f1_explicit)",
-        "tuple_micro_precision_explicit": "micro precision (tuple_micro_precision_explicit)",
-        "tuple_micro_recall_explicit": "micro recall (tuple_micro_recall_explicit)",
+        "tuple_f1_explicit_micro": "micro F1 (tuple_f1_explicit_micro)",
+        "tuple_precision_explicit_micro": "micro precision (tuple_precision_explicit_micro)",
+        "tuple_recall_explicit_micro": "micro recall (tuple_recall_explicit_micro)",
     },
     "ko": {
         "tuple_f1_explicit": "평균 F1(tuple_f1_explicit)",
-        "tuple_micro_f1_explicit": "마이크로 F1(tuple_micro_f1_explicit)",
-        "tuple_micro_precision_explicit": "마이크로 정밀도(tuple_micro_precision_explicit)",
-        "tuple_micro_recall_explicit": "마이크로 재현율(tuple_micro_recall_explicit)",
+        "tuple_f1_explicit_micro": "마이크로 F1(tuple_f1_explicit_micro)",
+        "tuple_precision_explicit_micro": "마이크로 정밀도(tuple_precision_explicit_micro)",
+        "tuple_recall_explicit_micro": "마이크로 재현율(tuple_recall_explicit_micro)",
     },
 }
 

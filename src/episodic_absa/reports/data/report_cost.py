@@ -6,7 +6,8 @@ from typing import Final
 
 from episodic_absa.analysis.grid_tables import SeedRow
 from episodic_absa.metrics.per_sample.gold_and_predictions import predictions, valid_gold
-from episodic_absa.metrics.quality import MICRO, micro_counts
+from episodic_absa.metrics.per_sample.sample_values import MICRO_F1
+from episodic_absa.metrics.quality import micro_counts
 from episodic_absa.metrics.statistics.bootstrap import ratio_intervals
 from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView, ScoreView
 from episodic_absa.reports.data.report_data import ConditionCard
@@ -26,7 +27,7 @@ def cost_view(
 ) -> CostView | None:
     """Return quality over cost; None if no condition has a score."""
     means = {(row.condition, row.metric): row.mean for row in rows}
-    scored = [card for card in cards if means.get((card.name, MICRO)) is not None]
+    scored = [card for card in cards if means.get((card.name, MICRO_F1)) is not None]
     if not scored:
         return None
     counts = [_counts(groups[card.name]) for card in scored]
@@ -43,10 +44,10 @@ def cost_view(
                 cost=CostOfSample(
                     **{name: of_card.get(name) or 0.0 for name in _USAGE}, cost_usd=of_card.get("cost_usd")
                 ),
-                micro=ScoreView(value=of_card[MICRO], low=low, high=high),
+                micro=ScoreView(value=of_card[MICRO_F1], low=low, high=high),
                 macro=ScoreView(value=of_card.get(PRIMARY), low=macro_low, high=macro_high),
                 stage1_cost=_stage1_cost(groups[card.name], samples[card.name]),
-                stage1_micro=of_card.get(f"{MICRO}_s1"),
+                stage1_micro=of_card.get(f"{MICRO_F1}_s1"),
                 stage1_macro=of_card.get(f"{PRIMARY}_s1"),
             )
         )

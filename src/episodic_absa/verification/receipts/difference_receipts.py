@@ -8,7 +8,13 @@ from episodic_absa.analysis.asked_cells import ComparedCells, compared_cells
 from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import COMPARISONS
 from episodic_absa.metrics.contribution import Share
-from episodic_absa.metrics.per_sample.sample_values import MICRO_METRICS, ScoredSample, sample_value
+from episodic_absa.metrics.per_sample.sample_values import (
+    MICRO_F1,
+    MICRO_METRICS,
+    MICRO_PRECISION,
+    ScoredSample,
+    sample_value,
+)
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.verification.receipts.cell_lines import numbered_cards
@@ -72,9 +78,9 @@ def _share(metric: str, card: Scorecard, *, count_backfilled: bool) -> Share | N
         counts = ScoredSample(card, count_backfilled=count_backfilled).explicit_counts()
     if counts is None:
         return None
-    if metric == "tuple_micro_f1_explicit":
+    if metric == MICRO_F1:
         return Share(2.0 * counts.hits, float(counts.predicted + counts.gold))
-    below = counts.predicted if metric == "tuple_micro_precision_explicit" else counts.gold
+    below = counts.predicted if metric == MICRO_PRECISION else counts.gold
     return Share(float(counts.hits), float(below))
 
 
