@@ -1,4 +1,7 @@
-"""Measures what showing the memory changes: one experiment, two comparisons, one report. No key, no network."""
+"""Measures what showing the memory changes: one experiment that ends in a table and a figure. No key, no network.
+
+python examples/ablation.py [FOLDER]
+"""
 
 import sys
 from pathlib import Path
@@ -6,7 +9,7 @@ from pathlib import Path
 from episodic_absa import run_experiment
 from episodic_absa.metrics.statistics import claim_sentence
 
-METRIC = "tuple_f1_explicit"
+METRICS = ("tuple_f1_explicit", "tuple_precision_explicit", "tuple_recall_explicit")
 DATA = Path(__file__).resolve().parents[1] / "experiments" / "data"
 EXPERIMENT = f"""
 run_id: ablation
@@ -30,9 +33,14 @@ experiment = folder / "ablation.yaml"
 experiment.write_text(EXPERIMENT, encoding="utf-8")
 
 run = run_experiment(experiment)
+print("| condition | reviews |", " | ".join(METRICS), "|")
+print("|---|---|" + "---|" * len(METRICS))
 for cell in run.cells:
-    print(cell.condition, f"{cell.samples} samples", f"{cell.metrics[METRIC]:.3f}", sep="\t")
+    scores = " | ".join(f"{cell.metrics[metric]:.3f}" for metric in METRICS)
+    print(f"| {cell.condition} | {cell.samples} | {scores} |")
 # C2_silent does everything except show the memory, so the second sentence is about showing it and nothing else.
 for other in ("C1", "C2_silent"):
-    print(claim_sentence("C2", other, run.compare("C2", other).of(METRIC)))
+    print(claim_sentence("C2", other, run.compare("C2", other).of(METRICS[0])))
+run.export(folder / "figures")
+print(folder / "figures" / "difference_by_arm.svg")
 print(run.report())

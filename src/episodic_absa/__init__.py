@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from episodic_absa.analyzer import Analyzer, analyze
     from episodic_absa.backends.backend import Backend
     from episodic_absa.backends.create_backend import BackboneSettings
+    from episodic_absa.batch import AnalysisFailure
     from episodic_absa.conditions import load_condition, load_conditions
     from episodic_absa.errors import (
         BackendError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "AgentMemory",
+    "AnalysisFailure",
     "Analyzer",
     "Aspect",
     "BackboneSettings",
@@ -77,6 +79,7 @@ __all__ = [
 _HOMES: Final = {
     "Advice": "memory",
     "AgentMemory": "memory",
+    "AnalysisFailure": "batch",
     "Analyzer": "analyzer",
     "Aspect": "agents.result_views.aspects",
     "BackboneSettings": "backends.create_backend",

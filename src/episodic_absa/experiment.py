@@ -67,6 +67,8 @@ class Run:
         ('C2', 'C1', 'outcome')
         >>> comparison
         Comparison(C2 minus C1: tuple_f1_explicit ...)
+        >>> "difference_by_arm.svg" in {path.name for path in run.export("figures")}
+        True
     """
 
     finished: FinishedRun
@@ -105,6 +107,14 @@ class Run:
         """Return the path of report.html; it is written anew only if it is missing."""
         path = self.path / REPORT
         return path if path.is_file() else write_results(self.path).report
+
+    def export(self, folder: str | Path) -> tuple[Path, ...]:
+        """Write every figure of the report as SVG and every table as CSV and LaTeX; return the files.
+
+        Args:
+            folder: where the files go; it is created if it is missing.
+        """
+        return tuple(write_results(self.path, export=Path(folder)).exported)
 
     def __repr__(self) -> str:
         manifests = [cell.manifest for cells in self.finished.by_condition.values() for cell in cells]

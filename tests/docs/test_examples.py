@@ -1,6 +1,7 @@
 """The examples that write files run, and print results."""
 
 import importlib.util
+import os
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,46 @@ def lines_of(example: str, folder: Path, *, store: str | None = None) -> list[st
     return done.stdout.splitlines()
 
 
-def test_the_ablation_prints_scores_claims_and_the_report(tmp_path: Path) -> None:
-    *scores, against_c1, against_silent, report = lines_of("ablation.py", tmp_path)
-    assert [line.split("\t")[:2] for line in scores] == [[name, "24 samples"] for name in ("C1", "C2_silent", "C2")]
+def test_the_ablation_ends_in_a_table_two_claims_a_figure_and_the_report(tmp_path: Path) -> None:
+    head, rule, *scores, against_c1, against_silent, figure, report = lines_of("ablation.py", tmp_path)
+    columns = [line.count("|") for line in (head, rule, *scores)]
+    assert columns == [6, 6, 6, 6, 6]
+    assert [line.split()[1:4:2] for line in scores] == [[name, "24"] for name in ("C1", "C2_silent", "C2")]
+    assert Path(figure).read_text(encoding="utf-8").startswith("<svg")
     assert against_c1.startswith("tuple_f1_explicit, C2 minus C1: ")
     assert against_silent.startswith("tuple_f1_explicit, C2 minus C2_silent: ")
     assert Path(report).resolve() == (tmp_path / "ablation" / "report.html").resolve()
     assert Path(report).is_file()
+
+
+def test_the_example_of_a_table_counts_terms_and_writes_a_row_per_aspect(tmp_path: Path) -> None:
+    reviews = tmp_path / "reviews.csv"
+    reviews.write_text(
+        "text\nThe soup was rich.\nThe soup was cold.\nThe soup was tasty.\n국물이 진해요.\n", encoding="utf-8"
+    )
+    done = run_warm([EXAMPLES / "analyze_table.py", reviews, tmp_path / "aspects.csv"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    number, praised, criticised, path = done.stdout.splitlines()
+    assert (number, path) == ("4 reviews", str(tmp_path / "aspects.csv"))
+    assert praised.startswith("positive: soup 2")
+    assert criticised == "negative: soup 1"
+    _, first, *_ = Path(path).read_text(encoding="utf-8").splitlines()
+    assert first.startswith("1,soup,positive,0.")
+
+
+def test_every_cell_of_the_notebook_runs_and_the_last_one_shows_the_figure(tmp_path: Path) -> None:
+    pytest.importorskip("ipykernel", reason="the extra notebook is not installed")
+    pytest.importorskip("pandas", reason="pandas is not installed; the notebook shows a table")
+    nbclient = pytest.importorskip("nbclient", reason="the extra notebook is not installed")
+    nbformat = pytest.importorskip("nbformat")
+    notebook = nbformat.read(EXAMPLES / "first_look.ipynb", as_version=4)
+    assert [cell for cell in notebook.cells if cell.get("outputs")] == [], "commit the notebook without its outputs"
+    client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}})
+    client.execute(env={**os.environ, "HOME": str(tmp_path), "IPYTHONDIR": str(tmp_path), "TMPDIR": str(tmp_path)})
+    first, second, *_, last = (cell.outputs[0].get("data", {}) for cell in notebook.cells if cell.cell_type == "code")
+    assert "image/svg+xml" in last
+    assert "breakfast" in first["text/html"]
+    assert "조식" in second["text/html"]
 
 
 def test_a_condition_of_ones_own_shows_memory_to_the_debate_alone(tmp_path: Path) -> None:
