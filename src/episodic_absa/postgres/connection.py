@@ -85,6 +85,8 @@ def connect(location: PostgresLocation, *, lock_timeout_s: float = LOCK_TIMEOUT_
     try:
         _check_server(connection, location)
         with database_errors(location):
+            # A statement sees what others have committed before it, whatever the server's default is.
+            connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
             connection.execute(_DURABLE)
             connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{round(lock_timeout_s * 1000)}ms",))
     except BaseException:

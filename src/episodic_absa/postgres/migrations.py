@@ -55,6 +55,16 @@ def migrate(connection: Connection, location: PostgresLocation, tables: TableSet
             _advance(connection, tables, version)
 
 
+def check_tables(connection: Connection, location: PostgresLocation, tables: TableSet) -> None:
+    """Look whether `migrate` would refuse the tables, and write nothing.
+
+    Raises:
+        DatabaseError: they are newer or of something else.
+    """
+    with database_errors(location):
+        _found_version(connection, location, tables)
+
+
 def _advance(connection: Connection, tables: TableSet, version: int) -> None:
     # IF NOT EXISTS alone would ask for the right to create a schema that an administrator has made.
     if connection.execute("SELECT to_regnamespace(%s)", (SCHEMA,)).fetchone() == (None,):
