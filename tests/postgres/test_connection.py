@@ -2,12 +2,13 @@
 
 import socket
 import struct
+import sys
 import threading
 
 import pytest
 from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
 
-from episodic_absa.errors import DatabaseError
+from episodic_absa.errors import DatabaseError, MissingExtraError
 from episodic_absa.postgres.connection import connect, database_errors
 from episodic_absa.postgres.location import PostgresLocation
 
@@ -59,6 +60,12 @@ def test_a_server_that_goes_away_is_named(postgres_server: PostgresServer) -> No
         with pytest.raises(DatabaseError, match="not reachable any more"), database_errors(location):
             connection.execute("SELECT 1")
     connect(location).close()
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'episodic-absa\[postgres\]'"):
+        connect(PostgresLocation.parse("postgresql://db.example/absa"))
 
 
 def old_server(listener: socket.socket) -> None:
