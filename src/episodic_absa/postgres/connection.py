@@ -51,9 +51,9 @@ _BY_WORDS: Final = (
     (("remaining connection slots",), *_BY_SQLSTATE["53300"]),
     (("the database system is",), "is starting or stopping", "try again in a moment"),
     (("service", "not found"), "has a service that is not defined", "correct PGSERVICE or PGSERVICEFILE"),
-    (("database", "does not exist"), "does not exist", "correct the address, or create the database with createdb"),
+    (('database "', "does not exist"), "does not exist", "correct the address, or create the database with createdb"),
     (
-        ("role", "does not exist"),
+        ('role "', "does not exist"),
         "does not know this user",
         "name the user in the address (postgresql://user@host/database) or in PGUSER",
     ),
