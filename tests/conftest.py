@@ -1,8 +1,11 @@
 """Settings that every test shares."""
 
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+from tests.postgres_server import PostgresServer, missing_part
 
 settings.register_profile(
     "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -12,3 +15,12 @@ settings.load_profile("repeatable")
 # Started in the background of a script, a run ignores Ctrl-C and so would every process it starts; tests that interrupt
 # one would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A real server, one for each worker: a test may crash and restart it, and no other worker notices."""
+    if (reason := missing_part()) is not None:
+        pytest.skip(reason)
+    with PostgresServer() as server:
+        yield server

@@ -8,6 +8,7 @@ EpisodicAbsaError
     BackendError(backend)             a backend that gave no valid answer
         BackendUnavailableError(kind) unreachable, overloaded or too slow, after all retries
         BackendResponseError(raw)     an answer that does not fit the schema, after all attempts
+    DatabaseError(location)           a database that cannot be reached, or whose tables are of something else
     MemoryStoreError(path, line)      a damaged line, a file that is no store, a locked store or a failing disk
     LeakageError(field)               a label word or review text in an advisory or an episode
     RunDirectoryError(path)           a run directory that is in use or belongs to another experiment
@@ -167,6 +168,14 @@ class BackendResponseError(BackendError):
         super().__init__(message, backend=backend)
         self.raw = raw
         self.kind = kind
+
+
+class DatabaseError(EpisodicAbsaError):
+    """A database cannot be reached, read or written safely; `location` says which, without credentials."""
+
+    def __init__(self, message: str, *, location: str) -> None:
+        super().__init__(message)
+        self.location = location
 
 
 class MemoryStoreError(EpisodicAbsaError):

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.backends.cache.test_cache_processes import kept_in, killed_asker
+from tests.backends.cache.cache_places import SqlitePlace
+from tests.backends.cache.test_cache_processes import killed_asker
 from tests.torture.chance import chance_for, scaled
 from tests.torture.doomed import KILLED, calls_of, moments_of, run_doomed
 from tests.torture.stores import APPENDER, held, judge, said
@@ -102,7 +103,7 @@ def _cache(folder: Path, kills: int) -> Row:
     for kill in range(kills):
         fresh, err = killed_asker(path, chance, kill)
         used |= fresh
-        missing = used - kept_in(path)
+        missing = used - SqlitePlace(path).kept_texts()
         tally.count(
             lost=len(missing), torn=bool(err), words=f"kill {kill}: {len(missing)} missing; {err.decode()[-200:]}"
         )

@@ -27,8 +27,8 @@ class RequestCounts:
 class CountingCache(ResponseCache):
     """A response cache that counts the cost of its misses."""
 
-    def __init__(self, path: Path | None) -> None:
-        super().__init__(path)
+    def __init__(self, location: Path | str | None) -> None:
+        super().__init__(location)
         self._under_way_n = 0
         self._answered_n = 0
         self._usage = Usage(cost_usd=0.0)

@@ -30,7 +30,7 @@ async def open_backend(
         backend: answers instead; it is closed at the end, too.
     """
     experiment = config.file.experiment
-    cache = CountingCache(config.resolve(config.file.cache.path)) if use_cache_file else CountingCache.in_memory()
+    cache = CountingCache(config.cache_location) if use_cache_file else CountingCache.in_memory()
     try:
         opened = backend or create_backend(
             _backbone(config), cache=cache, share=config.file.cache.share, concurrency=experiment.concurrency

@@ -12,10 +12,11 @@ from pydantic import BaseModel
 
 from episodic_absa.agents.prompt_files import instructions, prompt_versions
 from episodic_absa.agents.shown_values import RESERVED_KEYS
+from episodic_absa.backends.cache.postgres_cache import check_database
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import facts_of, key_variables_for, needs_key_for
 from episodic_absa.datasets.dataset_checks import count_invalid_gold, find_shared_texts
-from episodic_absa.errors import ConfigError, EpisodicAbsaError, MemoryStoreError
+from episodic_absa.errors import ConfigError, EpisodicAbsaError, MemoryStoreError, MissingExtraError
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
@@ -30,6 +31,7 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.schemas import absa, answers, role_inputs
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.serialization.redaction import redacted
 from episodic_absa.verification.gold_preflight import gold_lines, separator_lines
 from episodic_absa.vocabulary import ActionTaken, EpisodeType, Expects, Language, PrincipleRisk, Rules
 
@@ -308,8 +310,19 @@ def _answers_line(config: ExperimentConfig) -> _Said:
     facts = facts_of(backbone)
     if facts.is_reproducible:
         return "ok", "paper_answers", f"{facts.title} gives every answer again"
-    cache = config.resolve(config.file.cache.path)
+    cache = config.cache_location
+    if isinstance(cache, str):
+        return _database_line(cache)
     folder = next(parent for parent in cache.absolute().parents if parent.exists())
     if cache.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
         return "error", "paper_answers", f"answers cannot be kept: cache.path {cache} cannot be written"
     return "ok", "paper_answers", f"answers are kept in {cache.name}"
+
+
+def _database_line(address: str) -> _Said:
+    """Check that answers can be kept in a database."""
+    try:
+        check_database(address)
+    except (ConfigError, MissingExtraError) as error:
+        return "error", "paper_answers", f"answers cannot be kept: {error}"
+    return "ok", "paper_answers", f"answers are kept in {redacted(address)}"

@@ -7,7 +7,6 @@ import argparse
 import asyncio
 import os
 import sys
-from pathlib import Path
 
 from pydantic import BaseModel
 
@@ -59,13 +58,13 @@ async def ask_all(cache: ResponseCache, first: int, count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("path", type=Path)
+    parser.add_argument("location", help="a path or the address of a database")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=10**6)
     options = parser.parse_args()
     os.write(1, b"ready\n")
     sys.stdin.readline()
-    with ResponseCache(options.path) as cache:
+    with ResponseCache(options.location) as cache:
         asyncio.run(ask_all(cache, options.first, options.count))
 
 

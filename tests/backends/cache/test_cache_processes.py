@@ -1,35 +1,24 @@
 """SPEC 10, Cache: real processes, real kills."""
 
+import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-
-from episodic_absa.backends.cache.response_cache import ResponseCache
+from tests.backends.cache.cache_places import CachePlace, PostgresPlace
+from tests.postgres_server import PostgresServer
 
 ASKER = Path(__file__).with_name("asker.py")
 
 
-def start_asker(path: Path, *, first: int = 0, count: int = 10**6) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, str(ASKER), str(path), "--first", str(first), "--count", str(count)]
+def start_asker(location: Path | str, *, first: int = 0, count: int = 10**6) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, str(ASKER), str(location), "--first", str(first), "--count", str(count)]
     # Unbuffered: `communicate` does not return what `readline` has read ahead.
     return subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def kept_in(path: Path) -> set[str]:
-    """Return all kept texts, after the cache itself has had the chance to recover the file."""
-    ResponseCache(path).close()
-    connection = sqlite3.connect(path)
-    try:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        return {text.decode() for (text,) in connection.execute("SELECT text FROM answers")}
-    finally:
-        connection.close()
 
 
 def acknowledged(lines: bytes) -> dict[int, str]:
@@ -38,9 +27,9 @@ def acknowledged(lines: bytes) -> dict[int, str]:
     return {int(number): text for number, _, text in (line.partition("\t") for line in whole)}
 
 
-def killed_asker(path: Path, chance: random.Random, kill: int) -> tuple[set[str], bytes]:
+def killed_asker(location: Path | str, chance: random.Random, kill: int) -> tuple[set[str], bytes]:
     """Kill a process that asks through the cache at a random moment; return the answers that it used and its errors."""
-    with start_asker(path, first=kill * 10**6) as asker:
+    with start_asker(location, first=kill * 10**6) as asker:
         assert asker.stdin is not None
         assert asker.stdout is not None
         assert asker.stdout.readline() == b"ready\n"
@@ -53,24 +42,24 @@ def killed_asker(path: Path, chance: random.Random, kill: int) -> tuple[set[str]
 
 
 # CHECKLIST 223
-def test_ten_kills_lose_no_answer_that_was_used(tmp_path: Path) -> None:
-    path, chance = tmp_path / "cache.sqlite", random.Random(20)
+@pytest.mark.parametrize(("place", "kills"), [("sqlite", 10), ("postgres", 3)], indirect=["place"])
+def test_kills_lose_no_answer_that_was_used(place: CachePlace, kills: int) -> None:
+    chance = random.Random(20)
     said: set[str] = set()
-    for kill in range(10):
-        fresh, err = killed_asker(path, chance, kill)
+    for kill in range(kills):
+        fresh, err = killed_asker(place.location, chance, kill)
         assert err == b"", err.decode()
         assert fresh
         said |= fresh
-        assert said <= kept_in(path)
+        assert said <= place.kept_texts()
 
 
 # CHECKLIST 223
-@pytest.mark.parametrize("processes", [2, 6])
-def test_processes_on_one_file_all_use_the_answer_that_was_kept(tmp_path: Path, processes: int) -> None:
-    path = tmp_path / "new" / "cache.sqlite"
+@pytest.mark.parametrize(("place", "processes"), [("sqlite", 2), ("sqlite", 6), ("postgres", 3)], indirect=["place"])
+def test_processes_at_one_place_all_use_the_answer_that_was_kept(place: CachePlace, processes: int) -> None:
     count = 200
     with ExitStack() as stack:
-        askers = [stack.enter_context(start_asker(path, count=count)) for _ in range(processes)]
+        askers = [stack.enter_context(start_asker(place.location, count=count)) for _ in range(processes)]
         for asker in askers:
             assert asker.stdout is not None
             assert asker.stdout.readline() == b"ready\n"
@@ -83,4 +72,32 @@ def test_processes_on_one_file_all_use_the_answer_that_was_kept(tmp_path: Path, 
     first, *others = [acknowledged(out) for out, _ in outputs]
     assert sorted(first) == list(range(count))
     assert all(other == first for other in others)
-    assert kept_in(path) == set(first.values())
+    assert place.kept_texts() == set(first.values())
+
+
+# CHECKLIST 223
+def test_a_server_that_crashes_loses_no_answer_that_was_used(
+    postgres_server: PostgresServer, cache_database: str
+) -> None:
+    place = PostgresPlace(postgres_server, cache_database)
+    place.clear()
+    with start_asker(place.location) as asker:
+        assert asker.stdin is not None
+        assert asker.stdout is not None
+        assert asker.stdout.readline() == b"ready\n"
+        asker.stdin.write(b"go\n")
+        asker.stdin.flush()
+        heard = asker.stdout.readline()
+        postgres_server.stop("immediate")
+        os.set_blocking(asker.stdout.fileno(), False)
+        heard += asker.stdout.read(1_000_000) or b""
+        os.set_blocking(asker.stdout.fileno(), True)
+        postgres_server.start()
+        # Without a server the asker can say no more than the eight answers that were committed last.
+        heard += b"".join(asker.stdout.readline() for _ in range(50))
+        asker.send_signal(signal.SIGKILL)
+        rest, err = asker.communicate()
+    assert err == b"", err.decode()
+    said = set(acknowledged(heard + rest).values())
+    assert len(said) > 50
+    assert said <= place.kept_texts()

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,9 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from tests.backends.cache.cache_places import PLACES, CachePlace
 
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
+from episodic_absa.backends.cache.answer_file import AnswerFile
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import CacheStats, ResponseCache
 from episodic_absa.errors import BackendUnavailableError, ConfigError
@@ -207,7 +209,7 @@ def test_the_key_is_a_hash_over_canonical_json(share: Literal["all", "condition"
 # CHECKLIST 206
 @pytest.mark.parametrize(("share", "sent"), [("all", 1), ("condition", 3)])
 def test_conditions_share_answers_or_draw_their_own(
-    tmp_path: Path, share: Literal["all", "condition"], sent: int
+    place: CachePlace, share: Literal["all", "condition"], sent: int
 ) -> None:
     async def ask_grid(cache: ResponseCache, replier: ScriptedReplier) -> list[str]:
         # Each cell of a grid may wrap the model anew; the cache is what they have in common.
@@ -216,7 +218,7 @@ def test_conditions_share_answers_or_draw_their_own(
         return [reply.text for reply in replies]
 
     replier = ScriptedReplier()
-    with ResponseCache(tmp_path / "cache.sqlite") as cache:
+    with ResponseCache(place.location) as cache:
         texts = asyncio.run(ask_grid(cache, replier))
         assert texts[::2] == texts[1::2]
         assert len(set(texts)) == replier.calls == sent
@@ -224,35 +226,34 @@ def test_conditions_share_answers_or_draw_their_own(
     assert replier.calls == sent
 
 
-both_kinds = pytest.mark.parametrize("on_disk", [True, False], ids=["on disk", "in memory"])
+@pytest.fixture(params=[*PLACES, "memory"])
+def any_cache(request: pytest.FixtureRequest) -> Iterator[ResponseCache]:
+    """A cache of every kind, also one that ends with the process."""
+    location = None if request.param == "memory" else PLACES[request.param](request).location
+    with ResponseCache(location) as cache:
+        yield cache
 
 
-def open_cache(tmp_path: Path, *, on_disk: bool) -> ResponseCache:
-    return ResponseCache(tmp_path / "cache.sqlite") if on_disk else ResponseCache.in_memory()
-
-
-@both_kinds
-def test_a_known_answer_comes_back_with_the_recorded_usage(tmp_path: Path, on_disk: bool) -> None:
+def test_a_known_answer_comes_back_with_the_recorded_usage(any_cache: ResponseCache) -> None:
     replier = ScriptedReplier()
-    with open_cache(tmp_path, on_disk=on_disk) as cache:
-        first = asyncio.run(caching(cache, replier).reply(make_request()))
-        again = asyncio.run(caching(cache, replier).reply(make_request()))
-        assert cache.stats == CacheStats(hits=1, misses=1, joined=0)
+    first = asyncio.run(caching(any_cache, replier).reply(make_request()))
+    again = asyncio.run(caching(any_cache, replier).reply(make_request()))
+    assert any_cache.stats == CacheStats(hits=1, misses=1, joined=0)
     assert not first.cached
     assert again == replace(first, cached=True)
     assert again.usage == Usage(10, 1, 0.1)
     assert replier.calls == 1
 
 
-def test_a_later_invocation_finds_the_answers_of_an_earlier_one(tmp_path: Path) -> None:
-    path = tmp_path / "below" / "two folders" / "cache.sqlite"
-    with ResponseCache(path) as cache:
+def test_a_later_invocation_finds_the_answers_of_an_earlier_one(place: CachePlace) -> None:
+    with ResponseCache(place.location) as cache:
         first = asyncio.run(caching(cache).reply(make_request()))
     unused = ScriptedReplier()
-    with ResponseCache(path) as cache:
+    with ResponseCache(place.location) as cache:
         assert asyncio.run(caching(cache, unused).reply(make_request())) == replace(first, cached=True)
     assert unused.calls == 0
-    assert [file.name for file in path.parent.iterdir()] == ["cache.sqlite"]
+    if isinstance(place.location, Path):
+        assert [file.name for file in place.location.parent.iterdir()] == ["cache.sqlite"]
 
 
 def test_an_in_memory_cache_leaves_nothing_behind() -> None:
@@ -297,8 +298,7 @@ def test_each_repair_attempt_is_kept_on_its_own() -> None:
 
 
 # CHECKLIST 194
-@both_kinds
-def test_equal_concurrent_requests_are_sent_once(tmp_path: Path, on_disk: bool) -> None:
+def test_equal_concurrent_requests_are_sent_once(any_cache: ResponseCache) -> None:
     async def ask(cache: ResponseCache) -> list[Reply]:
         replier = ScriptedReplier(gated=True)
         tasks = [asyncio.create_task(caching(cache, replier).reply(make_request())) for _ in range(20)]
@@ -308,42 +308,38 @@ def test_equal_concurrent_requests_are_sent_once(tmp_path: Path, on_disk: bool) 
         assert replier.calls == 1
         return replies
 
-    with open_cache(tmp_path, on_disk=on_disk) as cache:
-        replies = asyncio.run(ask(cache))
-        assert cache.stats == CacheStats(hits=0, misses=1, joined=19)
+    replies = asyncio.run(ask(any_cache))
+    assert any_cache.stats == CacheStats(hits=0, misses=1, joined=19)
     assert [reply.cached for reply in replies] == [False] + [True] * 19
     assert {replace(reply, cached=False) for reply in replies} == {replies[0]}
 
 
 # CHECKLIST 194
-@both_kinds
-def test_when_the_first_of_equal_requests_fails_another_one_takes_over(tmp_path: Path, on_disk: bool) -> None:
+def test_when_the_first_of_equal_requests_fails_another_one_takes_over(any_cache: ResponseCache) -> None:
     async def ask(cache: ResponseCache) -> list[Reply | BaseException]:
         replier = ScriptedReplier(failures=2, gated=True)
         tasks = [asyncio.create_task(caching(cache, replier).reply(make_request())) for _ in range(5)]
-        await a_few_turns()
-        assert replier.calls == 1
+        await until(lambda: replier.calls == 1)
         replier.gate.set()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert replier.calls == 3
         return outcomes
 
-    with open_cache(tmp_path, on_disk=on_disk) as cache:
-        outcomes = asyncio.run(ask(cache))
-        # In memory nothing is awaited after the answer: it is there before the waiting ones look again.
-        assert cache.stats == (CacheStats(0, 3, joined=2) if on_disk else CacheStats(hits=2, misses=3, joined=0))
+    outcomes = asyncio.run(ask(any_cache))
+    # In memory nothing is awaited after the answer: it is there before the waiting ones look again.
+    is_kept = any_cache._file is not None
+    assert any_cache.stats == (CacheStats(0, 3, joined=2) if is_kept else CacheStats(hits=2, misses=3, joined=0))
     failed = [outcome for outcome in outcomes if isinstance(outcome, BackendUnavailableError)]
     assert [str(error) for error in failed] == ["overloaded (1)", "overloaded (2)"]
     assert {outcome.text for outcome in outcomes if isinstance(outcome, Reply)} == {"answer 3 to ate"}
 
 
 # CHECKLIST 194
-@both_kinds
-def test_when_the_first_of_equal_requests_is_cancelled_another_one_takes_over(tmp_path: Path, on_disk: bool) -> None:
+def test_when_the_first_of_equal_requests_is_cancelled_another_one_takes_over(any_cache: ResponseCache) -> None:
     async def ask(cache: ResponseCache) -> None:
         replier = ScriptedReplier(gated=True)
         first, *others = [asyncio.create_task(caching(cache, replier).reply(make_request())) for _ in range(4)]
-        await a_few_turns()
+        await until(lambda: replier.calls == 1)
         first.cancel()
         await until(lambda: replier.calls == 2)
         replier.gate.set()
@@ -352,8 +348,7 @@ def test_when_the_first_of_equal_requests_is_cancelled_another_one_takes_over(tm
         assert first.cancelled()
         assert replier.calls == 2
 
-    with open_cache(tmp_path, on_disk=on_disk) as cache:
-        asyncio.run(ask(cache))
+    asyncio.run(ask(any_cache))
 
 
 # CHECKLIST 194
@@ -373,63 +368,44 @@ def test_a_waiting_request_that_is_cancelled_leaves_the_others_alone() -> None:
         asyncio.run(ask(cache))
 
 
-async def while_file_is_held(path: Path, then: Callable[[], Awaitable[None]]) -> None:
-    """Keep all others from committing, as a slow disk would, until `then` is done."""
-    holder = sqlite3.connect(path, isolation_level=None)
-    try:
-        holder.execute("BEGIN IMMEDIATE")
-        await then()
-        holder.execute("ROLLBACK")
-    finally:
-        holder.close()
-
-
 # CHECKLIST 223
-def test_no_answer_is_used_before_it_is_committed(tmp_path: Path) -> None:
-    path = tmp_path / "cache.sqlite"
-
+def test_no_answer_is_used_before_it_is_committed(place: CachePlace) -> None:
     async def ask(cache: ResponseCache) -> None:
         replier = ScriptedReplier()
         tasks: list[asyncio.Task[Reply]] = []
 
-        async def look() -> None:
+        with place.held():
             tasks.extend(asyncio.create_task(caching(cache, replier).reply(make_request())) for _ in range(3))
             await until(lambda: replier.answered == 1)
             tasks.append(asyncio.create_task(caching(cache, replier).reply(make_request())))
             await asyncio.sleep(0.05)
             assert not any(task.done() for task in tasks)
-
-        await while_file_is_held(path, look)
         await asyncio.gather(*tasks)
         assert replier.calls == 1
 
-    with ResponseCache(path) as cache:
+    with ResponseCache(place.location) as cache:
         asyncio.run(ask(cache))
 
 
 # CHECKLIST 194, 223
-def test_an_answer_that_arrived_is_kept_though_its_caller_was_cancelled(tmp_path: Path) -> None:
-    path = tmp_path / "cache.sqlite"
-
+def test_an_answer_that_arrived_is_kept_though_its_caller_was_cancelled(place: CachePlace) -> None:
     async def ask(cache: ResponseCache) -> None:
         replier = ScriptedReplier()
         tasks: list[asyncio.Task[Reply]] = []
 
-        async def cancel_first() -> None:
+        with place.held():
             tasks.extend(asyncio.create_task(caching(cache, replier).reply(make_request())) for _ in range(3))
             await until(lambda: replier.answered == 1)
             await a_few_turns()
             tasks[0].cancel()
             await a_few_turns()
             assert tasks[0].cancelled()
-
-        await while_file_is_held(path, cancel_first)
         assert [reply.text for reply in await asyncio.gather(*tasks[1:])] == ["answer 1 to ate"] * 2
         assert replier.calls == 1
 
-    with ResponseCache(path) as cache:
+    with ResponseCache(place.location) as cache:
         asyncio.run(ask(cache))
-    with ResponseCache(path) as cache:
+    with ResponseCache(place.location) as cache:
         assert asyncio.run(caching(cache).reply(make_request())).cached
 
 
@@ -440,20 +416,20 @@ def test_answers_that_arrive_together_are_committed_together(tmp_path: Path) -> 
 
     statements: list[str] = []
     with ResponseCache(tmp_path / "cache.sqlite") as cache:
-        assert cache._file is not None
+        assert isinstance(cache._file, AnswerFile)
         cache._file._writer.set_trace_callback(statements.append)
         asyncio.run(ask(cache))
     assert statements.count("COMMIT") == 1
     assert sum(statement.startswith("INSERT") for statement in statements) == 64
 
 
-def test_what_was_on_its_way_in_a_loop_that_ended_is_sent_again_in_the_next(tmp_path: Path) -> None:
+def test_what_was_on_its_way_in_a_loop_that_ended_is_sent_again_in_the_next(place: CachePlace) -> None:
     async def leave(cache: ResponseCache, replier: ScriptedReplier) -> None:
         left = asyncio.create_task(caching(cache, replier).reply(make_request()))
         await a_few_turns()
         assert not left.done()
 
-    with ResponseCache(tmp_path / "cache.sqlite") as cache:
+    with ResponseCache(place.location) as cache:
         asyncio.run(leave(cache, ScriptedReplier(gated=True)))
         assert asyncio.run(caching(cache).reply(make_request())).text == "answer 1 to ate"
 
@@ -480,12 +456,13 @@ any_text = st.text(st.characters())
 @settings(max_examples=40)
 @example(text="반쪽 \ud83d", prompt="\udc00 반쪽", cost=None)
 @given(text=any_text, prompt=any_text, cost=st.none() | st.floats(min_value=0, max_value=1e6))
-def test_every_text_and_cost_comes_back_as_it_was(tmp_path: Path, text: str, prompt: str, cost: float | None) -> None:
-    path = tmp_path / "cache.sqlite"
-    path.unlink(missing_ok=True)
+def test_every_text_and_cost_comes_back_as_it_was(
+    place: CachePlace, text: str, prompt: str, cost: float | None
+) -> None:
+    place.clear()
     sent = Reply(text, Usage(1, 2, cost), "m-1")
     for cached in (False, True):
-        with ResponseCache(path) as cache:
+        with ResponseCache(place.location) as cache:
             reply = asyncio.run(caching(cache, ScriptedReplier(answer=sent)).reply(make_request(user=prompt)))
         assert reply == replace(sent, cached=cached)
 
@@ -560,50 +537,48 @@ def test_damage_found_while_reading_is_a_clear_error_and_nothing_is_sent(tmp_pat
     assert replier.calls == 0
 
 
-def fill_disk(cache: ResponseCache) -> None:
-    assert cache._file is not None
-    cache._file._writer.execute("PRAGMA max_page_count = 1")
+def test_the_answers_of_a_failed_ask_are_asked_for_again_by_the_next_invocation(place: CachePlace) -> None:
+    async def ask(cache: ResponseCache, replier: ScriptedReplier) -> None:
+        wrapped = caching(cache, replier)
+        await asyncio.gather(*(wrapped.reply(make_request(seed=seed)) for seed in range(3)))
+        await wrapped.drop([make_request(seed=seed) for seed in (0, 2)])
+        assert (await wrapped.reply(make_request(seed=0))).cached
 
-
-def lose_patience(cache: ResponseCache) -> None:
-    assert cache._file is not None
-    cache._file._writer.execute("PRAGMA busy_timeout = 1")
+    first, second = ScriptedReplier(), ScriptedReplier()
+    for replier in (first, second):
+        with ResponseCache(place.location) as cache:
+            asyncio.run(ask(cache, replier))
+    assert (first.calls, second.calls) == (3, 2)
 
 
 # CHECKLIST 223
-def test_an_answer_that_cannot_be_committed_reaches_nobody(tmp_path: Path) -> None:
+def test_an_answer_that_cannot_be_committed_reaches_nobody(place: CachePlace) -> None:
     async def ask(cache: ResponseCache) -> list[Reply | BaseException]:
         replier = caching(cache, ScriptedReplier(answer=Reply("x" * 100_000)))
         return await asyncio.gather(*(replier.reply(make_request()) for _ in range(3)), return_exceptions=True)
 
-    path = tmp_path / "cache.sqlite"
-    with ResponseCache(path) as cache:
-        fill_disk(cache)
+    with ResponseCache(place.location) as cache:
+        advice = place.refuse_commits(cache)
         outcomes = asyncio.run(ask(cache))
     assert [type(outcome) for outcome in outcomes] == [ConfigError] * 3
-    assert "disk is full" in str(outcomes[0])
-    assert "check space" in str(outcomes[0])
-    with ResponseCache(path) as cache:
+    assert advice in str(outcomes[0])
+    assert "choose another cache.path" in str(outcomes[0])
+    with ResponseCache(place.location) as cache:
         assert not asyncio.run(caching(cache).reply(make_request())).cached
 
 
-def test_a_file_held_too_long_by_another_process_is_a_clear_error(tmp_path: Path) -> None:
-    path = tmp_path / "cache.sqlite"
-
+def test_answers_held_too_long_by_another_process_is_a_clear_error(place: CachePlace) -> None:
     async def ask(cache: ResponseCache) -> None:
-        async def fail() -> None:
-            with pytest.raises(ConfigError, match="held by another process"):
-                await caching(cache).reply(make_request())
-
-        await while_file_is_held(path, fail)
+        with place.held(), pytest.raises(ConfigError, match=r"(held|locked) by another process"):
+            await caching(cache).reply(make_request())
         await caching(cache).reply(make_request())
 
-    with ResponseCache(path) as cache:
-        lose_patience(cache)
+    with ResponseCache(place.location) as cache:
+        place.lose_patience(cache)
         asyncio.run(ask(cache))
 
 
-def test_closing_while_answers_are_awaited_hangs_nobody(tmp_path: Path) -> None:
+def test_closing_while_answers_are_awaited_hangs_nobody(place: CachePlace) -> None:
     async def ask(cache: ResponseCache) -> None:
         replier = ScriptedReplier(gated=True)
         tasks = [asyncio.create_task(caching(cache, replier).reply(make_request())) for _ in range(3)]
@@ -614,13 +589,13 @@ def test_closing_while_answers_are_awaited_hangs_nobody(tmp_path: Path) -> None:
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [RuntimeError] * 3
 
-    asyncio.run(ask(ResponseCache(tmp_path / "cache.sqlite")))
+    asyncio.run(ask(ResponseCache(place.location)))
 
 
 # CHECKLIST 223
 def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
     with ResponseCache(tmp_path / "cache.sqlite") as cache:
-        assert cache._file is not None
+        assert isinstance(cache._file, AnswerFile)
         settings_in_force = [
             cache._file._writer.execute(f"PRAGMA {name}").fetchone() for name in ("journal_mode", "synchronous")
         ]

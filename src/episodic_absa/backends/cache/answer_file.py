@@ -36,6 +36,8 @@ _REMOVE: Final = "DELETE FROM answers WHERE key = ?"
 class AnswerFile:
     """The SQLite file: one connection reads in the event loop, the other writes in a thread of its own."""
 
+    looks_up_at_once = True
+
     def __init__(self, path: Path) -> None:
         self._path = path
         try:

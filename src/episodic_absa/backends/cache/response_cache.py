@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from episodic_absa.backends.backend import Reply
-from episodic_absa.backends.cache.answer_file import AnswerFile
+from episodic_absa.backends.cache.kept_answers import KeptAnswers, open_answers
 from episodic_absa.errors import NO_USAGE
 
 _RECENT_ANSWERS: Final = 4096
@@ -31,10 +31,11 @@ class ResponseCache:
     The caller that opens it closes it.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        self._file = None if path is None else AnswerFile(path)
+    def __init__(self, location: Path | str | None) -> None:
+        self._file = None if location is None else open_answers(location)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache")
-        # With a file these are the recent answers, without one all of them.
+        self._lookups = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache-lookups")
+        # With a file or a database these are the recent answers, without one all of them.
         self._known: OrderedDict[str, Reply] = OrderedDict()
         # Answers of asks that failed: equal asks share them until this cache is closed, and no later run sees them.
         self._dropped: dict[str, Reply] = {}
@@ -59,8 +60,9 @@ class ResponseCache:
         return CacheStats(self._hits, self._misses, self._joined)
 
     def close(self) -> None:
-        """Finish the commit in progress and close the file; later requests raise RuntimeError."""
+        """Finish the commit in progress and close what keeps the answers; later requests raise RuntimeError."""
         self._closed = True
+        self._lookups.shutdown(wait=True)
         self._thread.shutdown(wait=True)
         if self._file is not None:
             self._file.close()
@@ -84,7 +86,7 @@ class ResponseCache:
                 return landed
         if self._closed:
             raise RuntimeError("the response cache was asked after it had been closed")
-        if (found := self._find(key)) is not None:
+        if (found := await self._find(key, traffic)) is not None:
             self._hits += 1
             # A run whose answers are all known would otherwise never let timers, signals and progress have a turn.
             await asyncio.sleep(0)
@@ -97,19 +99,39 @@ class ResponseCache:
         Until this cache is closed equal asks still get these answers: cells of one run share them.
         """
         for key in keys:
-            if (found := self._find(key)) is not None:
+            if (found := await self._find(key, None)) is not None:
                 self._dropped[key] = found
         if self._file is not None and keys:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._file.remove, keys)
 
-    def _find(self, key: str) -> Reply | None:
+    async def _find(self, key: str, traffic: "_Traffic | None") -> Reply | None:
         if (dropped := self._dropped.get(key)) is not None:
             return dropped
         found = self._known.get(key)
         if found is not None:
             self._known.move_to_end(key)
-        elif self._file is not None and (found := self._file.find(key)) is not None:
-            self._remember(key, found)
+        elif self._file is not None:
+            if self._file.looks_up_at_once:
+                found = self._file.find(key)
+            else:
+                found = await self._look_up(self._file, key, traffic)
+            if found is not None:
+                self._remember(key, found)
+        return found
+
+    async def _look_up(self, file: KeptAnswers, key: str, traffic: "_Traffic | None") -> Reply | None:
+        """Look up in a thread; equal requests that come meanwhile wait for the outcome."""
+        loop = asyncio.get_running_loop()
+        if traffic is None:
+            return await loop.run_in_executor(self._lookups, file.find, key)
+        flight = traffic.flights[key] = loop.create_future()
+        found: Reply | None = None
+        try:
+            found = await loop.run_in_executor(self._lookups, file.find, key)
+        finally:
+            # Those who wait look again when this request has had its turn: it is sent by then, or has come to nothing.
+            del traffic.flights[key]
+            flight.set_result(found)
         return found
 
     async def _send(self, key: str, send: Callable[[], Awaitable[Reply]], traffic: "_Traffic") -> Reply:
@@ -131,7 +153,7 @@ class ResponseCache:
         # Another process may have been first. What is in the file is what a resumed run will see, so it is used.
         return reply if kept is None or kept == as_kept else kept
 
-    async def _commit_arrived(self, file: AnswerFile, traffic: "_Traffic") -> None:
+    async def _commit_arrived(self, file: KeptAnswers, traffic: "_Traffic") -> None:
         """Commit in one transaction all that has arrived since the last one, until nothing is left."""
         while traffic.arrived:
             batch, traffic.arrived = traffic.arrived, {}
@@ -145,7 +167,7 @@ class ResponseCache:
                 else:
                     self._land(key, outcome.get(key, reply), traffic)
 
-    async def _commit(self, file: AnswerFile, batch: Mapping[str, Reply]) -> dict[str, Reply]:
+    async def _commit(self, file: KeptAnswers, batch: Mapping[str, Reply]) -> dict[str, Reply]:
         return await asyncio.get_running_loop().run_in_executor(self._thread, file.commit, batch)
 
     def _land(self, key: str, reply: Reply, traffic: "_Traffic") -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_v
 
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.agents.shown_values import slot_name_problem
+from episodic_absa.backends.cache.postgres_cache import cache_database
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.conditions import (
     DEFAULT_COMPARISONS,
@@ -19,11 +20,12 @@ from episodic_absa.conditions import (
 )
 from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.datasets.gold_columns import GoldColumns
-from episodic_absa.errors import ConfigError
+from episodic_absa.errors import ConfigError, DatabaseError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
 from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
+from episodic_absa.postgres.location import is_postgres
 from episodic_absa.runs.config.allowed_paths import disallowed_paths
 from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
@@ -197,8 +199,22 @@ class ExperimentSettings(FrozenModel):
 class CacheSettings(FrozenModel):
     """Where answers are kept, and which cells share them."""
 
-    path: Path = Path(".episodic_absa") / "cache.sqlite"
+    path: Path | str = Path(".episodic_absa") / "cache.sqlite"
+    """A file, or the address of a database (`postgresql://host/database`), which processes on other machines share."""
     share: Literal["all", "condition"] = "all"
+
+    @field_validator("path", mode="plain")
+    @classmethod
+    def _file_or_database(cls, location: object) -> Path | str:
+        if not isinstance(location, str | Path):
+            raise ValueError("give the path of a file or the address of a database")  # noqa: TRY004 - for pydantic
+        if not is_postgres(location):
+            return Path(location)
+        try:
+            cache_database(str(location))
+        except DatabaseError as error:
+            raise ValueError(str(error)) from error
+        return str(location)
 
 
 class ExperimentFile(FrozenModel):
@@ -250,6 +266,12 @@ class ExperimentConfig(BaseModel):
     def resolve(self, path: Path) -> Path:
         """Return where a configured path really lies."""
         return path if path.is_absolute() else self.root / path
+
+    @property
+    def cache_location(self) -> Path | str:
+        """The file of the response cache where it really lies, or the address of its database."""
+        location = self.file.cache.path
+        return self.resolve(location) if isinstance(location, Path) else location
 
     @property
     def out_dir(self) -> Path:

@@ -1,0 +1,97 @@
+"""Connections to a real server: what is checked, and what a refusal says."""
+
+import socket
+import struct
+import sys
+import threading
+
+import pytest
+from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
+
+from episodic_absa.errors import DatabaseError, MissingExtraError
+from episodic_absa.postgres.connection import connect, database_errors
+from episodic_absa.postgres.location import PostgresLocation
+
+
+def refusal(address: str) -> str:
+    """Return why no connection comes about."""
+    with pytest.raises(DatabaseError) as caught:
+        connect(PostgresLocation.parse(address)).close()
+    return str(caught.value)
+
+
+def test_every_refusal_says_what_to_do_and_shows_no_password(
+    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guarded = postgres_server.url(user=GUARDED_USER)
+    assert "asks for a password" in refusal(guarded)
+    monkeypatch.setenv("PGPASSWORD", "Wr0ng-password")
+    wrong = refusal(guarded)
+    assert "refuses the user or the password" in wrong
+    assert "PGPASSWORD" in wrong
+    assert "Wr0ng-password" not in wrong
+    assert "createdb" in refusal(postgres_server.url("missing"))
+    assert "PGUSER" in refusal(postgres_server.url(user="stranger"))
+    assert "cannot be reached" in refusal("postgresql://127.0.0.1:1/absa")
+    assert "cannot be reached" in refusal("postgresql://host.invalid/absa")
+    assert "cannot be reached" in refusal("postgresql:///absa?host=/nowhere")
+    assert "cannot be read" in refusal("postgresql://db.example/absa?colour=red")
+    latin = postgres_server.new_database(options="ENCODING 'LATIN1' TEMPLATE template0")
+    assert "--encoding=UTF8" in refusal(latin)
+
+
+def test_a_password_of_the_environment_opens_a_durable_connection(
+    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    postgres_server.execute(f"ALTER ROLE {GUARDED_USER} SET synchronous_commit = off")
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    location = PostgresLocation.parse(postgres_server.url(user=GUARDED_USER, store="hotels"))
+    with connect(location, lock_timeout_s=2) as connection:
+        assert connection.execute("SHOW synchronous_commit").fetchall() == [("on",)]
+        assert connection.execute("SHOW lock_timeout").fetchall() == [("2s",)]
+        assert connection.info.get_parameters()["application_name"] == "episodic-absa"
+
+
+def test_a_server_that_goes_away_is_named(postgres_server: PostgresServer) -> None:
+    location = PostgresLocation.parse(postgres_server.url())
+    connection = connect(location)
+    postgres_server.restart_after_crash()
+    for _ in range(2):
+        with pytest.raises(DatabaseError, match="not reachable any more"), database_errors(location):
+            connection.execute("SELECT 1")
+    connect(location).close()
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'episodic-absa\[postgres\]'"):
+        connect(PostgresLocation.parse("postgresql://db.example/absa"))
+
+
+def old_server(listener: socket.socket) -> None:
+    """Let one client in and say that this is version 12."""
+    client, _ = listener.accept()
+    with client:
+        while True:
+            length, code = struct.unpack("!II", client.recv(8, socket.MSG_WAITALL))
+            client.recv(length - 8, socket.MSG_WAITALL)
+            if code == 196_608:  # the version of the protocol; all else asks for encryption
+                break
+            client.sendall(b"N")
+        facts = {"server_version": "12.22", "server_encoding": "UTF8", "client_encoding": "UTF8"}
+        told = b"R" + struct.pack("!II", 8, 0)
+        for name, value in facts.items():
+            pair = f"{name}\0{value}\0".encode()
+            told += b"S" + struct.pack("!I", len(pair) + 4) + pair
+        client.sendall(told + b"Z" + struct.pack("!I", 5) + b"I")
+        client.recv(1024)
+
+
+def test_a_server_that_is_too_old_is_refused() -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install -e '.[postgres]'")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=old_server, args=[listener])
+        thread.start()
+        said = refusal(f"postgresql://127.0.0.1:{listener.getsockname()[1]}/absa")
+        thread.join()
+    assert "is PostgreSQL 12; version 13 or later is needed" in said
