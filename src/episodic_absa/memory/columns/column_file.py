@@ -6,6 +6,7 @@ The numbers have the byte order of the machine. A file is replaced, never change
 import mmap
 import os
 import secrets
+import stat
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -83,23 +84,25 @@ class ColumnFile:
     """
 
     def __init__(self, path: Path) -> None:
-        # A link could name a file of somebody else.
-        self._file = open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0)  # noqa: SIM115
+        # A link could name a file of somebody else, and a named pipe would keep the reader waiting.
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            self.status = os.fstat(self._file.fileno())
+            self.status = os.fstat(self._descriptor)
             self.head, self._places_json = self._read_head()
         except BaseException:
-            self._file.close()
+            os.close(self._descriptor)
             raise
 
     def _read_head(self) -> tuple[bytes, bytes]:
-        start = self._file.read(_START_BYTES) or b""
+        if not stat.S_ISREG(self.status.st_mode):
+            raise ColumnFileError("it is no regular file")
+        start = os.read(self._descriptor, _START_BYTES)
         if not start.startswith(_MAGIC) or len(start) < _START_BYTES:
             raise ColumnFileError("it does not begin as an index does")
         head_n, places_n = _LENGTHS.unpack(start[len(_MAGIC) :])
         if head_n + places_n > self.status.st_size:
             raise ColumnFileError("it is cut short")
-        return self._file.read(head_n) or b"", self._file.read(places_n) or b""
+        return os.read(self._descriptor, head_n), os.read(self._descriptor, places_n)
 
     def checked_columns(self) -> MappedColumns:
         """Return the columns, once the whole file was held against the hash at its end.
@@ -111,19 +114,19 @@ class ColumnFile:
         # Read in pieces, not through the map: mapped pages that were touched count as memory of the process.
         for chunk in self._chunks(size):
             hashed.update(chunk)
-        if hashed.digest() != os.pread(self._file.fileno(), _DIGEST_BYTES + 1, max(size, 0)):
+        if hashed.digest() != os.pread(self._descriptor, _DIGEST_BYTES + 1, max(size, 0)):
             raise ColumnFileError("its hash does not fit")
         try:
             places = _places.validate_json(self._places_json)
         except ValidationError as error:
             raise ColumnFileError("it does not say where its columns stand") from error
-        mapped = memoryview(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ))
+        mapped = memoryview(mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ))
         first = _aligned(_START_BYTES + len(self.head) + len(self._places_json))
         return MappedColumns(mapped[first:], places)
 
     def _chunks(self, size: int) -> Iterator[bytes]:
         position = 0
-        while position < size and (chunk := os.pread(self._file.fileno(), min(_CHUNK, size - position), position)):
+        while position < size and (chunk := os.pread(self._descriptor, min(_CHUNK, size - position), position)):
             yield chunk
             position += len(chunk)
 
@@ -133,7 +136,7 @@ class ColumnFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        os.close(self._descriptor)
 
 
 def write_columns(path: Path, head: bytes, columns: Columns) -> None:

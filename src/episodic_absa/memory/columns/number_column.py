@@ -2,10 +2,10 @@
 
 from array import array
 from collections.abc import Sequence
-from typing import Final, overload
+from typing import Final, Literal, overload
 
 NO_NUMBERS: Final = memoryview(b"")
-NumberCode = str
+NumberCode = Literal["B", "I", "Q"]
 """As in `array`: I for numbers below 2**32, Q for those below 2**64, B for bytes."""
 
 

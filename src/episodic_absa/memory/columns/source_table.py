@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
 from typing import Final, NamedTuple, Protocol
@@ -11,6 +12,8 @@ from episodic_absa.memory.columns.number_column import NO_NUMBERS
 _FIRST_SLOT_N: Final = 8
 
 
+# The episode and the tally of a sample stand side by side, and each asks about its uid more than once.
+@lru_cache(maxsize=64)
 def source_hash(source: str) -> int:
     """Return 64 bits that stand for a uid, the same in every process.
 
