@@ -19,7 +19,7 @@ def source_hash(source: str) -> int:
 
     Example:
         >>> source_hash("review-1")
-        2353411949417012083
+        3667581170250473073
     """
     # A uid that a caller asks about may hold half a surrogate pair; no stored one does.
     return int.from_bytes(blake2b(source.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
