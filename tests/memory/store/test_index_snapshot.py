@@ -29,11 +29,12 @@ from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, InputSignatureV1
 from episodic_absa.schemas.memory_v1_2 import EpisodeDraftV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.acknowledged_end import forget_end, read_end
 from episodic_absa.serialization.durable_file import DurableFile
-from episodic_absa.vocabulary import ChangeKind, Outcome, Verdict
+from episodic_absa.vocabulary import ChangeKind, Language, Outcome, Verdict
 
 BASE: dict[str, Any] = json.loads(Path(__file__).parents[1].joinpath("episode.json").read_text(encoding="utf-8"))
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 SOURCES = ("s1", "s2", "s3", "s4")
+LANGUAGES: tuple[Language, ...] = ("en", "ko")
 TERMS = ("room", "bed", "직원")
 STRUCTURES = (("none",), ("negation",), ("negation", "contrast"))
 RISKS = ("CONTRAST_SCOPE", "NEGATION_SCOPE", "none")
@@ -124,7 +125,7 @@ def answers(store: MemoryStore) -> Answers:
             for lexical in ((), ("CONTRAST_SCOPE",)):
                 found = Retriever(topk=3).retrieve(stored, query, lexical, sample_id=exclude)
                 given[f"retrieved {key} {lexical}"] = [entry.episode_id for entry in found]
-    for language in ("en", "ko"):
+    for language in LANGUAGES:
         given[f"drawn {language}"] = [index.familiarity.random_term("u", place, language) for place in range(9)]
         for term, exclude in product((*TERMS, "term 1", "term 17", "no term"), (None, "s2", "t5", "\ud800")):
             familiarity = index.familiarity.of(language, term, exclude_source=exclude)
@@ -238,6 +239,11 @@ def swapped_for_a_link(path: Path) -> None:
     snapshot_path(path).symlink_to(path.with_name("elsewhere"))
 
 
+def swapped_for_a_pipe(path: Path) -> None:
+    snapshot_path(path).unlink()
+    os.mkfifo(snapshot_path(path))
+
+
 def moved_end(path: Path) -> None:
     """State in the lock file that an earlier line was the last one."""
     lock, content = path.with_name("store.jsonl.lock"), path.read_bytes().splitlines(keepends=True)
@@ -258,7 +264,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no index at all": lambda path: snapshot_path(path).write_bytes(b"{}\n" * 50),
     "longer": lambda path: snapshot_path(path).write_bytes(snapshot_path(path).read_bytes() + b"\0"),
     "behind a link": swapped_for_a_link,
-    "a named pipe": lambda path: (snapshot_path(path).unlink(), os.mkfifo(snapshot_path(path))),
+    "a named pipe": swapped_for_a_pipe,
     "of the store before it was compacted": lambda path: compact_store(path, 5),
     "of the store before it was touched": lambda path: os.utime(path, ns=(5, 5)),
     "of the store before it was edited and sealed": sealed_anew,

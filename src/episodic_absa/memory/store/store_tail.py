@@ -12,7 +12,7 @@ from typing import Final, overload
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.columns.column_file import Column, Columns, MappedColumns
-from episodic_absa.memory.columns.number_column import NumberColumn
+from episodic_absa.memory.columns.number_column import NumberCode, NumberColumn
 from episodic_absa.memory.columns.source_table import TableColumns
 from episodic_absa.memory.columns.values_by_source import FiledValues
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
@@ -40,7 +40,7 @@ _READ_CHUNK: Final = 1 << 20
 _ENTRIES_KEPT: Final = 512
 # Python refuses to parse numbers of thousands of digits, and no store gives one above 18.
 _EPISODE_ID = re.compile(rb'"episode_id":\s*"epi_([0-9]{6,18})"')
-_TABLE_CODES: Final = ("Q", "Q", "I", "I")
+_TABLE_CODES: Final[tuple[NumberCode, ...]] = ("Q", "Q", "I", "I")
 
 
 class StoreTail:
