@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -23,23 +22,32 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from synthetic_episodes import drafts, signatures, stage1_for
+from synthetic_episodes import drafts, signatures, stage1_for, write_store
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import AdvisoryBuilder, InjectionController, LabelFirewall, MemoryStore, Retriever
 from episodic_absa.memory.advice.principles import load_catalogue
 from episodic_absa.memory.retrieval.episode_index import tokens_of
+from episodic_absa.memory.store.index_snapshot import SNAPSHOT_AFTER, snapshot_path
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2, TallyV1_2, store_chain
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import ChangeKind, Outcome
+from episodic_absa.vocabulary import ChangeKind
 
 LATEST = Path(__file__).with_name("latest.json")
 SEED = 7
-DISTINCT_DRAFTS = 20_000
 EPISODE = '"episode_id"'
+OPEN_CODE = """
+import sys, time
+from pathlib import Path
+from episodic_absa import MemoryStore
+start = time.perf_counter()
+with MemoryStore(sys.argv[1], keep_last_n=int(sys.argv[2]), snapshot_after=int(sys.argv[3])) as store:
+    store.load()
+    print(round(time.perf_counter() - start, 3))
+print(int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) // 1024)
+"""
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 class Case(NamedTuple):
@@ -135,33 +143,6 @@ def kind_of(entry: AnyEpisode) -> tuple[str, str, str]:
     return entry.correction.principle_id, entry.action_taken, entry.episode_type
 
 
-def make_store(path: Path, size: int) -> None:
-    """Write a store of `size` episodes, each with its tally and one in three with an adopted change.
-
-    After the distinct ones further ones repeat them with new ids and sources.
-    """
-    bodies = [draft.model_dump(mode="json") for draft in islice(drafts(SEED), min(size, DISTINCT_DRAFTS))]
-    rng = random.Random(SEED)
-    chain = store_chain()
-    with open(path, "wb") as file:
-        for number in range(1, size + 1):
-            body = bodies[number - 1] if number <= len(bodies) else rng.choice(bodies)
-            body["episode_id"] = f"epi_{number:06d}"
-            body["provenance"]["source_id"] = f"synthetic:{number:07d}"
-            body["provenance"]["sample_index"] = number
-            change = {"adopted": True, "kind": rng.choice(CHANGE_KINDS), "outcome": rng.choice(OUTCOMES)}
-            body |= {"schema_version": "1.2", "outcome": "open", "outcome_by": None}
-            body["changes"] = [] if number % 3 else [{**change, "outcome_by": None}]
-            tally = TallyV1_2(
-                language=body["input_signature"]["language"],
-                source_id=body["provenance"]["source_id"],
-                terms=tuple(sorted(body["stage_snapshot"]["final"]["polarities"])),
-            )
-            lines = chain.lines_of([canonical_json(body).encode(), canonical_json(tally).encode()])
-            file.writelines(lines)
-            chain.continue_behind(lines[-1])
-
-
 def make_cases(count: int) -> list[Case]:
     rng = random.Random(SEED + 1)
     cases = []
@@ -200,25 +181,23 @@ def quantile(ordered: list[float], share: float) -> float:
 
 def bench_read_and_open(folder: Path, size: int) -> dict[str, Any]:
     path = folder / f"store_{size}.jsonl"
-    make_store(path, size)
-    open_s, loads_s = [], []
+    write_store(path, size, SEED)
+    result: dict[str, Any] = {"episodes": size, "bytes_per_episode": round(path.stat().st_size / size)}
+    open_s: list[Opened] = []
+    loads_s: list[float] = []
     for _ in range(3 if size <= 100_000 else 1):
         start = time.perf_counter()
         with open(path, "rb") as lines:
             for line in lines:
                 json.loads(line)
         loads_s.append(time.perf_counter() - start)
-        with MemoryStore(path, keep_last_n=size) as store:
-            start = time.perf_counter()
-            store.load()
-            open_s.append(time.perf_counter() - start)
-    result: dict[str, Any] = {
-        "episodes": size,
-        "bytes_per_episode": round(path.stat().st_size / size),
+        open_s.append(opened_in_fresh_process(path, size, snapshot_after=0))
+    result |= {
         "json_loads_s": round(min(loads_s), 3),
-        "open_s": round(min(open_s), 3),
-        "open_over_json_loads": round(min(open_s) / min(loads_s), 2),
-    }
+        "open_s": min(open_s).seconds,
+        "open_over_json_loads": round(min(open_s).seconds / min(loads_s), 2),
+        "open_resident_mb": max(opened.resident_mb for opened in open_s),
+    } | bench_snapshot(path, size)
     with MemoryStore(path, keep_last_n=size) as store, MemoryStore(path, keep_last_n=size) as other:
         # Each way has a store of its own: neither finds episodes that the other has just read.
         read, read_counts = ours(store), ours_with_counts(other)
@@ -236,21 +215,63 @@ def bench_read_and_open(folder: Path, size: int) -> dict[str, Any]:
             plain_times = timed(slow, cases[:30])
             result["plain_read_median_us"] = round(statistics.median(plain_times) * 1e6, 1)
             result["read_times_faster"] = round(statistics.median(plain_times) / statistics.median(times))
-    result["resident_mb"] = resident_mb(path, size)
+    result["resident_mb"] = reading_resident_mb(path, size)
     path.unlink()
+    snapshot_path(path).unlink(missing_ok=True)
     return result
 
 
-def resident_mb(path: Path, size: int) -> int:
-    """Measure the peak resident memory of a fresh process that opens the store and answers queries."""
-    command = [sys.executable, __file__, "--child-rss", str(path), "--sizes", str(size)]
+def bench_snapshot(path: Path, size: int) -> dict[str, Any]:
+    """Write the snapshot of a store, and open the store through it in fresh processes.
+
+    The store is opened with the last 5,000 episodes live, as by default, and with all of them live.
+    """
+    start = time.perf_counter()
+    with MemoryStore(path) as store:
+        store.load()
+        read_s = time.perf_counter() - start
+    if not snapshot_path(path).exists():
+        return {"snapshot_mb": None}
+    few_live, all_live = ([opened_in_fresh_process(path, live_n) for _ in range(3)] for live_n in (5000, size))
+    return {
+        "open_and_write_snapshot_s": round(read_s, 3),
+        "snapshot_mb": round(snapshot_path(path).stat().st_size / 1e6, 1),
+        "open_by_snapshot_s": min(few_live).seconds,
+        "open_by_snapshot_all_live_s": min(all_live).seconds,
+        "open_by_snapshot_resident_mb": max(opened.resident_mb for opened in (*few_live, *all_live)),
+    }
+
+
+class Opened(NamedTuple):
+    """How a fresh process opened a store."""
+
+    seconds: float
+    resident_mb: int
+    """The peak of the whole process."""
+
+
+def opened_in_fresh_process(path: Path, live_n: int, snapshot_after: int = SNAPSHOT_AFTER) -> Opened:
+    command = [sys.executable, "-c", OPEN_CODE, str(path), str(live_n), str(snapshot_after)]
+    seconds, megabytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return Opened(float(seconds), int(megabytes))
+
+
+def reading_resident_mb(path: Path, live_n: int) -> int:
+    """Return the peak memory of a fresh process that opens the store and answers queries."""
+    command = [sys.executable, __file__, "--child-reads", str(path), str(live_n)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def child_rss(path: Path, size: int) -> None:
-    with MemoryStore(path, keep_last_n=size) as store:
-        timed(ours(store), make_cases(500))
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+def child_reads(path: Path, live_n: int) -> None:
+    with MemoryStore(path, keep_last_n=live_n) as store:
+        timed(ours_with_counts(store), make_cases(500))
+    print(peak_resident_mb())
+
+
+def peak_resident_mb() -> int:
+    """Return the peak of this process; `getrusage` would also count that of the process that started it."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
 
 
 def bench_append(folder: Path, count: int) -> dict[str, Any]:
@@ -323,10 +344,10 @@ def main() -> None:
     arguments.add_argument("--sizes", type=int, nargs="*", default=[5_000, 100_000, 1_000_000])
     arguments.add_argument("--append-dir", type=Path, action="append", default=[])
     arguments.add_argument("--appends", type=int, default=400)
-    arguments.add_argument("--child-rss", type=Path, help=argparse.SUPPRESS)
+    arguments.add_argument("--child-reads", nargs=2, help=argparse.SUPPRESS)
     chosen = arguments.parse_args()
-    if chosen.child_rss:
-        child_rss(chosen.child_rss, chosen.sizes[0])
+    if chosen.child_reads:
+        child_reads(Path(chosen.child_reads[0]), int(chosen.child_reads[1]))
         return
     results: dict[str, Any] = {"read_and_open": [], "append": []}
     with tempfile.TemporaryDirectory() as temporary:

@@ -16,7 +16,7 @@ NO_SEAL: Final = "it has no checksum, as every line of this file has"
 _KEY: Final = b',"sha256":"'
 _END: Final = b'"}'
 _DIGITS: Final = slice(-18, -2)
-_SEAL_LENGTH: Final = len(_KEY) + 16 + len(_END)
+SEAL_LENGTH: Final = len(_KEY) + 16 + len(_END)
 
 
 class SealedLine(NamedTuple):
@@ -61,8 +61,8 @@ def opened(line: bytes) -> OpenedLine:
     """Return a line without its seal and its line end. The checksum is not checked."""
     if line.endswith(b"\n"):
         line = line[:-1]
-    if line.startswith(_KEY, -_SEAL_LENGTH) and line.endswith(_END):
-        return OpenedLine(line[:-_SEAL_LENGTH] + b"}", line[_DIGITS])
+    if line.startswith(_KEY, -SEAL_LENGTH) and line.endswith(_END):
+        return OpenedLine(line[:-SEAL_LENGTH] + b"}", line[_DIGITS])
     return OpenedLine(line, NO_CHECKSUM)
 
 

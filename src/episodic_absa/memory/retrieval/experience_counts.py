@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from episodic_absa.memory.advice.chance import drawn_places
+from episodic_absa.memory.columns.values_by_source import HeldValues, ValuesBySource
 from episodic_absa.memory.retrieval.signature_key import SignatureKey
+from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyDraft, EpisodeDraftV1_2, VerdictV1_2
 from episodic_absa.vocabulary import ChangeKind, ExperienceLevel, Outcome, Structure, Verdict
@@ -31,7 +33,7 @@ class Experience(NamedTuple):
     open: int
 
 
-class _Case(NamedTuple):
+class ProposedCase(NamedTuple):
     """The proposed changes of one episode."""
 
     signature: SignatureKey
@@ -41,7 +43,14 @@ class _Case(NamedTuple):
     """The episode's terms before and after: a verdict about one of them concerns the episode."""
 
 
-class _Cell(NamedTuple):
+class AspectVerdict(NamedTuple):
+    """One verdict of a person on a sample."""
+
+    aspect: str | None
+    verdict: Verdict
+
+
+class CountedCell(NamedTuple):
     """A set of similar signatures; None stands for any value."""
 
     language: str
@@ -54,10 +63,21 @@ _Counts = dict[ChangeKind, list[int]]
 """Kind -> the numbers of confirmed, contradicted and open cases."""
 
 
+class ExperienceState(FrozenModel):
+    """What a snapshot keeps of the counts besides the lines of single samples."""
+
+    cells: tuple[tuple[CountedCell, dict[ChangeKind, tuple[int, int, int]]], ...]
+    signatures: tuple[SignatureKey, ...]
+
+
 class ExperienceCounts:
     """The counts of all episodes of a store, pruned ones included, with the verdicts of persons applied.
 
     Episodes of schema 1.1 have no changes and count nowhere.
+
+    Args:
+        cases: where the cases of single samples are found again; by default in memory.
+        verdicts: the same for verdicts.
 
     Example:
         >>> from episodic_absa import SignatureBuilder
@@ -66,29 +86,26 @@ class ExperienceCounts:
         True
     """
 
-    def __init__(self) -> None:
-        self._cells: dict[_Cell, _Counts] = {}
+    def __init__(
+        self,
+        cases: ValuesBySource[ProposedCase] | None = None,
+        verdicts: ValuesBySource[AspectVerdict] | None = None,
+    ) -> None:
+        self._cells: dict[CountedCell, _Counts] = {}
         self._signatures: set[SignatureKey] = set()
-        self._cases_of: dict[str, tuple[_Case, ...]] = {}
-        self._verdicts_of: dict[str, dict[str | None, Verdict]] = {}
-        # Equal cases share one object: a million episodes have few distinct ones.
-        self._distinct: dict[_Case, _Case] = {}
+        self._cases: ValuesBySource[ProposedCase] = HeldValues() if cases is None else cases
+        self._verdicts: ValuesBySource[AspectVerdict] = HeldValues() if verdicts is None else verdicts
         self._levels_memo: dict[SignatureKey, list[tuple[ExperienceLevel, list[_Counts]]]] = {}
 
     def add(self, episode: AnyDraft) -> None:
         """Count the proposed changes of an episode."""
-        if not isinstance(episode, EpisodeDraftV1_2):
+        case = case_of(episode)
+        if case is None:
             return
-        changes = tuple((change.kind, change.outcome, change.adopted) for change in episode.changes)
-        if not changes:
-            return
-        before, after = episode.stage_snapshot.stage1.aspects_norm, episode.stage_snapshot.final.aspects_norm
-        case = _Case(SignatureKey.of(episode.input_signature), changes, tuple(sorted({*before, *after})))
-        case = self._distinct.setdefault(case, case)
         source = episode.provenance.source_id
-        self._cases_of[source] = (*self._cases_of.get(source, ()), case)
+        self._cases.add(source, case)
         self._signatures.add(case.signature)
-        self._count(case, source, 1)
+        self._count(case, self.verdicts_on(source), 1)
 
     def add_verdict(self, verdict: VerdictV1_2) -> None:
         """Apply a verdict: the last one about a source and an aspect replaces earlier ones.
@@ -97,17 +114,15 @@ class ExperienceCounts:
         A right result also contradicts the changes that were refused. Of several that concern an episode, `wrong`
         beats `right`, and `right` beats `unsure`.
         """
-        source, verdicts = verdict.source_id, self._verdicts_of.setdefault(verdict.source_id, {})
-        cases = self._cases_of.get(source, ())
-        for case in cases:
-            self._count(case, source, -1)
-        verdicts[verdict.aspect] = verdict.verdict
-        for case in cases:
-            self._count(case, source, 1)
+        source, before = verdict.source_id, self.verdicts_on(verdict.source_id)
+        self._verdicts.add(source, AspectVerdict(verdict.aspect, verdict.verdict))
+        for case in self._cases.of(source):
+            self._count(case, before, -1)
+            self._count(case, {**before, verdict.aspect: verdict.verdict}, 1)
 
     def verdicts_on(self, source_id: str) -> Mapping[str | None, Verdict]:
         """Return the last verdict per aspect on the result of a sample; the key None is the whole result."""
-        return dict(self._verdicts_of.get(source_id, {}))
+        return dict(self._verdicts.of(source_id))
 
     def of(
         self, signature: InputSignatureV1_1, kind: ChangeKind, *, exclude_source: str | None = None
@@ -129,13 +144,23 @@ class ExperienceCounts:
         others = sorted(
             key
             for key in self._signatures
-            if key != own and key.language == own.language and kind in self._cells[_Cell(*key)]
+            if key != own and key.language == own.language and kind in self._cells[CountedCell(*key)]
         )
         place = next(drawn_places(f"{uid}\0{kind}", len(others)), None)
         return None if place is None else self._experience(others[place], kind, exclude_source)
 
+    def state(self) -> ExperienceState:
+        """Return the counts of the cells, as a snapshot keeps them."""
+        cells = ((cell, {kind: tuple(held) for kind, held in counts.items()}) for cell, counts in self._cells.items())
+        return ExperienceState.model_validate({"cells": tuple(cells), "signatures": tuple(self._signatures)})
+
+    def restore(self, state: ExperienceState) -> None:
+        """Take the counts of a snapshot; nothing was counted before."""
+        self._cells = {cell: {kind: list(held) for kind, held in counts.items()} for cell, counts in state.cells}
+        self._signatures = set(state.signatures)
+
     def _experience(self, key: SignatureKey, kind: ChangeKind, exclude_source: str | None) -> Experience | None:
-        own = list(self._own_cases(exclude_source, kind)) if exclude_source in self._cases_of else []
+        own = list(self._own_cases(exclude_source, kind)) if exclude_source is not None else []
         for level, cells in self._levels(key):
             confirmed = contradicted = still_open = 0
             for counts in cells:
@@ -156,33 +181,22 @@ class ExperienceCounts:
                 return Experience(kind, level, similar_n, confirmed, contradicted, still_open)
         return None
 
-    def _own_cases(self, source: str | None, kind: ChangeKind) -> Iterator[tuple[SignatureKey, Outcome]]:
-        for case in self._cases_of.get(source or "", ()):
-            for case_kind, outcome in self._decided(case, source or ""):
+    def _own_cases(self, source: str, kind: ChangeKind) -> Iterator[tuple[SignatureKey, Outcome]]:
+        cases = self._cases.of(source)
+        verdicts = self.verdicts_on(source) if cases else {}
+        for case in cases:
+            for case_kind, outcome in _decided(case, verdicts):
                 if case_kind == kind:
                     yield case.signature, outcome
 
-    def _decided(self, case: _Case, source: str) -> Iterator[tuple[ChangeKind, Outcome]]:
-        """Yield the changes of a case with the outcomes that count: a person's verdict beats all others."""
-        verdicts = self._verdicts_of.get(source, {})
-        given = {verdict for aspect, verdict in verdicts.items() if aspect is None or aspect in case.terms}
-        by_person = outcome_of_verdicts(given) if given else None
-        for kind, outcome, adopted in case.changes:
-            if by_person is None:
-                yield kind, outcome
-            elif adopted:
-                yield kind, by_person
-            else:
-                # What was refused would have spoiled a right result; of a wrong one nothing follows.
-                yield kind, "contradicted" if by_person == "confirmed" else outcome
-
-    def _count(self, case: _Case, source: str, step: int) -> None:
+    def _count(self, case: ProposedCase, verdicts: Mapping[str | None, Verdict], step: int) -> None:
+        decided = tuple(_decided(case, verdicts))
         for cell in _cells_of(case.signature):
             counts = self._cells.get(cell)
             if counts is None:
                 counts = self._cells[cell] = {}
                 self._levels_memo.clear()
-            for kind, outcome in self._decided(case, source):
+            for kind, outcome in decided:
                 counts.setdefault(kind, [0, 0, 0])[_PLACE[outcome]] += step
 
     def _levels(self, key: SignatureKey) -> list[tuple[ExperienceLevel, list[_Counts]]]:
@@ -193,7 +207,7 @@ class ExperienceCounts:
             sharing = [
                 cell for cell in self._cells if cell.num_aspects is None and _is_within(cell, key, "any_structure")
             ]
-            wanted: list[tuple[ExperienceLevel, list[_Cell]]] = [
+            wanted: list[tuple[ExperienceLevel, list[CountedCell]]] = [
                 ("exact", [exact]),
                 ("no_length", [no_length]),
                 ("no_aspects", [no_aspects]),
@@ -204,6 +218,15 @@ class ExperienceCounts:
                 self._levels_memo.clear()
             self._levels_memo[key] = levels
         return levels
+
+
+def case_of(episode: AnyDraft) -> ProposedCase | None:
+    """Return the proposed changes of an episode; None if it has none."""
+    if not isinstance(episode, EpisodeDraftV1_2) or not episode.changes:
+        return None
+    changes = tuple((change.kind, change.outcome, change.adopted) for change in episode.changes)
+    before, after = episode.stage_snapshot.stage1.aspects_norm, episode.stage_snapshot.final.aspects_norm
+    return ProposedCase(SignatureKey.of(episode.input_signature), changes, tuple(sorted({*before, *after})))
 
 
 def outcome_of_verdicts(verdicts: Iterable[Verdict]) -> Outcome:
@@ -219,16 +242,30 @@ def outcome_of_verdicts(verdicts: Iterable[Verdict]) -> Outcome:
     return "confirmed" if "right" in given else "open"
 
 
-def _cells_of(key: SignatureKey) -> tuple[_Cell, _Cell, _Cell]:
+def _decided(case: ProposedCase, verdicts: Mapping[str | None, Verdict]) -> Iterator[tuple[ChangeKind, Outcome]]:
+    """Yield the changes of a case with the outcomes that count: a person's verdict beats all others."""
+    given = {verdict for aspect, verdict in verdicts.items() if aspect is None or aspect in case.terms}
+    by_person = outcome_of_verdicts(given) if given else None
+    for kind, outcome, adopted in case.changes:
+        if by_person is None:
+            yield kind, outcome
+        elif adopted:
+            yield kind, by_person
+        else:
+            # What was refused would have spoiled a right result; of a wrong one nothing follows.
+            yield kind, "contradicted" if by_person == "confirmed" else outcome
+
+
+def _cells_of(key: SignatureKey) -> tuple[CountedCell, CountedCell, CountedCell]:
     """Return the cells that a case counts in: exact, without length, without length and aspect count."""
     return (
-        _Cell(*key),
-        _Cell(key.language, key.structures, None, key.num_aspects),
-        _Cell(key.language, key.structures, None, None),
+        CountedCell(*key),
+        CountedCell(key.language, key.structures, None, key.num_aspects),
+        CountedCell(key.language, key.structures, None, None),
     )
 
 
-def _is_within(case: SignatureKey | _Cell, query: SignatureKey, level: ExperienceLevel) -> bool:
+def _is_within(case: SignatureKey | CountedCell, query: SignatureKey, level: ExperienceLevel) -> bool:
     if case.language != query.language:
         return False
     if level == "any_structure":

@@ -1,12 +1,18 @@
 """Counts in how many analysed reviews a term was a final target. The counts are kept, so a question costs no scan."""
 
 from collections import Counter
-from collections.abc import KeysView
-from typing import NamedTuple
+from collections.abc import Iterator, KeysView, Mapping
+from typing import Final, NamedTuple
 
 from episodic_absa.memory.advice.chance import drawn_places
+from episodic_absa.memory.columns.column_file import Column, Columns, MappedColumns
+from episodic_absa.memory.columns.term_counts import TermColumns, TermCounts
+from episodic_absa.memory.columns.values_by_source import HeldValues, ValuesBySource
+from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.vocabulary import Language
+
+_NO_TERMS: Final = TermCounts()
 
 
 class Familiarity(NamedTuple):
@@ -18,10 +24,33 @@ class Familiarity(NamedTuple):
     """All earlier reviews of the language."""
 
 
+class CountedTally(NamedTuple):
+    """What counts of a tally."""
+
+    language: str
+    terms: tuple[str, ...]
+    """Each once."""
+
+    @classmethod
+    def of(cls, tally: TallyV1_2) -> "CountedTally":
+        """Return what counts of a tally."""
+        return cls(tally.language, tuple(dict.fromkeys(tally.terms)))
+
+
+class FamiliarityState(FrozenModel):
+    """What a snapshot keeps of the counts besides terms and the lines of single samples."""
+
+    review_n: dict[str, int]
+    term_languages: tuple[str, ...]
+
+
 class FamiliarityCounts:
     """The counts of all tallies of a store. Each source counts once, with its first tally.
 
     A term that is too long to be stored is in no tally: ask only for terms that `stored_term` leaves as they are.
+
+    Args:
+        tallies: where the first tally of a sample is found again; by default in memory.
 
     Example:
         >>> from episodic_absa.schemas.memory_v1_2 import TallyV1_2
@@ -32,28 +61,23 @@ class FamiliarityCounts:
         (Familiarity(seen_in=2, of=2), Familiarity(seen_in=1, of=1))
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tallies: ValuesBySource[CountedTally] | None = None) -> None:
+        self._tallies: ValuesBySource[CountedTally] = HeldValues() if tallies is None else tallies
         self._review_n = Counter[str]()
-        self._seen_in: dict[str, dict[str, int]] = {}
-        """Language -> term -> reviews, in the order in which terms first occurred."""
-        self._terms: dict[str, list[str]] = {}
-        self._tally_of: dict[str, tuple[str, tuple[str, ...]]] = {}
-        # Equal tallies share one object.
-        self._distinct: dict[tuple[str, tuple[str, ...]], tuple[str, tuple[str, ...]]] = {}
+        self._terms: dict[str, TermCounts] = {}
 
     def add(self, tally: TallyV1_2) -> None:
         """Count the targets of a sample, unless its source is counted already."""
-        if tally.source_id in self._tally_of:
+        if self._tallies.of(tally.source_id):
             return
-        counted: tuple[str, tuple[str, ...]] = (tally.language, tuple(dict.fromkeys(tally.terms)))
-        counted = self._tally_of[tally.source_id] = self._distinct.setdefault(counted, counted)
-        language, terms = counted
-        self._review_n[language] += 1
-        seen_in = self._seen_in.setdefault(language, {})
-        for term in terms:
-            if term not in seen_in:
-                self._terms.setdefault(language, []).append(term)
-            seen_in[term] = seen_in.get(term, 0) + 1
+        counted = CountedTally.of(tally)
+        self._tallies.add(tally.source_id, counted)
+        self._review_n[counted.language] += 1
+        terms = self._terms.get(counted.language)
+        if terms is None:
+            terms = self._terms[counted.language] = TermCounts()
+        for term in counted.terms:
+            terms.add(term)
 
     def of(self, language: Language, term: str, *, exclude_source: str | None = None) -> Familiarity:
         """Return how familiar a target is.
@@ -63,19 +87,55 @@ class FamiliarityCounts:
             term: the normalised term of the target, as `stored_term` gives it.
             exclude_source: the uid of the current sample, whose own tally does not count.
         """
-        seen_in, review_n = self._seen_in.get(language, {}).get(term, 0), self._review_n[language]
-        own = self._tally_of.get(exclude_source) if exclude_source is not None else None
-        if own is not None and own[0] == language:
-            return Familiarity(seen_in - (term in own[1]), review_n - 1)
+        seen_in, review_n = self._terms.get(language, _NO_TERMS).of(term), self._review_n[language]
+        own = self._tallies.of(exclude_source) if exclude_source is not None else ()
+        if own and own[0].language == language:
+            return Familiarity(seen_in - (term in own[0].terms), review_n - 1)
         return Familiarity(seen_in, review_n)
 
     def random_term(self, uid: str, position: int, language: Language) -> str | None:
         """Return a stored term of a language, drawn by uid and position; None if none is stored."""
-        terms = self._terms.get(language, [])
+        terms = self._terms.get(language, _NO_TERMS)
         place = next(drawn_places(f"{uid}\0{position}", len(terms)), None)
-        return None if place is None else terms[place]
+        return None if place is None else terms.term(place)
 
     @property
     def sources(self) -> KeysView[str]:
         """The sources that are counted."""
-        return self._tally_of.keys()
+        return _TallyOfSource(self._tallies).keys()
+
+    def state(self, columns: Columns) -> FamiliarityState:
+        """Return what a snapshot keeps, and put the terms into its columns."""
+        for language, terms in self._terms.items():
+            text, starts, counts, order = terms.columns()
+            columns[f"terms.{language}.text"] = Column("B", (text,))
+            columns[f"terms.{language}.starts"] = Column("Q", (starts,))
+            columns[f"terms.{language}.counts"] = Column("Q", (counts,))
+            columns[f"terms.{language}.order"] = Column("I", (order,))
+        return FamiliarityState(review_n=dict(self._review_n), term_languages=tuple(self._terms))
+
+    def restore(self, state: FamiliarityState, columns: MappedColumns) -> None:
+        """Take the counts of a snapshot; nothing was counted before."""
+        self._review_n = Counter(state.review_n)
+        for language in state.term_languages:
+            names = (f"terms.{language}.{name}" for name in TermColumns._fields)
+            self._terms[language] = TermCounts(TermColumns(*map(columns.numbers, names)))
+
+
+class _TallyOfSource(Mapping[str, CountedTally]):
+    """The tallies that count, by source."""
+
+    def __init__(self, tallies: ValuesBySource[CountedTally]) -> None:
+        self._tallies = tallies
+
+    def __getitem__(self, source: str) -> CountedTally:
+        tallies = self._tallies.of(source)
+        if not tallies:
+            raise KeyError(source)
+        return tallies[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tallies)
+
+    def __len__(self) -> int:
+        return len(self._tallies)

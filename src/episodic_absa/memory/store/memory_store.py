@@ -21,6 +21,7 @@ from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_cata
 from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_terms, refuse_open_vocabulary
 from episodic_absa.memory.store.episode_line import body_of
 from episodic_absa.memory.store.forked_child import call_in_forked_child
+from episodic_absa.memory.store.index_snapshot import SNAPSHOT_AFTER
 from episodic_absa.memory.store.store_file import refuse_other_file, refuse_special_file
 from episodic_absa.memory.store.store_line import body_of_count
 from episodic_absa.memory.store.store_lock import StoreLock
@@ -58,6 +59,7 @@ class MemoryStore:
         catalogue: the principles that episodes may name; by default the shipped ones.
         lock_timeout_s: how long an append waits for another writer.
         open_file: opens the file for appending; tests put a failing disk here.
+        snapshot_after: how many lines the store has beyond its snapshot before one is written; 0 uses none.
 
     Raises:
         InputError: `path` is no path.
@@ -80,6 +82,7 @@ class MemoryStore:
         catalogue: PrincipleCatalogue | None = None,
         lock_timeout_s: float = DEFAULT_LOCK_TIMEOUT_S,
         open_file: Callable[[Path], DurableFile] = DurableFile,
+        snapshot_after: int = SNAPSHOT_AFTER,
     ) -> None:
         if keep_last_n < 1:
             raise ConfigError(f"keep_last_n must be at least 1, got {keep_last_n}", key="episodic_memory.keep_last_n")
@@ -104,7 +107,8 @@ class MemoryStore:
         self._writer: DurableFile | None = None
         self._fsync_failed = False
         self._keep_last_n = keep_last_n
-        self._tail = StoreTail(self.path, keep_last_n)
+        self._snapshot_after = snapshot_after
+        self._tail = StoreTail(self.path, keep_last_n, snapshot_after)
         call_in_forked_child(self, MemoryStore._reopen_in_child)
 
     def load(self) -> StoredEpisodes:
@@ -240,7 +244,9 @@ class MemoryStore:
         self._lock.release()
 
     def close(self) -> None:
-        """Close the files. A later call opens them again."""
+        """Close the files. A later call opens them again. A large store that grew much gets a new snapshot."""
+        with self._threads:
+            self._tail.save_snapshot_if_due()
         self._drop_writer()
         self._tail.close()
         self._lock.close()
@@ -250,7 +256,7 @@ class MemoryStore:
         self._threads = threading.RLock()
         self._drop_writer()
         # Another thread of the parent may have been in the middle of reading.
-        self._tail = StoreTail(self.path, self._keep_last_n)
+        self._tail = StoreTail(self.path, self._keep_last_n, self._snapshot_after)
 
     def __enter__(self) -> Self:
         return self

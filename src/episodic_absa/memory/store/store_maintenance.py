@@ -11,6 +11,7 @@ from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_cata
 from episodic_absa.memory.episodes.leak_guard import refuse_open_terms, refuse_open_vocabulary
 from episodic_absa.memory.store.bad_line import bad_line_error, lost_lines_error, rejected_path
 from episodic_absa.memory.store.episode_line import body_of
+from episodic_absa.memory.store.index_snapshot import remove_snapshot
 from episodic_absa.memory.store.memory_store import DEFAULT_LOCK_TIMEOUT_S, torn_path
 from episodic_absa.memory.store.store_content import Finding, StoreContent, episode_number, line_body, read_store
 from episodic_absa.memory.store.store_file import refuse_other_file
@@ -265,6 +266,7 @@ def _replace(path: Path, bodies: Sequence[bytes], lock: StoreLock, *, last_id: i
         writer.append(content, at=0)
         # A kill behind this line must not leave the old end beside the new file.
         forget_end(path)
+        remove_snapshot(path)
         draft.replace(path)
     finally:
         writer.close()

@@ -2,21 +2,29 @@
 
 import os
 import re
-import weakref
-from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, overload
 
 from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.columns.column_file import Column, Columns, MappedColumns
+from episodic_absa.memory.columns.number_column import NumberCode, NumberColumn
+from episodic_absa.memory.columns.source_table import TableColumns
+from episodic_absa.memory.columns.values_by_source import FiledValues
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
-from episodic_absa.memory.store.bad_line import bad_line_error, lines_before, lost_lines_error, rejected_path
+from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts
+from episodic_absa.memory.retrieval.familiarity_counts import FamiliarityCounts
+from episodic_absa.memory.store.bad_line import bad_line_error, lost_lines_error, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, parse_episode
-from episodic_absa.memory.store.store_file import refuse_other_file
+from episodic_absa.memory.store.index_snapshot import SNAPSHOT_AFTER, StoreState, load_snapshot, save_snapshot
+from episodic_absa.memory.store.line_search import bad_line_at
+from episodic_absa.memory.store.reading.line_values import case_at, tally_at, verdict_at
+from episodic_absa.memory.store.reading.store_reader import StoreReader
 from episodic_absa.memory.store.store_line import next_body, parse_line
 from episodic_absa.schemas.memory_v1_2 import (
     AnyEpisode,
@@ -32,35 +40,56 @@ _READ_CHUNK: Final = 1 << 20
 _ENTRIES_KEPT: Final = 512
 # Python refuses to parse numbers of thousands of digits, and no store gives one above 18.
 _EPISODE_ID = re.compile(rb'"episode_id":\s*"epi_([0-9]{6,18})"')
+_TABLE_CODES: Final[tuple[NumberCode, ...]] = ("Q", "Q", "I", "I")
 
 
 class StoreTail:
-    """Reads a store file once and then only what was appended. Memory holds offsets and an index, not the episodes."""
+    """Reads a store file once and then only what was appended. Memory holds offsets and an index, not the episodes.
 
-    def __init__(self, path: Path, keep_last_n: int) -> None:
+    Args:
+        path: the file.
+        keep_last_n: how many of the newest episodes are live.
+        snapshot_after: how many lines a store has beyond its snapshot before one is written.
+    """
+
+    def __init__(self, path: Path, keep_last_n: int, snapshot_after: int = SNAPSHOT_AFTER) -> None:
         self._path = path
         self._name = str(path)
         self._keep_last_n = keep_last_n
-        self._descriptor: int | None = None
+        self._snapshot_after = snapshot_after
+        self._reader = StoreReader(path)
         self._forget()
 
     def _forget(self) -> None:
         self.close()
-        self.index = EpisodeIndex(self._keep_last_n)
-        self.end = 0
-        """The offset at which the last whole line ends."""
+        self._reader = StoreReader(self._path)
         self.has_more = False
         """Whether bytes followed the last whole line when the file was last read."""
-        self._identity = (0, 0)
         self._last_id = 0
         self._highest_rejected_id = 0
         self._line_n = 0
-        self._offsets = array("Q")
-        self._lengths = array("I")
-        self._ids = array("Q")
+        self._snapshot_line_n = 0
         self._last_line = b""
         self._chain = store_chain()
         self._kept: OrderedDict[int, AnyEpisode] = OrderedDict()
+        self._begin_columns(MappedColumns.none())
+
+    def _begin_columns(self, columns: MappedColumns) -> None:
+        """Begin an index whose episodes and lines so far stand in the columns of a snapshot."""
+        reader = self._reader
+        self._offsets = NumberColumn("Q", columns.numbers("episodes.offsets"))
+        self._lengths = NumberColumn("I", columns.numbers("episodes.lengths"))
+        self._ids = NumberColumn("Q", columns.numbers("episodes.ids"))
+        self._cases = FiledValues(partial(case_at, reader), reader.next_offset, _table("cases", columns))
+        self._verdicts = FiledValues(partial(verdict_at, reader), reader.next_offset, _table("verdicts", columns))
+        self._tallies = FiledValues(partial(tally_at, reader), reader.next_offset, _table("tallies", columns))
+        experience, familiarity = ExperienceCounts(self._cases, self._verdicts), FamiliarityCounts(self._tallies)
+        self.index = EpisodeIndex(self._keep_last_n, experience, familiarity)
+
+    @property
+    def end(self) -> int:
+        """The offset at which the last whole line ends."""
+        return self._reader.end
 
     @property
     def next_id(self) -> int:
@@ -70,7 +99,7 @@ class StoreTail:
     @property
     def is_open(self) -> bool:
         """Whether the file was found to be a store, and is read from."""
-        return self._descriptor is not None
+        return self._reader.is_open
 
     @property
     def acknowledged_end(self) -> AcknowledgedEnd:
@@ -79,21 +108,12 @@ class StoreTail:
 
     def close(self) -> None:
         """Close the file."""
-        if self._descriptor is not None:
-            self._close_file()
-            self._descriptor = None
+        self._reader.close()
 
     def ensure_open(self) -> None:
         """Open the file if it is not open; it may just have been created."""
-        if self._descriptor is None:
-            refuse_other_file(self._path)
-            try:
-                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-            except OSError as error:
-                raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
-            self._close_file = weakref.finalize(self, os.close, self._descriptor)
-            status = os.fstat(self._descriptor)
-            self._identity = (status.st_dev, status.st_ino)
+        if not self._reader.is_open:
+            self._reader.ensure_open()
             self._highest_rejected_id = highest_rejected_id(self._path)
 
     def follow(self) -> bool:
@@ -101,13 +121,13 @@ class StoreTail:
         try:
             status = os.stat(self._name)  # noqa: PTH116 - called for every sample; Path.stat is slower
         except FileNotFoundError:
-            replaced = self._descriptor is not None
+            replaced = self._reader.is_open
             if self.end or replaced:
                 self._forget()
             return replaced
         except OSError as error:
             raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
-        replaced = self._descriptor is not None and self._is_other_file(status)
+        replaced = self._reader.is_other_file(status)
         if replaced:
             self._forget()
         if self.end:
@@ -119,14 +139,15 @@ class StoreTail:
     def _read_on(self, size: int) -> None:
         """Read what was appended to a file whose lines so far are known."""
         self.has_more = size > self.end
-        if not self.has_more:
+        if not self.has_more and self._reader.is_open:
             return
         if not self._still_ends_as_known():
             self._forget()
             self._read_from_the_start()
             return
+        self.ensure_open()
         self._take_in()
-        self.has_more = self._size() > self.end
+        self.has_more = self._reader.status().st_size > self.end
 
     def _read_from_the_start(self) -> None:
         """Read the whole file, and hold it against what its writers acknowledged.
@@ -137,22 +158,64 @@ class StoreTail:
         while True:
             acknowledged = read_end(self._path)
             self.ensure_open()
+            self._begin_behind_snapshot(acknowledged)
             checksum = self._take_in(acknowledged.line_n if acknowledged else 0)
-            self.has_more = self._size() > self.end
+            self.has_more = self._reader.status().st_size > self.end
             problem = acknowledged.missing_in(self._line_n, checksum) if acknowledged else ""
             if not problem:
+                self.save_snapshot_if_due()
                 return
             is_damage = read_end(self._path) == acknowledged and not self._is_replaced()
             self._forget()
             if is_damage:
                 raise lost_lines_error(self._path, problem)
 
+    def _begin_behind_snapshot(self, acknowledged: AcknowledgedEnd | None) -> None:
+        """Take what the snapshot of the file states, if it fits; otherwise reading begins at the first line."""
+        snapshot = load_snapshot(self._reader, acknowledged) if self._snapshot_after else None
+        if snapshot is None:
+            return
+        state, columns, self._last_line = snapshot
+        self._reader.end = state.end
+        self._last_id = state.last_id
+        self._line_n = self._snapshot_line_n = state.line_n
+        self._chain.continue_behind(self._last_line)
+        self._begin_columns(columns)
+        self.index.restore(state.index, columns)
+
+    def save_snapshot_if_due(self) -> None:
+        """Write a snapshot if many lines came behind the last one. A store without checksums gets none."""
+        new_n = self._line_n - self._snapshot_line_n
+        if not self._snapshot_after or not self._chain.is_sealed or new_n < self._snapshot_after:
+            return
+        columns: Columns = {
+            "episodes.offsets": Column("Q", self._offsets.parts),
+            "episodes.lengths": Column("I", self._lengths.parts),
+            "episodes.ids": Column("Q", self._ids.parts),
+        }
+        for name, values in (("cases", self._cases), ("verdicts", self._verdicts), ("tallies", self._tallies)):
+            for part, code, numbers in zip(TableColumns._fields, _TABLE_CODES, values.columns(), strict=True):
+                columns[f"{name}.{part}"] = Column(code, (numbers,))
+        state = StoreState(
+            end=self.end,
+            line_n=self._line_n,
+            last_id=self._last_id,
+            checksum=self._chain.checksum.decode(),
+            last_line_n=len(self._last_line),
+            last_line_sha256=sha256(self._last_line).hexdigest(),
+            index=self.index.state(columns),
+        )
+        save_snapshot(self._reader, state, columns)
+        # Also if it could not be written: a disk that is full would be tried again and again.
+        self._snapshot_line_n = self._line_n
+
     def at(self, ordinal: int) -> AnyEpisode:
         """Return the episode with that ordinal; the last ones read are kept in memory."""
         entry = self._kept.get(ordinal)
         if entry is None:
-            line = self._line_at(ordinal)
-            entry = parse_episode(line, partial(self._bad_line_at, self._offsets[ordinal]))
+            offset = self._offsets[ordinal]
+            body = self._reader.body_at(offset, self._lengths[ordinal])
+            entry = parse_episode(body, partial(bad_line_at, self._path, offset))
             self._kept[ordinal] = entry
             if len(self._kept) > _ENTRIES_KEPT:
                 self._kept.popitem(last=False)
@@ -194,7 +257,7 @@ class StoreTail:
         self._pass_over(length)
 
     def _pass_over(self, length: int) -> None:
-        self.end += length
+        self._reader.end += length
         self._line_n += 1
 
     def _register_episode(self, entry: AnyEpisode, length: int) -> None:
@@ -211,31 +274,26 @@ class StoreTail:
 
     def torn_bytes(self) -> bytes:
         """Return the bytes after the last whole line."""
-        if self._descriptor is None or not self.has_more:
+        if not self._reader.is_open or not self.has_more:
             return b""
-        return os.pread(self._descriptor, os.fstat(self._descriptor).st_size - self.end, self.end)
-
-    def _is_other_file(self, status: os.stat_result) -> bool:
-        return self._identity != (status.st_dev, status.st_ino) or status.st_size < self.end
+        return self._reader.read(self._reader.status().st_size - self.end, self.end)
 
     def _still_ends_as_known(self) -> bool:
         """Return whether the last known line is still in its place; otherwise the file was cut and grew again."""
         known = self._last_line
-        return self._read(len(known), self.end - len(known)) == known
+        return self._reader.read(len(known), self.end - len(known)) == known
 
     def _is_replaced(self) -> bool:
         try:
-            return self._is_other_file(self._path.stat())
+            return self._reader.is_other_file(self._path.stat())
         except FileNotFoundError:
             return True
 
-    def _size(self) -> int:
-        return os.fstat(self._descriptor or 0).st_size
-
     def _take_in(self, wanted_n: int = 0) -> bytes:
         """Register the lines behind `end`. Return the checksum that the file has after `wanted_n` lines."""
-        position, rest, line, wanted = self.end, b"", b"", NO_CHECKSUM
-        while chunk := self._read(_READ_CHUNK, position):
+        position, rest, line = self.end, b"", b""
+        wanted = self._chain.checksum if self._line_n == wanted_n else NO_CHECKSUM
+        while chunk := self._reader.read(_READ_CHUNK, position):
             position += len(chunk)
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop()
@@ -256,22 +314,8 @@ class StoreTail:
         else:
             self._register(parse_line(body, self._bad_next_line), len(line) + 1)
 
-    def _read(self, size: int, offset: int) -> bytes:
-        assert self._descriptor is not None  # noqa: S101 - called only while the file is open
-        try:
-            return os.pread(self._descriptor, size, offset)
-        except OSError as error:
-            raise MemoryStoreError(f"cannot read {self._path}: {error.strerror}", path=self._path) from error
-
-    def _line_at(self, ordinal: int) -> bytes:
-        assert self._descriptor is not None  # noqa: S101 - an ordinal exists only after a read
-        return os.pread(self._descriptor, self._lengths[ordinal], self._offsets[ordinal])
-
     def _bad_next_line(self, reason: str) -> MemoryStoreError:
         return bad_line_error(self._path, self._line_n + 1, reason)
-
-    def _bad_line_at(self, offset: int, reason: str) -> MemoryStoreError:
-        return bad_line_error(self._path, lines_before(self._path, offset) + 1, reason)
 
 
 class StoredEpisodes(IndexedEpisodes, Sequence[AnyEpisode]):
@@ -302,6 +346,10 @@ class StoredEpisodes(IndexedEpisodes, Sequence[AnyEpisode]):
         if isinstance(position, slice):
             return [self.at(ordinal) for ordinal in live[position]]
         return self.at(live[position])
+
+
+def _table(name: str, columns: MappedColumns) -> TableColumns:
+    return TableColumns(*(columns.numbers(f"{name}.{part}") for part in TableColumns._fields))
 
 
 def highest_rejected_id(store: Path) -> int:

@@ -1,0 +1,1 @@
+"""Single lines of an open store, checked when they are read."""
