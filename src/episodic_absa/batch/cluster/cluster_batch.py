@@ -15,17 +15,27 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.batch.analysis_failure import AnalysisFailure
 from episodic_absa.batch.cluster.cluster_plan import ClusterJob, ClusterPlan
 from episodic_absa.batch.cluster.cluster_worker import OUTCOMES, TEXTS, Analysed, ClusterWorker, Trouble
 from episodic_absa.batch.cluster.recent_texts import RecentTexts
-from episodic_absa.datasets.tables.review_table import ReviewRow
 from episodic_absa.errors import BackendUnavailableError, DatasetError
 from episodic_absa.runs.engines.ray_cluster import RayCluster, connect
 
+
+class TextRow(Protocol):
+    """A row of a table."""
+
+    @property
+    def text(self) -> str:
+        """The review; empty if the row has none."""
+        ...
+
+
+RowT = TypeVar("RowT", bound=TextRow)
 ResultT = TypeVar("ResultT")
 Digest = Callable[[SampleResult], ResultT]
 _BYTES_UNDER_WAY: Final = 32 << 20
@@ -35,8 +45,8 @@ _NATIVE_LEVEL: Final = "RAY_BACKEND_LOG_LEVEL"
 
 
 def analyse_on_cluster(
-    job: ClusterJob, rows: Iterable[ReviewRow], digest: Digest[ResultT], *, address: str | None = None
-) -> Generator[tuple[ReviewRow, ResultT | AnalysisFailure | None], None, None]:
+    job: ClusterJob, rows: Iterable[RowT], digest: Digest[ResultT], *, address: str | None = None
+) -> Generator[tuple[RowT, ResultT | AnalysisFailure | None], None, None]:
     """Yield every row with what `digest` keeps of its result, in order; None for a row without text.
 
     A lost worker is replaced, and its tasks are done again. The generator holds the connection; close it.
@@ -99,7 +109,7 @@ def _silent_start() -> Iterator[None]:
         os.close(stderr)
 
 
-def texts_to_analyse(rows: Iterable[ReviewRow], *, remembered_n: int) -> Iterator[str]:
+def texts_to_analyse(rows: Iterable[TextRow], *, remembered_n: int) -> Iterator[str]:
     """Yield the texts of rows, without those that are still remembered."""
     recent = RecentTexts[bool](most=remembered_n)
     for row in rows:
@@ -109,7 +119,7 @@ def texts_to_analyse(rows: Iterable[ReviewRow], *, remembered_n: int) -> Iterato
 
 
 def _outcomes(
-    ray: Any, plan: ClusterPlan, rows: Iterable[ReviewRow], digest: Digest[ResultT]
+    ray: Any, plan: ClusterPlan, rows: Iterable[TextRow], digest: Digest[ResultT]
 ) -> Generator[Analysed[ResultT], None, None]:
     """Yield the outcomes of all texts that are analysed."""
     data: Any = importlib.import_module("ray.data")
@@ -130,7 +140,7 @@ def _outcomes(
             raise _stopped(plan, f"the Ray cluster gave up ({type(error).__name__}); its logs say why") from error
 
 
-def _source(ray: Any, data: Any, plan: ClusterPlan, rows: Iterable[ReviewRow]) -> Any:
+def _source(ray: Any, data: Any, plan: ClusterPlan, rows: Iterable[TextRow]) -> Any:
     """Return the dataset of the texts: one task reads them, and each of its blocks is one task of a worker."""
     import pyarrow as pa
 
@@ -182,7 +192,7 @@ class _Again(Generic[ResultT]):
         self._digest = digest
         self._worker: Any = None
 
-    def outcome_of(self, row: ReviewRow) -> ResultT | AnalysisFailure:
+    def outcome_of(self, row: TextRow) -> ResultT | AnalysisFailure:
         if self._worker is None:
             actor = self._ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(ClusterWorker)
             self._worker = actor.remote(self._plan, self._digest)
@@ -200,7 +210,7 @@ def _stopped(plan: ClusterPlan, message: str) -> BackendUnavailableError:
     return BackendUnavailableError(message, backend=plan.job.settings.backbone.provider, kind="provider_error")
 
 
-def _checked(analysed: Analysed[ResultT] | None, row: ReviewRow) -> ResultT | AnalysisFailure:
+def _checked(analysed: Analysed[ResultT] | None, row: TextRow) -> ResultT | AnalysisFailure:
     if analysed is None or analysed.text_sum != zlib.crc32(row.text.encode()):
         raise DatasetError("the reviews changed while they were read; run the command again when nothing writes them")
     return analysed.outcome
