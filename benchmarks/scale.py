@@ -132,26 +132,43 @@ def cpu_of_processes() -> float:
 
 def measure_stores(sizes: Sequence[int]) -> list[dict[str, Any]]:
     """Return what opening, reading and appending cost in a file and in PostgreSQL."""
-    reason = why_no_database()
     figures = []
     with tempfile.TemporaryDirectory() as folder:
         for size in sizes:
             print(f"{size:,} episodes ...", flush=True)
             path = Path(folder) / f"store_{size}.jsonl"
             make_store(path, size)
-            bytes_per_episode = round(path.stat().st_size / size)
-            file = {**measure_store(str(path), size), "bytes_per_episode": bytes_per_episode}
-            figure: dict[str, Any] = {"episodes": size, "file": file}
-            figure["postgres"] = {"skipped": reason} if reason else measure_database(path, size)
-            if reason is None:
-                compare(figure)
-            for kind in ("file", "postgres"):
-                figure[kind].pop("answers", None)
-            figures.append(figure)
-            print(json.dumps(figure, indent=2), flush=True)
+            figures.append(measure_both(path, size))
+            print(json.dumps(figures[-1], indent=2), flush=True)
             for beside in Path(folder).glob(f"{path.name}*"):
                 beside.unlink()
     return figures
+
+
+def measure_both(path: Path, size: int) -> dict[str, Any]:
+    """Measure a store file, and a database with the same lines if there can be one."""
+    bytes_per_episode = round(path.stat().st_size / size)
+    reason = why_no_database()
+    if reason is not None:
+        file, _ = measure_store(str(path), size)
+        return {"episodes": size, "file": {**file, "bytes_per_episode": bytes_per_episode}, "postgres": reason}
+    with durable_server() as server:
+        url = server.new_database()
+        start = time.perf_counter()
+        fill(url, path)
+        filled_s = time.perf_counter() - start
+        server.execute("VACUUM ANALYZE", url=url)
+        ((disk_bytes,),) = server.execute("SELECT pg_database_size(current_database())", url=url)
+        file, in_file = measure_store(str(path), size)
+        database, in_database = measure_store(url, size)
+    assert in_file == in_database, "the file and PostgreSQL find other episodes"
+    file["bytes_per_episode"], database["bytes_per_episode"] = bytes_per_episode, round(disk_bytes / size)
+    return {
+        "episodes": size,
+        "file": file,
+        "postgres": {**database, "filled_s": round(filled_s, 1)},
+        "postgres_over_file": {name: round(database[name] / file[name], 2) for name in file},
+    }
 
 
 def why_no_database() -> str | None:
@@ -167,19 +184,6 @@ def server_module() -> Any:
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     return importlib.import_module("tests.postgres_server")
-
-
-def measure_database(path: Path, size: int) -> dict[str, Any]:
-    """Fill a database with the lines of a store file and measure it as the file was measured."""
-    with durable_server() as server:
-        url = server.new_database()
-        start = time.perf_counter()
-        fill(url, path)
-        filled_s = time.perf_counter() - start
-        server.execute("VACUUM ANALYZE", url=url)
-        ((disk_bytes,),) = server.execute("SELECT pg_database_size(current_database())", url=url)
-        figures = measure_store(url, size)
-    return {**figures, "bytes_per_episode": round(disk_bytes / size), "filled_s": round(filled_s, 1)}
 
 
 @contextmanager
@@ -220,8 +224,8 @@ def opened(location: str, size: int) -> Any:
     return importlib.import_module("episodic_absa.memory.store.episode_store").open_store(location, keep_last_n=size)
 
 
-def measure_store(location: str, size: int) -> dict[str, Any]:
-    """Return what opening, reading and appending cost; the second opening finds a snapshot if the first left one."""
+def measure_store(location: str, size: int) -> tuple[dict[str, Any], list[list[str]]]:
+    """Return what opening, reading and appending cost, and the ids found; the second opening may find a snapshot."""
     opened_s = []
     for _ in range(2):
         with opened(location, size) as store:
@@ -235,14 +239,14 @@ def measure_store(location: str, size: int) -> dict[str, Any]:
             start = time.perf_counter()
             store.append(draft)
             append_s.append(time.perf_counter() - start)
-    return {
+    figures = {
         "open_first_ms": round(opened_s[0] * 1e3, 1),
         "open_again_ms": round(opened_s[1] * 1e3, 1),
         "read_median_us": round(statistics.median(read_s) * 1e6),
         "read_p99_us": round(quantile(sorted(read_s), 0.99) * 1e6),
         "append_median_us": round(statistics.median(append_s) * 1e6),
-        "answers": answers,
     }
+    return figures, answers
 
 
 def timed_reads(store: Any, cases: Sequence[Case]) -> tuple[list[float], list[list[str]]]:
@@ -255,15 +259,6 @@ def timed_reads(store: Any, cases: Sequence[Case]) -> tuple[list[float], list[li
         read_s.append(time.perf_counter() - start)
         answers.append([episode.episode_id for episode in episodes])
     return read_s, answers
-
-
-def compare(figure: dict[str, Any]) -> None:
-    """Add how PostgreSQL compares with the file, whose answers must be the same."""
-    file, database = figure["file"], figure["postgres"]
-    assert file["answers"] == database["answers"], "the file and PostgreSQL find other episodes"
-    figure["postgres_over_file"] = {
-        name: round(database[name] / file[name], 2) for name in file if name.endswith(("_ms", "_us", "_episode"))
-    }
 
 
 def main() -> None:
