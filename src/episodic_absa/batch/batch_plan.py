@@ -16,7 +16,7 @@ from episodic_absa.schemas.run import Condition
 DEFAULT_CONCURRENCY: Final = 16
 PAYS_FROM: Final = 500
 """Reviews from which several processes are quicker than one: each takes two seconds to load the engine."""
-_MEMORY_OF_A_PROCESS: Final = 2 << 30
+MEMORY_OF_A_PROCESS: Final = 2 << 30
 """Physical memory per process that is started without being asked; each uses a third of it."""
 
 
@@ -79,7 +79,7 @@ class BatchPlan:
         if least_n < PAYS_FROM or not self.may_share_out:
             return 1
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return max(1, min(_cores(), memory // _MEMORY_OF_A_PROCESS))
+        return max(1, min(_cores(), memory // MEMORY_OF_A_PROCESS))
 
     @property
     def samples_ahead(self) -> int:

@@ -20,9 +20,9 @@ _CHUNK: Final = 16
 """Reviews that a process gets at once: a tenth of a second of work."""
 _LOCAL_WINDOW: Final = 32
 _CHUNKS_AHEAD: Final = 4
-_REMEMBERED_LOCALLY: Final = 500
+REMEMBERED_LOCALLY: Final = 500
 """An engine in this computer is quick; its results take much memory."""
-_REMEMBERED_REMOTELY: Final = 10_000
+REMEMBERED_REMOTELY: Final = 10_000
 """What was paid for is kept longer, as bytes."""
 
 
@@ -31,7 +31,7 @@ class RunningBatch:
 
     def __init__(self, plan: BatchPlan, processes: int) -> None:
         is_local = plan.pipeline.backend.is_local
-        remembered_n = _REMEMBERED_LOCALLY if is_local else _REMEMBERED_REMOTELY
+        remembered_n = REMEMBERED_LOCALLY if is_local else REMEMBERED_REMOTELY
         self._batch = ReviewBatch(remembered_n=0 if plan.has_memory else remembered_n, pack=not is_local)
         self._work = asyncio.create_task(self._run(plan, processes))
 

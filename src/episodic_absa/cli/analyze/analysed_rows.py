@@ -27,29 +27,44 @@ class BatchOptions:
     processes: int | None = None
 
 
+class Finding(NamedTuple):
+    """What files and pages keep of a result; workers of a cluster send no more."""
+
+    language: str
+    label: str
+    aspects: tuple[AnalysedAspect, ...]
+
+
+def finding_of(result: SampleResult) -> Finding:
+    """Return what files and pages keep of a result."""
+    final = result.final_result
+    aspects = (
+        AnalysedAspect(pair.aspect_term, pair.polarity, pair.confidence, evidence_of(pair, result))
+        for pair in final.final_tuples
+    )
+    return Finding(result.language, final.label, tuple(aspects))
+
+
 class AnalysedRow(NamedTuple):
     """A row and its outcome."""
 
     position: int
     """The place of the row among all rows, from 0."""
     row: ReviewRow
-    outcome: SampleResult | AnalysisFailure | None
+    outcome: SampleResult | Finding | AnalysisFailure | None
     """None: the row has no text."""
 
     def review(self, text_column: str) -> AnalysedReview | None:
         """Return the analysed review as plain values, None if there is none."""
-        if not isinstance(self.outcome, SampleResult):
+        if self.outcome is None or isinstance(self.outcome, AnalysisFailure):
             return None
-        final = self.outcome.final_result
+        finding = finding_of(self.outcome) if isinstance(self.outcome, SampleResult) else self.outcome
         return AnalysedReview(
             text=self.row.text,
             columns={name: cell_text(cell) for name, cell in self.row.cells.items() if name != text_column},
-            language=self.outcome.language,
-            label=final.label,
-            aspects=tuple(
-                AnalysedAspect(pair.aspect_term, pair.polarity, pair.confidence, evidence_of(pair, self.outcome))
-                for pair in final.final_tuples
-            ),
+            language=finding.language,
+            label=finding.label,
+            aspects=finding.aspects,
         )
 
 
@@ -62,7 +77,9 @@ def analyse_rows(
     def samples() -> Iterator[str | Sample]:
         for position, row in enumerate(rows):
             under_way.append((position, row))
-            if row.text:
+            if row.text and options.uid is None:
+                yield row.text  # one that cannot be analysed, such as an invisible character, fails alone
+            elif row.text:
                 yield make_sample(row.text, language_code=options.language, uid=options.uid)
 
     outcomes = analyzer.analyze_many(

@@ -1,7 +1,7 @@
 """The arguments of `episodic-absa analyze`. `analyze_run` does the work; it is imported when the command runs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -79,8 +79,20 @@ def analyze(
         typer.Option(
             metavar="N",
             min=1,
-            help="How many processes the embedded engine uses.",
+            help="How many processes the embedded engine uses, or workers of the Ray cluster.",
             show_default="by the number of reviews and cores",
+        ),
+    ] = None,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option(help="Where a file is analysed: on this machine, or by the workers of a Ray cluster."),
+    ] = "local",
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="The Ray cluster, or auto for the one of this machine.",
+            show_default="a new one on this machine",
         ),
     ] = None,
     record: Annotated[
@@ -95,7 +107,8 @@ def analyze(
     from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer
     from episodic_absa.backends.provider_facts import facts_of
-    from episodic_absa.cli.analyze.analysed_rows import BatchOptions
+    from episodic_absa.batch.batch_plan import EngineSettings
+    from episodic_absa.cli.analyze.analysed_rows import BatchOptions, analyse_rows
     from episodic_absa.cli.analyze.analyze_options import (
         choose_backend,
         refuse_contradictions,
@@ -104,13 +117,16 @@ def analyze(
         require_store_use,
     )
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run, run_one
-    from episodic_absa.cli.analyze.file_run import run_file
+    from episodic_absa.cli.analyze.cluster_run import analyse_files, read_files, refuse_engine_options
+    from episodic_absa.cli.analyze.file_run import FileOutputs, run_file
     from episodic_absa.cli.analyze.review_input import MOST_PAGES, as_unicode, read_input
     from episodic_absa.cli.output import say
     from episodic_absa.conditions import load_condition
 
     refuse_contradictions(explain=explain, as_json=as_json, out=out, long=long, summary=summary)
-    reviews = read_input(texts or [], file, text_column=text_column, uid=uid)
+    refuse_engine_options(engine, ray_address=ray_address, explain=explain, as_json=as_json)
+    read = read_files if engine == "ray" else read_input
+    reviews = read(texts or [], file, text_column=text_column, uid=uid)
     # Checked before the backend is created: a misspelt name must not leave an empty recording behind.
     flags = load_condition(condition, conditions)
     require_store_use(store, flags)
@@ -122,6 +138,7 @@ def analyze(
         record=record,
         files_read={
             "the file of the reviews": reviews.source,
+            **{f"{path}, a file of the reviews": path for path in reviews.files},
             "the store of the memory": store or DEFAULT_STORE,
             "the recording that is replayed": chosen.backbone.recording,
         },
@@ -131,26 +148,29 @@ def analyze(
     is_table = reviews.path is not None
     if reviews.note:
         say(reviews.note)
+    outputs = FileOutputs(
+        out=out,
+        one_per_aspect=long,
+        summary=summary,
+        is_embedded=facts_of(chosen.backbone).shipped_fingerprint is not None,
+    )
+    pipeline = None if effort is None else PipelineSettings(effort=effort)
+    if engine == "ray":
+        settings = EngineSettings(chosen.backbone, flags, pipeline, None, seed)
+        failed_n = analyse_files(settings, store or DEFAULT_STORE, reviews, options, outputs, address=ray_address)
+        raise typer.Exit(EXIT_SOME_FAILED if failed_n else 0)
     with Analyzer(
         backend=chosen.backbone,
         condition=condition,
         conditions=conditions,
         store=store or DEFAULT_STORE,
-        pipeline=None if effort is None else PipelineSettings(effort=effort),
+        pipeline=pipeline,
         seed=seed,
     ) as analyzer:
         failed_n = 0
         by_the_page = explain or not (is_table or reviews.rows_n > MOST_PAGES)
         if out is not None or summary is not None or not (as_json or by_the_page):
-            failed_n = run_file(
-                analyzer,
-                reviews,
-                options,
-                out=out,
-                one_per_aspect=long,
-                summary=summary,
-                is_embedded=facts_of(chosen.backbone).shipped_fingerprint is not None,
-            )
+            failed_n = run_file(analyse_rows(analyzer, reviews.rows, options), reviews, outputs)
         else:
             output = (
                 JsonLines(reviews.text_column if is_table else None)

@@ -101,7 +101,7 @@ def run(analyzer: Analyzer, reviews: Reviews, output: Output, options: BatchOpti
                     failed_n += 1
                     output.failure(row, row.outcome)
                     show_error(f"review {row.position + 1} of {total}: {row.outcome.message}")
-                elif row.outcome is not None:
+                elif isinstance(row.outcome, SampleResult):
                     analysed_n += 1
                     output.result(row, row.outcome)
     if analysed_n:

@@ -2,7 +2,9 @@
 
 import sys
 from collections import Counter
+from collections.abc import Generator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -10,9 +12,8 @@ from typing import Final, Self
 from rich.text import Text
 
 from episodic_absa.analysed_review import AnalysedReview
-from episodic_absa.analyzer import Analyzer
 from episodic_absa.batch import AnalysisFailure
-from episodic_absa.cli.analyze.analysed_rows import AnalysedRow, BatchOptions, analyse_rows
+from episodic_absa.cli.analyze.analysed_rows import AnalysedRow
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
 from episodic_absa.cli.analyze.aspect_counts import AspectCounts
 from episodic_absa.cli.analyze.result_file import ResultFile
@@ -106,28 +107,36 @@ class Target:
             say(f"stopped after {self._done_n:,} of {counted(self._total, 'review')}; their results are in {kept}")
 
 
-def run_file(
-    analyzer: Analyzer,
-    reviews: Reviews,
-    options: BatchOptions,
-    *,
-    out: Path | None,
-    one_per_aspect: bool,
-    summary: Path | None,
-    is_embedded: bool = False,
-) -> int:
-    """Analyse all rows, write and print the results, and return how many reviews failed.
+@dataclass(frozen=True)
+class FileOutputs:
+    """Where the results of a file go."""
+
+    out: Path | None
+    one_per_aspect: bool
+    summary: Path | None
+    is_embedded: bool = False
+    """Whether the embedded engine answers, which knows two languages."""
+
+
+def run_file(analysed: Generator[AnalysedRow, None, None], reviews: Reviews, outputs: FileOutputs) -> int:
+    """Write and print the results of all rows, and return how many reviews failed.
+
+    Args:
+        analysed: the rows of `reviews` with their outcomes; it is closed at the end.
+        reviews: what was read.
+        outputs: where the results go.
 
     Raises:
         ConfigError: a file cannot be written.
         EpisodicAbsaError: an error that does not concern one review; what was done until then is kept.
     """
+    summary = outputs.summary
     counts, failures, empty_n, other_n = AspectCounts(), Failures(), 0, 0
     summarised: list[AnalysedReview] = []
-    with Target(out, reviews, one_per_aspect=one_per_aspect) as target:
+    with Target(outputs.out, reviews, one_per_aspect=outputs.one_per_aspect) as target:
         with (
             AnalyzeProgress(reviews.rows_n) as progress,
-            closing(analyse_rows(analyzer, reviews.rows, options)) as rows,
+            closing(analysed) as rows,
         ):
             for row in rows:
                 failures.add(row)
@@ -148,7 +157,7 @@ def run_file(
         else:
             source = "" if reviews.path is None else reviews.path.name
             _summarise(summarise(summarised, source=source, failed_n=failures.failed_n, empty_n=empty_n), summary)
-    if other_n and is_embedded:
+    if other_n and outputs.is_embedded:
         sys.stderr.write(_unknown_languages(other_n, reviews.rows_n))
     failures.tell(reviews.rows_n)
     return failures.failed_n

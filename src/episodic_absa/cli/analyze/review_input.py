@@ -30,6 +30,8 @@ class Reviews:
     """The file of a table, None for texts."""
     source: Path | None = None
     """The file that was read, a table or not; None for arguments."""
+    files: tuple[Path, ...] = ()
+    """The tables of a folder or a pattern."""
     note: str = ""
     """One line about what was read."""
 
@@ -57,7 +59,7 @@ def read_input(
         if uid is not None:
             raise ConfigError("--uid names one review; a table has many, leave --uid out", key="uid")
         table = open_review_table(file, text_column=text_column)
-        return Reviews(table, table.rows_n, table.columns, table.text_column, file, file, table.described())
+        return Reviews(table, table.rows_n, table.columns, table.text_column, file, file, note=table.described())
     if text_column is not None:
         raise ConfigError(f"--text-column is for tables ({', '.join(TABLE_ENDINGS)}); leave it out", key="text_column")
     reviews = read_reviews(texts, file)

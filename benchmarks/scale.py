@@ -1,0 +1,289 @@
+"""Measures what more workers and another store change: one process, two, Ray; a store file against PostgreSQL.
+
+    python benchmarks/scale.py                    # all sizes (an hour, 8 GB of temporary disk)
+    python benchmarks/scale.py --quick            # few reviews, 5,000 episodes
+    python benchmarks/scale.py --part workers     # only samples per second; --part stores: only the stores
+
+All figures of a part come from one run, as ratios to one process and to the store file: other load on the machine
+changes them little. Every way analyses the same reviews and answers the same queries, and their answers are compared.
+A part whose package or server is absent is skipped with the reason. Results go to benchmarks/latest.json.
+"""
+
+import argparse
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from many_reviews import reviews
+from synthetic_episodes import drafts
+
+from episodic_absa import Analyzer
+from episodic_absa.analyzer import make_sample
+from episodic_absa.backends.create_backend import backbone_from
+from episodic_absa.batch.batch_plan import EngineSettings
+from episodic_absa.batch.cluster import ClusterJob, analyse_on_cluster
+from episodic_absa.conditions import load_condition
+from episodic_absa.memory import Retriever
+from episodic_absa.runs.engines.ray_cluster import connect
+from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2
+from episodic_absa.serialization.canonical_json import canonical_json
+from memory import EPISODE, SEED, Case, make_cases, make_store, quantile, without_checksum
+
+LATEST = Path(__file__).with_name("latest.json")
+ROOT = Path(__file__).resolve().parents[1]
+WAYS = (("processes", 1), ("processes", 2), ("ray", 1), ("ray", 2), ("ray", 4))
+REVIEWS, QUICK_REVIEWS = 4000, 400
+SIZES, QUICK_SIZES = (5_000, 100_000, 1_000_000), (5_000,)
+QUERIES, APPENDS = 400, 200
+LINES_AT_ONCE = 2_000
+
+
+def measure_workers(number: int) -> list[dict[str, Any]]:
+    """Return samples per second and the cost of one review in every way, each in a process of its own."""
+    figures: list[dict[str, Any]] = []
+    for way, workers in WAYS:
+        if way == "ray" and importlib.util.find_spec("ray") is None:
+            figures.append({"way": way, "workers": workers, "skipped": "the extra ray is not installed"})
+            continue
+        command = [sys.executable, __file__, "--child", way, str(workers), str(number)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        first = figures[0] if figures else measured
+        assert measured["results"] == first["results"], f"{way} {workers}: other results than one process"
+        measured |= {
+            "times_one_process": round(measured["per_s"] / first["per_s"], 2),
+            "cpu_over_one_process": round(measured["cpu_ms"] / first["cpu_ms"], 2),
+        }
+        figures.append(measured)
+        print(json.dumps(measured), flush=True)
+    return figures
+
+
+def child(way: str, workers: int, number: int) -> None:
+    """Analyse reviews in one way; the clock starts when a quarter is done, so that nothing loads any more."""
+    warm_n = number // 4
+    shown, start, cpu_s, own_s = hashlib.sha256(), 0.0, 0.0, 0.0
+    begun = time.perf_counter()
+    with closing(outcomes_of(way, workers, number)) as outcomes:
+        for done_n, outcome in enumerate(outcomes, start=1):
+            shown.update(outcome.encode())
+            if done_n == warm_n:
+                start, cpu_s, own_s = time.perf_counter(), cpu_of_processes(), time.process_time()
+            if done_n == number:
+                wall_s, cpu_s = time.perf_counter() - start, cpu_of_processes() - cpu_s
+                own_s = time.process_time() - own_s
+    figures = {
+        "way": way,
+        "workers": workers,
+        "reviews": number - warm_n,
+        "per_s": round((number - warm_n) / wall_s, 1),
+        "cpu_ms": round(cpu_s / (number - warm_n) * 1e3, 2),
+        "caller_cpu_ms": round(own_s / (number - warm_n) * 1e3, 3),
+        "until_warm_s": round(start - begun, 1),
+        "results": shown.hexdigest()[:16],
+        "cores": len(os.sched_getaffinity(0)),
+        "other_load": round(os.getloadavg()[0], 2),
+    }
+    print(json.dumps(figures))
+
+
+def outcomes_of(way: str, workers: int, number: int) -> Iterator[str]:
+    """Yield the results as text."""
+    samples = [make_sample(text) for text in reviews(number)]
+    if way == "processes":
+        with Analyzer() as analyzer:
+            yield from map(str, analyzer.analyze_many(samples, processes=workers))
+        return
+    settings = EngineSettings(backbone_from("embedded"), load_condition("C1"), None, None, 0)
+    job = ClusterJob(settings, "unused", rows_n=number, workers=workers)
+    # As many CPUs as workers, whatever the machine has: four on two cores show what too many cost.
+    with connect(None, feature="this benchmark", num_cpus=workers):
+        for _, outcome in analyse_on_cluster(job, samples, str):
+            yield str(outcome)
+
+
+def cpu_of_processes() -> float:
+    """Return the CPU time of this process and of all that descend from it, in seconds."""
+    ticks, parents = {}, {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        parents[int(folder.name)] = int(fields[1])
+        ticks[int(folder.name)] = sum(map(int, fields[11:15]))
+    family = {os.getpid()}
+    while grown := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= grown
+    return sum(ticks[pid] for pid in family) / os.sysconf("SC_CLK_TCK")
+
+
+def measure_stores(sizes: Sequence[int]) -> list[dict[str, Any]]:
+    """Return what opening, reading and appending cost in a file and in PostgreSQL."""
+    figures = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in sizes:
+            print(f"{size:,} episodes ...", flush=True)
+            path = Path(folder) / f"store_{size}.jsonl"
+            make_store(path, size)
+            figures.append(measure_both(path, size))
+            print(json.dumps(figures[-1], indent=2), flush=True)
+            for beside in Path(folder).glob(f"{path.name}*"):
+                beside.unlink()
+    return figures
+
+
+def measure_both(path: Path, size: int) -> dict[str, Any]:
+    """Measure a store file, and a database with the same lines if there can be one."""
+    bytes_per_episode = round(path.stat().st_size / size)
+    reason = why_no_database()
+    if reason is not None:
+        file, _ = measure_store(str(path), size)
+        return {"episodes": size, "file": {**file, "bytes_per_episode": bytes_per_episode}, "postgres": reason}
+    with durable_server() as server:
+        url = server.new_database()
+        start = time.perf_counter()
+        fill(url, path)
+        filled_s = time.perf_counter() - start
+        server.execute("VACUUM ANALYZE", url=url)
+        ((disk_bytes,),) = server.execute("SELECT pg_database_size(current_database())", url=url)
+        file, in_file = measure_store(str(path), size)
+        database, in_database = measure_store(url, size)
+    assert in_file == in_database, "the file and PostgreSQL find other episodes"
+    file["bytes_per_episode"], database["bytes_per_episode"] = bytes_per_episode, round(disk_bytes / size)
+    return {
+        "episodes": size,
+        "file": file,
+        "postgres": {**database, "filled_s": round(filled_s, 1)},
+        "postgres_over_file": {name: round(database[name] / file[name], 2) for name in file},
+    }
+
+
+def why_no_database() -> str | None:
+    """Say why PostgreSQL cannot be measured here, None if it can."""
+    if importlib.util.find_spec("episodic_absa.memory.store.episode_store") is None:
+        return "this version has no store in PostgreSQL"
+    reason: str | None = server_module().missing_part()
+    return reason
+
+
+def server_module() -> Any:
+    """Return the module of the tests that starts a server of its own."""
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    return importlib.import_module("tests.postgres_server")
+
+
+@contextmanager
+def durable_server() -> Iterator[Any]:
+    """Run a server that syncs every commit, as the store file does; the one of the tests does not wait for a disk."""
+    with server_module().PostgresServer() as server:
+        for setting in ("fsync = on", "synchronous_commit = on", "max_wal_size = '4GB'"):
+            server.execute(f"ALTER SYSTEM SET {setting}")
+        server.execute("SELECT pg_reload_conf()")
+        yield server
+
+
+def fill(url: str, path: Path) -> None:
+    """Copy the lines of a store file, many in each transaction: one append each would take an hour for a million."""
+    writing: Any = importlib.import_module("episodic_absa.memory.store.postgres.line_writer")
+    lines = (writing.NewLine(value, canonical_json(value).encode()) for value in values_of(path))
+    with opened(url, 1) as store:
+        while batch := list(islice(lines, LINES_AT_ONCE)):
+            with store._appending("episode") as writer:  # noqa: SLF001 - the public append commits each episode
+                writer.write(batch)
+
+
+def values_of(path: Path) -> Iterator[EpisodicMemoryEntryV1_2 | TallyV1_2]:
+    """Yield the episodes and tallies of a store file."""
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            fields = without_checksum(line)
+            if EPISODE in line:
+                yield EpisodicMemoryEntryV1_2.model_validate(fields)
+            elif "terms" in fields:
+                yield TallyV1_2.model_validate(fields)
+
+
+def opened(location: str, size: int) -> Any:
+    """Return a store; all episodes of its size stay in use."""
+    if importlib.util.find_spec("episodic_absa.memory.store.episode_store") is None:
+        return importlib.import_module("episodic_absa.memory").MemoryStore(location, keep_last_n=size)
+    return importlib.import_module("episodic_absa.memory.store.episode_store").open_store(location, keep_last_n=size)
+
+
+def measure_store(location: str, size: int) -> tuple[dict[str, Any], list[list[str]]]:
+    """Return what opening, reading and appending cost, and the ids found; the second opening may find a snapshot."""
+    opened_s = []
+    for _ in range(2):
+        with opened(location, size) as store:
+            start = time.perf_counter()
+            store.load()
+            opened_s.append(time.perf_counter() - start)
+    with opened(location, size) as store:
+        read_s, answers = timed_reads(store, make_cases(QUERIES))
+        append_s = []
+        for draft in islice(drafts(SEED + 2), APPENDS):
+            start = time.perf_counter()
+            store.append(draft)
+            append_s.append(time.perf_counter() - start)
+    figures = {
+        "open_first_ms": round(opened_s[0] * 1e3, 1),
+        "open_again_ms": round(opened_s[1] * 1e3, 1),
+        "read_median_us": round(statistics.median(read_s) * 1e6),
+        "read_p99_us": round(quantile(sorted(read_s), 0.99) * 1e6),
+        "append_median_us": round(statistics.median(append_s) * 1e6),
+    }
+    return figures, answers
+
+
+def timed_reads(store: Any, cases: Sequence[Case]) -> tuple[list[float], list[list[str]]]:
+    """Return the time of each retrieval, and the ids of its episodes."""
+    retriever, read_s, answers = Retriever(), [], []
+    retriever.retrieve(store.load(), cases[0].signature, cases[0].query)
+    for case in cases:
+        start = time.perf_counter()
+        episodes = retriever.retrieve(store.load(), case.signature, case.query)
+        read_s.append(time.perf_counter() - start)
+        answers.append([episode.episode_id for episode in episodes])
+    return read_s, answers
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    arguments.add_argument("--quick", action="store_true", help="few reviews, the smallest store")
+    arguments.add_argument("--part", choices=("workers", "stores"), help="measure only one part")
+    arguments.add_argument("--sizes", type=int, nargs="*", help="episodes of the stores")
+    arguments.add_argument("--keep", action="store_true", help="write no benchmarks/latest.json")
+    arguments.add_argument("--child", nargs=3, metavar=("WAY", "WORKERS", "REVIEWS"), help=argparse.SUPPRESS)
+    chosen = arguments.parse_args()
+    if chosen.child:
+        child(chosen.child[0], int(chosen.child[1]), int(chosen.child[2]))
+        return
+    figures: dict[str, Any] = {}
+    if chosen.part != "stores":
+        figures["workers"] = measure_workers(QUICK_REVIEWS if chosen.quick else REVIEWS)
+    if chosen.part != "workers":
+        figures["stores"] = measure_stores(chosen.sizes or (QUICK_SIZES if chosen.quick else SIZES))
+    if not (chosen.keep or chosen.quick):
+        known = json.loads(LATEST.read_text()) if LATEST.exists() else {}
+        scale = {**known.get("scale", {}), **figures}
+        LATEST.write_text(json.dumps({**known, "scale": scale}, indent=2, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
