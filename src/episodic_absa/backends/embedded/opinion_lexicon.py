@@ -48,6 +48,8 @@ class _IdiomLine(_Checked):
     skip: bool = False
     subject: bool = False
     keep_last: bool = False
+    comparison: bool = False
+    place: bool = False
 
 
 class _Part(NamedTuple):
@@ -73,6 +75,10 @@ class Idiom(NamedTuple):
     """Its first word is the target itself."""
     keep_last: bool
     """Its last word belongs to the target."""
+    comparison: bool
+    """The noun before it is what the target is compared with."""
+    place: bool
+    """The target may be the place where it is seen (말투에 가시가 돋치다)."""
 
     def end_of_match(self, forms: Sequence[str], start: int) -> int | None:
         """Return where the idiom ends if it begins at `start`."""
@@ -118,6 +124,10 @@ class _OpinionFile(_Checked):
     not_targets: frozenset[str] = frozenset()
     object_verbs: dict[float, tuple[str, ...]] = {}
     not_opinions: frozenset[str] = frozenset()
+    modified_heads: frozenset[str] = frozenset()
+    body_parts: frozenset[str] = frozenset()
+    bodily: frozenset[str] = frozenset()
+    joined_nouns: frozenset[str] = frozenset()
 
 
 class OpinionLexicon(NamedTuple):
@@ -135,6 +145,13 @@ class OpinionLexicon(NamedTuple):
     not_targets: frozenset[str]
     object_verbs: dict[str, float]
     not_opinions: frozenset[str]
+    modified_heads: frozenset[str]
+    """Nouns that are targets only with another noun before them."""
+    body_parts: frozenset[str]
+    bodily: frozenset[str]
+    """What a part of the body feels; nothing is said of a target by it."""
+    joined_nouns: frozenset[str]
+    """Nouns that the analyser takes apart."""
 
     def longest_idiom(self, forms: Sequence[str], start: int) -> tuple[Idiom, int] | None:
         """Return the idiom at `start` that takes the most tokens, and where it ends."""
@@ -166,7 +183,7 @@ class EnglishWords(_Checked):
 @cache
 def korean_lexicon() -> OpinionLexicon:
     """Return the Korean opinion words."""
-    return _load_opinions("korean/korean_opinions.yaml")
+    return _load_opinions("korean/korean_opinions.yaml", "korean/korean_idioms.yaml")
 
 
 @cache
@@ -190,8 +207,8 @@ def vader_scores() -> dict[str, float]:
     return {word: float(score) for word, score, *_ in lines}
 
 
-def _load_opinions(name: str) -> OpinionLexicon:
-    file = _checked(_OpinionFile, name)
+def _load_opinions(*names: str) -> OpinionLexicon:
+    file = _checked(_OpinionFile, *names)
     idioms: dict[str, list[Idiom]] = {}
     for idiom in map(_parse_idiom, file.idioms):
         for first in idiom.parts[0].forms or ():
@@ -208,12 +225,19 @@ def _load_opinions(name: str) -> OpinionLexicon:
         not_targets=file.not_targets,
         object_verbs={word: score for score, words in file.object_verbs.items() for word in words},
         not_opinions=file.not_opinions,
+        modified_heads=file.modified_heads,
+        body_parts=file.body_parts,
+        bodily=file.bodily,
+        joined_nouns=file.joined_nouns,
     )
 
 
-def _checked(model: type[ModelT], name: str) -> ModelT:
-    path = _FOLDER / name
-    content: Any = read_yaml_file(path)
+def _checked(model: type[ModelT], *names: str) -> ModelT:
+    """Read one list, which may be spread over several files."""
+    path = _FOLDER / names[0]
+    content: dict[str, Any] = {}
+    for name in names:
+        content |= read_yaml_file(_FOLDER / name)
     try:
         return model.model_validate(content)
     except ValidationError as error:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from episodic_absa.backends.embedded.korean.korean_opinion_words import KoreanHit
 from episodic_absa.backends.embedded.korean.korean_tokens import BINDING_ENDINGS, NOUNS, KoreanTokens
 
-NEGATING_ADVERBS: Final = frozenset({"안", "못"})
+NEGATING_ADVERBS: Final = frozenset({"안", "못", "덜"})
 _NEGATING_STEMS: Final = frozenset({"않", "못하", "아니", "없"})
 _DOUBTING_STEMS: Final = frozenset({"모르", "어렵", "힘들"})
 _MAX_REACH: Final = 14

@@ -8,7 +8,26 @@ from episodic_absa.backends.embedded.opinion_lexicon import Idiom
 _OPINION_TAGS: Final = frozenset({"NNG", "NNP", "XR", "VA", "VV", "MAG", "IC", "SL", "VX", "XSN", "MM", "XPN"})
 _SUFFIX_TAGS: Final = ("XSA", "XSV", "XSN", "VCP", "VV", "VA", "VX")
 _MAX_MORPHEMES: Final = 3
-_EXISTENCE_STEMS: Final = frozenset({"없", "있", "나", "나오", "걸리", "생기", "들리", "보이", "발생"})
+_EXISTENCE_STEMS: Final = frozenset(
+    {
+        "없",
+        "있",
+        "나",
+        "나오",
+        "걸리",
+        "생기",
+        "들리",
+        "보이",
+        "발생",
+        "일",
+        "일어나",
+        "올라오",
+        "남",
+        "끼",
+        "느껴지",
+        "뜨",
+    }
+)
 
 
 class KoreanHit(NamedTuple):
@@ -71,6 +90,8 @@ def _word_hit(tokens: KoreanTokens, at: int, last: int, form: str) -> KoreanHit 
 
 def _existence_hit(tokens: KoreanTokens, at: int) -> KoreanHit | None:
     """없- and 있- judge by what is absent or present."""
+    if tokens.forms[at] == "없이" and tokens.form(at - 1) in tokens.lexicon.unwanted:
+        return KoreanHit(at, at, "없이", 1.5)
     if tokens.tag(at) not in ("VA", "VV") or tokens.forms[at] not in _EXISTENCE_STEMS:
         return None
     before = at - 1

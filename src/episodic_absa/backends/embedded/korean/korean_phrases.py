@@ -8,6 +8,35 @@ from episodic_absa.backends.embedded.korean.korean_tokens import BINDING_ENDINGS
 from episodic_absa.backends.embedded.reading import Case, Clause, Target
 from episodic_absa.language import Cue
 
+_JOINING: Final = frozenset({"과", "와", "랑", "이랑", "하고"})
+_SERVICES: Final = frozenset(
+    [
+        "응대",
+        "설명",
+        "배송",
+        "포장",
+        "상담",
+        "진료",
+        "안내",
+        "서빙",
+        "관리",
+        "청소",
+        "설치",
+        "수리",
+        "조리",
+        "시술",
+        "강의",
+        "수업",
+        "진행",
+        "대응",
+        "답변",
+        "응답",
+        "대처",
+        "처리",
+        "치료",
+        "배달",
+    ]
+)
 _CASES: Final[dict[str, Case]] = {
     "JKS": "subject",
     "JX": "topic",
@@ -25,6 +54,8 @@ class KoreanPhrase(NamedTuple):
     last: int
     target: Target
     joins_next: bool
+    is_verbal: bool = False
+    """An action named by a verb (응대하다), a target only if its manner is judged."""
 
 
 def split_clauses(
@@ -122,16 +153,35 @@ def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanP
     while tokens.forms[following : following + 1] in (["들"], ["분"]) and tokens.tag(following) in ("XSN", "NNB"):
         following += 1
     tag = tokens.tag(following)
-    if tag in ("XSV", "XSA") and tokens.items[last].end >= tokens.items[following].start:
+    is_verbal = tag in ("XSV", "XSA") and tokens.items[last].end >= tokens.items[following].start
+    if is_verbal and tokens.forms[last] not in _SERVICES:
         return None
     start, end = tokens.items[_word_start(tokens, first)].start, tokens.items[last].end
     term = tokens.text[start:end]
     case: Case = _CASES.get(tag, "oblique") if tag.startswith("J") or tag == "VCP" else "bare"
-    is_nameable = tokens.forms[last] not in not_targets and term not in not_targets
-    joins_next = (
-        tag == "JC" or (tag == "SP" and case == "bare") or tokens.form(following) in ("과", "와", "랑", "이랑", "하고")
+    is_nameable = _is_nameable(tokens, first, last, term)
+    return KoreanPhrase(
+        first,
+        last,
+        Target(term, start, end, clause, case, is_nameable),
+        _joins_next(tokens, following, case),
+        is_verbal=is_verbal,
     )
-    return KoreanPhrase(first, last, Target(term, start, end, clause, case, is_nameable), joins_next)
+
+
+def _is_nameable(tokens: KoreanTokens, first: int, last: int, term: str) -> bool:
+    lexicon, head = tokens.lexicon, tokens.forms[last]
+    if first < last and head in lexicon.modified_heads:
+        return True
+    return not {head, term} & (lexicon.not_targets | lexicon.modified_heads)
+
+
+def _joins_next(tokens: KoreanTokens, following: int, case: Case) -> bool:
+    """Whether the next noun phrase shares the role of this one: A와 B, A, B, A 그리고 B, A도 B도."""
+    tag, form = tokens.tag(following), tokens.form(following)
+    if tag == "JC" or form in _JOINING or (case == "bare" and (tag in ("SP", "MAJ") or form in ("/", "·", "및"))):
+        return True
+    return form in ("도", "며", "이며", "고", "이고") and tokens.tag(following + 1) in NOUNS
 
 
 def _word_start(tokens: KoreanTokens, first: int) -> int:
