@@ -19,7 +19,7 @@ from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES
 from episodic_absa.backends.embedded.roles.stage2_atsa import words_quoted_in
 from episodic_absa.backends.embedded.roles.tuple_review import judged_sentiments
 from episodic_absa.language import norm
-from episodic_absa.schemas.absa import DebateTurn, Persona, SentimentItem, Stage1Result
+from episodic_absa.schemas.absa import DebateTurn, Persona, Stage1Result
 from episodic_absa.schemas.answers import (
     AteAnswer,
     AteReviewAnswer,
@@ -279,25 +279,6 @@ def test_a_flip_of_stage2_quotes_its_words() -> None:
 )
 def test_the_quoted_words_are_read_from_a_reason(reason: str, words: str) -> None:
     assert words_quoted_in(reason) == words
-
-
-def test_tan_does_not_deny_a_target_that_the_framework_filled_in() -> None:
-    text = "The room was clean but the staff was rude."
-    stage1 = run_stage1(text, "en")
-    filled = tuple(
-        SentimentItem(
-            aspect_term=sentiment.aspect_term,
-            span=sentiment.span,
-            polarity="neutral" if sentiment.aspect_term == "staff" else sentiment.polarity,
-            is_backfilled=sentiment.aspect_term == "staff",
-        )
-        for sentiment in stage1.atsa.sentiments
-    )
-    atsa = stage1.atsa.model_copy(update={"sentiments": filled})
-    later = {"text": text, "language": "en", "stage1": stage1.model_copy(update={"atsa": atsa}), "memory": None}
-    inputs = speaker_inputs(later, "tan")
-    assert [edit.target.aspect_ref for edit in ask("tan", inputs, TurnAnswer).proposed_edits] == ["room"]
-    assert [named.target for named in ask("tan", inputs, TargetsAnswer).targets] == ["room", "staff"]
 
 
 @pytest.mark.parametrize(

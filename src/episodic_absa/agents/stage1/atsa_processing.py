@@ -32,10 +32,16 @@ class ProcessedAtsa(NamedTuple):
     polarity_counts: PolarityCounts
 
 
-def process_atsa(answer: AtsaAnswer, aspects: Sequence[AspectItem], text: str) -> ProcessedAtsa:
-    """Return the sentiments with the terms of kept aspects; an aspect without a sentiment gets a neutral backfill.
+def process_atsa(
+    answer: AtsaAnswer, aspects: Sequence[AspectItem], text: str, *, fills_gaps: bool = True
+) -> ProcessedAtsa:
+    """Return the sentiments with the terms of kept aspects.
 
     A term that matches no aspect is kept if it occurs in the text. An empty term is an implicit opinion and stays.
+
+    Args:
+        fills_gaps: whether an aspect without a sentiment gets a neutral backfill. Under rules v2 it gets none: nobody
+            judged it, so it is no part of the result.
     """
     sentiments: list[SentimentItem] = []
     unmatched: list[str] = []
@@ -58,7 +64,8 @@ def process_atsa(answer: AtsaAnswer, aspects: Sequence[AspectItem], text: str) -
             )
         )
     judged = {norm_key(item.aspect_term, text) for item in sentiments}
-    sentiments += [backfill(aspect) for aspect in aspects if norm_key(aspect.aspect_term, text) not in judged]
+    if fills_gaps:
+        sentiments += [backfill(aspect) for aspect in aspects if norm_key(aspect.aspect_term, text) not in judged]
     return ProcessedAtsa(Stage1Atsa(sentiments=tuple(sentiments)), tuple(unmatched), counts)
 
 

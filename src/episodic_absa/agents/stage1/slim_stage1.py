@@ -62,7 +62,7 @@ class SlimStage1:
     async def _read_jointly(self, text: str, language: Language, asking: Asking) -> tuple[Stage1Ate, ProcessedAtsa]:
         pairs = await ask_for_pairs(text, language, asking, self._settings)
         ate = self._processed(ate_of_pairs(pairs), text, language)
-        return ate, process_atsa(atsa_of_pairs(pairs, text), ate.aspects, text)
+        return ate, process_atsa(atsa_of_pairs(pairs, text), ate.aspects, text, fills_gaps=False)
 
     async def _read_apart(self, text: str, language: Language, asking: Asking) -> tuple[Stage1Ate, ProcessedAtsa]:
         named = await asking.ask("ate", AteInputs(text=text, language=language), [("text", text)], TermsAnswer)
@@ -70,7 +70,7 @@ class SlimStage1:
         inputs = AtsaInputs(text=text, language=language, aspects=ate.aspects)
         context: Context = [("text", text), ("targets", shown_terms(ate.aspects))]
         judged = await asking.ask("atsa", inputs, context, JudgementsAnswer)
-        return ate, process_atsa(atsa_of_judgements(judged, text), ate.aspects, text)
+        return ate, process_atsa(atsa_of_judgements(judged, text), ate.aspects, text, fills_gaps=False)
 
     def _processed(self, answer: AteAnswer, text: str, language: Language) -> Stage1Ate:
         return process_ate(

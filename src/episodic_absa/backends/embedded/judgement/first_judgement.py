@@ -3,7 +3,7 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, find_term, judge_implicit, judge_term
-from episodic_absa.backends.embedded.model.weighing import Weights3, weighed_polarity, weighed_text
+from episodic_absa.backends.embedded.model.weighing import Weights3, weigh, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Opinion, Reading, polarity_of
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.vocabulary import Polarity
@@ -17,6 +17,8 @@ _OPINIONATED: Final = {"ko": 0.55, "en": 0.85}
 
 Korean texts are judged by what sixty thousand whole reviews taught; in English there were few, and most praised.
 """
+_RULES_DECIDE: Final = {"ko": 0.6}
+"""By language: outside the trained domains, plain words about a target decide unless the weights lead by this much."""
 _PLAIN_WORDS: Final = 1.0
 _SURE: Final = 0.75
 _MAX_QUOTE: Final = 120
@@ -38,6 +40,9 @@ def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | Non
     agreeing = next((judgement for judgement in by_rule if judgement.polarity == weighed.best), None)
     if agreeing is not None:
         return (agreeing._replace(confidence=_confidence(weighed)),)
+    is_known = weigh(reading).domain is not None
+    if not is_known and by_rule[0].has_own_words and weighed.margin < _RULES_DECIDE.get(reading.language, 0.0):
+        return by_rule
     start, end = _words_for(reading, weighed.best, place)
     return (
         Judgement(

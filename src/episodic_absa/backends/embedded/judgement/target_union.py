@@ -12,6 +12,7 @@ from episodic_absa.backends.embedded.model.word_marks import listed_nouns
 from episodic_absa.backends.embedded.reading import Reading, Target
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
+from episodic_absa.vocabulary import Language
 
 MAX_TARGETS: Final = 190
 """Two judgements each, and those without a target, must fit into one answer."""
@@ -30,6 +31,12 @@ _INSISTED: Final = 0.2
 """What an opinion said of a listed noun adds where the tagger knows the words; half as much for other nouns."""
 _SURE_DOMAIN: Final = 0.95
 """How sure the domain must be before even its odd habits are followed."""
+_RULES_LEAD: Final[dict[Language, float]] = {"ko": 0.12}
+"""By language: what the tagger must give a noun that an opinion is said of, where the rules lead; else `_GLIMPSED`."""
+_UNSAID: Final = 0.4
+"""Where the rules lead, a stretch that nothing is said of must be this likely."""
+_SHORT: Final = 20
+"""In a text of fewer words the noun that an opinion is said of is what the text is about."""
 _PREDICATES: Final = ("V", "XSV", "XSA")
 
 
@@ -67,9 +74,16 @@ def support(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
         if not any(weighed.knows(word) for word in words):
             return max(share, _LISTED)
         return share + _INSISTED if share >= _LEAST else share
-    if weighed.domain is None and _is_plain_subject(reading.targets[judged]) and share >= _GLIMPSED:
+    if weighed.domain is None and share >= _glimpsed(reading, reading.targets[judged]):
         return max(share + _INSISTED / 2, NAMED)
     return share + _INSISTED / 2 if share >= _LEAST else share
+
+
+def _glimpsed(reading: Reading, target: Target) -> float:
+    """Return the probability from which on a judged noun is named in an unknown domain."""
+    if reading.language in _RULES_LEAD:
+        return 0.0 if len(reading.words) < _SHORT else _RULES_LEAD[reading.language]
+    return _GLIMPSED if _is_plain_subject(target) else 1.0
 
 
 def judged_at(reading: Reading, start: int, end: int) -> int | None:
@@ -96,10 +110,25 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
     found = []
     for span in spans_above(reading, weighed, NAMED):
         start, end = _trimmed(reading, span.start, span.end)
+        if weighed.domain is None and reading.language in _RULES_LEAD:
+            said = _said_at(reading, start, end)
+            if said is not None:
+                start, end = said.start, said.end
+            elif span.probability < _UNSAID:
+                continue
         if start < end and not _is_fragment(reading, start) and _may_be_target(reading, weighed, start, end):
             target = _target_at(reading, start, end)
             found.append(NamedTarget(target, span.probability, f"{target.case} that such reviews judge"))
     return found
+
+
+def _said_at(reading: Reading, start: int, end: int) -> Target | None:
+    """Return the noun phrase around a stretch if an opinion is said of it: it names the whole thing (배터리 수명)."""
+    for index in sorted(reading.opinions_of):
+        target = reading.targets[index]
+        if target.start <= start and end <= target.end:
+            return target
+    return None
 
 
 def _may_be_target(reading: Reading, weighed: Weighed, start: int, end: int) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, distribution, find_term
 from episodic_absa.backends.embedded.judgement.first_judgement import judge_first, judge_unnamed
-from episodic_absa.backends.embedded.judgement.target_union import NAMED, support
+from episodic_absa.backends.embedded.judgement.target_union import NAMED, judged_at, support
 from episodic_absa.backends.embedded.model.weighing import weigh
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.roles.ate import extracted_targets
@@ -42,20 +42,25 @@ def _judged(
         for judgement in judge_first(reading, term, named.get(term))
     ]
     implicit = judge_unnamed(reading, names_targets=bool(found))
-    # A given aspect may be the opinion word itself; saying it twice would count it twice.
+    # A verdict that says of the whole what is said of its parts adds nothing. A given aspect may be the opinion word
+    # itself; saying it twice would count it twice.
     if implicit is not None and not any(
-        sentiment.evidence == reading.quote(implicit.start, implicit.end) for sentiment in found
+        sentiment.polarity == implicit.polarity
+        or sentiment.evidence == reading.quote(implicit.start, implicit.end)
+        for sentiment in found
     ):
         found.append(_sentiment(reading, "", implicit))
     return tuple(found[:MAX_ITEMS])
 
 
 def _is_judged(reading: WeighedReading, aspect: AspectItem) -> bool:
-    """Whether to judge an aspect: a guess of the framework's only if one of the two readers sees a target there."""
+    """Whether to judge an aspect: a guess of the framework's only if an opinion is said of it, or it likely is one."""
     if not aspect.aspect_term or aspect.origin != "second_aspect_guess" or reading.language == "other":
         return bool(aspect.aspect_term)
     place = find_term(reading, aspect.aspect_term)
-    return place is not None and support(reading, weigh(reading), *place) >= NAMED
+    if place is None:
+        return False
+    return judged_at(reading, *place) is not None or support(reading, weigh(reading), *place) >= NAMED
 
 
 def _too_short_for_the_filter(named: Iterable[str], given: list[str]) -> list[str]:

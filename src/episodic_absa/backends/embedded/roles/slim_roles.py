@@ -9,7 +9,6 @@ from episodic_absa.backends.embedded.judgement.aspect_judgement import judge_ter
 from episodic_absa.backends.embedded.judgement.deciding_words import deciding_words
 from episodic_absa.backends.embedded.judgement.pair_lists import likelier_list
 from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
-from episodic_absa.backends.embedded.judgement.two_readers import is_mere_guess
 from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.roles.ate import answer_ate
 from episodic_absa.backends.embedded.roles.atsa import answer_atsa
@@ -108,14 +107,7 @@ def slim_epm(reading: WeighedReading, inputs: SpeakerInputs) -> JudgementsAnswer
 
 def slim_tan(reading: WeighedReading, inputs: SpeakerInputs) -> TargetsAnswer:
     """Return the targets that TAN keeps or names otherwise, with the words that judge them."""
-    edits = answer_tan(reading, inputs).proposed_edits
-    terms = [_term_kept(edit) for edit in edits]
-    # TAN says nothing of a pair that the framework filled in; in a list, silence would read as a denial.
-    terms += [
-        sentiment.aspect_term
-        for sentiment in judged_sentiments(inputs.stage1)
-        if sentiment.is_backfilled and not is_mere_guess(reading, sentiment) and not _is_spoken_of(sentiment, edits)
-    ]
+    terms = [_term_kept(edit) for edit in answer_tan(reading, inputs).proposed_edits]
     return TargetsAnswer(
         targets=tuple(
             NamedTarget(quote=_judging_words(reading, term), target=term) for term in dict.fromkeys(terms) if term
@@ -259,10 +251,6 @@ def _term_kept(edit: ProposedEdit) -> str:
             return edit.value or ""
         case _:
             return ""
-
-
-def _is_spoken_of(sentiment: SentimentItem, edits: Iterable[ProposedEdit]) -> bool:
-    return any(norm(edit.target.aspect_ref) == norm(sentiment.aspect_term) for edit in edits)
 
 
 def _judging_words(reading: Reading, term: str) -> str:
