@@ -3,6 +3,7 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, find_term, judge_implicit, judge_term
+from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
 from episodic_absa.backends.embedded.model.weighing import Weights3, weigh, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Opinion, Reading, polarity_of
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
@@ -65,7 +66,7 @@ def judge_unnamed(reading: WeighedReading, *, names_targets: bool) -> Judgement 
         return by_rule
     if by_rule is None:
         is_opinion = weighed.best != "neutral" and max(weighed) >= _OPINIONATED.get(reading.language, 1.0)
-        if names_targets or not (is_opinion or reading.opinions):
+        if names_targets or not (is_opinion or reading.opinions) or tells_facts_only(reading):
             return None
     elif names_targets and by_rule.polarity == weighed.best:
         return by_rule

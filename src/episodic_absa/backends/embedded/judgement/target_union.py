@@ -35,8 +35,17 @@ _RULES_LEAD: Final[dict[Language, float]] = {"ko": 0.12}
 """By language: what the tagger must give a noun that an opinion is said of, where the rules lead; else `_GLIMPSED`."""
 _UNSAID: Final = 0.4
 """Where the rules lead, a stretch that nothing is said of must be this likely."""
+_UNSAID_BESIDE: Final = 0.5
+_UNSAID_ASIDE: Final = 0.8
+_SURE_BOUNDS: Final = {False: 0.9, True: 0.97}
+"""How sure the domain must be before the tagger's boundaries are followed against the rules' noun phrases.
+
+It must be surer where the tagger leaves out the head: 주차 of 주차 공간 names another thing.
+"""
 _SHORT: Final = 20
 """In a text of fewer words the noun that an opinion is said of is what the text is about."""
+_SHORT_GLIMPSED: Final = 0.02
+"""What such a noun needs if it is no plain subject."""
 _PREDICATES: Final = ("V", "XSV", "XSA")
 
 
@@ -74,7 +83,12 @@ def support(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
         if not any(weighed.knows(word) for word in words):
             return max(share, _LISTED)
         return share + _INSISTED if share >= _LEAST else share
-    if weighed.domain is None and share >= _glimpsed(reading, reading.targets[judged]):
+    is_unknown = weighed.domain is None or (
+        reading.language in _RULES_LEAD
+        and weighed.certainty < _SURE_BOUNDS[False]
+        and not any(weighed.knows(word) for word in words)
+    )
+    if is_unknown and share >= _glimpsed(reading, reading.targets[judged]):
         return max(share + _INSISTED / 2, NAMED)
     return share + _INSISTED / 2 if share >= _LEAST else share
 
@@ -82,7 +96,9 @@ def support(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
 def _glimpsed(reading: Reading, target: Target) -> float:
     """Return the probability from which on a judged noun is named in an unknown domain."""
     if reading.language in _RULES_LEAD:
-        return 0.0 if len(reading.words) < _SHORT else _RULES_LEAD[reading.language]
+        if len(reading.words) >= _SHORT:
+            return _RULES_LEAD[reading.language]
+        return 0.0 if _is_plain_subject(target) else _SHORT_GLIMPSED
     return _GLIMPSED if _is_plain_subject(target) else 1.0
 
 
@@ -110,11 +126,13 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
     found = []
     for span in spans_above(reading, weighed, NAMED):
         start, end = _trimmed(reading, span.start, span.end)
-        if weighed.domain is None and reading.language in _RULES_LEAD:
-            said = _said_at(reading, start, end)
+        if reading.language in _RULES_LEAD:
+            if _is_asked(reading, start):
+                continue
+            said = _said_at(reading, weighed, start, end)
             if said is not None:
                 start, end = said.start, said.end
-            elif span.probability < _UNSAID:
+            elif weighed.domain is None and span.probability < _unsaid(reading, start, end):
                 continue
         if start < end and not _is_fragment(reading, start) and _may_be_target(reading, weighed, start, end):
             target = _target_at(reading, start, end)
@@ -122,13 +140,40 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
     return found
 
 
-def _said_at(reading: Reading, start: int, end: int) -> Target | None:
+def _is_asked(reading: Reading, start: int) -> bool:
+    """Whether a stretch stands in a plain question, which judges nothing."""
+    clause = reading.clause_at(start)
+    is_question = bool(reading.clauses) and reading.clauses[clause].is_question
+    return is_question and not any(reading.opinions[index].first for index in reading.by_clause.get(clause, ()))
+
+
+def _said_at(reading: Reading, weighed: Weighed, start: int, end: int) -> Target | None:
     """Return the noun phrase around a stretch if an opinion is said of it: it names the whole thing (배터리 수명)."""
     for index in sorted(reading.opinions_of):
         target = reading.targets[index]
-        if target.start <= start and end <= target.end:
+        if target.start <= start and end <= target.end and weighed.certainty < _SURE_BOUNDS[target.end > end]:
             return target
-    return None
+    return _said_inside(reading, start, end) if weighed.certainty < _SURE_BOUNDS[True] else None
+
+
+def _said_inside(reading: Reading, start: int, end: int) -> Target | None:
+    """Return the judged noun phrase in a stretch that a particle cuts in two (상담원이 전화)."""
+    cut = any(word.tag in ("JKS", "JKO", "JX") and start < word.start and word.end < end for word in reading.words)
+    if not cut:
+        return None
+    inside = (reading.targets[index] for index in sorted(reading.opinions_of))
+    return next((target for target in inside if start <= target.start and target.end <= end), None)
+
+
+def _unsaid(reading: Reading, start: int, end: int) -> float:
+    """Return how likely a stretch must be that nothing is said of."""
+    clause = reading.clause_at(start)
+    if not any(reading.opinions[index].targets for index in reading.by_clause.get(clause, ())):
+        return _UNSAID
+    # Beside an opinion that is said of something else, a place (방에서 냄새가 나요) or a part of a name is no target.
+    around = (target for target in reading.targets if target.start <= start and end <= target.end)
+    is_aside = any(target.case == "oblique" or (target.start, target.end) != (start, end) for target in around)
+    return _UNSAID_ASIDE if is_aside else _UNSAID_BESIDE
 
 
 def _may_be_target(reading: Reading, weighed: Weighed, start: int, end: int) -> bool:

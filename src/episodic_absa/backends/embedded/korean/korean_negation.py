@@ -87,6 +87,9 @@ def _is_beside(tokens: KoreanTokens, last: int, at: int, *, is_noun: bool) -> bo
     if is_noun:
         return all(tokens.tag(index).startswith(("J", "E", "XS", "VCP")) for index in between) and len(between) <= 3
     forms = [tokens.forms[index] for index in between]
+    if len(forms) in (2, 3) and tokens.tag(last + 1) == "ETM" and forms[1] in ("것", "거"):
+        # 친절한 것도 아니에요
+        return tokens.forms[at] == "아니"
     return bool(forms) and forms[0] == "지" and len(forms) <= 2
 
 

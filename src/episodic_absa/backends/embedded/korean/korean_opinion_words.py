@@ -80,12 +80,17 @@ def _word_hit(tokens: KoreanTokens, at: int, last: int, form: str) -> KoreanHit 
     if colour is not None:
         return KoreanHit(at, last, form, colour.other, is_coloured=True)
     score = lexicon.words.get(form)
-    if score is None:
+    if score is None or (form in lexicon.unwanted and _heads_on(tokens, last)):
         return None
     # A verb made of a noun swallows its suffix, so that 추천 + 하 is one opinion.
     if at == last and tokens.tag(at) in NOUNS and tokens.tag(at + 1) in ("XSA", "XSV") and _goes_on(tokens, at):
         last += 1
     return KoreanHit(at, last, form, score)
+
+
+def _heads_on(tokens: KoreanTokens, last: int) -> bool:
+    """Whether an unwanted thing only describes the noun behind it (곰팡이 냄새)."""
+    return tokens.tag(last + 1) in ("NNG", "NNP") and tokens.form(last + 1) in tokens.lexicon.unwanted
 
 
 def _existence_hit(tokens: KoreanTokens, at: int) -> KoreanHit | None:

@@ -54,6 +54,9 @@ _FELT_ABOUT: Final = frozenset(
 )
 """Feelings whose cause stands with 에: 서비스에 만족해요."""
 
+_COMPARED: Final = frozenset({"다르", "똑같", "비슷하", "같"})
+"""Said of one thing beside another: 사진이랑 색이 달라요 is about 색."""
+
 
 def owners_in_clause(
     tokens: KoreanTokens,
@@ -67,16 +70,23 @@ def owners_in_clause(
     own = _first_word_of(hit, phrases, candidates)
     if own is not None:
         spoken_of = [index for index in before if phrases[index].target.case in ("subject", "topic")]
-        is_said_of_other = phrases[own].target.case in ("object", "predicate") and spoken_of
+        is_complement = tokens.tag(phrases[own].last + 1) == "JKC"
+        is_said_of_other = spoken_of and (is_complement or phrases[own].target.case in ("object", "predicate"))
         return _with_joined(phrases, candidates, spoken_of[-1] if is_said_of_other else own)
     if _is_adnominal(tokens, max(hit.last, negation.end)):
         owner = _adnominal_owner(hit, phrases, candidates, before)
         if owner is not None:
             return _with_joined(phrases, candidates, owner) if owner in before else (owner,)
+    inner = _inner_subject(tokens, hit, phrases, before)
+    if inner is not None:
+        return (inner,)
     for cases in (("subject",), ("topic", "object"), ("bare",)):
         found = [index for index in before if phrases[index].target.case in cases]
+        if len(found) > 1 and tokens.tag(phrases[found[-1]].last + 1) == "JKC":
+            # 쿠폰이 적용이 안 돼요: the second 이 marks what something fails to become.
+            found.pop()
         if found:
-            return _with_joined(phrases, before, found[-1])
+            return (found[-1],) if hit.form in _COMPARED else _with_joined(phrases, before, found[-1])
     return _other_owner(tokens, hit, phrases, candidates, before)
 
 
@@ -89,7 +99,21 @@ def _may_own(
         before = [index for index in before if phrases[index].last < hit.first - 1]
     if hit.form in tokens.lexicon.bodily:
         before = [index for index in before if phrases[index].target.term not in tokens.lexicon.body_parts]
-    return [index for index in before if not phrases[index].is_verbal]
+    return [
+        index for index in before if not phrases[index].is_verbal and tokens.form(phrases[index].last + 1) != "없이"
+    ]
+
+
+def _inner_subject(
+    tokens: KoreanTokens, hit: KoreanHit, phrases: Sequence[KoreanPhrase], before: Sequence[int]
+) -> int | None:
+    """Return a noun without a particle right before an adjective, behind a subject: 특선이 가성비 좋아요."""
+    if not before or tokens.tag(hit.first) != "VA" or hit.idiom is not None:
+        return None
+    last = phrases[before[-1]]
+    is_behind_subject = any(phrases[index].target.case in ("subject", "topic") for index in before[:-1])
+    is_bare = last.target.case == "bare" and last.last == hit.first - 1
+    return before[-1] if is_bare and is_behind_subject else None
 
 
 def _first_word_of(hit: KoreanHit, phrases: Sequence[KoreanPhrase], candidates: Sequence[int]) -> int | None:

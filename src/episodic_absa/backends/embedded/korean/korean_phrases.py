@@ -8,6 +8,10 @@ from episodic_absa.backends.embedded.korean.korean_tokens import BINDING_ENDINGS
 from episodic_absa.backends.embedded.reading import Case, Clause, Target
 from episodic_absa.language import Cue
 
+_AGAINST: Final = frozenset({"대비", "치고"})
+"""What stands before it is only what the target is measured by: 용량 대비 가격."""
+_MEALTIMES: Final = frozenset({"아침", "점심", "저녁"})
+"""Times by themselves, part of the name of a meal (아침 식사)."""
 _JOINING: Final = frozenset({"과", "와", "랑", "이랑", "하고"})
 _SERVICES: Final = frozenset(
     [
@@ -138,7 +142,12 @@ def _continues(tokens: KoreanTokens, last: int, taken: set[int], clause_of: Sequ
     following = last + 1
     if following >= len(tokens.items) or following in taken or clause_of[following] != clause_of[last]:
         return False
-    if tokens.tag(following) not in NOUNS and not (tokens.tag(following) == "XSN" and tokens.forms[following] != "들"):
+    if tokens.tag(following) == "XSN":
+        # 배우들 연기 is one phrase; 직원들 is about 직원.
+        is_inside = tokens.tag(following + 1) in ("NNG", "NNP") and following + 1 not in taken
+        if tokens.forms[following] == "들" and not is_inside:
+            return False
+    elif tokens.tag(following) not in NOUNS:
         return False
     gap = tokens.text[tokens.items[last].end : tokens.items[following].start]
     return gap in ("", " ")
@@ -146,7 +155,9 @@ def _continues(tokens: KoreanTokens, last: int, taken: set[int], clause_of: Sequ
 
 def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanPhrase | None:
     not_targets = tokens.lexicon.not_targets
-    while first < last and tokens.forms[first] in not_targets:
+    against = [at for at in range(first, last) if tokens.forms[at] in _AGAINST]
+    first = against[-1] + 1 if against else first
+    while first < last and tokens.forms[first] in not_targets and tokens.forms[first] not in _MEALTIMES:
         first += 1
     following = last + 1
     # 들 and 분 stay outside the term: 직원분들 is about 직원.

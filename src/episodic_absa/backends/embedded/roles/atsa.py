@@ -45,8 +45,7 @@ def _judged(
     # A verdict that says of the whole what is said of its parts adds nothing. A given aspect may be the opinion word
     # itself; saying it twice would count it twice.
     if implicit is not None and not any(
-        sentiment.polarity == implicit.polarity
-        or sentiment.evidence == reading.quote(implicit.start, implicit.end)
+        sentiment.polarity == implicit.polarity or sentiment.evidence == reading.quote(implicit.start, implicit.end)
         for sentiment in found
     ):
         found.append(_sentiment(reading, "", implicit))
