@@ -13,8 +13,6 @@ _UNKNOWN = "an opinion word outside the lexicon"
 
 KNOWN_FAILURES = {
     "ko-h05": "the tagger learned to keep 분들 with the noun, as its corpora do",
-    "ko-c09": "the tagger gives the subject (답변) next to nothing, and no list knows it",
-    "ko-c12": "the compound is cut short (강의)",
     "ko-x28": "a predicate (빠르고) is taken for a target, as reviews of phones are annotated",
     "en-h07": "what is ruined is an object of blame by its verb alone",
     "en-d03": "the opinion goes to the photos as well as to what takes them",
@@ -31,8 +29,6 @@ KNOWN_FAILURES = {
     "ko-y16": _UNKNOWN,
     "ko-y17": "a place with -에 is no target unless what it holds is listed as unwanted",
     "ko-y18": "믿- is taken for praise, 속- is not known",
-    "ko-y19": _EVENT,
-    "ko-y20": "a fault denied (떨어지지 않-): the weights outvote the rules",
     "en-y01": "the object (appetizers) is a neutral target, as reviews of restaurants are annotated",
     "en-y04": "a comparison that blames by praising something else",
     "en-y07": "the water is blamed as well as the shower",

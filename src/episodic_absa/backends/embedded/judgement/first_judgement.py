@@ -2,7 +2,13 @@
 
 from typing import Final
 
-from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, find_term, judge_implicit, judge_term
+from episodic_absa.backends.embedded.judgement.aspect_judgement import (
+    Judgement,
+    find_term,
+    judge_implicit,
+    judge_term,
+    opinions_about,
+)
 from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
 from episodic_absa.backends.embedded.model.weighing import Weights3, weigh, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Opinion, Reading, polarity_of
@@ -41,8 +47,7 @@ def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | Non
     agreeing = next((judgement for judgement in by_rule if judgement.polarity == weighed.best), None)
     if agreeing is not None:
         return (agreeing._replace(confidence=_confidence(weighed)),)
-    is_known = weigh(reading).domain is not None
-    if not is_known and by_rule[0].has_own_words and weighed.margin < _RULES_DECIDE.get(reading.language, 0.0):
+    if weighed.margin < _RULES_DECIDE.get(reading.language, 0.0) and _is_plainly_said(reading, term):
         return by_rule
     start, end = _words_for(reading, weighed.best, place)
     return (
@@ -56,6 +61,12 @@ def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | Non
             why="such words mostly say so",
         ),
     )
+
+
+def _is_plainly_said(reading: WeighedReading, term: str) -> bool:
+    """Whether a text outside the trained domains says something of a term that no distant negation may turn round."""
+    own = opinions_about(reading, term)
+    return weigh(reading).domain is None and bool(own) and not any(opinion.scope_note for opinion in own)
 
 
 def judge_unnamed(reading: WeighedReading, *, names_targets: bool) -> Judgement | None:

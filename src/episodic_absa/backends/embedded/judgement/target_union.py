@@ -34,9 +34,11 @@ _SURE_DOMAIN: Final = 0.95
 _RULES_LEAD: Final[dict[Language, float]] = {"ko": 0.12}
 """By language: what the tagger must give a noun that an opinion is said of, where the rules lead; else `_GLIMPSED`."""
 _UNSAID: Final = 0.4
-"""Where the rules lead, a stretch that nothing is said of must be this likely."""
+"""How likely a stretch must be in a short text of an unknown domain if no opinion of its clause has a target;"""
 _UNSAID_BESIDE: Final = 0.5
+"""beside an opinion that is said of something else;"""
 _UNSAID_ASIDE: Final = 0.8
+"""and if it is a place or a part of a name besides."""
 _SURE_BOUNDS: Final = {False: 0.9, True: 0.97}
 """How sure the domain must be before the tagger's boundaries are followed against the rules' noun phrases.
 
@@ -127,8 +129,6 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
     for span in spans_above(reading, weighed, NAMED):
         start, end = _trimmed(reading, span.start, span.end)
         if reading.language in _RULES_LEAD:
-            if _is_asked(reading, start):
-                continue
             said = _said_at(reading, weighed, start, end)
             if said is not None:
                 start, end = said.start, said.end
@@ -149,6 +149,8 @@ def _is_asked(reading: Reading, start: int) -> bool:
 
 def _said_at(reading: Reading, weighed: Weighed, start: int, end: int) -> Target | None:
     """Return the noun phrase around a stretch if an opinion is said of it: it names the whole thing (배터리 수명)."""
+    if weighed.domain is None and len(reading.words) >= _SHORT:
+        return None
     for index in sorted(reading.opinions_of):
         target = reading.targets[index]
         if target.start <= start and end <= target.end and weighed.certainty < _SURE_BOUNDS[target.end > end]:
@@ -166,7 +168,11 @@ def _said_inside(reading: Reading, start: int, end: int) -> Target | None:
 
 
 def _unsaid(reading: Reading, start: int, end: int) -> float:
-    """Return how likely a stretch must be that nothing is said of."""
+    """Return how likely a stretch must be that nothing is said of, outside the trained domains."""
+    if _is_asked(reading, start):
+        return 1.0
+    if len(reading.words) >= _SHORT:
+        return NAMED
     clause = reading.clause_at(start)
     if not any(reading.opinions[index].targets for index in reading.by_clause.get(clause, ())):
         return _UNSAID

@@ -57,6 +57,11 @@ _FELT_ABOUT: Final = frozenset(
 _COMPARED: Final = frozenset({"다르", "똑같", "비슷하", "같"})
 """Said of one thing beside another: 사진이랑 색이 달라요 is about 색."""
 
+_FOREIGN: Final = frozenset(
+    {"머리카락", "벌레", "이물질", "바퀴벌레", "개미", "날파리", "철사", "비닐", "플라스틱", "수세미"}
+)
+"""What turns up where it does not belong."""
+
 
 def owners_in_clause(
     tokens: KoreanTokens,
@@ -77,6 +82,12 @@ def owners_in_clause(
         owner = _adnominal_owner(hit, phrases, candidates, before)
         if owner is not None:
             return _with_joined(phrases, candidates, owner) if owner in before else (owner,)
+    if hit.form == "나오" and any(phrases[index].target.term in _FOREIGN for index in before):
+        # 음식에서 머리카락이 나왔어요: the thing it happened to is the target.
+        before = [index for index in before if phrases[index].target.term not in _FOREIGN] or before
+        places = [index for index in before if tokens.form(phrases[index].last + 1) in ("에서", "에")]
+        if places:
+            return (places[-1],)
     inner = _inner_subject(tokens, hit, phrases, before)
     if inner is not None:
         return (inner,)

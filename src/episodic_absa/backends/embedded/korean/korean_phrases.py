@@ -10,6 +10,8 @@ from episodic_absa.language import Cue
 
 _AGAINST: Final = frozenset({"대비", "치고"})
 """What stands before it is only what the target is measured by: 용량 대비 가격."""
+_TRAILING: Final = frozenset({"대비", "위주", "중심"})
+"""Nouns that only say how the noun before them is meant: 실습 위주."""
 _MEALTIMES: Final = frozenset({"아침", "점심", "저녁"})
 """Times by themselves, part of the name of a meal (아침 식사)."""
 _JOINING: Final = frozenset({"과", "와", "랑", "이랑", "하고"})
@@ -164,6 +166,8 @@ def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanP
     while tokens.forms[following : following + 1] in (["들"], ["분"]) and tokens.tag(following) in ("XSN", "NNB"):
         following += 1
     tag = tokens.tag(following)
+    while last > first and tokens.forms[last] in _TRAILING:
+        last -= 1
     is_verbal = tag in ("XSV", "XSA") and tokens.items[last].end >= tokens.items[following].start
     if is_verbal and tokens.forms[last] not in _SERVICES:
         return None
