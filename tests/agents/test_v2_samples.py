@@ -26,9 +26,7 @@ ALWAYS_ASKED = ["joint", "validator", "epm", "tan", "cj", "judge", "stage2_ate",
 UNSEEN = ("C1", "C2_silent", "C2_eval_only")
 CHANGED = {
     "en": "The noodles were fresh and clearly homemade, but the sauce was basically water.",
-    "ko": (
-        "업데이트하고 나서 터치가 멋대로 눌려요. 몇일을 참다가 서비스 센터 갔더니 초기화하라는 말만 앵무새처럼 하네요"
-    ),
+    "ko": "계단이 가파르고, 호텔 맞은편 주차장에 차를 세우려면 하루에 2만 원을 내야 합니다.",
 }
 PLAIN = {"en": "The room was clean, but the breakfast was cold.", "ko": "음식은 맛있었지만 서비스가 느렸어요."}
 P_TARGET, P_POLARITY = 0.731973, 0.654321
@@ -358,3 +356,19 @@ def test_the_embedded_engine_drops_a_doubtful_target_and_nothing_else(tmp_path: 
 def test_with_the_embedded_engine_unexposed_conditions_send_the_same_prompts(tmp_path: Path, language: str) -> None:
     sent = [prompts_of(run_embedded(tmp_path, CHANGED[language], condition)[0]) for condition in UNSEEN]
     assert sent[0] == sent[1] == sent[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The room was clean, but in March we left early.", "en"),
+        ("방은 깨끗했지만 회사에서 전화가 왔어요.", "ko"),
+    ],
+)
+def test_a_guess_that_nobody_judged_is_in_no_result(tmp_path: Path, text: str, language: str) -> None:
+    _, result = run_embedded(tmp_path, text)
+    stage1, final = result.stage1, result.final_result
+    assert any(item.origin == "second_aspect_guess" for item in stage1.ate.aspects), language
+    assert not any(item.is_backfilled for item in stage1.atsa.sentiments)
+    assert final.final_tuples
+    assert not any(item.is_backfilled for item in (*final.stage1_tuples, *final.final_tuples))

@@ -110,9 +110,7 @@ def _may_own(
         before = [index for index in before if phrases[index].last < hit.first - 1]
     if hit.form in tokens.lexicon.bodily:
         before = [index for index in before if phrases[index].target.term not in tokens.lexicon.body_parts]
-    return [
-        index for index in before if not phrases[index].is_verbal and tokens.form(phrases[index].last + 1) != "없이"
-    ]
+    return [index for index in before if not phrases[index].is_verbal]
 
 
 def _inner_subject(

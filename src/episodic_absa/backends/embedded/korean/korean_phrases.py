@@ -174,6 +174,8 @@ def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanP
     start, end = tokens.items[_word_start(tokens, first)].start, tokens.items[last].end
     term = tokens.text[start:end]
     case: Case = _CASES.get(tag, "oblique") if tag.startswith("J") or tag == "VCP" else "bare"
+    if tokens.form(following) == "없이":
+        case = "oblique"
     is_nameable = _is_nameable(tokens, first, last, term)
     return KoreanPhrase(
         first,
