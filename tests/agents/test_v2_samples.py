@@ -361,7 +361,7 @@ def test_with_the_embedded_engine_unexposed_conditions_send_the_same_prompts(tmp
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("The room was clean, but in March we left early.", "en"),
+        ("The room was clean, but the bus came at noon.", "en"),
         ("방은 깨끗했지만 회사에서 전화가 왔어요.", "ko"),
     ],
 )

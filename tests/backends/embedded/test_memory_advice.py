@@ -97,7 +97,7 @@ def test_advice_about_polarity_makes_them_judge_from_the_words_of_the_sentence()
 
 
 def test_advice_about_a_second_aspect_makes_them_search_across_the_marker() -> None:
-    text = "음식은 맛있지만 화장실에서 고생했어요"
+    text = "음식은 맛있지만 화장실에서 아쉬웠어요"
     assert reviewed(text, "ko", None).pairs == {("음식", "positive")}
     advised = reviewed(text, "ko", memory_of("MISSING_SECOND_ASPECT"))
     assert advised.pairs == {("음식", "positive"), ("화장실", "negative")}

@@ -39,7 +39,7 @@ def test_a_plain_sentence_has_no_risk(text: str, language: Language) -> None:
         ("퍽이나 친절한 직원이네요", "ko", "IRONY", "high"),
         ("Oh great, the wifi is fast again.", "en", "IRONY", "high"),
         ("The food was great, while the service was excellent.", "en", "CONTRAST_SCOPE", "low"),
-        ("음식은 맛있지만 화장실에서 고생했어요", "ko", "MISSING_SECOND_ASPECT", "high"),
+        ("음식은 맛있지만 화장실에서 아쉬웠어요", "ko", "MISSING_SECOND_ASPECT", "high"),
     ],
 )
 def test_a_structure_that_may_mislead_is_a_risk(text: str, language: Language, risk: str, severity: str) -> None:

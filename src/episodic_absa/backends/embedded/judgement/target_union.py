@@ -6,6 +6,7 @@ probability says little: an opinion about a listed noun or a plain subject is en
 
 from typing import Final, NamedTuple
 
+from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
 from episodic_absa.backends.embedded.model.polarity_features import place_of
 from episodic_absa.backends.embedded.model.weighing import Weighed, likelihood, spans_above, weigh
 from episodic_absa.backends.embedded.model.word_marks import listed_nouns
@@ -147,6 +148,11 @@ def _is_asked(reading: Reading, start: int) -> bool:
     return is_question and not any(reading.opinions[index].first for index in reading.by_clause.get(clause, ()))
 
 
+def _is_in_verdict(reading: Reading, start: int, end: int) -> bool:
+    """Whether a stretch is part of words that judge the whole: 돈 of 돈 아까워요."""
+    return any(opinion.is_verdict and opinion.start <= start and end <= opinion.end for opinion in reading.opinions)
+
+
 def _said_at(reading: Reading, weighed: Weighed, start: int, end: int) -> Target | None:
     """Return the noun phrase around a stretch if an opinion is said of it: it names the whole thing (배터리 수명)."""
     if weighed.domain is None and len(reading.words) >= _SHORT:
@@ -169,7 +175,7 @@ def _said_inside(reading: Reading, start: int, end: int) -> Target | None:
 
 def _unsaid(reading: Reading, start: int, end: int) -> float:
     """Return how likely a stretch must be that nothing is said of, outside the trained domains."""
-    if _is_asked(reading, start):
+    if _is_asked(reading, start) or _is_in_verdict(reading, start, end) or tells_facts_only(reading):
         return 1.0
     if len(reading.words) >= _SHORT:
         return NAMED

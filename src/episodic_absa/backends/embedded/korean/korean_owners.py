@@ -73,6 +73,9 @@ def owners_in_clause(
     """Return the phrases of its own clause that an opinion is said of."""
     before = _may_own(tokens, hit, phrases, candidates)
     own = _first_word_of(hit, phrases, candidates)
+    if own is not None and hit.idiom is not None and hit.idiom.place:
+        places = [index for index in before if tokens.form(phrases[index].last + 1) in ("에", "에서")]
+        return (places[-1],) if places else (own,)
     if own is not None:
         spoken_of = [index for index in before if phrases[index].target.case in ("subject", "topic")]
         is_complement = tokens.tag(phrases[own].last + 1) == "JKC"

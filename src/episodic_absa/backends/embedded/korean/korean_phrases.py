@@ -174,7 +174,7 @@ def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanP
     start, end = tokens.items[_word_start(tokens, first)].start, tokens.items[last].end
     term = tokens.text[start:end]
     case: Case = _CASES.get(tag, "oblique") if tag.startswith("J") or tag == "VCP" else "bare"
-    if tokens.form(following) == "없이":
+    if tokens.form(following) == "없이" or tokens.form(following - 1) in _AGAINST:
         case = "oblique"
     is_nameable = _is_nameable(tokens, first, last, term)
     return KoreanPhrase(
