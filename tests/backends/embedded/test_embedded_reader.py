@@ -141,7 +141,7 @@ def test_odd_texts_are_read_too(text: str, language: Language) -> None:
         # An opinion is tied to the bed, of which the tagger thinks little; of the headphones it is the other way round.
         ("The room was spacious and the bed was comfortable.", "en", "bed", ("positive", None), "rules"),
         ("My headphones keep disconnecting.", "en", "headphones", ("positive", None), "weights"),
-        ("침구에서 머리카락이 나왔어요", "ko", "침구", ("negative", None), "weights"),
+        ("호텔에서 사흘 동안 잠을 못 잤어요.", "ko", "호텔", ("negative", None), "weights"),
         # An added pair needs both: a target and its polarity.
         ("The room was spacious and the bed was comfortable.", "en", "bed", (None, "positive"), "weights"),
         ("Our server forgot the appetizers twice.", "en", "server", (None, "negative"), "rules"),
