@@ -133,7 +133,7 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
             said = _said_at(reading, weighed, start, end)
             if said is not None:
                 start, end = said.start, said.end
-            elif weighed.domain is None and span.probability < _unsaid(reading, start, end):
+            elif weighed.certainty < _SURE_BOUNDS[False] and span.probability < _unsaid(reading, start, end):
                 continue
         if start < end and not _is_fragment(reading, start) and _may_be_target(reading, weighed, start, end):
             target = _target_at(reading, start, end)

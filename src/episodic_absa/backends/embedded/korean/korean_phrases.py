@@ -8,6 +8,8 @@ from episodic_absa.backends.embedded.korean.korean_tokens import BINDING_ENDINGS
 from episodic_absa.backends.embedded.reading import Case, Clause, Target
 from episodic_absa.language import Cue
 
+_ASIDE: Final = frozenset({"없이", "마다", "부터", "까지"})
+"""A noun before these is not what the clause is about."""
 _AGAINST: Final = frozenset({"대비", "치고"})
 """What stands before it is only what the target is measured by: 용량 대비 가격."""
 _TRAILING: Final = frozenset({"대비", "위주", "중심"})
@@ -174,7 +176,7 @@ def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanP
     start, end = tokens.items[_word_start(tokens, first)].start, tokens.items[last].end
     term = tokens.text[start:end]
     case: Case = _CASES.get(tag, "oblique") if tag.startswith("J") or tag == "VCP" else "bare"
-    if tokens.form(following) == "없이" or tokens.form(following - 1) in _AGAINST:
+    if tokens.form(following) in _ASIDE or tokens.form(following - 1) in _AGAINST:
         case = "oblique"
     is_nameable = _is_nameable(tokens, first, last, term)
     return KoreanPhrase(
