@@ -9,7 +9,6 @@ import importlib
 import logging
 import os
 import pickle
-import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -96,7 +95,6 @@ def _silent_start() -> Iterator[None]:
     if _NATIVE_LEVEL in os.environ:
         yield
         return
-    sys.stderr.flush()
     stderr = os.dup(2)
     os.environ[_NATIVE_LEVEL] = "fatal"
     try:
