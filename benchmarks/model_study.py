@@ -12,6 +12,7 @@ are recorded in FOLDER, so that a later version of the rules can be measured on 
 
 import argparse
 import json
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -199,6 +200,16 @@ def print_figures(figures: dict[str, Any]) -> None:
         print(f"{row['a']} - {row['b']}: {row['difference']:+.3f} {interval}, n = {row['reviews']}")
 
 
+def save_pictures(run: Run, language: Language, folder: Path) -> None:
+    """Save two figures of the report on white paper, which a dark page needs."""
+    with tempfile.TemporaryDirectory() as exported:
+        run.export(exported)
+        for name in ("quality_over_cost_micro", "difference_by_arm"):
+            picture = (Path(exported) / f"{name}.svg").read_text("utf-8")
+            paper = '</style><rect x="-8" y="-8" width="100%" height="100%" fill="#fdfdfc"/>'
+            (folder / f"{name}_{language}.svg").write_text(picture.replace("</style>", paper, 1), "utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     model = parser.add_mutually_exclusive_group(required=True)
@@ -211,6 +222,7 @@ def main() -> None:
     parser.add_argument("--reviews", type=int, default=210, help="evaluated reviews of a language")
     parser.add_argument("--store-reviews", type=int, default=900, help="train reviews that fill the store")
     parser.add_argument("--concurrency", type=int, default=48)
+    parser.add_argument("--pictures", type=Path, metavar="DIR", help="save the figures for docs/results.md here")
     given = parser.parse_args()
     if not DATA.is_dir():
         parser.error("the study needs the dev and train files of ../shared/data")
@@ -221,6 +233,8 @@ def main() -> None:
         figures[language] = figures_of(run)
         print(f"{language}: {run.path}")
         print_figures(figures[language])
+        if given.pictures is not None:
+            save_pictures(run, language, given.pictures)
     (given.out / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
 
 
