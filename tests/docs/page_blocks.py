@@ -1,0 +1,116 @@
+"""The blocks of a documentation page: files to write, Python to run, commands to type, settings to read.
+
+A fenced block may have a mark on the line above it:
+
+    <!-- file: reviews.csv -->    the block is written to that file before the code of the page runs
+    <!-- example output -->       the command runs; what it prints is an example and is not compared
+    <!-- not run: REASON -->      the command is compared with the program's options and not run
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+ROOT: Final = Path(__file__).parents[2]
+SITE: Final = sorted((ROOT / "docs").rglob("*.md"))
+PAGES: Final = [*sorted(ROOT.glob("README*.md")), *SITE]
+BESIDE_THEM: Final = [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
+PROGRAM: Final = "episodic-absa"
+_FENCE: Final = re.compile(
+    r"^(?:<!-- (?P<mark>[^>]+) -->\n+)?(?P<fence>`{3,})(?P<language>\S*)\n(?P<body>.*?)^(?P=fence)$",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class Block(NamedTuple):
+    """A fenced block, with the mark above it."""
+
+    language: str
+    body: str
+    mark: str
+
+
+class Command(NamedTuple):
+    """A command that a page tells its reader to type, and what the page shows below it."""
+
+    words: tuple[str, ...]
+    printed: str
+    """Empty if the page shows nothing or only an example."""
+    not_run: str
+    """Why it is not run; empty if it is."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a command of the package."""
+        return self.words[0] == PROGRAM
+
+
+def name_of(page: Path) -> str:
+    """Return the name of a page, as tests show it."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the fenced blocks of a page in order."""
+    found = _FENCE.finditer(page.read_text(encoding="utf-8"))
+    return [Block(match["language"], match["body"], match["mark"] or "") for match in found]
+
+
+def files_of(page: Path) -> dict[str, str]:
+    """Return the files that a page shows, by name."""
+    return {block.mark[6:]: block.body for block in blocks(page) if block.mark.startswith("file: ")}
+
+
+def python_of(page: Path) -> tuple[str, str]:
+    """Return the Python of a page as one script, and what the page says that it prints."""
+    code, printed = [], []
+    before = ""
+    for block in blocks(page):
+        if block.language == "python" and not block.mark.startswith("file: "):
+            code.append(block.body)
+        elif block.language == "text" and before == "python":
+            printed.append(block.body)
+        before = block.language
+    return "\n".join(code), "".join(printed)
+
+
+def sessions_of(page: Path) -> str:
+    """Return the Python sessions of a page, which go on where its script ends."""
+    return "".join(block.body for block in blocks(page) if block.language == "pycon")
+
+
+def commands_of(page: Path) -> Iterator[Command]:
+    """Yield the commands of a page in order."""
+    for block in blocks(page):
+        if block.language == "console":
+            yield from _typed(block)
+
+
+def _typed(block: Block) -> Iterator[Command]:
+    not_run = block.mark.removeprefix("not run: ") if block.mark.startswith("not run: ") else ""
+    starts = list(re.finditer(r"^\$ (.*)\n", block.body, re.MULTILINE))
+    ends = [*(match.start() for match in starts[1:]), len(block.body)]
+    for start, end in zip(starts, ends, strict=False):
+        printed = "" if block.mark else block.body[start.end() : end]
+        *first, last = _split(shlex.split(start[1], comments=True), "&&")
+        yield from (Command(tuple(words), "", not_run) for words in first)
+        yield Command(tuple(last), printed, not_run)
+
+
+def _split(words: Sequence[str], separator: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == separator:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def prints_as_shown(printed: str, shown: str) -> bool:
+    """Return whether a command printed what the page shows; a line of three dots stands for any lines."""
+    pattern = "".join(r"(?:.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in shown.splitlines())
+    lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+    return re.fullmatch(pattern, lines) is not None
