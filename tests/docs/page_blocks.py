@@ -4,7 +4,9 @@ A fenced block may have a mark on the line above it:
 
     <!-- file: reviews.csv -->    the block is written to that file before the code of the page runs
     <!-- example output -->       the command runs; what it prints is an example and is not compared
+    <!-- fails -->                the command ends with the error that the page shows
     <!-- not run: REASON -->      the command is compared with the program's options and not run
+    <!-- part of: FILE -->        the code stands in that file, which a test of its own runs
 """
 
 import re
@@ -36,10 +38,12 @@ class Command(NamedTuple):
     """A command that a page tells its reader to type, and what the page shows below it."""
 
     words: tuple[str, ...]
-    printed: str
+    printed: str = ""
     """Empty if the page shows nothing or only an example."""
-    not_run: str
+    not_run: str = ""
     """Why it is not run; empty if it is."""
+    fails: bool = False
+    """Whether it ends with the error that the page shows."""
 
     @property
     def is_ours(self) -> bool:
@@ -63,14 +67,19 @@ def files_of(page: Path) -> dict[str, str]:
     return {block.mark[6:]: block.body for block in blocks(page) if block.mark.startswith("file: ")}
 
 
+def parts_of(page: Path) -> dict[str, Path]:
+    """Return the code that a page shows of other files, with the file of each."""
+    return {block.body: ROOT / block.mark[9:] for block in blocks(page) if block.mark.startswith("part of: ")}
+
+
 def python_of(page: Path) -> tuple[str, str]:
     """Return the Python of a page as one script, and what the page says that it prints."""
     code, printed = [], []
     before = ""
     for block in blocks(page):
-        if block.language == "python" and not block.mark.startswith("file: "):
+        if block.language == "python" and not block.mark:
             code.append(block.body)
-        elif block.language == "text" and before == "python":
+        elif block.language == "text" and before == "python" and not block.mark:
             printed.append(block.body)
         before = block.language
     return "\n".join(code), "".join(printed)
@@ -83,20 +92,30 @@ def sessions_of(page: Path) -> str:
 
 def commands_of(page: Path) -> Iterator[Command]:
     """Yield the commands of a page in order."""
-    for block in blocks(page):
-        if block.language == "console":
-            yield from _typed(block)
+    for typed in command_blocks(page):
+        yield from typed
+
+
+def command_blocks(page: Path) -> list[tuple[Command, ...]]:
+    """Return the commands of a page, block by block."""
+    return [tuple(_typed(block)) for block in blocks(page) if block.language == "console"]
+
+
+def new_command_blocks(page: Path) -> list[tuple[Command, ...]]:
+    """Return the blocks of commands that no page before this one has: what two pages show alike is run once."""
+    before = {typed for earlier in PAGES[: PAGES.index(page)] for typed in command_blocks(earlier)}
+    return [typed for typed in command_blocks(page) if typed not in before]
 
 
 def _typed(block: Block) -> Iterator[Command]:
-    not_run = block.mark.removeprefix("not run: ") if block.mark.startswith("not run: ") else ""
+    reason = re.fullmatch(r"not run: (.*)", block.mark)
     starts = list(re.finditer(r"^\$ (.*)\n", block.body, re.MULTILINE))
     ends = [*(match.start() for match in starts[1:]), len(block.body)]
     for start, end in zip(starts, ends, strict=False):
-        printed = "" if block.mark else block.body[start.end() : end]
+        printed = block.body[start.end() : end] if block.mark in ("", "fails") else ""
         *first, last = _split(shlex.split(start[1], comments=True), "&&")
-        yield from (Command(tuple(words), "", not_run) for words in first)
-        yield Command(tuple(last), printed, not_run)
+        yield from (Command(tuple(words)) for words in first)
+        yield Command(tuple(last), printed, not_run=reason[1] if reason else "", fails=block.mark == "fails")
 
 
 def _split(words: Sequence[str], separator: str) -> list[list[str]]:
