@@ -89,9 +89,12 @@ def desk(page: Path, tmp_path: Path, model: LoopbackModel, request: pytest.Fixtu
         "experiment": {"conditions": ["C1", "C2"], "orders": 2, "seeds": [42]},
     }
     (tmp_path / "study.yaml").write_text(json.dumps(study), "utf-8")  # JSON is YAML
-    for name, text in files_of(page).items():
+    for name, shown_text in files_of(page).items():
+        text = shown_text
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text.replace("base_url: ollama", f'base_url: "{model.base_url}"'), "utf-8")
+        for shown, tested in {"base_url: ollama": f'base_url: "{model.base_url}"', "orders: 5": "orders: 2"}.items():
+            text = text.replace(shown, tested)
+        (tmp_path / name).write_text(text, "utf-8")
     return tmp_path
 
 
