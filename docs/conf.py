@@ -28,6 +28,8 @@ autodoc_preserve_defaults = True
 
 html_theme = "furo"
 html_title = f"episodic_absa {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}

@@ -62,6 +62,13 @@ def blocks(page: Path) -> list[Block]:
     return [Block(match["language"], match["body"], match["mark"] or "") for match in found]
 
 
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", heading)) for heading in headings]
+    return {heading.strip().lower().replace(" ", "-") for heading in plain}
+
+
 def files_of(page: Path) -> dict[str, str]:
     """Return the files that a page shows, by name."""
     return {block.mark[6:]: block.body for block in blocks(page) if block.mark.startswith("file: ")}

@@ -20,6 +20,7 @@ from tests.docs.page_blocks import (
     ROOT,
     SITE,
     Command,
+    anchors_of,
     commands_of,
     files_of,
     name_of,
@@ -178,9 +179,11 @@ def test_sessions_on_the_page_run_and_print_what_the_page_shows(page: Path, tmp_
 
 
 @pytest.mark.parametrize("page", [*PAGES, *BESIDE_THEM], ids=name_of)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+def test_links_of_the_page_lead_to_files_and_headings_that_exist(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text("utf-8"))
+    targets = [(page.parent / file if file else page, anchor) for file, anchor in links]
+    assert [target for target, _ in targets if not target.exists()] == []
+    assert [(target.name, anchor) for target, anchor in targets if anchor and anchor not in anchors_of(target)] == []
 
 
 def test_the_memory_runs_in_a_foreign_agent_loop_of_under_forty_lines(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,13 @@ def test_every_command_stands_on_the_page_about_the_command_line() -> None:
     table = page.partition("| Command |")[2].partition("\n\n")[0]
     named = set(re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE))
     assert named == {words.split()[1] for words in COMMANDS if " " in words}
+
+
+def test_every_optional_package_stands_on_the_page_about_the_command_line() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    table = (ROOT / "docs" / "cli.md").read_text("utf-8").partition("| Extra |")[2]
+    rows = re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == extras.keys() - {"dev"}
 
 
 def test_every_public_name_stands_on_the_page_of_the_api() -> None:
