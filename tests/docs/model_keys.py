@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import PurePath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -83,7 +83,8 @@ def block_meanings(model: type[BaseModel] = ExperimentFile) -> dict[str, str]:
 
 
 def _only_model(field: FieldInfo) -> type[BaseModel]:
-    (model,) = (kind for kind in field.annotation.__args__ if kind is not type(None))  # type: ignore[union-attr]
+    (model,) = (kind for kind in get_args(field.annotation) if kind is not type(None))
+    assert isinstance(model, type)
     assert issubclass(model, BaseModel)
     return model
 

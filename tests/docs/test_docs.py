@@ -93,7 +93,7 @@ def desk(page: Path, tmp_path: Path, model: LoopbackModel, request: pytest.Fixtu
     for name, shown_text in files_of(page).items():
         text = shown_text
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        for shown, tested in {"base_url: ollama": f'base_url: "{model.base_url}"', "orders: 5": "orders: 2"}.items():
+        for shown, tested in {"base_url: ollama": f'base_url: "{model.base_url}"', "orders: 5": "orders: 1"}.items():
             text = text.replace(shown, tested)
         (tmp_path / name).write_text(text, "utf-8")
     return tmp_path

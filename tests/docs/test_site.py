@@ -14,7 +14,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(package, reason="the extra docs is not installed")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", ROOT / "docs", folder]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        str(ROOT / "docs"),
+        str(folder),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     # Sphinx checks the links between pages, anchors included, and that every page stands in a table of contents.
     assert done.returncode == 0, done.stderr
