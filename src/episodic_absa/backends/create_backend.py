@@ -36,7 +36,9 @@ class BackboneSettings(RequestSettings):
     """
 
     provider: Provider = "embedded"
+    """Who answers."""
     model: ModelName = EMBEDDED_MODEL
+    """The model of the provider; the embedded engine has one."""
     total_timeout_s: Seconds = 300.0
     """One call with all attempts and retries."""
     recording: Path | None = None

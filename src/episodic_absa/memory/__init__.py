@@ -17,6 +17,7 @@ from episodic_absa.memory.injection.advisory_injection_gate import (
     GateDecision,
     GateSignals,
     gate_signals,
+    should_inject_advisory,
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "gate_signals",
     "injection_for",
     "load_catalogue",
+    "should_inject_advisory",
     "should_inject_advisory_with_reason",
     "should_inject_memory_for_stage2_with_reason",
 ]

@@ -69,12 +69,15 @@ class EpisodicMemorySettings(FrozenModel):
     topk: Annotated[int, Field(strict=True, ge=1, le=MAX_TOPK)] = MAX_TOPK
     """The most episodes that one sample retrieves."""
     require_same_language: Flag = True
+    """Whether only episodes of the sample's language are retrieved."""
     require_structure_overlap: Flag = True
+    """Whether an episode must share a structure (negation, contrast, irony) with the sample, or have none."""
     use_lexical: Flag | None = None
-    """None: as the conditions file says."""
+    """Whether retrieval compares risk ids and proposal types, too. None: as the conditions file says."""
     dangerous_advice: DangerousAdvice | None = None
-    """None: as the conditions file says."""
+    """Whether advice that failed before is withheld or shown with a warning. None: as the conditions file says."""
     firewall: FirewallMode = "drop"
+    """What happens to advice that holds a label word: it is dropped, or the sample fails."""
     selective_storage: Flag = True
     """Whether only episodes that there is a reason to keep are stored; False stores every sample."""
     referee: Flag = False

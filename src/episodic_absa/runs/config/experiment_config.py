@@ -55,14 +55,21 @@ class DataSettings(FrozenModel):
     """Where the samples come from."""
 
     input_format: InputFormat = "csv"
+    """The format of the data files."""
     allowed_roots: Annotated[tuple[Path, ...], Field(min_length=1)]
     """Every data path must lie below one of these."""
     train_file: Path | None = None
+    """The training split: a store can be built from it, and the majority baseline reads its gold."""
     valid_file: Path | None = None
+    """The validation split."""
     test_file: Path | None = None
+    """The test split."""
     text_column: Annotated[str, Field(min_length=1)] = "text"
+    """The column, or the key of a JSONL line, that holds the review."""
     process_split: ProcessSplit = "valid"
+    """The split that is evaluated."""
     limit: _AtLeastOne | None = None
+    """Evaluate only the first N samples of each cell. `run --limit N` sets it for a trial."""
 
     def file_of(self, split: ProcessSplit) -> Path | None:
         """Return the file of a split."""
@@ -79,12 +86,15 @@ class EvalSettings(FrozenModel):
     """The gold that results are scored against. Only the scorer reads it."""
 
     gold_jsonl: Path | None = None
+    """A file with one line per sample: its uid and its gold tuples."""
     gold_column: _ColumnName | None = None
     """A column of the data file: all pairs of a text in one cell."""
     aspect_column: _ColumnName | None = None
+    """A column of the data file with one gold term per row. It needs polarity_column."""
     polarity_column: _ColumnName | None = None
     """With aspect_column: one pair per row; rows with the same text are one sample."""
     count_backfilled: Flag = False
+    """Whether a backfilled neutral tuple counts as a prediction."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -104,6 +114,7 @@ class IoSettings(FrozenModel):
     """Names that prompts use."""
 
     slot_memory_name: Annotated[str, Field(min_length=1, pattern=r"^\S+$")] = DEBATE_SLOT.name
+    """The key under which a prompt of the debate holds memory."""
 
     @model_validator(mode="after")
     def _is_free(self) -> Self:
@@ -118,20 +129,25 @@ class BuildSettings(FrozenModel):
     """A store that is filled once per order and seed before the evaluation."""
 
     split: ProcessSplit = "train"
+    """The split that fills the store."""
     condition: str = "C2_silent"
+    """The condition that fills the store."""
 
 
 class StoreSettings(FrozenModel):
     """Which condition an experiment runs, and where its store lies and begins."""
 
     condition: str | None = None
+    """One condition by name, instead of experiment.conditions."""
     conditions_path: str | None = None
     """None for the default version, v1_1, v1_2, v1_3, v2_0, or a path."""
     store_path: str | None = None
     """May hold {condition}, {order} and {seed}; None: in the run directory."""
     initial_store: Path | None = None
+    """A store that every cell starts with a copy of. Give either this or build."""
     build: BuildSettings | None = None
     allow_empty_store: Flag = False
+    """Whether a condition that only reads its store may start with an empty one."""
 
     @model_validator(mode="after")
     def _one_beginning(self) -> Self:
@@ -144,13 +160,16 @@ class EpisodicMemoryBlock(EpisodicMemorySettings, StoreSettings):
     """The memory of an experiment: its store, and the memory's own settings."""
 
     keep_last_n: _AtLeastOne = DEFAULT_KEEP_LAST_N
+    """How many of the newest episodes can be retrieved."""
 
 
 class ExperimentSettings(FrozenModel):
     """The grid, and how it is run."""
 
     conditions: tuple[str, ...] | None = None
+    """The conditions of the grid. None: the one that episodic_memory.condition names, else C1."""
     seeds: Annotated[tuple[Annotated[int, Field(strict=True)], ...], Field(min_length=1)] = (42, 123, 456)
+    """The sampling seeds of the model."""
     orders: Annotated[
         Annotated[tuple[Annotated[int, Field(strict=True, ge=0)], ...], Field(min_length=1)] | None,
         BeforeValidator(_order_ids),
@@ -161,11 +180,15 @@ class ExperimentSettings(FrozenModel):
     concurrency: _AtLeastOne = 8
     """In-flight requests over the whole grid."""
     speculate: Flag = False
+    """Whether samples run ahead with the memory of the moment; those whose memory has changed are run again."""
     speculate_ahead: _AtLeastOne = 4
+    """How many samples may run ahead."""
     max_failures: Annotated[int, Field(strict=True, ge=0)] = 20
+    """If more samples fail, the run stops. It can be resumed."""
     comparisons: tuple[tuple[str, str], ...] | None = None
     """None: the default pairs, as far as both conditions are run. The first pair is the primary one."""
     primary_metric: str = "tuple_f1_explicit"
+    """The outcome metric that decides."""
     smallest_effect: Annotated[float, Field(gt=0, le=1)] = 0.01
     """The smallest difference in the primary metric that matters."""
     strata: tuple[StratumName, ...] = ()
@@ -202,6 +225,7 @@ class CacheSettings(FrozenModel):
     path: Path | str = Path(".episodic_absa") / "cache.sqlite"
     """A file, or the address of a database (`postgresql://host/database`), which processes on other machines share."""
     share: Literal["all", "condition"] = "all"
+    """Whether all conditions share equal answers, or each condition pays for its own."""
 
     @field_validator("path", mode="plain")
     @classmethod
@@ -223,13 +247,16 @@ class ExperimentFile(FrozenModel):
     run_id: str
     """Names the directory of the grid."""
     run_purpose: Literal["smoke", "dev", "paper"] = "dev"
+    """A label; it changes no result. With `paper`, `check` turns some warnings into errors."""
     out: Path = Path("results")
+    """The folder of the results; the grid is written to `<out>/<run_id>`."""
     backbone: BackboneSettings = BackboneSettings()
     data: DataSettings
     eval: EvalSettings = EvalSettings()
     pipeline: PipelineSettings = PipelineSettings()
     io: IoSettings = IoSettings()
     memory: dict[str, Any] | None = None
+    """A short form for one condition: {enable: true, mode: advisory} is C2, mode silent C2_silent, enable false C1."""
     episodic_memory: EpisodicMemoryBlock = EpisodicMemoryBlock()
     experiment: ExperimentSettings = ExperimentSettings()
     cache: CacheSettings = CacheSettings()
