@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from episodic_absa.datasets.dataset_checks import count_invalid_gold
+from episodic_absa.datasets.dataset_file import open_text_file
 from episodic_absa.datasets.tabular_files import separator_of
 from episodic_absa.language import occurs, read_polarity
 from episodic_absa.runs.config.cells import evaluated_cells
@@ -35,7 +36,8 @@ def separator_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[
     if config.file.data.input_format != "csv":
         return
     for path in data.paths.values():
-        separator = separator_of(path, config.file.data.text_column)
+        with open_text_file(path) as file:
+            separator = separator_of(file, config.file.data.text_column)
         if separator in _SEPARATOR_NAMES:
             yield "ok", "columns", f"{path.name} is read as a table separated by {_SEPARATOR_NAMES[separator]}"
 

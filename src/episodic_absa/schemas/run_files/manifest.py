@@ -170,6 +170,11 @@ class Manifest(_Recorded):
         return self.conditions.flags
 
     @property
+    def written_by(self) -> str:
+        """The version that wrote the run; a manifest without an order is of 0.1, whatever version it names."""
+        return "0.1" if self.order is None else self.package_version
+
+    @property
     def order_id(self) -> int:
         """The order of the samples: 0 is that of the file; with `shuffle` the seed names the order."""
         if self.order is not None:

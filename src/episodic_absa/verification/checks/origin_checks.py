@@ -193,9 +193,9 @@ def _decision_findings(manifest: Manifest) -> Findings:
 
 
 def _require_same_package(manifest: Manifest) -> None:
-    if manifest.package_version != version("episodic-absa"):
+    if manifest.written_by != version("episodic-absa"):
         raise NotApplicableError(
-            f"the run is of version {manifest.package_version}, installed is {version('episodic-absa')}"
+            f"the run is of version {manifest.written_by}, installed is {version('episodic-absa')}"
         )
 
 
