@@ -175,6 +175,12 @@ class Manifest(_Recorded):
         return "0.1" if self.order is None else self.package_version
 
     @property
+    def conditions_source(self) -> str:
+        """The conditions file as a config names it: its path, or the version that was the default at the time."""
+        version = f"v{self.conditions.version.replace('.', '_')}"
+        return self.config.episodic_memory.conditions_path or version
+
+    @property
     def order_id(self) -> int:
         """The order of the samples: 0 is that of the file; with `shuffle` the seed names the order."""
         if self.order is not None:

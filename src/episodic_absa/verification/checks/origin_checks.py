@@ -199,9 +199,9 @@ def _require_same_package(manifest: Manifest) -> None:
         )
 
 
-def _conditions_source(cell: CellFiles) -> str | Path | None:
-    source = cell.known_manifest.config.episodic_memory.conditions_path
-    if source is None or source in get_args(ConditionsVersion):
+def _conditions_source(cell: CellFiles) -> str | Path:
+    source = cell.known_manifest.conditions_source
+    if source in get_args(ConditionsVersion):
         return source
     path = cell.resolve(Path(source))
     if path is None:
