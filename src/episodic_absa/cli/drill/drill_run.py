@@ -142,19 +142,19 @@ class _CellDrill:
                         raise
         finally:
             pipeline.memory.close()
-        found = self._search.in_store(store)
+        search = self._search.in_store(store)
         return DrilledCondition(
             condition=cell.name,
             rules=cell.condition.rules,
             samples=len(reviews),
             failed=len(failures),
-            episodes=found.lines_n,
+            episodes=search.lines_n,
             shown=sum(any(call.memory_slot_present for call in result.calls) for result in results.values()),
-            long_terms=found.long_terms_n,
+            long_terms=search.long_terms_n,
             obeyed_stage1=_obeyed_n(drill.reviews.hostile, results, _stage1_tuples),
             obeyed=_obeyed_n(drill.reviews.hostile, results, _final_tuples),
-            leaks=distinct_leaks((*self._leaks, *found.leaks)),
-            terms=found.terms,
+            leaks=distinct_leaks((*self._leaks, *search.leaks)),
+            terms=search.terms,
         )
 
     async def _analyse(self, pipeline: Pipeline, review: DrillReview, place: int) -> SampleResult:

@@ -36,10 +36,10 @@ def differences_text(known: Manifest, now: Manifest) -> str:
     )
 
 
-def shown_differences(found: Sequence[str]) -> str:
+def shown_differences(differences: Sequence[str]) -> str:
     """Return the first differences in one line, and how many more there are."""
-    more = f" and {len(found) - _KEYS_SHOWN} more" if len(found) > _KEYS_SHOWN else ""
-    return "; ".join(found[:_KEYS_SHOWN]) + more
+    more = f" and {len(differences) - _KEYS_SHOWN} more" if len(differences) > _KEYS_SHOWN else ""
+    return "; ".join(differences[:_KEYS_SHOWN]) + more
 
 
 def _differing_files(known: Manifest, now: Manifest) -> list[str]:
