@@ -32,7 +32,7 @@ _LONGEST_WORD: Final = 20
 
 
 def separator_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[Said]:
-    """Tell which CSV files are not separated by commas."""
+    """Yield a line for each CSV file that is not separated by commas."""
     if config.file.data.input_format != "csv":
         return
     for path in data.paths.values():
@@ -43,7 +43,7 @@ def separator_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[
 
 
 def gold_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[Said]:
-    """Tell how many evaluated samples have gold, and what is odd about it."""
+    """Yield lines about how many evaluated samples have gold, and what is odd about it."""
     # The samples of a run: data.limit may leave some out.
     samples = data.samples_of(next(iter(evaluated_cells(config))))
     annotated = [labelled for labelled in samples if labelled.gold is not None]
@@ -125,7 +125,7 @@ def _advice(word: str, times: int) -> str:
 
 
 def _two_polarity_lines(annotated: Sequence[LabelledSample]) -> Iterator[Said]:
-    """Tell which samples give one term two polarities: a slip, or a text that says both."""
+    """Yield a line about samples that give one term two polarities: a slip, or a text that says both."""
     twofold = [labelled.sample.uid for labelled in annotated if _has_twofold_term(labelled)]
     if twofold:
         shown = ", ".join(map(repr, twofold[:_MOST_UIDS])) + (", …" if len(twofold) > _MOST_UIDS else "")

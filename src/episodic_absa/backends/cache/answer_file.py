@@ -52,7 +52,7 @@ class AnswerFile:
             raise self._unusable(error) from error
 
     def find(self, key: str) -> Reply | None:
-        """Look one answer up."""
+        """Return the answer that is kept under a key, None if there is none."""
         try:
             return _find(self._reader, key)
         except sqlite3.Error as error:

@@ -92,7 +92,7 @@ class Drill:
 
     @asynccontextmanager
     async def _shared_backend(self) -> AsyncIterator[Backend]:
-        """Give the backend; conditions share the answers of a model behind a server."""
+        """Yield the backend; conditions share the answers of a model behind a server."""
         if self.backend.is_local:
             # The embedded engine answers from typed values that a prompt does not show in full: it is always asked.
             yield self.backend
@@ -108,7 +108,7 @@ class Drill:
         return self.folder / cell.store_name
 
     def _copy_start_store(self, cell: DrillCell) -> None:
-        """Give a condition that only reads the store that another one of its file has filled."""
+        """Copy the store that another condition of its file has filled for a condition that only reads."""
         filler = next(filter(cell.can_start_from, self.cells), None)
         if filler is not None:
             shutil.copyfile(self.store_of(filler), self.store_of(cell))

@@ -201,20 +201,20 @@ def _over_time(column: DateColumn, mentions: Mentions, leading_n: int) -> OverTi
     )
 
 
-def _value_places(columns: FoundColumns, cells: Mapping[str, Sequence[str]]) -> list[list[int | None]]:
+def _value_places(chosen: FoundColumns, cells: Mapping[str, Sequence[str]]) -> list[list[int | None]]:
     """Return per column the place of each review's value; None for an empty cell."""
     places: list[list[int | None]] = []
-    for name, values in columns.values.items():
+    for name, values in chosen.values.items():
         place_of = {value: place for place, value in enumerate(values)}
         places.append([place_of.get(cell.strip()) for cell in cells[name]])
     return places
 
 
 def _columns(
-    columns: FoundColumns, cells: Mapping[str, Sequence[str]], mentions: Mentions, leading_n: int
+    chosen: FoundColumns, cells: Mapping[str, Sequence[str]], mentions: Mentions, leading_n: int
 ) -> tuple[ColumnSplit, ...]:
     columns = []
-    for (name, values), slots in zip(columns.values.items(), _value_places(columns, cells), strict=True):
+    for (name, values), slots in zip(chosen.values.items(), _value_places(chosen, cells), strict=True):
         splits = split_by(mentions.pairs, slots, len(values), leading_n)
         shown = tuple(
             ColumnValue(on_one_line(value, _LONGEST_CELL), split.reviews_n, split.tallies)

@@ -10,6 +10,7 @@ from episodic_absa.datasets.dataset_loading import load_split
 from episodic_absa.datasets.file_encoding import shown_encoding
 from episodic_absa.datasets.gold_files import attach_gold, load_annotations
 from episodic_absa.errors import ConfigError, DatasetError
+from episodic_absa.language.counted_noun import counted
 from episodic_absa.runs.config.allowed_paths import disallowed_paths
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import sha256_of
@@ -65,7 +66,9 @@ class ExperimentData:
         unknown = [uid for uid in attached.unknown_uids if uid not in known]
         if unknown:
             raise DatasetError(
-                f"{gold_path} has gold for {len(unknown)} unknown uid(s), first {unknown[0]!r}", path=gold_path
+                f"{gold_path} has gold for {counted(len(unknown), 'unknown uid')}, first {unknown[0]!r}; correct "
+                "the uids or remove these lines",
+                path=gold_path,
             )
         return attached.samples
 

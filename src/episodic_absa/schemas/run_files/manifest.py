@@ -23,7 +23,7 @@ SEALED_SINCE: Final = 4
 
 
 def _clean_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Take the credentials out of the addresses of a configuration: a run of version 0.1 may have recorded them."""
+    """Return a configuration without credentials in its addresses: a run of version 0.1 may have recorded them."""
     backbone = config.get("backbone")
     address = backbone.get("base_url") if isinstance(backbone, dict) else None
     if not isinstance(address, str) or not credential_in(address):
