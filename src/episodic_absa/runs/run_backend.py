@@ -47,5 +47,5 @@ async def open_backend(
 def _backbone(config: ExperimentConfig) -> BackboneSettings:
     """Return the settings of the config; its recordings lie beside it, wherever the command was given."""
     backbone = config.file.backbone
-    found = {name: config.resolve(path) for name in ("record", "recording") if (path := getattr(backbone, name))}
-    return backbone.model_copy(update=found)
+    paths = {name: config.resolve(path) for name in ("record", "recording") if (path := getattr(backbone, name))}
+    return backbone.model_copy(update=paths)

@@ -86,11 +86,11 @@ class ResponseCache:
                 return landed
         if self._closed:
             raise RuntimeError("the response cache was asked after it had been closed")
-        if (found := await self._find(key, traffic)) is not None:
+        if (reply := await self._find(key, traffic)) is not None:
             self._hits += 1
             # A run whose answers are all known would otherwise never let timers, signals and progress have a turn.
             await asyncio.sleep(0)
-            return found
+            return reply
         return await self._send(key, send, traffic)
 
     async def drop(self, keys: Sequence[str]) -> None:
@@ -99,25 +99,25 @@ class ResponseCache:
         Until this cache is closed equal asks still get these answers: cells of one run share them.
         """
         for key in keys:
-            if (found := await self._find(key, None)) is not None:
-                self._dropped[key] = found
+            if (reply := await self._find(key, None)) is not None:
+                self._dropped[key] = reply
         if self._file is not None and keys:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._file.remove, keys)
 
     async def _find(self, key: str, traffic: "_Traffic | None") -> Reply | None:
         if (dropped := self._dropped.get(key)) is not None:
             return dropped
-        found = self._known.get(key)
-        if found is not None:
+        reply = self._known.get(key)
+        if reply is not None:
             self._known.move_to_end(key)
         elif self._file is not None:
             if self._file.looks_up_at_once:
-                found = self._file.find(key)
+                reply = self._file.find(key)
             else:
-                found = await self._look_up(self._file, key, traffic)
-            if found is not None:
-                self._remember(key, found)
-        return found
+                reply = await self._look_up(self._file, key, traffic)
+            if reply is not None:
+                self._remember(key, reply)
+        return reply
 
     async def _look_up(self, file: KeptAnswers, key: str, traffic: "_Traffic | None") -> Reply | None:
         """Look up in a thread; equal requests that come meanwhile wait for the outcome."""
@@ -125,14 +125,14 @@ class ResponseCache:
         if traffic is None:
             return await loop.run_in_executor(self._lookups, file.find, key)
         flight = traffic.flights[key] = loop.create_future()
-        found: Reply | None = None
+        reply: Reply | None = None
         try:
-            found = await loop.run_in_executor(self._lookups, file.find, key)
+            reply = await loop.run_in_executor(self._lookups, file.find, key)
         finally:
             # Those who wait look again when this request has had its turn: it is sent by then, or has come to nothing.
             del traffic.flights[key]
-            flight.set_result(found)
-        return found
+            flight.set_result(reply)
+        return reply
 
     async def _send(self, key: str, send: Callable[[], Awaitable[Reply]], traffic: "_Traffic") -> Reply:
         flight = traffic.flights[key] = traffic.loop.create_future()

@@ -69,7 +69,7 @@ def _backend(reviews: DrillReviews, options: DrillOptions) -> Backend:
 
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
-    """Give the folder of the stores: a new one, or one that goes away again."""
+    """Yield the folder of the stores: a new one, or a temporary one."""
     if out is None:
         with tempfile.TemporaryDirectory(prefix="episodic-absa-drill-") as folder:
             yield Path(folder)

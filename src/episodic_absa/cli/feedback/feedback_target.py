@@ -39,7 +39,8 @@ def store_of(target: Path) -> Path:
         )
     if cell.store_path is None or not cell.store_path.exists():
         raise RunDirectoryError(
-            f"{shown_path(target)} keeps no store: condition {cell.manifest.condition.name} remembers nothing",
+            f"{shown_path(target)} keeps no store: condition {cell.manifest.condition.name} remembers nothing; "
+            "name a cell of a condition that writes memory, such as C2",
             path=target,
         )
     return existing_store(cell.store_path)

@@ -183,5 +183,9 @@ def constant_principle(overlay: AdviceOverlay, catalogue: PrincipleCatalogue, re
             key=key,
         )
     if principle.principle_id in retired:
-        raise ConfigError(f"advice.principle: {principle.principle_id} is retired by advice.catalogue", key=key)
+        raise ConfigError(
+            f"advice.principle: {principle.principle_id} is retired by advice.catalogue; name another "
+            "principle, or take it off that list",
+            key=key,
+        )
     return principle

@@ -287,7 +287,7 @@ class EpisodeIndex:
         )
 
     def restore(self, state: IndexState, columns: MappedColumns) -> None:
-        """Take what a snapshot keeps; nothing was added before."""
+        """Load what a snapshot keeps; nothing was added before."""
         self.count = state.count
         self._token_bit = {token: 1 << place for place, token in enumerate(state.tokens)}
         self._recent.extend(state.recent)

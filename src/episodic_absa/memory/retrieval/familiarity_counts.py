@@ -115,7 +115,7 @@ class FamiliarityCounts:
         return FamiliarityState(review_n=dict(self._review_n), term_languages=tuple(self._terms))
 
     def restore(self, state: FamiliarityState, columns: MappedColumns) -> None:
-        """Take the counts of a snapshot; nothing was counted before."""
+        """Load the counts of a snapshot; nothing was counted before."""
         self._review_n = Counter(state.review_n)
         for language in state.term_languages:
             names = (f"terms.{language}.{name}" for name in TermColumns._fields)
