@@ -153,7 +153,7 @@ class _CellRun:
             self._cell,
             data,
             start_sha256=sha256_of(spec.start_store) if spec.start_store else None,
-            seed_supported=backend.honours_seed,
+            seed_supported=backend.honours_seed and engine.honours_seed,
             answers_shared=_answers_are_shared(spec),
         )
         self._restarts = False

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from episodic_absa.cli.shared_options import AsJson, Config
+from episodic_absa.cli.shared_options import AsJson, Config, RayAddress
 
 
 def run(
@@ -43,10 +43,7 @@ def run(
             "CONFIG says. The results are the same."
         ),
     ] = None,
-    ray_address: Annotated[
-        str | None,
-        typer.Option(metavar="HOST:PORT", help="The Ray cluster, or auto for the one of this machine."),
-    ] = None,
+    ray_address: RayAddress = None,
     watch: Annotated[
         bool,
         typer.Option(

@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -88,7 +88,8 @@ def run_and_show(invocation: Invocation) -> int:
     progress = GridProgress()
     watch = WatchLine(WatchedPair(config, progress)) if invocation.watch else None
     try:
-        with _show_run(config, progress, watch) as display:
+        # Ray prints what it says about lost workers to stdout, which belongs to the summary.
+        with redirect_stdout(sys.stderr), _show_run(config, progress, watch) as display:
             grid = run_grid(
                 config,
                 progress=progress,

@@ -1,9 +1,10 @@
 """The analysis of one cell by workers. What they send is written to the cell's memory and committed here, in order."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from episodic_absa.agents.asking import Asking
 from episodic_absa.agents.memory_view import MemoryView
@@ -12,7 +13,7 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import PrincipleCatalogue, SlotAnswer
 from episodic_absa.runs.engines.cell_task import AnalysedSample, CellTask, TaskEnd, Trouble
 from episodic_absa.runs.engines.sample_engine import NO_SPECULATION, CellWork
-from episodic_absa.runs.engines.worker_pool import WorkerLostError, WorkerPool
+from episodic_absa.runs.engines.worker_pool import WorkerLostError
 from episodic_absa.runs.ordered_run import SampleFailure
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition
@@ -43,6 +44,27 @@ def slice_size(condition: Condition, sample_n: int, workers: int) -> int:
     return max(1, min(_MOST_IN_A_SLICE, -(-sample_n // (_SLICES_PER_WORKER * workers))))
 
 
+class Workers(Protocol):
+    """What a cell needs of a `WorkerPool`."""
+
+    @property
+    def size(self) -> int:
+        """The number of workers."""
+        ...
+
+    def lent(self) -> AbstractAsyncContextManager["TaskRunner"]:
+        """Wait for a worker that has room for a task, and lend it."""
+        ...
+
+
+class TaskRunner(Protocol):
+    """A worker with room for one task."""
+
+    def run(self, task: CellTask) -> AsyncIterator[AnalysedSample | TaskEnd | Trouble]:
+        """Yield the samples of the task in their order, then its end."""
+        ...
+
+
 @dataclass
 class _Slice:
     first_index: int
@@ -55,7 +77,7 @@ class RemoteAnalysis:
     """Asks workers for the results of a cell's samples. It is the supervisor of the cell's ordered run."""
 
     work: CellWork
-    pool: WorkerPool
+    pool: Workers
     concurrency: int
     resources: dict[str, Any]
     """The hashes of the files that results depend on."""

@@ -45,6 +45,11 @@ class Analysis(Protocol):
 class SampleEngine(Protocol):
     """Analyses the samples of cells."""
 
+    @property
+    def honours_seed(self) -> bool:
+        """Whether no server that was asked elsewhere refused a seed."""
+        ...
+
     def analysing(self, work: CellWork) -> AbstractAsyncContextManager[Analysis]:
         """Prepare the analysis of a cell; at its end nothing of it is left running."""
         ...
@@ -63,6 +68,7 @@ class LocalEngine:
 
     concurrency: int
     """Requests in flight over all cells."""
+    honours_seed: bool = True
 
     @asynccontextmanager
     async def analysing(self, work: CellWork) -> AsyncIterator[Analysis]:

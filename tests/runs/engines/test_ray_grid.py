@@ -1,0 +1,168 @@
+"""`experiment.engine: ray` on a real cluster of this machine: the bytes of the local engine, also with lost processes.
+
+One cluster serves all tests of this file; starting it and its workers is most of their time.
+"""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runs.engines.cluster_processes import kill_a_worker, worker_pids
+from tests.runs.served_model import Served
+from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
+from tests.warm_python import WarmProcess
+
+from episodic_absa.analysis.derived_files import derive_tables
+from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.runs.cell_run import TooManyFailuresError
+from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.engines.ray_cluster import RayCluster, connect
+from episodic_absa.runs.grid_run import run_cells
+from episodic_absa.runs.progress import GridProgress
+from episodic_absa.runs.run_directory import MANIFEST
+from episodic_absa.schemas.run_files.manifest import Manifest
+
+# Ray warns of its own settings, and of files that it leaves to the end of the process.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+PROGRAM = Path(__file__).parents[1] / "run_grid_process.py"
+RAY = {"engine": "ray"}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayCluster]:
+    pytest.importorskip("ray", reason="the extra ray is not installed; the local engine runs")
+    with connect(None, feature="this test", num_cpus=2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A grid of the local engine: the result all others must equal."""
+    return run_here(write_experiment(tmp_path_factory.mktemp("plain"))).out_dir
+
+
+class Stop(Exception):  # noqa: N818 - it is how a test stops a run
+    """Ends a run in the middle."""
+
+
+def run_until(path: Path, reached: Callable[[GridProgress], object]) -> ExperimentConfig:
+    """Run a grid; `reached` is called after every commit and may raise."""
+    config = load_experiment(path)
+    asyncio.run(run_cells(config, progress=GridProgress(on_change=lambda progress: reached(progress) and None)))
+    return config
+
+
+def stop_after(sample_n: int) -> Callable[[GridProgress], object]:
+    def reached(progress: GridProgress) -> None:
+        if progress.run_n >= sample_n:
+            raise Stop
+
+    return reached
+
+
+def manifests_of(out: Path) -> list[Manifest]:
+    # The states of journal and run_meta.json depend on the clock.
+    varying: dict[str, object] = {"files": {}}
+    found = [Manifest.model_validate_json(path.read_bytes()) for path in sorted(out.glob(f"*/{MANIFEST}"))]
+    return [manifest.model_copy(update=varying) for manifest in found]
+
+
+def tables_of(out: Path) -> dict[str, bytes]:
+    derive_tables(load_run(out))
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*.csv"))}
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_grid_that_begins_here_and_loses_one_of_two_workers_ends_with_the_bytes_of_one_machine(
+    plain: Path, tmp_path: Path
+) -> None:
+    path = write_experiment(tmp_path)
+    with pytest.raises(Stop):
+        run_until(path, stop_after(8))  # the build, and a part of a cell
+    killed: list[int] = []
+
+    def kill_one(progress: GridProgress) -> None:
+        if progress.cells["C2__seed42"].done >= 3 and not killed:
+            killed.append(kill_a_worker())
+
+    out = run_until(write_experiment(tmp_path, experiment=RAY), kill_one).out_dir
+    assert killed
+    assert exact_bytes(out) == exact_bytes(plain)
+    assert manifests_of(out) == manifests_of(plain)
+    assert tables_of(out) == tables_of(plain)
+    assert not worker_pids()
+
+
+def test_a_lost_driver_leaves_a_run_that_continues_here(cluster: RayCluster, tmp_path: Path) -> None:
+    alone: dict[str, Any] = {"experiment": {"conditions": ["C2"]}, "episodic_memory": {"build": None}}
+    plain = run_here(write_experiment(tmp_path / "plain", **alone)).out_dir
+    alone["experiment"] |= {**RAY, "ray_address": cluster.ray.get_runtime_context().gcs_address}
+    path = write_experiment(tmp_path / "killed", **alone)
+    with WarmProcess([PROGRAM, path]) as driver:
+        assert driver.stdout is not None
+        for _ in range(6):
+            assert driver.stdout.readline() == b"commit\n"
+        driver.send_signal(signal.SIGKILL)
+        rest, _ = driver.communicate()
+    assert not rest.endswith(b"done\n")
+    alone["experiment"] |= {"engine": "local", "ray_address": None}
+    out = run_here(write_experiment(tmp_path / "killed", **alone)).out_dir
+    assert exact_bytes(out) == exact_bytes(plain)
+    assert manifests_of(out) == manifests_of(plain)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_workers_keep_one_limit_send_equal_requests_once_and_lose_no_place(tmp_path: Path) -> None:
+    limit = 17  # two workers
+    grid: dict[str, Any] = {
+        "experiment": {"conditions": ["C1", "C2"], "seeds": [1, 2], "concurrency": limit, "comparisons": []},
+        "episodic_memory": {"build": None},
+        "data": {"limit": 12},
+    }
+    answers = Remembering()
+    run_here(write_experiment(tmp_path / "offline", **grid), answers)
+    killed: list[int] = []
+
+    def kill_one(progress: GridProgress) -> None:
+        if not killed and progress.cells["C2__seed1"].done >= 2:
+            killed.append(kill_a_worker())
+
+    with Served(answers.texts, delay_s=0.05) as server:
+        backbone = {"provider": "openai", "model": "m", "base_url": server.base_url}
+        path = write_experiment(tmp_path / "here", backbone=backbone, **grid)
+        run_until(path, lambda _: None)
+        sent_here = server.count
+        server.times.clear()
+        grid["experiment"] |= RAY
+        state: list[GridProgress] = []
+        path = write_experiment(tmp_path / "there", backbone=backbone, **grid)
+        out = run_until(path, lambda progress: (kill_one(progress), state.append(progress))).out_dir
+        sent_there = len(server.times)
+        most = server.most_under_way()
+    assert len(killed) == 1
+    assert exact_bytes(out) == exact_bytes(tmp_path / "here" / "results" / "grid")
+    assert 16 < most <= limit + limit // 2, "the server still answers what a killed worker asked"
+    assert sent_here <= sent_there <= sent_here + limit, "only what was in flight at the kill is sent twice"
+    counts = state[-1].requests()
+    assert sent_here - limit <= counts.answered_n <= sent_there
+    assert counts.usage.tokens_in >= 10 * counts.answered_n
+    assert counts.in_flight_n == 0
+
+
+@pytest.mark.usefixtures("cluster")
+def test_samples_that_fail_alike_stop_a_run_on_a_cluster_too(tmp_path: Path) -> None:
+    changes: dict[str, Any] = {
+        "backbone": {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"},
+        "experiment": {"conditions": ["C1"], **RAY},
+        "episodic_memory": {"build": None},
+    }
+    with pytest.raises(TooManyFailuresError, match="the first 10 samples failed alike: openai:m"):
+        run_until(write_experiment(tmp_path, **changes), lambda _: None)
+    assert (tmp_path / "results" / "grid" / "C1__seed42" / "outputs.jsonl").read_bytes().count(b"\n") == 10
