@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import reduce
 from importlib.metadata import version
 from typing import Any, Final
@@ -180,6 +181,9 @@ class WorkerPool:
             return
         logger.info("%s of the Ray cluster is lost; another one takes its place", name)
         self._start(seat)
+        if name in self._news:
+            counts = replace(self._news[name].counts, in_flight_n=0)
+            self._news[name] = self._news[name]._replace(counts=counts)
         if self._desk is not None:
             await self._desk.forget.options(concurrency_group="short").remote(name)
 
