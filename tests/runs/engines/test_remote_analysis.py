@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.runs.small_grid import exact_bytes, run_here, write_experiment
+from tests.runs.small_grid import exact_bytes, outputs_of, run_here, write_experiment
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.cell_run import CellSpec, run_cell
+from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
 from episodic_absa.runs.config.cells import all_cells, start_stores
 from episodic_absa.runs.config.cfg_hash import resource_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
@@ -84,6 +85,18 @@ def test_a_sample_that_ends_every_worker_stops_the_run_and_is_named(tmp_path: Pa
     workers = WorkersHere(config, lost_after=0)
     with pytest.raises(RunDirectoryError, match=r"5 workers in a row ended at sample valid-en-phone-1 of C1__seed42"):
         asyncio.run(run_all(config, workers))
+
+
+def test_samples_that_fail_alike_stop_a_run_on_workers_too(tmp_path: Path) -> None:
+    changes: dict[str, Any] = {
+        "backbone": {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"},
+        "experiment": {"conditions": ["C1"]},
+        "episodic_memory": {"build": None},
+    }
+    config = load_experiment(write_experiment(tmp_path, **changes))
+    with pytest.raises(TooManyFailuresError, match=r"the first 10 samples failed alike: openai:m .*127\.0\.0\.1:9"):
+        asyncio.run(run_all(config, WorkersHere(config, lost_after=100)))
+    assert [output["status"] for output in outputs_of(config.out_dir / "C1__seed42")] == ["error"] * 10
 
 
 def test_only_cells_whose_prompts_never_show_memory_are_cut_into_slices() -> None:
