@@ -4,7 +4,6 @@ import importlib
 import logging
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,7 +120,6 @@ def _silent_start() -> Iterator[None]:
     if _NATIVE_LEVEL in os.environ:
         yield
         return
-    sys.stderr.flush()
     stderr = os.dup(2)
     os.environ[_NATIVE_LEVEL] = "fatal"
     try:
