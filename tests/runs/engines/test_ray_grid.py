@@ -44,14 +44,14 @@ class Stop(Exception):  # noqa: N818 - it is how a test stops a run
     """Ends a run in the middle."""
 
 
-def run_until(path: Path, reached: Callable[[GridProgress], object]) -> ExperimentConfig:
+def run_until(path: Path, reached: Callable[[GridProgress], None]) -> ExperimentConfig:
     """Run a grid; `reached` is called after every commit and may raise."""
     config = load_experiment(path)
-    asyncio.run(run_cells(config, progress=GridProgress(on_change=lambda progress: reached(progress) and None)))
+    asyncio.run(run_cells(config, progress=GridProgress(on_change=reached)))
     return config
 
 
-def stop_after(sample_n: int) -> Callable[[GridProgress], object]:
+def stop_after(sample_n: int) -> Callable[[GridProgress], None]:
     def reached(progress: GridProgress) -> None:
         if progress.run_n >= sample_n:
             raise Stop
