@@ -159,8 +159,8 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "run: a writing run holds the lock of its store",
-        "            with pipeline.store.writing():\n",
-        "            if True:\n",
+        "with pipeline.store.writing() if self._cell.condition.store_write else nullcontext():\n",
+        "with nullcontext():\n",
         "runs/test_writing_run.py::test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the_last",
     ),
     mutant(

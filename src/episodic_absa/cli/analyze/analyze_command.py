@@ -7,7 +7,7 @@ import typer
 
 from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.cli.memory.memory_commands import DEFAULT_STORE
-from episodic_absa.cli.shared_options import complete_version
+from episodic_absa.cli.shared_options import RayAddress, complete_version
 from episodic_absa.vocabulary import Effort, Language
 
 EXIT_SOME_FAILED = 1
@@ -87,14 +87,7 @@ def analyze(
         Literal["local", "ray"],
         typer.Option(help="Where a file is analysed: on this machine, or by the workers of a Ray cluster."),
     ] = "local",
-    ray_address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="The Ray cluster, or auto for the one of this machine.",
-            show_default="a new one on this machine",
-        ),
-    ] = None,
+    ray_address: RayAddress = None,
     record: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record every answer to a file, for replay:FILE.")
     ] = None,

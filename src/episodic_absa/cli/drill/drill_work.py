@@ -64,7 +64,7 @@ def _backend(reviews: DrillReviews, options: DrillOptions) -> Backend:
             raise ConfigError("--base-url is for a model of your own; name it with --backend", key="base_url")
         return RepairingBackend(ObedientModel(reviews.in_order()))
     chosen = choose_backend(options.backend, base_url=options.base_url, record=None)
-    return create_backend(chosen.backbone, concurrency=options.concurrency)
+    return create_backend(chosen.backbone, in_flight=asyncio.Semaphore(options.concurrency))
 
 
 @contextmanager

@@ -179,6 +179,10 @@ class ExperimentSettings(FrozenModel):
     """Whether the seed sets the order, as before `orders` existed."""
     concurrency: _AtLeastOne = 8
     """In-flight requests over the whole grid."""
+    engine: Annotated[Literal["local", "ray"], Field(exclude=True)] = "local"
+    """Where cells run. Manifests do not record it: it changes no result."""
+    ray_address: Annotated[str | None, Field(exclude=True)] = None
+    """The cluster: `HOST:PORT`, `auto` for the one of this machine; None starts one on this machine."""
     speculate: Flag = False
     """Whether samples run ahead with the memory of the moment; those whose memory has changed are run again."""
     speculate_ahead: _AtLeastOne = 4
@@ -209,6 +213,12 @@ class ExperimentSettings(FrozenModel):
                 raise ValueError(f"{noun} is given twice: {', '.join(map(str, given))}")
         if self.orders is not None and self.shuffle:
             raise ValueError("orders and shuffle: true both set the order of samples; leave shuffle out")
+        return self
+
+    @model_validator(mode="after")
+    def _address_of_a_cluster(self) -> Self:
+        if self.ray_address is not None and self.engine != "ray":
+            raise ValueError("ray_address is for engine: ray; set that, or leave the address out")
         return self
 
     @property
@@ -310,6 +320,20 @@ class ExperimentConfig(BaseModel):
         # Relative to the config file, as a config names it: `verify` finds the data from there.
         relative = Path(os.path.relpath(out.resolve(), self.root))
         return self.model_copy(update={"file": self.file.model_copy(update={"out": relative})})
+
+    def running_on(self, engine: Literal["local", "ray"], ray_address: str | None) -> Self:
+        """Return the experiment with another engine; an address that is None stays that of the file.
+
+        Raises:
+            ConfigError: an address without the engine that has one.
+        """
+        experiment = self.file.experiment
+        if engine == "ray":
+            ray_address = ray_address or experiment.ray_address
+        elif ray_address is not None:
+            raise ConfigError("--ray-address is for --engine ray; add it or leave the address out", key="ray_address")
+        changed = experiment.model_copy(update={"engine": engine, "ray_address": ray_address})
+        return self.model_copy(update={"file": self.file.model_copy(update={"experiment": changed})})
 
     @property
     def comparisons(self) -> tuple[tuple[str, str], ...]:
