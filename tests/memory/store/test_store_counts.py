@@ -10,7 +10,7 @@ from tests.stored_lines import entries_of, rewrite, sealed
 
 from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store.newest_episodes import newest_episodes, oldest_episode, verdicts_on
+from episodic_absa.memory.store.reading.newest_episodes import newest_episodes, oldest_episode, verdicts_on
 from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
 from episodic_absa.memory.store.store_statistics import compute_store_statistics
 from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample

@@ -10,10 +10,8 @@ from rich.text import Text
 
 from episodic_absa.cli.memory.stats_view import size_text
 from episodic_absa.cli.output import printable
-from episodic_absa.memory.store.bad_line import rejected_path, repair_command
-from episodic_absa.memory.store.memory_store import torn_path
-from episodic_absa.memory.store.store_content import Finding
-from episodic_absa.memory.store.store_maintenance import Compacted, Repaired, StoreReport
+from episodic_absa.memory.store.bad_line import rejected_path, repair_command, torn_path
+from episodic_absa.memory.store.store_report import Compacted, Finding, Repaired, StoreReport
 
 _FINDINGS_SHOWN: Final = 20
 

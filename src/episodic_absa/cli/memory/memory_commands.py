@@ -45,7 +45,7 @@ def list_episodes(
     from episodic_absa.cli.memory.episode_table import episode_table
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.memory.store.newest_episodes import EpisodeFilter, newest_episodes
+    from episodic_absa.memory.store.reading.newest_episodes import EpisodeFilter, newest_episodes
 
     wanted = EpisodeFilter(language, episode_type, risk)
     episodes = newest_episodes(existing_store(store))
@@ -71,7 +71,7 @@ def show_episode(
     from episodic_absa.cli.memory.episode_page import episode_page
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show, show_error
-    from episodic_absa.memory.store.newest_episodes import find_episode, verdicts_on
+    from episodic_absa.memory.store.reading.newest_episodes import find_episode, verdicts_on
 
     number = _episode_number(episode_id)
     path = existing_store(store)

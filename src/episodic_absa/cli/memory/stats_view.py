@@ -11,9 +11,9 @@ from rich.text import Text
 
 from episodic_absa.cli.memory.episode_words import OUTCOME_STYLE
 from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.memory.store.bad_line import rejected_path
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, torn_path
-from episodic_absa.memory.store.store_statistics import StoreStatistics
+from episodic_absa.memory.store.bad_line import rejected_path, torn_path
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.memory.store.store_report import StoreStatistics
 
 _TOP_PRINCIPLES: Final = 6
 _BAR_WIDTH: Final = 7

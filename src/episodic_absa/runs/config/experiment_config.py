@@ -22,7 +22,7 @@ from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.datasets.gold_columns import GoldColumns
 from episodic_absa.errors import ConfigError, DatabaseError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.postgres.location import is_postgres
