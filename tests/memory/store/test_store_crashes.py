@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from tests.memory.store_places import StorePlace, opened
 from tests.stored_lines import entries_of
 from tests.warm_python import WarmProcess
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory import MemoryStore
+from episodic_absa.memory import EpisodeStore, MemoryStore
 from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile
@@ -45,7 +46,7 @@ def short_line(number: int) -> bytes:
     return canonical_json(episode).encode() + b"\n"
 
 
-def ids_of(store: MemoryStore) -> list[str]:
+def ids_of(store: EpisodeStore) -> list[str]:
     return [e.episode_id for e in store.load()]
 
 
@@ -54,9 +55,9 @@ def torn_of(path: Path) -> bytes:
     return side.read_bytes() if side.exists() else b""
 
 
-def killed_while_appending(path: Path, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
+def killed_while_appending(location: object, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
     """Start a writer, kill it at a random moment, and return what it acknowledged and its standard error."""
-    command: list[object] = [HERE / "appender.py", path, "--source", "리뷰-1", *more]
+    command: list[object] = [HERE / "appender.py", location, "--source", "리뷰-1", *more]
     if not more and chance.random() < 0.7:
         command.append("--slow")
     with WarmProcess(command, loads_engine=False) as child:
@@ -112,17 +113,17 @@ def test_ten_kills_during_appends_lose_no_acknowledged_episode(tmp_path: Path) -
     survive_kills(tmp_path / "store.jsonl", kills=10, seed=20)
 
 
-def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
+def survive_kills_while_compacting(place: StorePlace, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     acknowledged: list[str] = []
     done = 0
     # On a busy machine more kills may be needed until enough was acknowledged.
     while done < kills or (len(acknowledged) <= 5 and done < 10 * kills):
         done += 1
-        fresh, err = killed_while_appending(path, chance, "--compact-to", "5")
+        fresh, err = killed_while_appending(place.location, chance, "--compact-to", "5")
         assert b"Traceback" not in err, err.decode()
         acknowledged += fresh
-        with MemoryStore(path) as reader:
+        with opened(place) as reader:
             stored = [int(name[4:]) for name in ids_of(reader)]
         # No id is skipped or repeated, the last five are there, and nothing acknowledged is missing at the end.
         assert len(set(acknowledged)) == len(acknowledged)
@@ -135,8 +136,8 @@ def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
 
 
 # CHECKLIST 170, 204, 211
-def test_kills_during_compaction_leave_the_last_episodes_whole(tmp_path: Path) -> None:
-    survive_kills_while_compacting(tmp_path / "store.jsonl", kills=5, seed=7)
+def test_kills_during_compaction_leave_the_last_episodes_whole(place: StorePlace) -> None:
+    survive_kills_while_compacting(place, kills=5, seed=7)
 
 
 # CHECKLIST 204

@@ -29,6 +29,7 @@ from episodic_absa.memory.retrieval.past_index import PastIndex
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.memory.store.open_store import open_store
+from episodic_absa.postgres.location import is_postgres
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run import Condition
@@ -149,6 +150,12 @@ def donor_store(overlay: AdviceOverlay, root: Path | None) -> Path | None:
     if overlay.store is None:
         return None
     path = (root or Path()) / overlay.store
+    if is_postgres(overlay.store):
+        raise ConfigError(
+            "advice.store is the address of a database; a donor's store must not change while it is read, so it is a "
+            "file; name a .jsonl file",
+            key="advice.store",
+        )
     if not path.is_file():
         raise ConfigError(
             f"advice.store: {path} does not exist; name the file of a store", path=path, key="advice.store"

@@ -379,6 +379,7 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             "data.process_split",
         )
     yield from _gold_contradictions(file)
+    yield from _stores_in_databases(config)
     yield from _outside_the_roots(config)
     writers = [condition for condition in config.conditions if condition.store_write]
     cells, needed = len(writers) * len(file.experiment.repetitions), _placeholders(file.experiment)
@@ -413,6 +414,24 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
                     f"experiment.comparisons names {name}, which is not run; run are {listed(sorted(run))}",
                     "experiment.comparisons",
                 )
+
+
+def _stores_in_databases(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
+    """Yield the stores that are named by an address: a run copies, cuts and hashes its stores, so they are files."""
+    block = config.file.episodic_memory
+    named: dict[str, str | Path | None] = {
+        "episodic_memory.store_path": block.store_path,
+        "episodic_memory.initial_store": block.initial_store,
+    }
+    for condition in (*config.conditions, *filter(None, (config.build_condition,))):
+        named[f"conditions.{condition.name}.advice.store"] = condition.advice.store
+    for key, store in named.items():
+        if store is not None and is_postgres(store):
+            problem = (
+                f"{key} is the address of a database; a run records the checksums of its stores and cuts its own back "
+                "when it is resumed, so its stores are files; name a .jsonl file"
+            )
+            yield problem, key
 
 
 def _outside_the_roots(config: ExperimentConfig) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,7 @@ from episodic_absa.memory.store.postgres.store_tables import (
     source_key,
 )
 from episodic_absa.memory.store.store_line import parse_line
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.vocabulary import Verdict
 
 _AT_ONCE: Final = 200
@@ -113,19 +113,18 @@ class PostgresEpisodes(LiveEpisodes):
         return self.at_all([ordinal])[0]
 
     def at_all(self, ordinals: Iterable[int]) -> list[AnyEpisode]:
-        """Return the episodes with these numbers, with the outcomes that persons give them."""
+        """Return the episodes with these numbers, with the outcomes that persons give them.
+
+        Raises:
+            MemoryStoreError: one was removed since the store was loaded.
+        """
         numbers = list(ordinals)
-        stored = self._rows.stored(numbers) if numbers else {}
-        if gone := [number for number in numbers if number not in stored]:
+        judged = self._judged(numbers)
+        if gone := [number for number in numbers if number not in judged]:
             raise MemoryStoreError(
                 f"epi_{gone[0]:06d} is not in the store any more: it was compacted after it was loaded; load it again"
             )
-        if not self._state.verdict_n or not numbers:
-            return [stored[number] for number in numbers]
-        verdicts = self._rows.verdicts_on(episode.provenance.source_id for episode in stored.values())
-        return [
-            with_verdicts(stored[number], verdicts.get(stored[number].provenance.source_id, {})) for number in numbers
-        ]
+        return [judged[number] for number in numbers]
 
     def __iter__(self) -> Iterator[AnyEpisode]:
         live = self.ordinals
@@ -136,12 +135,25 @@ class PostgresEpisodes(LiveEpisodes):
         """Yield the episodes, the newest first."""
         live = self.ordinals[::-1]
         for first in range(0, len(live), _AT_ONCE):
-            yield from self.at_all(live[first : first + _AT_ONCE])
+            numbers = live[first : first + _AT_ONCE]
+            judged = self._judged(numbers)
+            # A compaction meanwhile removes the oldest.
+            yield from (judged[number] for number in numbers if number in judged)
+
+    def _judged(self, numbers: Sequence[int]) -> dict[int, AnyEpisode]:
+        stored = self._rows.stored(numbers) if numbers else {}
+        if not self._state.verdict_n or not stored:
+            return stored
+        verdicts = self._rows.verdicts_on(episode.provenance.source_id for episode in stored.values())
+        return {
+            number: with_verdicts(episode, verdicts.get(episode.provenance.source_id, {}))
+            for number, episode in stored.items()
+        }
 
 
 def source_of(line: StoreLine) -> str:
     """Return the uid of the sample that a line is about."""
-    return line.source_id if hasattr(line, "source_id") else line.provenance.source_id
+    return line.source_id if isinstance(line, TallyV1_2 | VerdictV1_2) else line.provenance.source_id
 
 
 def _nothing(query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:

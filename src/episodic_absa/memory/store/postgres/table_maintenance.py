@@ -116,7 +116,7 @@ def compute_row_statistics(
         verdict = parse_line(body, bad_row)
         if isinstance(verdict, VerdictV1_2):
             standing[verdict.source_id, verdict.aspect] = verdict.verdict
-    reviews = dict(fetch(_REVIEWS, (state.store_id,)))
+    reviews: dict[str, int] = dict(fetch(_REVIEWS, (state.store_id,)))
     return store_statistics(size, live, reviews, Counter(standing.values()))
 
 
