@@ -10,9 +10,7 @@ EXIT_REFUSED = 1
 def feedback(
     target: Annotated[
         str,
-        typer.Argument(
-            metavar="TARGET", help="A store file, postgresql://..., or the directory of a finished cell."
-        ),
+        typer.Argument(metavar="TARGET", help="A store file, postgresql://..., or the directory of a finished cell."),
     ],
     uid: Annotated[str | None, typer.Argument(metavar="UID", help="The sample whose result is judged.")] = None,
     verdict: Annotated[

@@ -1,9 +1,11 @@
 """Writes lines to the tables of a store within one transaction, under the writers' lock."""
 
+import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts
 from episodic_absa.memory.retrieval.familiarity_counts import CountedTally
 from episodic_absa.memory.store.postgres.episode_groups import GROUP_COLUMNS, GroupKey, joined
@@ -29,14 +31,15 @@ from episodic_absa.postgres.connection import Connection
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2, VerdictV1_2
 
 _ADD_EPISODES: Final = f"""
-INSERT INTO {EPISODES} (store_id, number, line, group_id, source, body)
-SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bytea[])
+INSERT INTO {EPISODES} (store_id, token, number, line, group_id, source, body)
+SELECT %s, %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bytea[])
 """  # noqa: S608 - constants
 _ADD_TALLIES: Final = f"""
-INSERT INTO {TALLIES} (store_id, line, source, counts, body)
-SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::boolean[], %s::bytea[])
+INSERT INTO {TALLIES} (store_id, token, line, source, counts, body)
+SELECT %s, %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::boolean[], %s::bytea[])
 """  # noqa: S608 - constants
-_ADD_VERDICT: Final = f"INSERT INTO {VERDICTS} (store_id, line, source, body) VALUES (%s, %s, %s, %s)"  # noqa: S608
+_ADD_VERDICT: Final = f"INSERT INTO {VERDICTS} (store_id, token, line, source, body) VALUES (%s, %s, %s, %s, %s)"  # noqa: S608
+_WRITTEN_BY: Final = "SELECT token FROM {table} WHERE store_id = %s AND {column} = %s"
 _ADD_GROUP: Final = f"""
 INSERT INTO {GROUPS} (store_id, digest, {GROUP_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 RETURNING group_id
@@ -79,6 +82,16 @@ WHERE store_id = %s
 """  # noqa: S608 - constants
 
 
+class Receipt(NamedTuple):
+    """Names a line by what no other append writes."""
+
+    generation: int
+    table: str
+    column: str
+    key: int
+    token: int
+
+
 class LineWriter:
     """Takes lines in their order; `flush` writes them. The caller commits.
 
@@ -90,7 +103,9 @@ class LineWriter:
 
     def __init__(self, connection: Connection, state: StoreState, groups: Mapping[bytes, int]) -> None:
         self._connection = connection
+        self._state = state
         self._store_id = state.store_id
+        self._token = secrets.randbits(63)
         self._groups = groups
         self._last_number = state.last_number
         self._line_n = state.line_n
@@ -145,17 +160,43 @@ class LineWriter:
         self._experience.add_verdict(verdict)
         self._verdict_rows.append((self._line_n, source_key(verdict.source_id), body))
 
+    @property
+    def receipt(self) -> "Receipt | None":
+        """What shows later whether this transaction was committed; None if it writes no line."""
+        for table, column, rows in (
+            (EPISODES, "number", self._episode_rows),
+            (TALLIES, "line", self._tally_rows),
+            (VERDICTS, "line", self._verdict_rows),
+        ):
+            if rows:
+                return Receipt(self._state.generation, table, column, rows[-1][0], self._token)
+        return None
+
+    def is_kept(self, receipt: "Receipt") -> bool:
+        """Return whether an earlier transaction was committed.
+
+        Raises:
+            MemoryStoreError: nobody can know: the store was compacted since.
+        """
+        found = self.fetch(_WRITTEN_BY.format(table=receipt.table, column=receipt.column), (self._store_id, receipt.key))
+        if not found and self._state.generation != receipt.generation:
+            raise MemoryStoreError(
+                "the connection to the database broke during an append, and the store was compacted before it came "
+                "back; whether the append was stored is not known; look with `episodic-absa memory list`"
+            )
+        return found == [(receipt.token,)]
+
     def flush(self) -> None:
         """Write what was taken. Nothing can be taken afterwards."""
-        store_id, execute = self._store_id, self._connection.execute
+        store_id, token, execute = self._store_id, self._token, self._connection.execute
         # The statements travel together and are answered together.
         with self._connection.pipeline():
             if self._episode_rows:
-                execute(_ADD_EPISODES, (store_id, *map(list, zip(*self._episode_rows, strict=True))))
+                execute(_ADD_EPISODES, (store_id, token, *map(list, zip(*self._episode_rows, strict=True))))
             if self._tally_rows:
-                execute(_ADD_TALLIES, (store_id, *map(list, zip(*self._tally_rows, strict=True))))
+                execute(_ADD_TALLIES, (store_id, token, *map(list, zip(*self._tally_rows, strict=True))))
             for line, source, body in self._verdict_rows:
-                execute(_ADD_VERDICT, (store_id, line, source, body))
+                execute(_ADD_VERDICT, (store_id, token, line, source, body))
             self._count_terms()
             count_experience(self._connection, store_id, self._experience)
             last_group = max(self.new_groups.values(), default=0)

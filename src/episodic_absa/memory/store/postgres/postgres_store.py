@@ -11,7 +11,7 @@ from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_cata
 from episodic_absa.memory.store.checked_lines import checked_draft, count_body, numbered_episode, refuse_open_count
 from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N, DEFAULT_LOCK_TIMEOUT_S
 from episodic_absa.memory.store.forked_child import call_in_forked_child
-from episodic_absa.memory.store.postgres.line_writer import LineWriter
+from episodic_absa.memory.store.postgres.line_writer import LineWriter, Receipt
 from episodic_absa.memory.store.postgres.store_tables import (
     LOCK_CLASS,
     STATE,
@@ -36,8 +36,6 @@ _LOCK: Final = "SELECT pg_advisory_lock(%s, %s)"
 _UNLOCK: Final = "SELECT pg_advisory_unlock(%s, %s)"
 _LOCK_HERE: Final = "SELECT pg_advisory_xact_lock(%s, %s)"
 _CREATE: Final = f"INSERT INTO {STORES} (name) VALUES (%s)"  # noqa: S608 - a constant
-_XID: Final = "SELECT pg_current_xact_id()::text"
-_IS_COMMITTED: Final = "SELECT pg_xact_status(%s::text::xid8) = 'committed'"
 
 
 class PostgresStore:
@@ -275,7 +273,7 @@ class PostgresStore:
 
     def _append(self, work: Callable[[LineWriter], ResultT]) -> ResultT:
         """Do some work in a transaction; return its result once it is committed on disk."""
-        unanswered: list[tuple[str, ResultT]] = []
+        unanswered: list[tuple[Receipt, ResultT]] = []
 
         def attempt(connection: Connection) -> ResultT:
             if self._lock_depth and connection is not self._locked_on:
@@ -287,13 +285,14 @@ class PostgresStore:
             with connection.transaction():
                 writer = LineWriter(connection, self._begun(connection), self._groups)
                 if unanswered:
-                    xid, result = unanswered.pop()
-                    if writer.fetch(_IS_COMMITTED, (xid,)) == [(True,)]:
+                    receipt, result = unanswered[0]
+                    if writer.is_kept(receipt):
                         return result
+                    unanswered.clear()
                 result = work(writer)
-                ((xid,),) = writer.fetch(_XID, ())
                 writer.flush()
-                unanswered.append((xid, result))
+                if writer.receipt is not None:
+                    unanswered.append((writer.receipt, result))
             self._groups |= writer.new_groups
             return result
 

@@ -53,6 +53,8 @@ CREATE TABLE {GROUPS} (
 )
 """
 # `source` is the hash of a uid: a uid may hold signs that text columns refuse, and may be too long for an index.
+# `token` tells an append whose commit was not answered from another one: ids of transactions are given again after a
+# crash of the server.
 _EPISODES: Final = f"""
 CREATE TABLE {EPISODES} (
     store_id integer NOT NULL REFERENCES {STORES} ON DELETE CASCADE,
@@ -60,6 +62,7 @@ CREATE TABLE {EPISODES} (
     line bigint NOT NULL,
     group_id bigint NOT NULL,
     source bigint NOT NULL,
+    token bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (store_id, number)
 )
@@ -69,7 +72,8 @@ CREATE TABLE {table} (
     store_id integer NOT NULL REFERENCES {stores} ON DELETE CASCADE,
     line bigint NOT NULL,
     source bigint NOT NULL,
-    {more}body bytea NOT NULL,
+    {more}token bigint NOT NULL,
+    body bytea NOT NULL,
     PRIMARY KEY (store_id, line)
 )
 """
@@ -130,9 +134,9 @@ TABLES: Final = TableSet(
     {
         "stores": frozenset({"store_id", "name", "generation", "first_number", "last_number", "line_n", "verdict_n"}),
         "episode_groups": frozenset({"group_id", "store_id", "digest", "language", "structures"}),
-        "episodes": frozenset({"store_id", "number", "line", "group_id", "source", "body"}),
-        "tallies": frozenset({"store_id", "line", "source", "counts", "body"}),
-        "verdicts": frozenset({"store_id", "line", "source", "body"}),
+        "episodes": frozenset({"store_id", "number", "line", "group_id", "source", "token", "body"}),
+        "tallies": frozenset({"store_id", "line", "source", "counts", "token", "body"}),
+        "verdicts": frozenset({"store_id", "line", "source", "token", "body"}),
         "experience": frozenset({"store_id", "language", "structures", "kind", "confirmed"}),
         "tally_languages": frozenset({"store_id", "language", "review_n", "term_n"}),
         "tally_terms": frozenset({"store_id", "language", "term", "place", "seen_in"}),
