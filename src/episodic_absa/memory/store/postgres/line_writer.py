@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.errors import MemoryStoreError
@@ -25,6 +25,7 @@ from episodic_absa.memory.store.postgres.store_tables import (
     TERMS,
     VERDICTS,
     StoreState,
+    fetch_nothing,
     source_key,
 )
 from episodic_absa.postgres.connection import Connection
@@ -111,7 +112,9 @@ class LineWriter:
         self._line_n = state.line_n
         self.new_groups: dict[bytes, int] = {}
         """Groups that this transaction found or made. They count once it is committed."""
-        self._verdicts = verdicts_by_source(self.fetch, self._store_id)
+        # Most stores have no verdict, and every episode asks for those on its sample.
+        verdicts = self.fetch if state.verdict_n else fetch_nothing
+        self._verdicts = verdicts_by_source(verdicts, self._store_id)
         # Counts from nothing: what `flush` adds to the rows.
         self._experience = ExperienceCounts(cases_by_source(self.fetch, self._store_id), self._verdicts)
         self._tallies = tallies_by_source(self.fetch, self._store_id)
@@ -121,7 +124,7 @@ class LineWriter:
         self._terms: dict[str, Counter[str]] = {}
         self._review_n = Counter[str]()
 
-    def fetch(self, query: str, parameters: Any) -> list[tuple[Any, ...]]:
+    def fetch(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Run a query within the transaction."""
         return self._connection.execute(query.encode(), parameters, binary=True).fetchall()
 
@@ -178,7 +181,8 @@ class LineWriter:
         Raises:
             MemoryStoreError: nobody can know: the store was compacted since.
         """
-        found = self.fetch(_WRITTEN_BY.format(table=receipt.table, column=receipt.column), (self._store_id, receipt.key))
+        query = _WRITTEN_BY.format(table=receipt.table, column=receipt.column)
+        found = self.fetch(query, (self._store_id, receipt.key))
         if not found and self._state.generation != receipt.generation:
             raise MemoryStoreError(
                 "the connection to the database broke during an append, and the store was compacted before it came "

@@ -32,15 +32,16 @@ class RowsBySource(Generic[ValueT]):
         self._store_id = store_id
         self._table = table
         self._value_of = value_of
-        self._known: dict[str, list[ValueT]] = {}
+        self._stored: dict[str, list[ValueT]] = {}
+        self._added: dict[str, list[ValueT]] = {}
 
     def add(self, source: str, value: ValueT) -> None:
         """Take a value that is about to be written."""
-        self._values(source).append(value)
+        self._added.setdefault(source, []).append(value)
 
     def of(self, source: str) -> Sequence[ValueT]:
         """Return the values of a sample, oldest first."""
-        return self._values(source)
+        return [*self._of_rows(source), *self._added.get(source, ())]
 
     def __iter__(self) -> Iterator[str]:
         bodies = self._fetch(_ALL.format(table=self._table), (self._store_id,))
@@ -50,13 +51,13 @@ class RowsBySource(Generic[ValueT]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def _values(self, source: str) -> list[ValueT]:
-        values = self._known.get(source)
+    def _of_rows(self, source: str) -> list[ValueT]:
+        values = self._stored.get(source)
         if values is None:
             bodies = self._fetch(_OF_SOURCE.format(table=self._table), (self._store_id, source_key(source)))
             found = (self._value_of(parse_line(body, bad_row)) for (body,) in bodies)
             # Two uids may share a hash.
-            values = self._known[source] = [value[1] for value in found if value is not None and value[0] == source]
+            values = self._stored[source] = [value[1] for value in found if value is not None and value[0] == source]
         return values
 
 

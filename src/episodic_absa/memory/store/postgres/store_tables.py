@@ -175,6 +175,12 @@ def read_state(fetch: Fetch, name: str) -> StoreState:
     return StoreState(*rows[0]) if rows else StoreState()
 
 
+def fetch_nothing(query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return no rows: a Fetch for tables that are known to hold none."""
+    del query, parameters
+    return []
+
+
 def source_key(source_id: str) -> int:
     """Return the hash of a uid as a number that a column holds."""
     hashed = source_hash(source_id)

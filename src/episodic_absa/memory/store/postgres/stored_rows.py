@@ -17,6 +17,7 @@ from episodic_absa.memory.store.postgres.store_tables import (
     Fetch,
     StoreState,
     bad_row,
+    fetch_nothing,
     source_key,
 )
 from episodic_absa.memory.store.store_line import parse_line
@@ -46,7 +47,7 @@ class StoredRows:
     """
 
     def __init__(self, fetch: Fetch, state: StoreState) -> None:
-        self.fetch: Fetch = fetch if state.store_id else _nothing
+        self.fetch: Fetch = fetch if state.store_id else fetch_nothing
         self.state = state
         self.groups = EpisodeGroups()
         self._kept: OrderedDict[int, AnyEpisode] = OrderedDict()
@@ -154,9 +155,3 @@ class PostgresEpisodes(LiveEpisodes):
 def source_of(line: StoreLine) -> str:
     """Return the uid of the sample that a line is about."""
     return line.source_id if isinstance(line, TallyV1_2 | VerdictV1_2) else line.provenance.source_id
-
-
-def _nothing(query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Return no rows."""
-    del query, parameters
-    return []
