@@ -235,9 +235,9 @@ def test_uids_and_terms_may_hold_any_character(place: StorePlace) -> None:
     uids = ("리뷰\u0000 1", "x" * 5000, "%s", "'; DROP TABLE episodes; --", "\\")
     with opened(place) as store:
         for uid in uids:
-            store.append(draft(uid), tally=tally(uid, "방\u0000"))
+            store.append(draft(uid), tally=tally(uid, "o'방%s"))
             assert store.append_verdict(right(uid))
             assert not store.append_verdict(right(uid))
         assert [episode.provenance.source_id for episode in store.load()] == list(uids)
-        assert store.load().episode_index.familiarity.of("en", "방\u0000", exclude_source=uids[1]) == (4, 4)
+        assert store.load().episode_index.familiarity.of("en", "o'방%s", exclude_source=uids[1]) == (4, 4)
         assert store.check().is_sound

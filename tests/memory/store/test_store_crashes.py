@@ -55,10 +55,10 @@ def torn_of(path: Path) -> bytes:
     return side.read_bytes() if side.exists() else b""
 
 
-def killed_while_appending(location: object, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
+def killed_while_appending(path: Path, chance: random.Random) -> tuple[list[str], bytes]:
     """Start a writer, kill it at a random moment, and return what it acknowledged and its standard error."""
-    command: list[object] = [HERE / "appender.py", location, "--source", "리뷰-1", *more]
-    if not more and chance.random() < 0.7:
+    command: list[object] = [HERE / "appender.py", path, "--source", "리뷰-1"]
+    if chance.random() < 0.7:
         command.append("--slow")
     with WarmProcess(command, loads_engine=False) as child:
         assert child.stdout is not None
@@ -113,6 +113,19 @@ def test_ten_kills_during_appends_lose_no_acknowledged_episode(tmp_path: Path) -
     survive_kills(tmp_path / "store.jsonl", kills=10, seed=20)
 
 
+def killed_after_some(place: StorePlace, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
+    """Kill a writer soon after it acknowledged some episodes; return those and its standard error."""
+    command: list[object] = [HERE / "appender.py", place.location, "--source", "리뷰-1", *more]
+    with WarmProcess(command, loads_engine=False) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+        heard = [child.stdout.readline() for _ in range(chance.randint(1, 6))]
+        time.sleep(chance.uniform(0, 0.02))
+        child.send_signal(signal.SIGKILL)
+        _, err = child.communicate()
+    return [word.decode().strip() for word in heard if word.endswith(b"\n")], err
+
+
 def survive_kills_while_compacting(place: StorePlace, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     acknowledged: list[str] = []
@@ -120,7 +133,7 @@ def survive_kills_while_compacting(place: StorePlace, kills: int, seed: int) -> 
     # On a busy machine more kills may be needed until enough was acknowledged.
     while done < kills or (len(acknowledged) <= 5 and done < 10 * kills):
         done += 1
-        fresh, err = killed_while_appending(place.location, chance, "--compact-to", "5")
+        fresh, err = killed_after_some(place, chance, "--compact-to", "5")
         assert b"Traceback" not in err, err.decode()
         acknowledged += fresh
         with opened(place) as reader:
