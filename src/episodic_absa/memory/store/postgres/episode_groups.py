@@ -76,6 +76,8 @@ class EpisodeGroups:
     def __init__(self) -> None:
         self._last = 0
         self._by_id: dict[int, Group] = {}
+        self._tokens: dict[tuple[str, str], frozenset[str]] = {}
+        """The tokens of each summary: many groups share one."""
         self._by_signature: dict[SignatureKey, list[Group]] = {}
         self._memo: dict[tuple[SignatureKey, frozenset[str], bool, bool], list[list[Group]]] = {}
 
@@ -98,6 +100,7 @@ class EpisodeGroups:
         levels = self._memo.get(key)
         if levels is None:
             by_rank: dict[tuple[int, int], list[Group]] = {}
+            hits = {tokens: len(query.tokens & tokens) for tokens in set(self._tokens.values())}
             for signature, groups in self._by_signature.items():
                 if query.require_same_language and signature.language != query.signature.language:
                     continue
@@ -105,7 +108,7 @@ class EpisodeGroups:
                     continue
                 overlap = query.signature.overlap(signature)
                 for group in groups:
-                    by_rank.setdefault((overlap, len(query.tokens & group.tokens)), []).append(group)
+                    by_rank.setdefault((overlap, hits[group.tokens]), []).append(group)
             levels = [by_rank[rank] for rank in sorted(by_rank, reverse=True)]
             if len(self._memo) >= _MEMO_SIZE:
                 self._memo.clear()
@@ -117,7 +120,11 @@ class EpisodeGroups:
         kind = (key.principle_id, key.action_taken, key.episode_type)
         risks: Any = separated(key.risks)
         novelty: NoveltyKey = (key.language, signature.structures, risks, key.symptom)
-        group = Group(group_id, kind, tokens_of((key.symptom, key.rationale)), novelty)
+        summary = (key.symptom, key.rationale)
+        tokens = self._tokens.get(summary)
+        if tokens is None:
+            tokens = self._tokens[summary] = tokens_of(summary)
+        group = Group(group_id, kind, tokens, novelty)
         self._by_id[group_id] = group
         self._by_signature.setdefault(signature, []).append(group)
 
