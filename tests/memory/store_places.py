@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 from tests.postgres_server import PostgresServer
@@ -82,7 +82,7 @@ class PostgresPlace:
         with open_store(self.location) as store:
             return [store.append(episode.model_dump(mode="json")) for episode in episodes]
 
-    def execute(self, statement: str) -> list[tuple[object, ...]]:
+    def execute(self, statement: str) -> list[tuple[Any, ...]]:
         """Run one statement in the database."""
         return self.server.execute(statement, url=self.location)
 

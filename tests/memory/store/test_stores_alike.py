@@ -41,7 +41,7 @@ def answers(store: EpisodeStore) -> list[object]:
     ]
     for language in ("en", "ko"):
         given.append(loaded.at_all(index.live_in(language)))
-        given += (index.familiarity.random_term(uid, place, language) for uid in "ab" for place in (1, 2))  # type: ignore[arg-type]
+        given += (index.familiarity.random_term(uid, place, language) for uid in "ab" for place in (1, 2))
     for cell in SIGNATURES[::3]:
         query = InputSignatureV1_1.model_validate(signature(*cell))
         for kind in get_args(ChangeKind):
