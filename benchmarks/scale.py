@@ -200,11 +200,18 @@ def durable_server() -> Iterator[Any]:
 
 
 def fill(url: str, path: Path) -> None:
-    """Copy the lines of a store file, many in each transaction: one append each would take an hour for a million."""
-    with PostgresStore(url) as store, open(path, "rb") as file:
+    """Copy the lines of a store file in one transaction: one append each would take an hour for a million."""
+    with PostgresStore(url) as store:
+        store._append(partial(copy_file, path))  # noqa: SLF001 - the public append commits each episode
+
+
+def copy_file(path: Path, writer: LineWriter) -> None:
+    """Take the lines of a store file."""
+    with open(path, "rb") as file:
         lines = (body for line in file if not is_header_line(body := unsealed(line).body))
         while batch := list(islice(lines, LINES_AT_ONCE)):
-            store._append(partial(copy_lines, batch))  # noqa: SLF001 - the public append commits each episode
+            copy_lines(batch, writer)
+            writer.flush()
 
 
 def copy_lines(bodies: Sequence[bytes], writer: LineWriter) -> None:

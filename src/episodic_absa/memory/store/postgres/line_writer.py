@@ -113,11 +113,14 @@ class LineWriter:
         self.new_groups: dict[bytes, int] = {}
         """Groups that this transaction found or made. They count once it is committed."""
         # Most stores have no verdict, and every episode asks for those on its sample.
-        verdicts = self.fetch if state.verdict_n else fetch_nothing
-        self._verdicts = verdicts_by_source(verdicts, self._store_id)
+        self._verdicts = verdicts_by_source(self.fetch if state.verdict_n else fetch_nothing, self._store_id)
+        lines = self.fetch if state.line_n else fetch_nothing
+        self._cases, self._tallies = cases_by_source(lines, self._store_id), tallies_by_source(lines, self._store_id)
+        self._begin()
+
+    def _begin(self) -> None:
         # Counts from nothing: what `flush` adds to the rows.
-        self._experience = ExperienceCounts(cases_by_source(self.fetch, self._store_id), self._verdicts)
-        self._tallies = tallies_by_source(self.fetch, self._store_id)
+        self._experience = ExperienceCounts(self._cases, self._verdicts)
         self._episode_rows: list[tuple[int, int, int, int, bytes]] = []
         self._tally_rows: list[tuple[int, int, bool, bytes]] = []
         self._verdict_rows: list[tuple[int, int, bytes]] = []
@@ -165,7 +168,7 @@ class LineWriter:
 
     @property
     def receipt(self) -> "Receipt | None":
-        """What shows later whether this transaction was committed; None if it writes no line."""
+        """What shows later whether the lines that wait for `flush` were committed; None if there are none."""
         for table, column, rows in (
             (EPISODES, "number", self._episode_rows),
             (TALLIES, "line", self._tally_rows),
@@ -191,7 +194,7 @@ class LineWriter:
         return found == [(receipt.token,)]
 
     def flush(self) -> None:
-        """Write what was taken. Nothing can be taken afterwards."""
+        """Write what was taken since the last call."""
         store_id, token, execute = self._store_id, self._token, self._connection.execute
         # The statements travel together and are answered together.
         with self._connection.pipeline():
@@ -205,6 +208,7 @@ class LineWriter:
             count_experience(self._connection, store_id, self._experience)
             last_group = max(self.new_groups.values(), default=0)
             execute(_ADVANCE, (self._last_number, self._line_n, len(self._verdict_rows), last_group, store_id))
+        self._begin()
 
     def _count_terms(self) -> None:
         for language, review_n in self._review_n.items():

@@ -290,9 +290,9 @@ class PostgresStore:
                         return result
                     unanswered.clear()
                 result = work(writer)
-                writer.flush()
                 if writer.receipt is not None:
                     unanswered.append((writer.receipt, result))
+                writer.flush()
             self._groups |= writer.new_groups
             return result
 
