@@ -22,8 +22,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,14 +38,16 @@ from episodic_absa.backends.create_backend import backbone_from
 from episodic_absa.batch.batch_plan import EngineSettings
 from episodic_absa.batch.cluster import ClusterJob, analyse_on_cluster
 from episodic_absa.conditions import load_condition
-from episodic_absa.memory import Retriever
+from episodic_absa.memory import EpisodeStore, Retriever, open_store
+from episodic_absa.memory.store.postgres.line_writer import LineWriter
+from episodic_absa.memory.store.postgres.postgres_store import PostgresStore
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.engines.ray_cluster import connect
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2
-from episodic_absa.serialization.canonical_json import canonical_json
-from memory import EPISODE, SEED, Case, make_cases, quantile, without_checksum
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, is_header_line, validated_line
+from episodic_absa.serialization.sealed_lines import opened as unsealed
+from memory import SEED, Case, make_cases, quantile
 
 LATEST = Path(__file__).with_name("latest.json")
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,9 +118,10 @@ def child(job: str, way: str, workers: int, number: int) -> None:
 def analysed(way: str, workers: int, number: int) -> tuple[str, dict[str, Any]]:
     """Analyse reviews; return a hash of the results, and the figures."""
     shown, clock = hashlib.sha256(), Clock(number)
-    for outcome in outcomes_of(way, workers, number):
-        shown.update(outcome.encode())
-        clock.tick()
+    with closing(outcomes_of(way, workers, number)) as outcomes:
+        for outcome in outcomes:
+            shown.update(outcome.encode())
+            clock.tick()
     return shown.hexdigest(), clock.figures()
 
 
@@ -155,7 +159,7 @@ def ran_grid(way: str, workers: int, number: int) -> tuple[str, dict[str, Any]]:
         return shown.hexdigest(), clock.figures()
 
 
-def outcomes_of(way: str, workers: int, number: int) -> Iterator[str]:
+def outcomes_of(way: str, workers: int, number: int) -> Generator[str, None, None]:
     """Yield the results as text."""
     samples = [make_sample(text) for text in reviews(number)]
     if way == "processes":
@@ -231,8 +235,6 @@ def measure_both(path: Path, size: int) -> dict[str, Any]:
 
 def why_no_database() -> str | None:
     """Say why PostgreSQL cannot be measured here, None if it can."""
-    if importlib.util.find_spec("episodic_absa.memory.store.episode_store") is None:
-        return "this version has no store in PostgreSQL"
     reason: str | None = server_module().missing_part()
     return reason
 
@@ -255,42 +257,41 @@ def durable_server() -> Iterator[Any]:
 
 
 def fill(url: str, path: Path) -> None:
-    """Copy the lines of a store file, many in each transaction: one append each would take an hour for a million."""
-    writing: Any = importlib.import_module("episodic_absa.memory.store.postgres.line_writer")
-    lines = (writing.NewLine(value, canonical_json(value).encode()) for value in values_of(path))
-    with opened(url, 1) as store:
+    """Copy the lines of a store file in one transaction: one append each would take an hour for a million."""
+    with PostgresStore(url) as store:
+        store._append(partial(copy_file, path))  # noqa: SLF001 - the public append commits each episode
+
+
+def copy_file(path: Path, writer: LineWriter) -> None:
+    """Take the lines of a store file."""
+    with open(path, "rb") as file:
+        lines = (body for line in file if not is_header_line(body := unsealed(line).body))
         while batch := list(islice(lines, LINES_AT_ONCE)):
-            with store._appending("episode") as writer:  # noqa: SLF001 - the public append commits each episode
-                writer.write(batch)
+            copy_lines(batch, writer)
+            writer.flush()
 
 
-def values_of(path: Path) -> Iterator[EpisodicMemoryEntryV1_2 | TallyV1_2]:
-    """Yield the episodes and tallies of a store file."""
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            fields = without_checksum(line)
-            if EPISODE in line:
-                yield EpisodicMemoryEntryV1_2.model_validate(fields)
-            elif "terms" in fields:
-                yield TallyV1_2.model_validate(fields)
-
-
-def opened(location: str, size: int) -> Any:
-    """Return a store; all episodes of its size stay in use."""
-    if importlib.util.find_spec("episodic_absa.memory.store.episode_store") is None:
-        return importlib.import_module("episodic_absa.memory").MemoryStore(location, keep_last_n=size)
-    return importlib.import_module("episodic_absa.memory.store.episode_store").open_store(location, keep_last_n=size)
+def copy_lines(bodies: Sequence[bytes], writer: LineWriter) -> None:
+    """Take lines, which keep their ids: they have no gaps."""
+    for body in bodies:
+        value = validated_line(body)
+        if isinstance(value, TallyV1_2):
+            writer.add_tally(value, body)
+        elif isinstance(value, VerdictV1_2):
+            writer.add_verdict(value, body)
+        else:
+            writer.add_episode(value, body)
 
 
 def measure_store(location: str, size: int) -> tuple[dict[str, Any], list[list[str]]]:
     """Return what opening, reading and appending cost, and the ids found; the second opening may find a snapshot."""
     opened_s = []
     for _ in range(2):
-        with opened(location, size) as store:
+        with open_store(location, keep_last_n=size) as store:
             start = time.perf_counter()
             store.load()
             opened_s.append(time.perf_counter() - start)
-    with opened(location, size) as store:
+    with open_store(location, keep_last_n=size) as store:
         read_s, answers = timed_reads(store, make_cases(QUERIES))
         append_s = []
         for draft in islice(drafts(SEED + 2), APPENDS):
@@ -307,7 +308,7 @@ def measure_store(location: str, size: int) -> tuple[dict[str, Any], list[list[s
     return figures, answers
 
 
-def timed_reads(store: Any, cases: Sequence[Case]) -> tuple[list[float], list[list[str]]]:
+def timed_reads(store: EpisodeStore, cases: Sequence[Case]) -> tuple[list[float], list[list[str]]]:
     """Return the time of each retrieval, and the ids of its episodes."""
     retriever, read_s, answers = Retriever(), [], []
     retriever.retrieve(store.load(), cases[0].signature, cases[0].query)

@@ -38,8 +38,8 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "store: its default place on the command line",
-        'Path("memory/episodic_store.jsonl")',
-        'Path("memory/store.jsonl")',
+        'DEFAULT_STORE = "memory/episodic_store.jsonl"',
+        'DEFAULT_STORE = "memory/store.jsonl"',
         "test_analyzer_defaults.py::test_the_command_line_stores_and_reads_at_the_same_default",
     ),
     mutant(

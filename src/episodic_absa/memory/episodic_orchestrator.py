@@ -21,7 +21,7 @@ from episodic_absa.memory.injection.injection_controller import InjectionControl
 from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, MemoryStore
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N, EpisodeStore
 from episodic_absa.schemas.absa import (
     ModeratorSummary,
     ReviewOutcome,
@@ -137,7 +137,7 @@ class EpisodicOrchestrator:
     def __init__(
         self,
         condition: Condition,
-        store: MemoryStore,
+        store: EpisodeStore,
         *,
         settings: EpisodicMemorySettings | None = None,
         catalogue: PrincipleCatalogue | None = None,

@@ -54,12 +54,12 @@ def analyze(
         ),
     ] = None,
     store: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--store",
             metavar="PATH",
-            help="The store file of the memory, if the condition uses one.",
-            show_default=str(DEFAULT_STORE),
+            help="The store of the memory, if the condition uses one: a file, or postgresql://host/database.",
+            show_default=DEFAULT_STORE,
         ),
     ] = None,
     effort: Annotated[
@@ -108,6 +108,7 @@ def analyze(
         refuse_overlaid_effort,
         require_free_targets,
         require_store_use,
+        store_file,
     )
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run, run_one
     from episodic_absa.cli.analyze.cluster_run import analyse_files, read_files, refuse_engine_options
@@ -132,7 +133,7 @@ def analyze(
         files_read={
             "the file of the reviews": reviews.source,
             **{f"{path}, a file of the reviews": path for path in reviews.files},
-            "the store of the memory": store or DEFAULT_STORE,
+            "the store of the memory": store_file(store or DEFAULT_STORE),
             "the recording that is replayed": chosen.backbone.recording,
         },
     )

@@ -22,7 +22,7 @@ from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.datasets.gold_columns import GoldColumns
 from episodic_absa.errors import ConfigError, DatabaseError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.postgres.location import is_postgres
@@ -430,6 +430,7 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             "data.process_split",
         )
     yield from _gold_contradictions(file)
+    yield from _stores_in_databases(config)
     yield from _outside_the_roots(config)
     writers = [condition for condition in config.conditions if condition.store_write]
     cells, needed = len(writers) * len(file.experiment.repetitions), _placeholders(file.experiment)
@@ -464,6 +465,24 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
                     f"experiment.comparisons names {name}, which is not run; run are {listed(sorted(run))}",
                     "experiment.comparisons",
                 )
+
+
+def _stores_in_databases(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
+    """Yield the stores that are named by an address: a run copies, cuts and hashes its stores, so they are files."""
+    block = config.file.episodic_memory
+    named: dict[str, str | Path | None] = {
+        "episodic_memory.store_path": block.store_path,
+        "episodic_memory.initial_store": block.initial_store,
+    }
+    for condition in (*config.conditions, *filter(None, (config.build_condition,))):
+        named[f"conditions.{condition.name}.advice.store"] = condition.advice.store
+    for key, store in named.items():
+        if store is not None and is_postgres(store):
+            problem = (
+                f"{key} is the address of a database; a run records the checksums of its stores and cuts its own back "
+                "when it is resumed, so its stores are files; name a .jsonl file"
+            )
+            yield problem, key
 
 
 def _outside_the_roots(config: ExperimentConfig) -> Iterator[tuple[str, str]]:

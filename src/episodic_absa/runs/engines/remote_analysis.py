@@ -205,15 +205,16 @@ class RemoteAnalysis:
             await self._is_written.wait()
 
     def _task_of(self, piece: _Slice, done_n: int) -> CellTask:
-        cell, store = self.work.cell, self.work.pipeline.store.path
+        cell = self.work.cell
         defers = is_sliced(self._condition)
+        store = cell.store if cell.needs_store and not defers else None
         return CellTask(
             condition=self._condition,
             seed=cell.seed,
             used_in_eval=not cell.is_build,
             samples=tuple(piece.samples[done_n:]),
             first_index=piece.first_index + done_n,
-            store=store.read_bytes() if cell.needs_store and not defers and store.exists() else None,
+            store=store.read_bytes() if store is not None and store.exists() else None,
             defers_memory=defers,
             resources=self.resources,
         )
