@@ -32,8 +32,6 @@ OF_SCRIPTS = {
 }
 OF_OTHERS = {"--strict"}
 """Options of other programs that pages name."""
-NOT_YET = {"experiment.engine"}
-"""Keys that pages name before they exist; delete what `KEYS` holds by now."""
 
 
 @pytest.mark.parametrize("page", sorted(REFERENCE.glob("*.md")), ids=name_of)
@@ -89,7 +87,7 @@ def test_keys_in_the_prose_of_the_page_exist(page: Path) -> None:
     in_code = re.findall(r"`([^`\n]+)`", page.read_text("utf-8"))
     named = {match[0] for text in in_code if (match := re.match(rf"(?:{'|'.join(BLOCKS)})\.[a-z0-9_.]+", text))}
     files = {name for name in named if re.search(r"\.(?:py|ya?ml|jsonl?|csv|md)$", name)}
-    assert named - files - KEYS - PARTS - NOT_YET == set()
+    assert named - files - KEYS - PARTS == set()
 
 
 @pytest.mark.parametrize("page", SITE, ids=name_of)
