@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes would compile the same modules again
-.PHONY: help environment demo test lint coverage wheel-test bench train torture prohibitions checklist schemas clean
+.PHONY: help environment demo test lint coverage wheel-test bench docs train torture prohibitions checklist schemas clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -45,6 +45,12 @@ bench: $(STAMP) ## Measure memory, framework cost, throughput, calibration, accu
 	@$(BIN)/python benchmarks/calibration.py
 	@$(BIN)/python benchmarks/accuracy.py
 	@$(BIN)/python benchmarks/statistics_simulated.py
+
+docs: $(STAMP) ## Build the documentation site into docs/_build/html; a warning is an error (20 seconds)
+	@$(BIN)/python -c 'import furo, myst_parser, sphinx' 2>/dev/null || \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
+	@$(BIN)/python -m sphinx -W --keep-going -q -E -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 train: $(STAMP) ## Train the embedded engine's weights from ../shared/data (ten minutes)
 	@$(BIN)/python training/train.py

@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py                    # all sizes (an hour, 8 GB of temporary disk)
     python benchmarks/scale.py --quick            # few reviews, 5,000 episodes
-    python benchmarks/scale.py --part workers     # only samples per second; --part stores: only the stores
+    python benchmarks/scale.py --part workers     # only reviews per second; grid: of a grid; stores: only stores
 
 All figures of a part come from one run, as ratios to one process and to the store file: other load on the machine
 changes them little. Every way analyses the same reviews and answers the same queries, and their answers are compared.
@@ -10,6 +10,8 @@ A part whose package or server is absent is skipped with the reason. Results go 
 """
 
 import argparse
+import asyncio
+import csv
 import hashlib
 import importlib
 import importlib.util
@@ -20,14 +22,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from many_reviews import reviews
-from synthetic_episodes import drafts
+from synthetic_episodes import drafts, write_store
 
 from episodic_absa import Analyzer
 from episodic_absa.analyzer import make_sample
@@ -35,29 +38,36 @@ from episodic_absa.backends.create_backend import backbone_from
 from episodic_absa.batch.batch_plan import EngineSettings
 from episodic_absa.batch.cluster import ClusterJob, analyse_on_cluster
 from episodic_absa.conditions import load_condition
-from episodic_absa.memory import Retriever
+from episodic_absa.memory import EpisodeStore, Retriever, open_store
+from episodic_absa.memory.store.postgres.line_writer import LineWriter
+from episodic_absa.memory.store.postgres.postgres_store import PostgresStore
+from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.engines.ray_cluster import connect
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2
-from episodic_absa.serialization.canonical_json import canonical_json
-from memory import EPISODE, SEED, Case, make_cases, make_store, quantile, without_checksum
+from episodic_absa.runs.grid_run import run_cells
+from episodic_absa.runs.progress import GridProgress
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, is_header_line, validated_line
+from episodic_absa.serialization.sealed_lines import opened as unsealed
+from memory import SEED, Case, make_cases, quantile
 
 LATEST = Path(__file__).with_name("latest.json")
 ROOT = Path(__file__).resolve().parents[1]
 WAYS = (("processes", 1), ("processes", 2), ("ray", 1), ("ray", 2), ("ray", 4))
+GRID_WAYS = (("local", 1), ("ray", 1), ("ray", 2), ("ray", 4))
+GRID_CONDITIONS = ("C1", "C2", "C2_silent", "C2_frozen")
 REVIEWS, QUICK_REVIEWS = 4000, 400
 SIZES, QUICK_SIZES = (5_000, 100_000, 1_000_000), (5_000,)
 QUERIES, APPENDS = 400, 200
 LINES_AT_ONCE = 2_000
 
 
-def measure_workers(number: int) -> list[dict[str, Any]]:
-    """Return samples per second and the cost of one review in every way, each in a process of its own."""
+def measure_workers(ways: Sequence[tuple[str, int]], number: int, *, job: str) -> list[dict[str, Any]]:
+    """Return samples per second and the cost of one sample in every way, each in a process of its own."""
     figures: list[dict[str, Any]] = []
-    for way, workers in WAYS:
+    for way, workers in ways:
         if way == "ray" and importlib.util.find_spec("ray") is None:
             figures.append({"way": way, "workers": workers, "skipped": "the extra ray is not installed"})
             continue
-        command = [sys.executable, __file__, "--child", way, str(workers), str(number)]
+        command = [sys.executable, __file__, "--child", job, way, str(workers), str(number)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         first = figures[0] if figures else measured
@@ -71,35 +81,85 @@ def measure_workers(number: int) -> list[dict[str, Any]]:
     return figures
 
 
-def child(way: str, workers: int, number: int) -> None:
-    """Analyse reviews in one way; the clock starts when a quarter is done, so that nothing loads any more."""
-    warm_n = number // 4
-    shown, start, cpu_s, own_s = hashlib.sha256(), 0.0, 0.0, 0.0
-    begun = time.perf_counter()
+class Clock:
+    """Measures the last three quarters of some samples: nothing loads any more when they begin."""
+
+    def __init__(self, number: int) -> None:
+        self._number, self._warm_n, self._done_n = number, number // 4, 0
+        self._begun = time.perf_counter()
+        self._at: list[tuple[float, float, float]] = []
+
+    def tick(self) -> None:
+        """Count one more sample."""
+        self._done_n += 1
+        if self._done_n in (self._warm_n, self._number):
+            self._at.append((time.perf_counter(), cpu_of_processes(), time.process_time()))
+
+    def figures(self) -> dict[str, Any]:
+        """Return samples per second and the CPU time of one sample."""
+        (start, cpu_before, own_before), (end, cpu_after, own_after) = self._at
+        measured_n = self._number - self._warm_n
+        return {
+            "reviews": measured_n,
+            "per_s": round(measured_n / (end - start), 1),
+            "cpu_ms": round((cpu_after - cpu_before) / measured_n * 1e3, 2),
+            "caller_cpu_ms": round((own_after - own_before) / measured_n * 1e3, 3),
+            "until_warm_s": round(start - self._begun, 1),
+        }
+
+
+def child(job: str, way: str, workers: int, number: int) -> None:
+    """Analyse reviews, or run a grid of them, in one way, and print the figures."""
+    shown, figures = analysed(way, workers, number) if job == "workers" else ran_grid(way, workers, number)
+    machine = {"cores": len(os.sched_getaffinity(0)), "other_load": round(os.getloadavg()[0], 2)}
+    print(json.dumps({"way": way, "workers": workers, **figures, "results": shown[:16], **machine}))
+
+
+def analysed(way: str, workers: int, number: int) -> tuple[str, dict[str, Any]]:
+    """Analyse reviews; return a hash of the results, and the figures."""
+    shown, clock = hashlib.sha256(), Clock(number)
     with closing(outcomes_of(way, workers, number)) as outcomes:
-        for done_n, outcome in enumerate(outcomes, start=1):
+        for outcome in outcomes:
             shown.update(outcome.encode())
-            if done_n == warm_n:
-                start, cpu_s, own_s = time.perf_counter(), cpu_of_processes(), time.process_time()
-            if done_n == number:
-                wall_s, cpu_s = time.perf_counter() - start, cpu_of_processes() - cpu_s
-                own_s = time.process_time() - own_s
-    figures = {
-        "way": way,
-        "workers": workers,
-        "reviews": number - warm_n,
-        "per_s": round((number - warm_n) / wall_s, 1),
-        "cpu_ms": round(cpu_s / (number - warm_n) * 1e3, 2),
-        "caller_cpu_ms": round(own_s / (number - warm_n) * 1e3, 3),
-        "until_warm_s": round(start - begun, 1),
-        "results": shown.hexdigest()[:16],
-        "cores": len(os.sched_getaffinity(0)),
-        "other_load": round(os.getloadavg()[0], 2),
-    }
-    print(json.dumps(figures))
+            clock.tick()
+    return shown.hexdigest(), clock.figures()
 
 
-def outcomes_of(way: str, workers: int, number: int) -> Iterator[str]:
+def ran_grid(way: str, workers: int, number: int) -> tuple[str, dict[str, Any]]:
+    """Run a grid with so many samples in all cells; return a hash of its outputs, and the figures."""
+    per_cell = number // len(GRID_CONDITIONS)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as cluster:
+        path = Path(folder) / "grid.yaml"
+        with open(path.with_name("reviews.csv"), "w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(("uid", "text"))
+            rows.writerows((f"r{place}", text) for place, text in enumerate(reviews(per_cell)))
+        config = {
+            "run_id": "grid",
+            "data": {"allowed_roots": ["."], "valid_file": "reviews.csv"},
+            "episodic_memory": {"allow_empty_store": True},
+            "experiment": {"conditions": GRID_CONDITIONS, "seeds": [1], "comparisons": [], "engine": way},
+        }
+        path.write_text(json.dumps(config))
+        if way == "ray":
+            cluster.enter_context(connect(None, feature="this benchmark", num_cpus=workers))
+        clock, counted = Clock(per_cell * len(GRID_CONDITIONS)), 0
+
+        def on_change(progress: GridProgress) -> None:
+            nonlocal counted
+            while counted < progress.run_n:
+                counted += 1
+                clock.tick()
+
+        experiment = load_experiment(path)
+        asyncio.run(run_cells(experiment, progress=GridProgress(on_change=on_change)))
+        shown = hashlib.sha256()
+        for outputs in sorted(experiment.out_dir.glob("*/outputs.jsonl")):
+            shown.update(outputs.read_bytes())
+        return shown.hexdigest(), clock.figures()
+
+
+def outcomes_of(way: str, workers: int, number: int) -> Generator[str, None, None]:
     """Yield the results as text."""
     samples = [make_sample(text) for text in reviews(number)]
     if way == "processes":
@@ -139,7 +199,7 @@ def measure_stores(sizes: Sequence[int]) -> list[dict[str, Any]]:
         for size in sizes:
             print(f"{size:,} episodes ...", flush=True)
             path = Path(folder) / f"store_{size}.jsonl"
-            make_store(path, size)
+            write_store(path, size, SEED)
             figures.append(measure_both(path, size))
             print(json.dumps(figures[-1], indent=2), flush=True)
             for beside in Path(folder).glob(f"{path.name}*"):
@@ -175,8 +235,6 @@ def measure_both(path: Path, size: int) -> dict[str, Any]:
 
 def why_no_database() -> str | None:
     """Say why PostgreSQL cannot be measured here, None if it can."""
-    if importlib.util.find_spec("episodic_absa.memory.store.episode_store") is None:
-        return "this version has no store in PostgreSQL"
     reason: str | None = server_module().missing_part()
     return reason
 
@@ -199,42 +257,41 @@ def durable_server() -> Iterator[Any]:
 
 
 def fill(url: str, path: Path) -> None:
-    """Copy the lines of a store file, many in each transaction: one append each would take an hour for a million."""
-    writing: Any = importlib.import_module("episodic_absa.memory.store.postgres.line_writer")
-    lines = (writing.NewLine(value, canonical_json(value).encode()) for value in values_of(path))
-    with opened(url, 1) as store:
+    """Copy the lines of a store file in one transaction: one append each would take an hour for a million."""
+    with PostgresStore(url) as store:
+        store._append(partial(copy_file, path))  # noqa: SLF001 - the public append commits each episode
+
+
+def copy_file(path: Path, writer: LineWriter) -> None:
+    """Take the lines of a store file."""
+    with open(path, "rb") as file:
+        lines = (body for line in file if not is_header_line(body := unsealed(line).body))
         while batch := list(islice(lines, LINES_AT_ONCE)):
-            with store._appending("episode") as writer:  # noqa: SLF001 - the public append commits each episode
-                writer.write(batch)
+            copy_lines(batch, writer)
+            writer.flush()
 
 
-def values_of(path: Path) -> Iterator[EpisodicMemoryEntryV1_2 | TallyV1_2]:
-    """Yield the episodes and tallies of a store file."""
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            fields = without_checksum(line)
-            if EPISODE in line:
-                yield EpisodicMemoryEntryV1_2.model_validate(fields)
-            elif "terms" in fields:
-                yield TallyV1_2.model_validate(fields)
-
-
-def opened(location: str, size: int) -> Any:
-    """Return a store; all episodes of its size stay in use."""
-    if importlib.util.find_spec("episodic_absa.memory.store.episode_store") is None:
-        return importlib.import_module("episodic_absa.memory").MemoryStore(location, keep_last_n=size)
-    return importlib.import_module("episodic_absa.memory.store.episode_store").open_store(location, keep_last_n=size)
+def copy_lines(bodies: Sequence[bytes], writer: LineWriter) -> None:
+    """Take lines, which keep their ids: they have no gaps."""
+    for body in bodies:
+        value = validated_line(body)
+        if isinstance(value, TallyV1_2):
+            writer.add_tally(value, body)
+        elif isinstance(value, VerdictV1_2):
+            writer.add_verdict(value, body)
+        else:
+            writer.add_episode(value, body)
 
 
 def measure_store(location: str, size: int) -> tuple[dict[str, Any], list[list[str]]]:
     """Return what opening, reading and appending cost, and the ids found; the second opening may find a snapshot."""
     opened_s = []
     for _ in range(2):
-        with opened(location, size) as store:
+        with open_store(location, keep_last_n=size) as store:
             start = time.perf_counter()
             store.load()
             opened_s.append(time.perf_counter() - start)
-    with opened(location, size) as store:
+    with open_store(location, keep_last_n=size) as store:
         read_s, answers = timed_reads(store, make_cases(QUERIES))
         append_s = []
         for draft in islice(drafts(SEED + 2), APPENDS):
@@ -251,7 +308,7 @@ def measure_store(location: str, size: int) -> tuple[dict[str, Any], list[list[s
     return figures, answers
 
 
-def timed_reads(store: Any, cases: Sequence[Case]) -> tuple[list[float], list[list[str]]]:
+def timed_reads(store: EpisodeStore, cases: Sequence[Case]) -> tuple[list[float], list[list[str]]]:
     """Return the time of each retrieval, and the ids of its episodes."""
     retriever, read_s, answers = Retriever(), [], []
     retriever.retrieve(store.load(), cases[0].signature, cases[0].query)
@@ -266,18 +323,21 @@ def timed_reads(store: Any, cases: Sequence[Case]) -> tuple[list[float], list[li
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     arguments.add_argument("--quick", action="store_true", help="few reviews, the smallest store")
-    arguments.add_argument("--part", choices=("workers", "stores"), help="measure only one part")
+    arguments.add_argument("--part", choices=("workers", "grid", "stores"), help="measure only one part")
     arguments.add_argument("--sizes", type=int, nargs="*", help="episodes of the stores")
     arguments.add_argument("--keep", action="store_true", help="write no benchmarks/latest.json")
-    arguments.add_argument("--child", nargs=3, metavar=("WAY", "WORKERS", "REVIEWS"), help=argparse.SUPPRESS)
+    arguments.add_argument("--child", nargs=4, metavar=("JOB", "WAY", "WORKERS", "REVIEWS"), help=argparse.SUPPRESS)
     chosen = arguments.parse_args()
     if chosen.child:
-        child(chosen.child[0], int(chosen.child[1]), int(chosen.child[2]))
+        job, way, workers, number = chosen.child
+        child(job, way, int(workers), int(number))
         return
     figures: dict[str, Any] = {}
-    if chosen.part != "stores":
-        figures["workers"] = measure_workers(QUICK_REVIEWS if chosen.quick else REVIEWS)
-    if chosen.part != "workers":
+    number = QUICK_REVIEWS if chosen.quick else REVIEWS
+    for job, ways in (("workers", WAYS), ("grid", GRID_WAYS)):
+        if chosen.part in (None, job):
+            figures[job] = measure_workers(ways, number, job=job)
+    if chosen.part in (None, "stores"):
         figures["stores"] = measure_stores(chosen.sizes or (QUICK_SIZES if chosen.quick else SIZES))
     if not (chosen.keep or chosen.quick):
         known = json.loads(LATEST.read_text()) if LATEST.exists() else {}

@@ -40,7 +40,7 @@ class Analyzer:
         base_url: the address of the server, for a backend that is given as `PROVIDER:MODEL`.
         condition: the name of a condition. C1, the default, uses no memory.
         conditions: where the name is defined: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0` or a path.
-        store: the file of the memory. A condition without memory neither opens nor creates it.
+        store: a file, or `postgresql://host/database`. A condition without memory neither opens nor creates it.
         pipeline: the switches of the pipeline.
         memory: the settings of the memory.
         seed: is passed to models that honour one.
@@ -290,7 +290,7 @@ def analyze(
         base_url: the address of the server, as for `Analyzer`.
         condition: the name of a condition. C1, the default, uses no memory.
         conditions: where the name is defined, as for `Analyzer`.
-        store: the file of the memory.
+        store: a file, or `postgresql://host/database`.
         pipeline: the switches of the pipeline.
         memory: the settings of the memory.
         seed: is passed to models that honour one.

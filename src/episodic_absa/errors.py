@@ -17,7 +17,7 @@ EpisodicAbsaError
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,16 @@ class EpisodicAbsaError(Exception):
         ...     print(error)
         the review is empty; give some text to analyse
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let processes exchange errors: the constructors take names, which pickles of exceptions do not know."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[EpisodicAbsaError], arguments: tuple[Any, ...], fields: dict[str, Any]) -> EpisodicAbsaError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(fields)
+    return error
 
 
 class InputError(EpisodicAbsaError, ValueError):

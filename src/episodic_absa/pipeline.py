@@ -12,8 +12,8 @@ from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
 from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.memory import DEBATE_SLOT, EpisodeStore, EpisodicMemorySettings, EpisodicOrchestrator, open_store
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.schemas.run import Condition
 
 
@@ -26,7 +26,7 @@ class Pipeline:
     memory: EpisodicOrchestrator
 
     @property
-    def store(self) -> MemoryStore:
+    def store(self) -> EpisodeStore:
         """The store of the memory. Close `memory` alone if other pipelines use the same backend."""
         return self.memory.store
 
@@ -55,7 +55,7 @@ def build_pipeline(
     Args:
         backend: answers every call.
         condition: decides what the memory reads, shows and writes.
-        store: the file of the memory. A condition without memory neither opens nor creates it.
+        store: a file, or `postgresql://...`. A condition without memory neither opens nor creates it.
         settings: the switches of the pipeline.
         memory: the settings of the memory.
         debate_slot_name: the key under which debate prompts show the memory.
@@ -81,7 +81,7 @@ def build_pipeline(
     )
     orchestrator = EpisodicOrchestrator(
         condition,
-        MemoryStore(store, keep_last_n=keep_last_n),
+        open_store(store, keep_last_n=keep_last_n),
         settings=memory,
         chars_cap=settings.memory_prompt_injection_chars_cap,
         visible_to=settings.debate.memory_visible_to,

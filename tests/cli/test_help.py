@@ -22,6 +22,7 @@ def test_help_names_every_command_and_the_exit_codes(cli: Cli) -> None:
     told = cli("--help").stdout
     assert {"conditions", "memory", "plan"} <= set(told.split())
     assert "Exit codes: 0 done; 1 done, but something failed" in told
+    assert "and the evidence in the text." in " ".join(told.split())
     assert {"list", "show", "stats", "check", "repair", "compact"} <= set(cli("memory", "--help").stdout.split())
 
 
@@ -31,7 +32,7 @@ def test_help_waits_for_no_heavy_library(arguments: list[str]) -> None:
         "import sys, episodic_absa.cli as cli\n"
         f"sys.argv = ['episodic-absa', *{arguments!r}]\n"
         "try:\n    cli.main()\n"
-        "finally:\n    print(*{'pydantic', 'kiwipiepy', 'numpy', 'yaml'} & set(sys.modules), file=sys.stderr)\n"
+        "finally:\n    print(*{'pydantic', 'kiwipiepy', 'numpy', 'rich', 'yaml'} & set(sys.modules), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "\n")

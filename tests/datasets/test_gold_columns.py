@@ -127,15 +127,31 @@ def test_what_some_spreadsheets_write_between_columns_is_read(tmp_path: Path, se
     [
         (b"PK\x03\x04rest", "an Excel file, not text; open it, choose Save As, CSV UTF-8"),
         (b"\xd0\xcf\x11\xe0rest", "an Excel file"),
-        ("text\nSoup.\n".encode("utf-16"), "UTF-16"),
-        ("text\nSoup.\n".encode("utf-16-le"), "UTF-16"),
-        ("text\n국물이 진해요\n".encode("cp949"), "not UTF-8 but cp949 (Korean Windows); save it as UTF-8"),
-        ("text\nCafé\n".encode("latin-1"), "not UTF-8; save it as UTF-8"),
+        ("text\nSoup.\n".encode("utf-16")[:-1], "line 2: UTF-16 that ends in the middle of a character"),
+        ("text\nCafé\n".encode("latin-1"), "line 2: neither UTF-8, UTF-16 nor CP949; save it as UTF-8"),
+        (("text\n" + "국물이 진해요\n" * 9).encode() + b"\xff\n", "line 11: neither UTF-8, UTF-16 nor CP949"),
     ],
 )
-def test_a_file_that_is_not_utf8_is_refused_with_what_to_do(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_file_with_characters_to_guess_is_refused_with_what_to_do(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "reviews.csv"
     path.write_bytes(content)
     with pytest.raises(DatasetError) as caught:
         load_split(path, "csv", "valid")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp949"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_files_of_a_study_are_read_in_the_encodings_of_spreadsheets(
+    tmp_path: Path, encoding: str, separator: str
+) -> None:
+    rows = [["id", "text", "gold"], ["가", "국물이 진해요.", "국물:positive"], ["나", "좋아요! Good tea.", "-"]]
+    (tmp_path / "reviews.csv").write_bytes("\r\n".join(separator.join(cells) for cells in rows).encode(encoding))
+    first, second = load_split(tmp_path / "reviews.csv", "csv", "valid", gold_columns=CELL)
+    assert (first.sample.uid, first.sample.text, pairs_of(first)) == ("가", "국물이 진해요.", [("국물", "positive")])
+    assert (second.sample.uid, second.sample.text, second.gold) == ("나", "좋아요! Good tea.", ())
+
+    line = json.dumps({"uid": "가", "text": "국물이 진해요.", "gold": [["국물", "positive"]]}, ensure_ascii=False)
+    (tmp_path / "reviews.jsonl").write_bytes(f"{line}\n".encode(encoding))
+    (labelled,) = load_split(tmp_path / "reviews.jsonl", "jsonl", "valid", gold_columns=CELL)
+    assert (labelled.sample.text, pairs_of(labelled)) == ("국물이 진해요.", [("국물", "positive")])

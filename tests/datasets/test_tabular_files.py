@@ -168,8 +168,9 @@ def test_the_text_column_can_have_another_name(tmp_path: Path) -> None:
         ('uid,text\na,one\nb,"never closed\nc,three\n', 3, "not valid CSV"),
         ('uid,text\na,"one" two\n', 2, "not valid CSV"),
         ("uid,text\na,one\nb,two\na,three\n", 4, "already used in line 2"),
-        (b"uid,text\na,one\n" + "b,가\n".encode("cp949"), 3, "UTF-8"),
-        ("uid,text\na,one\n".encode("utf-16"), 1, "UTF-8"),
+        (b"uid,text\na,one\nb,\xff\n", 3, "UTF-8"),
+        ("uid,text\na,one\n".encode("utf-16")[:-1], 2, "UTF-16"),
+        ("uid,text\na,\ud83d\n".encode("utf-16-le", "surrogatepass"), 2, "half a character"),
     ],
 )
 def test_a_bad_csv_row_is_refused_with_its_file_and_line(

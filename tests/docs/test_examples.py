@@ -45,9 +45,9 @@ def test_the_example_of_a_table_counts_terms_and_writes_a_row_per_aspect(tmp_pat
 
 
 def test_every_cell_of_the_notebook_runs_and_the_last_one_shows_the_figure(tmp_path: Path) -> None:
-    pytest.importorskip("ipykernel", reason="the extra notebook is not installed")
-    pytest.importorskip("pandas", reason="pandas is not installed; the notebook shows a table")
-    nbclient = pytest.importorskip("nbclient", reason="the extra notebook is not installed")
+    pytest.importorskip("ipykernel", reason="the extra examples is not installed")
+    pytest.importorskip("pandas", reason="the extra examples is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="the extra examples is not installed")
     nbformat = pytest.importorskip("nbformat")
     notebook = nbformat.read(EXAMPLES / "first_look.ipynb", as_version=4)
     assert [cell for cell in notebook.cells if cell.get("outputs")] == [], "commit the notebook without its outputs"
@@ -68,7 +68,7 @@ def test_a_condition_of_ones_own_shows_memory_to_the_debate_alone(tmp_path: Path
 @pytest.mark.parametrize("example", ["memory_in_a_loop.py", "memory_in_a_graph.py"])
 def test_an_agent_of_another_task_learns_from_its_first_mistake(example: str, tmp_path: Path) -> None:
     if example == "memory_in_a_graph.py":
-        pytest.importorskip("langgraph", reason="langgraph is not installed; the example of a plain loop runs")
+        pytest.importorskip("langgraph", reason="the extra examples is not installed; the example of a plain loop runs")
     first, second, third, *_ = (line.split(" | ") for line in lines_of(example, tmp_path, store="store.jsonl"))
     assert first == ["t1", "cancel"]
     assert second[:2] == ["t2", "question"]

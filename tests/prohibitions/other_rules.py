@@ -38,8 +38,8 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "store: its default place on the command line",
-        'Path("memory/episodic_store.jsonl")',
-        'Path("memory/store.jsonl")',
+        'DEFAULT_STORE = "memory/episodic_store.jsonl"',
+        'DEFAULT_STORE = "memory/store.jsonl"',
         "test_analyzer_defaults.py::test_the_command_line_stores_and_reads_at_the_same_default",
     ),
     mutant(
@@ -159,8 +159,8 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "run: a writing run holds the lock of its store",
-        "            with pipeline.store.writing():\n",
-        "            if True:\n",
+        "with pipeline.store.writing() if self._cell.condition.store_write else nullcontext():\n",
+        "with nullcontext():\n",
         "runs/test_writing_run.py::test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the_last",
     ),
     mutant(

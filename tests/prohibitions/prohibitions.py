@@ -242,8 +242,9 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "a refused write consumes no id",
-        "            entry, body = self._episode_body(checked)",
-        "            self._tail._last_id += 1\n            entry, body = self._episode_body(checked)",
+        "            entry, body = numbered_episode(checked, self._tail.next_id, self.path)",
+        "            self._tail._last_id += 1\n"
+        "            entry, body = numbered_episode(checked, self._tail.next_id, self.path)",
         "memory/store/test_store_appends.py::test_a_refused_write_leaves_the_bytes_alone_and_consumes_no_id",
         entry=16,
     ),
@@ -315,8 +316,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "free text is refused in every field of the store",
-        "        refuse_open_vocabulary(draft, self._catalogue)\n        return draft",
-        "        return draft",
+        "    refuse_open_vocabulary(draft, catalogue)\n    return draft",
+        "    return draft",
         "memory/store/test_store_guard.py::test_free_text_in_any_field_of_closed_vocabulary_is_refused",
         entry=21,
     ),

@@ -205,6 +205,17 @@ def test_odd_polarity_words_come_with_the_spelling_that_is_read(make_config: Mak
     assert not found.has_errors
 
 
+@pytest.mark.parametrize(("encoding", "name"), [("cp949", "CP949 (Korean Windows)"), ("utf-16", "UTF-16")])
+def test_files_of_korean_windows_and_excel_are_read_and_their_encoding_is_told(
+    make_config: MakeConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture, encoding: str, name: str
+) -> None:
+    (tmp_path / "data" / "valid.csv").write_bytes("text,gold\r\n국물이 진해요.,국물:positive\r\n".encode(encoding))
+    found = check_experiment(make_config(eval={"gold_jsonl": None, "gold_column": "gold"}))
+    assert message_of(found, "gold").startswith("all 1 samples have gold")
+    assert not found.has_errors
+    assert [record.getMessage() for record in caplog.records] == [f"{tmp_path}/data/valid.csv is read as {name}"]
+
+
 def test_gold_for_an_unknown_uid_is_an_error(make_config: MakeConfig, tmp_path: Path) -> None:
     write_gold(tmp_path, [], uid="nobody-{}")
     assert "unknown uid" in message_of(check_experiment(make_config()), "data")

@@ -135,7 +135,7 @@ def render_context(context: Sequence[tuple[str, Any]]) -> str:
 
 
 def holds_slot(rendered: str, slot_names: Sequence[str]) -> bool:
-    """Whether a rendered prompt holds a memory slot as a key of its own. Text cannot fake one: it is a JSON string."""
+    """Return whether a rendered prompt has a memory slot as a key. Text cannot fake one: it is a JSON string."""
     if not any(f"{canonical_json(name)}:{{" in rendered for name in slot_names):
         return False
     keys = json.loads(rendered)

@@ -33,10 +33,15 @@ class DebateOverride(FrozenModel):
     """Thresholds that replace those of the profile; None keeps the profile's value."""
 
     min_total: Weight | None = None
+    """The least weight in favour of the new polarity."""
     min_margin: Weight | None = None
+    """The least lead of that weight over the next polarity."""
     min_target_conf: Score | None = None
+    """The least confidence of the new polarity."""
     l3_conservative: Flag | None = None
+    """Whether a polarity stays as it is where a risk that may reverse it touches the target."""
     ev_threshold: Score | None = None
+    """The least evidence value of an adopted change. Only seed rules decide by it."""
 
 
 class Stage1Settings(FrozenModel):
@@ -56,7 +61,9 @@ class DebateSettings(FrozenModel):
     """The speakers in order, the number of rounds, and the calls that may see memory."""
 
     rounds: Annotated[int, Field(ge=1, le=3)] = 1
+    """How often every speaker speaks."""
     order: tuple[Speaker, ...] = SPEAKERS
+    """The speakers, in the order in which they speak."""
     memory_visible_to: tuple[DebateCall, ...] = DEBATE_CALLS
     """The calls whose prompt may hold the memory slot."""
 
@@ -84,16 +91,23 @@ class PipelineSettings(FrozenModel):
     """
 
     enable_stage2: Flag = True
+    """Whether Stage2 gives verdicts on Stage1."""
     enable_validator: Flag = True
+    """Whether the validators of Stage1 and Stage2 are asked."""
     enable_debate: Flag = True
+    """Whether there is a debate. Without one, memory is neither read nor shown."""
     enable_debate_override: Flag = True
+    """Whether hints of the debate may change a polarity. Only seed rules have this."""
     override_profile: OverrideProfile = "t0"
     """From t0, which needs most agreement before a polarity is changed, to t2, which needs least."""
     debate_override: DebateOverride = DebateOverride()
+    """Single thresholds that replace those of the profile."""
     ev_weights: tuple[Weight, Weight, Weight, Weight] = (0.4, 0.3, 0.2, 0.1)
     """The weights of the four parts of the evidence score."""
     stage1: Stage1Settings = Stage1Settings()
+    """Settings of Stage1."""
     debate: DebateSettings = DebateSettings()
+    """Settings of the debate."""
     reader: Flag = True
     """Whether the embedded reader is heard as a witness. Only rules v2 have witnesses."""
     effort: Effort = "full"

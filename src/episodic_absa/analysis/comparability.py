@@ -16,7 +16,9 @@ def require_pairs(a: Side, b: Side) -> None:
     """Refuse two sides that have no sample in common."""
     for side in (a, b):
         if not side.cards:
-            raise RunDirectoryError(f"{side.name} was not run yet: it holds no sample", path=side.place)
+            raise RunDirectoryError(
+                f"{side.name} was not run yet: it holds no sample; run the experiment first", path=side.place
+            )
     if a.keys & b.keys:
         return
     if a.repetitions.isdisjoint(b.repetitions):

@@ -83,10 +83,10 @@ def _read_slim(text: str, model: type[SlimT]) -> SlimT | None:
     shown = _THINKING.sub("", text)
     groups = [
         [
-            _with_whole_characters(found)
+            _with_whole_characters(candidate)
             for part in parts
-            for found in _values(part.strip())
-            if not is_too_deep(found.value)
+            for candidate in _values(part.strip())
+            if not is_too_deep(candidate.value)
         ]
         for parts in (_FENCE.findall(shown), [shown])
     ]
@@ -120,14 +120,14 @@ def _values(text: str) -> Iterator[FoundValue]:
                 yield FoundValue(loose.value, loose.is_partial)
 
 
-def _with_whole_characters(found: FoundValue) -> FoundValue:
+def _with_whole_characters(candidate: FoundValue) -> FoundValue:
     """Return the value without half surrogate pairs, which no file and no later prompt can hold."""
-    written = json.dumps(found.value, ensure_ascii=False)
+    written = json.dumps(candidate.value, ensure_ascii=False)
     try:
         written.encode()
     except UnicodeEncodeError:
-        return found._replace(value=json.loads(written.encode("utf-8", "replace")))
-    return found
+        return candidate._replace(value=json.loads(written.encode("utf-8", "replace")))
+    return candidate
 
 
 def _find_json(text: str) -> Any:

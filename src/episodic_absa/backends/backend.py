@@ -87,7 +87,7 @@ class Setbacks:
     """Those of an equal request that this ask waited for; what it used counts there."""
 
     def note(self, event: str, usage: Usage = NO_USAGE) -> None:
-        """Take one more request in."""
+        """Count one more request."""
         self.count += 1
         self.last = event
         self.usage = self.usage.plus(usage)

@@ -1,7 +1,7 @@
 """Builds a backend from settings: the replier, the limit, the cache and the recording around it."""
 
-import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
@@ -36,7 +36,9 @@ class BackboneSettings(RequestSettings):
     """
 
     provider: Provider = "embedded"
+    """Who answers."""
     model: ModelName = EMBEDDED_MODEL
+    """The model of the provider; the embedded engine has one."""
     total_timeout_s: Seconds = 300.0
     """One call with all attempts and retries."""
     recording: Path | None = None
@@ -82,10 +84,17 @@ def create_backend(
     *,
     cache: ResponseCache | None = None,
     share: Literal["all", "condition"] = "all",
-    concurrency: int | None = None,
+    in_flight: AbstractAsyncContextManager[object] | None = None,
 ) -> RepairingBackend:
-    """Return the backend for these settings. The caller that opened the cache closes it."""
-    replier = _replier(backbone, concurrency)
+    """Return the backend for these settings. The caller that opened the cache closes it.
+
+    Args:
+        backbone: what answers.
+        cache: keeps the answers of a server.
+        share: which conditions share them.
+        in_flight: entered around every request to a server, such as a semaphore that limits them.
+    """
+    replier = _replier(backbone, in_flight)
     dropping: list[CachingReplier | RecordingReplier] = []
     if isinstance(replier, LlmReplier) and cache is not None:
         replier = cached = _cached(replier, backbone, cache, share)
@@ -124,11 +133,11 @@ def _cached(
     )
 
 
-def _replier(backbone: BackboneSettings, concurrency: int | None) -> Replier:
+def _replier(backbone: BackboneSettings, in_flight: AbstractAsyncContextManager[object] | None) -> Replier:
     if backbone.provider == "embedded":
         return EmbeddedReplier()
     if backbone.provider == "replay":
         assert backbone.recording is not None  # noqa: S101 - the settings see to it
         return ReplayReplier(backbone.recording)
     # The limit lies below the cache: a cached answer needs no place.
-    return LlmReplier(backbone.llm_settings(), None if concurrency is None else asyncio.Semaphore(concurrency))
+    return LlmReplier(backbone.llm_settings(), in_flight)

@@ -165,8 +165,8 @@ class ReplayReplier:
 
     async def reply(self, request: Request) -> Reply:
         """Return the recorded reply, with its usage and model."""
-        found = self._replies.get(compute_request_key(request))
-        if found is None:
+        reply = self._replies.get(compute_request_key(request))
+        if reply is None:
             ask = request.ask
             raise BackendUnavailableError(
                 f"the recording {self._path} holds no answer for {ask.role} (prompt {ask.prompt.name}, "
@@ -177,7 +177,7 @@ class ReplayReplier:
             )
         # A replayed run never waits; without this, timers, signals and progress would get no turn.
         await asyncio.sleep(0)
-        return found
+        return reply
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -99,14 +99,14 @@ def _best_of(values: Sequence[FoundValue], model: type[SlimAnswer]) -> SlimReadi
     """Return the first reading with items, else the first one; items side by side without a list are one list."""
     shape = _Shape(model)
     readings = []
-    for found in values:
-        reading = shape.read(found.value)
+    for candidate in values:
+        reading = shape.read(candidate.value)
         if reading is None or reading.says_nothing:
             continue
         # A list of which nothing complete was written is no empty list.
-        if found.is_partial and not reading.items and not reading.side_fields.get("label"):
+        if candidate.is_partial and not reading.items and not reading.side_fields.get("label"):
             continue
-        readings.append(reading._replace(is_partial=reading.is_partial or found.is_partial))
+        readings.append(reading._replace(is_partial=reading.is_partial or candidate.is_partial))
     best = next((reading for reading in readings if reading.items), readings[0] if readings else None)
     if best is None or not best.is_bare_item:
         return best

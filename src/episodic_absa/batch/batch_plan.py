@@ -11,13 +11,12 @@ from episodic_absa.backends.provider_facts import shipped_fingerprint
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.pipeline import Pipeline
+from episodic_absa.runs.engines.worker_number import MEMORY_OF_A_PROCESS
 from episodic_absa.schemas.run import Condition
 
 DEFAULT_CONCURRENCY: Final = 16
 PAYS_FROM: Final = 500
 """Reviews from which several processes are quicker than one: each takes two seconds to load the engine."""
-MEMORY_OF_A_PROCESS: Final = 2 << 30
-"""Physical memory per process that is started without being asked; each uses a third of it."""
 
 
 @dataclass(frozen=True)

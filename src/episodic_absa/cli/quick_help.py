@@ -1,10 +1,11 @@
-"""A command group whose `--help` and completion do not import pydantic."""
+"""A command group whose `--help` and completion import neither pydantic nor rich."""
 
 from typing import Any, Final
 
 from typer.core import TyperGroup, TyperOption
 
 _FLAGS_OF_TYPER: Final = ("install_completion", "show_completion")
+_LONGEST_SENTENCE: Final = 200
 
 
 class QuickHelpGroup(TyperGroup):
@@ -24,3 +25,15 @@ class QuickHelpGroup(TyperGroup):
             if param.name in _FLAGS_OF_TYPER and param.default is None:
                 param.default = False
         return params
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands with their whole first sentences, which typer would cut to one line."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [
+                    (name, command.get_short_help_str(_LONGEST_SENTENCE))
+                    for name, command in commands
+                    if command is not None
+                ]
+            )

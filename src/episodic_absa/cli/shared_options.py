@@ -15,3 +15,13 @@ _VERSIONS: Final = ("v1_1", "v1_2", "v1_3", "v2_0")
 def complete_version(incomplete: str) -> list[str]:
     """Return the shipped conditions files for a shell's completion; the shell itself completes file names."""
     return [version for version in _VERSIONS if version.startswith(incomplete)]
+
+
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="The Ray cluster, or auto for the one of this machine.",
+        show_default="a new one on this machine",
+    ),
+]

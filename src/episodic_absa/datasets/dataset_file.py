@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from episodic_absa.datasets.file_encoding import NotUtf8Error, require_utf8
+from episodic_absa.datasets.file_encoding import GuessedTextError, find_certain_encoding
 from episodic_absa.errors import DatasetError
 
 UID_KEYS: Final = ("uid", "text_id", "id")
@@ -103,7 +103,7 @@ def read_file(path: Path) -> bytes:
 
 @contextmanager
 def open_text_file(path: Path, *, newline: str | None = "") -> Iterator[io.TextIOWrapper]:
-    """Open a UTF-8 file, with or without a byte order mark, to be read line by line.
+    """Open a text file in its encoding (UTF-8, UTF-16 or CP949), to be read line by line.
 
     Half a character is read as characters that `has_half_character` finds, so that its row can be named.
 
@@ -112,18 +112,20 @@ def open_text_file(path: Path, *, newline: str | None = "") -> Iterator[io.TextI
         newline: as for `open`; by default line ends stay as they are.
 
     Raises:
-        DatasetError: the file cannot be read, or is not UTF-8.
+        DatasetError: the file cannot be read, or not without guessing a character.
     """
     try:
-        require_utf8(path)
-    except NotUtf8Error as error:
+        name = find_certain_encoding(path).name
+    except GuessedTextError as error:
         raise row_error(path, error.line, str(error)) from error
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline=newline) as file:
+    # Bytes of half a character may lie in two blocks of a UTF-8 file, where "surrogatepass" does not know them.
+    errors = "surrogatepass" if name.startswith("utf-16") else "surrogateescape"
+    with path.open(encoding="utf-8-sig" if name == "utf-8" else name, errors=errors, newline=newline) as file:
         yield file
 
 
 def read_text_file(path: Path) -> str:
-    """Return the file as text: UTF-8 with or without a byte order mark; line ends stay as they are."""
+    """Return the file as text, without its byte order mark; line ends stay as they are."""
     with open_text_file(path) as file:
         return file.read()
 

@@ -1,6 +1,7 @@
 """Finds the encoding of a text file, as spreadsheets and shop systems write them. A file is read in parts.
 
-Tables of `analyze` are read in any encoding. The files of an experiment must be UTF-8; the error says what they are.
+A table of `analyze` is read in any encoding, damaged characters included. A file of an experiment is read only if no
+character is guessed: UTF-8, UTF-16 or CP949.
 """
 
 import codecs
@@ -20,6 +21,10 @@ _EXCEL: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _BINARY_STARTS: Final = (*_EXCEL, b"%PDF", b"PAR1", b"\x1f\x8b", b"\x89PNG", b"SQLite ")
 """Zip (Excel, Word), old Office, PDF, Parquet, gzip, PNG, SQLite."""
 _AS_UTF_8: Final = "save it as UTF-8 (in Excel: Save As, CSV UTF-8)"
+_SHOWN_NAMES: Final = {
+    "cp949": "CP949 (Korean Windows)",
+    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "UTF-16"),
+}
 _BLOCK: Final = 1 << 20
 _LOOKED_AT: Final = 1 << 16
 _MOST_DAMAGED_SHARE: Final = 0.05
@@ -38,8 +43,8 @@ class TextEncoding(NamedTuple):
         return "replace" if self.damaged_n else "strict"
 
 
-class NotUtf8Error(ValueError):
-    """A file that is not UTF-8 text: what it is instead, and what to do."""
+class GuessedTextError(ValueError):
+    """A file that cannot be read without guessing a character: why, in which line, and what to do."""
 
     def __init__(self, message: str, line: int = 1) -> None:
         super().__init__(message)
@@ -87,25 +92,33 @@ def refuse_binary(path: Path) -> None:
         raise DatasetError(f"{path} is no text file; open it in its program and save it as .csv or .xlsx", path=path)
 
 
-def require_utf8(path: Path) -> None:
-    """Refuse a file that is not UTF-8, with or without a byte order mark. Half characters pass: their row is refused.
+def find_certain_encoding(path: Path) -> TextEncoding:
+    """Return the encoding of a file of which every character is certain, half characters apart: their row is refused.
 
     Raises:
-        NotUtf8Error: the file is not UTF-8.
+        GuessedTextError: the file is no text, is damaged, or is neither UTF-8, UTF-16 nor CP949.
         DatasetError: the file cannot be read.
     """
-    start = _start(path, 1000)
-    if start.startswith(_EXCEL):
-        raise NotUtf8Error("an Excel file, not text; open it, choose Save As, CSV UTF-8, and name the new file")
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or start.count(0) > len(start) / 4:
-        raise NotUtf8Error(f"UTF-16 (Excel calls it Unicode Text), not UTF-8; {_AS_UTF_8}")
-    line = _bad_utf8_line(path)
-    if line is None:
-        return
-    if _is_korean(path):
-        command = "`iconv -f cp949 -t utf-8 OLD > NEW`"
-        raise NotUtf8Error(f"not UTF-8 but cp949 (Korean Windows); {_AS_UTF_8}, or run {command}", line)
-    raise NotUtf8Error(f"not UTF-8; {_AS_UTF_8}", line)
+    if _start(path, 4).startswith(_EXCEL):
+        raise GuessedTextError("an Excel file, not text; open it, choose Save As, CSV UTF-8, and name the new file")
+    encoding = find_encoding(path)
+    if encoding.name.startswith("utf-16"):
+        if path.stat().st_size % 2:
+            raise GuessedTextError(
+                f"UTF-16 that ends in the middle of a character; {_AS_UTF_8}", _line_n(path, encoding)
+            )
+    elif (encoding.damaged_n or encoding.name == "latin-1") and (line := _bad_utf8_line(path)) is not None:
+        raise GuessedTextError(f"neither UTF-8, UTF-16 nor CP949; {_AS_UTF_8}", line)
+    return encoding
+
+
+def shown_encoding(path: Path) -> str | None:
+    """Return the name of a file's encoding for a message; None for UTF-8.
+
+    Raises:
+        DatasetError: the file cannot be read.
+    """
+    return _SHOWN_NAMES.get(find_encoding(path).name)
 
 
 def _start(path: Path, length: int) -> bytes:
@@ -122,9 +135,20 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
+def _reads_as(path: Path, name: str) -> bool:
+    try:
+        for _ in codecs.iterdecode(_blocks(path), name):
+            pass
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _count(path: Path, name: str) -> tuple[int, int]:
-    """Return how many characters are damaged, and how many are not ASCII."""
+    """Return how many characters are damaged and, if any is, how many are not ASCII."""
     damaged_n = other_n = 0
+    if _reads_as(path, name):
+        return 0, 0
     for text in codecs.iterdecode(_blocks(path), name, errors="replace"):
         if not text.isascii():
             damaged_n += text.count("\N{REPLACEMENT CHARACTER}")
@@ -154,3 +178,8 @@ def _is_korean(path: Path) -> bool:
     except UnicodeDecodeError:
         return False
     return hangul_n > other_n / 2
+
+
+def _line_n(path: Path, encoding: TextEncoding) -> int:
+    with path.open(encoding=encoding.name, errors="replace") as file:
+        return sum(1 for _ in file)

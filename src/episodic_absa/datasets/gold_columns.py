@@ -72,52 +72,43 @@ def split_gold(
             present.update(dict.fromkeys(row))
             yield line, row
 
-    yield from (_single if columns.aspect is None else _joined)(noted(), columns, path, text_column, problems)
+    annotated = _annotated(noted(), columns, path, problems)
+    yield from annotated if columns.aspect is None else _joined(annotated, text_column)
     missing = [name for name in columns.names if name not in present]
     if columns.are_required and missing and present:
         listed = listed_names(present)
         raise row_error(path, 1, f"there is no column {missing[0]!r} (found: {listed}); correct its name under eval")
 
 
-def _single(
-    rows: Iterable[tuple[int, dict[str, Any]]],
-    columns: GoldColumns,
-    path: Path,
-    _text_column: str,
-    problems: RowProblems,
+def _annotated(
+    rows: Iterable[tuple[int, dict[str, Any]]], columns: GoldColumns, path: Path, problems: RowProblems
 ) -> Iterator[GoldRow]:
     for line, row in rows:
-        cell, annotation = _take(row, columns.gold), None
+        annotation = None
         try:
-            annotation = read_gold_cell(cell, columns.gold or "", path, line)
+            annotation = _take_annotation(row, columns, path, line)
         except DatasetError as error:
             problems.note(error)
         yield GoldRow(line, row, annotation)
 
 
-def _joined(
-    rows: Iterable[tuple[int, dict[str, Any]]],
-    columns: GoldColumns,
-    path: Path,
-    text_column: str,
-    problems: RowProblems,
-) -> Iterator[GoldRow]:
+def _joined(rows: Iterable[GoldRow], text_column: str) -> Iterator[GoldRow]:
     """Yield one row per text; files often number their rows, so that the text and not the uid tells what belongs."""
     first: dict[str, GoldRow] = {}
-    for line, row in rows:
-        aspect, polarity, annotation = _take(row, columns.aspect), _take(row, columns.polarity), None
-        try:
-            annotation = _read_pair(aspect, polarity, columns, path, line)
-        except DatasetError as error:
-            problems.note(error)
-        text = row.get(text_column)
-        key = tidy(text) if isinstance(text, str) else f"line {line}"
-        known = first.get(key)
-        if known is None:
-            first[key] = GoldRow(line, row, annotation)
-        elif annotation is not None:
-            first[key] = known._replace(annotation=_together(known.annotation, annotation))
+    for gold_row in rows:
+        text = gold_row.row.get(text_column)
+        key = tidy(text) if isinstance(text, str) else f"line {gold_row.line}"
+        known = first.setdefault(key, gold_row)
+        if known is not gold_row and gold_row.annotation is not None:
+            first[key] = known._replace(annotation=_together(known.annotation, gold_row.annotation))
     yield from first.values()
+
+
+def _take_annotation(row: dict[str, Any], columns: GoldColumns, path: Path, line: int) -> Annotation | None:
+    """Remove the gold columns from a row and return what they hold."""
+    if columns.aspect is None:
+        return read_gold_cell(_take(row, columns.gold), columns.gold or "", path, line)
+    return _read_pair(_take(row, columns.aspect), _take(row, columns.polarity), columns, path, line)
 
 
 def _take(row: dict[str, Any], column: str | None) -> Any:

@@ -16,7 +16,7 @@ class RowProblems:
         self._errors: list[DatasetError] = []
 
     def note(self, error: DatasetError) -> None:
-        """Take the error of one row in; the next row is read all the same."""
+        """Keep the error of one row; the rows after it are read nevertheless."""
         # A traceback would hold the reader that holds these errors, and so keep its file open.
         self._errors.append(error.with_traceback(None))
 

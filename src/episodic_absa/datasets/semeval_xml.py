@@ -58,8 +58,8 @@ def _sentences(root: XmlNode, path: Path) -> Iterator[tuple[dict[str, JsonValue]
                     is_out = sentence.attributes.get("OutOfScope", "").lower() == "true"
                     yield {**about_review, **({"out_of_scope": True} if is_out else {})}, sentence
         case other:
-            found = f"found <{shortened(other)}>; check input_format"
-            raise row_error(path, root.line, f"<sentences> (2014) or <Reviews> (2015, 2016) is expected, {found}")
+            instead = f"found <{shortened(other)}>; check input_format"
+            raise row_error(path, root.line, f"<sentences> (2014) or <Reviews> (2015, 2016) is expected, {instead}")
 
 
 def _annotation_finder(form: str, sentences: list[XmlNode]) -> _FindAnnotations:

@@ -4,7 +4,7 @@ import csv
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TextIO
 
 from episodic_absa.datasets.dataset_file import (
     half_character_problem,
@@ -68,7 +68,8 @@ def read_csv(
 def _named_cells(path: Path, text_column: str, problems: RowProblems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the line of each row, and its cells by the names of their columns."""
     with open_text_file(path) as lines:
-        rows = csv_rows(path, lines, delimiter=separator_of(path, text_column))
+        separator = separator_of(lines, text_column)
+        rows = csv_rows(path, lines, delimiter=separator)
         yield from _under_header(path, rows, text_column, problems)
 
 
@@ -113,25 +114,25 @@ def read_jsonl(
     problems.raise_any()
 
 
-def separator_of(path: Path, text_column: str) -> str:
+def separator_of(file: TextIO, text_column: str) -> str:
     """Return what separates the columns of a CSV file: a comma, or what some spreadsheets write, `;` or a tab.
 
     The header decides: the first separator under which it names the text's column, else the one that gives the most
-    columns.
+    columns. The file stands at its beginning afterwards.
     """
-    headers = {separator: _header_cells(path, separator) for separator in _SEPARATORS}
+    headers = {separator: _header_cells(file, separator) for separator in _SEPARATORS}
     named = (separator for separator, header in headers.items() if text_column in header)
     return next(named, max(headers, key=lambda separator: len(headers[separator])))
 
 
-def _header_cells(path: Path, separator: str) -> list[str]:
-    # Only the header is read, so that the encoding of the whole file is not checked again.
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        lines = (line for line in file if line.strip())
-        try:
-            return [tidy(name) for name in next(csv.reader(lines, delimiter=separator), [])]
-        except csv.Error:
-            return []
+def _header_cells(file: TextIO, separator: str) -> list[str]:
+    lines = (line for line in file if line.strip())
+    try:
+        return [tidy(name) for name in next(csv.reader(lines, delimiter=separator), [])]
+    except csv.Error:
+        return []
+    finally:
+        file.seek(0)
 
 
 def sample_of_row(

@@ -17,6 +17,7 @@ from episodic_absa.memory.injection.advisory_injection_gate import (
     GateDecision,
     GateSignals,
     gate_signals,
+    should_inject_advisory,
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
@@ -32,7 +33,9 @@ from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
 from episodic_absa.memory.situations.agent_memory import Advice, AgentMemory
 from episodic_absa.memory.situations.situation import Situation
+from episodic_absa.memory.store.episode_store import EpisodeStore
 from episodic_absa.memory.store.memory_store import MemoryStore
+from episodic_absa.memory.store.open_store import open_store
 
 __all__ = [
     "DEBATE_SLOT",
@@ -42,6 +45,7 @@ __all__ = [
     "AdvisoryBuilder",
     "AgentMemory",
     "EpisodeBuilder",
+    "EpisodeStore",
     "EpisodicMemorySettings",
     "EpisodicOrchestrator",
     "GateDecision",
@@ -60,6 +64,8 @@ __all__ = [
     "gate_signals",
     "injection_for",
     "load_catalogue",
+    "open_store",
+    "should_inject_advisory",
     "should_inject_advisory_with_reason",
     "should_inject_memory_for_stage2_with_reason",
 ]

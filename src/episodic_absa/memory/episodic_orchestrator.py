@@ -21,7 +21,7 @@ from episodic_absa.memory.injection.injection_controller import InjectionControl
 from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, MemoryStore
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N, EpisodeStore
 from episodic_absa.schemas.absa import (
     ModeratorSummary,
     ReviewOutcome,
@@ -69,12 +69,15 @@ class EpisodicMemorySettings(FrozenModel):
     topk: Annotated[int, Field(strict=True, ge=1, le=MAX_TOPK)] = MAX_TOPK
     """The most episodes that one sample retrieves."""
     require_same_language: Flag = True
+    """Whether only episodes of the sample's language are retrieved."""
     require_structure_overlap: Flag = True
+    """Whether an episode must share a structure (negation, contrast, irony) with the sample, or have none."""
     use_lexical: Flag | None = None
-    """None: as the conditions file says."""
+    """Whether retrieval compares risk ids and proposal types, too. None: as the conditions file says."""
     dangerous_advice: DangerousAdvice | None = None
-    """None: as the conditions file says."""
+    """Whether advice that failed before is withheld or shown with a warning. None: as the conditions file says."""
     firewall: FirewallMode = "drop"
+    """What happens to advice that holds a label word: it is dropped, or the sample fails."""
     selective_storage: Flag = True
     """Whether only episodes that there is a reason to keep are stored; False stores every sample."""
     referee: Flag = False
@@ -134,7 +137,7 @@ class EpisodicOrchestrator:
     def __init__(
         self,
         condition: Condition,
-        store: MemoryStore,
+        store: EpisodeStore,
         *,
         settings: EpisodicMemorySettings | None = None,
         catalogue: PrincipleCatalogue | None = None,

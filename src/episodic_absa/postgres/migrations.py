@@ -55,14 +55,14 @@ def migrate(connection: Connection, location: PostgresLocation, tables: TableSet
             _advance(connection, tables, version)
 
 
-def check_tables(connection: Connection, location: PostgresLocation, tables: TableSet) -> None:
-    """Look whether `migrate` would refuse the tables, and write nothing.
+def check_tables(connection: Connection, location: PostgresLocation, tables: TableSet) -> int:
+    """Return the version of the tables, 0 if there are none. Writes nothing.
 
     Raises:
         DatabaseError: they are newer or of something else.
     """
     with database_errors(location):
-        _found_version(connection, location, tables)
+        return _found_version(connection, location, tables)
 
 
 def _advance(connection: Connection, tables: TableSet, version: int) -> None:

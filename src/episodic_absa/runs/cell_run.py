@@ -1,7 +1,8 @@
 """Runs one cell from its manifest to its last commit. It needs plain data only, so that any process can run it."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
 from episodic_absa.runs.config.config_differences import differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.engines.sample_engine import Analysis, CellWork, LocalEngine, SampleEngine
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes, samples
 from episodic_absa.runs.fixed_question import fix_question
@@ -28,6 +30,7 @@ from episodic_absa.runs.records.cell_manifest import build_manifest
 from episodic_absa.runs.records.sample_records import CellRecords, SampleRecords
 from episodic_absa.runs.run_backend import open_backend
 from episodic_absa.runs.run_directory import MANIFEST, Redo, Resumed, RunDirectory
+from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.run_files.journal_line import CommittedSample
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_meta import RunMeta, Speculation
@@ -99,6 +102,7 @@ async def run_cell(
     *,
     backend: Backend | None = None,
     data: ExperimentData | None = None,
+    engine: SampleEngine | None = None,
     on_progress: Callable[[CellProgress], None] = _ignore,
 ) -> CellProgress:
     """Run the samples of a cell that are not committed yet or failed, and return what the cell came to.
@@ -107,6 +111,7 @@ async def run_cell(
         spec: the cell.
         backend: answers instead of the one that the config names; the caller closes it.
         data: the experiment's samples, if they are loaded and the question of the grid is fixed already.
+        engine: analyses the samples; None analyses them in this process.
         on_progress: called after every commit; an error that it raises ends the run, which can be resumed.
 
     Raises:
@@ -114,24 +119,31 @@ async def run_cell(
     """
     if backend is None:
         async with open_backend(spec.config, use_cache_file=spec.use_cache_file) as opened:
-            return await run_cell(spec, backend=opened.backend, data=data, on_progress=on_progress)
+            return await run_cell(spec, backend=opened.backend, data=data, engine=engine, on_progress=on_progress)
     if data is None:
         data = ExperimentData(spec.config)
         # No grid is in charge: the first of its cells fixes the question.
         fix_question(spec.config, data)
-    return await _CellRun(spec, backend, data, on_progress).run()
+    engine = engine or LocalEngine(spec.config.file.experiment.concurrency)
+    return await _CellRun(spec, backend, data, engine, on_progress).run()
 
 
 class _CellRun:
     """One cell while it runs."""
 
     def __init__(
-        self, spec: CellSpec, backend: Backend, data: ExperimentData, on_progress: Callable[[CellProgress], None]
+        self,
+        spec: CellSpec,
+        backend: Backend,
+        data: ExperimentData,
+        engine: SampleEngine,
+        on_progress: Callable[[CellProgress], None],
     ) -> None:
         self._spec = spec
         self._config = spec.config
         self._cell = cell_named(spec.config, spec.cell)
         self._backend = backend
+        self._engine = engine
         self._on_progress = on_progress
         self._data = data
         self._labelled = data.samples_of(self._cell)
@@ -141,7 +153,7 @@ class _CellRun:
             self._cell,
             data,
             start_sha256=sha256_of(spec.start_store) if spec.start_store else None,
-            seed_supported=backend.honours_seed,
+            seed_supported=backend.honours_seed and engine.honours_seed,
             answers_shared=_answers_are_shared(spec),
         )
         self._restarts = False
@@ -250,35 +262,49 @@ class _CellRun:
         return resumed
 
     async def _run_samples(self, directory: RunDirectory, pipeline: Pipeline, resumed: Resumed) -> RunMeta:
-        cell, experiment = self._cell, self._config.file.experiment
         started = datetime.now(UTC)
-        ordered = OrderedRun(
-            pipeline.supervisor,
-            pipeline.memory,
-            [labelled.sample for labelled in self._labelled],
-            lambda index, outcome: self._commit(directory, pipeline.memory, index, outcome),
-            first_index=resumed.next_index,
-            kept=resumed.kept,
-            seed=cell.seed,
-            used_in_eval=not cell.is_build,
-            pace=Pace(
-                samples_ahead=2 * experiment.concurrency,
-                speculate_ahead=experiment.speculate_ahead if experiment.speculate else 0,
-            ),
-        )
-        if cell.condition.store_write:
-            with pipeline.store.writing():
+        samples = [labelled.sample for labelled in self._labelled]
+        left = {index: samples[index] for index in range(resumed.next_index, len(samples)) if index not in resumed.kept}
+        with pipeline.store.writing() if self._cell.condition.store_write else nullcontext():
+            async with self._engine.analysing(CellWork(self._cell, pipeline, left)) as analysis:
+                ordered = self._ordered_run(directory, pipeline, analysis, samples, resumed)
                 await ordered.run()
-        else:
-            await ordered.run()
         ended = datetime.now(UTC)
+        condition, elsewhere = self._cell.condition, analysis.speculation
         return RunMeta(
-            condition=cell.condition.name,
-            memory_mode=cell.condition.memory_mode,
+            condition=condition.name,
+            memory_mode=condition.memory_mode,
             started_at=started.isoformat(),
             ended_at=ended.isoformat(),
             seconds=round((ended - started).total_seconds(), 3),
-            speculation=Speculation(redone_samples=ordered.redone_n, wasted_calls=ordered.wasted_calls_n),
+            speculation=Speculation(
+                redone_samples=ordered.redone_n + elsewhere.redone_samples,
+                wasted_calls=ordered.wasted_calls_n + elsewhere.wasted_calls,
+            ),
+        )
+
+    def _ordered_run(
+        self,
+        directory: RunDirectory,
+        pipeline: Pipeline,
+        analysis: Analysis,
+        samples: Sequence[Sample],
+        resumed: Resumed,
+    ) -> OrderedRun:
+        experiment = self._config.file.experiment
+        return OrderedRun(
+            analysis.supervisor,
+            pipeline.memory,
+            samples,
+            lambda index, outcome: self._commit(directory, pipeline.memory, index, outcome),
+            first_index=resumed.next_index,
+            kept=resumed.kept,
+            seed=self._cell.seed,
+            used_in_eval=not self._cell.is_build,
+            pace=Pace(
+                samples_ahead=analysis.samples_ahead,
+                speculate_ahead=experiment.speculate_ahead if experiment.speculate else 0,
+            ),
         )
 
     def _commit(

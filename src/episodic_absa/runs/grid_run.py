@@ -1,7 +1,10 @@
 """Runs a grid: for every order and seed it builds the store first, then runs the cells side by side."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from episodic_absa.backends.backend import Backend
@@ -12,6 +15,8 @@ from episodic_absa.runs.config.cfg_hash import cell_config
 from episodic_absa.runs.config.config_differences import differing_settings, shown_differences
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.engines.ray_engine import RayEngine
+from episodic_absa.runs.engines.sample_engine import LocalEngine, SampleEngine
 from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.run_backend import open_backend
@@ -43,17 +48,21 @@ async def run_cells(
     progress = progress or GridProgress()
     data = ExperimentData(config)
     try:
-        async with open_backend(config, use_cache_file=use_cache_file, backend=backend) as opened:
+        async with (
+            _opened_engine(config, data, use_cache_file=use_cache_file, backend=backend) as engine,
+            open_backend(config, use_cache_file=use_cache_file, backend=backend) as opened,
+        ):
             for cell in all_cells(config):
                 progress.cells[cell.name] = CellProgress(cell.name, total=len(data.samples_of(cell)))
-            progress.requests = lambda: opened.cache.counts(config.file.experiment.concurrency)
+            here = partial(opened.cache.counts, config.file.experiment.concurrency)
+            progress.requests = engine.counts if isinstance(engine, RayEngine) else here
             starts = start_stores(config)
             require_stores(config, starts)
             template = CellSpec(config, "", use_cache_file=use_cache_file, keep_failures=keep_failures)
             _refuse_other_settings(config)
             _refuse_other_orders(config)
             fix_question(config, data)
-            grid = _Grid(config, data, opened.backend, progress, starts, template)
+            grid = _Grid(config, data, opened.backend, engine, progress, starts, template)
             builds = {cell.repetition: cell for cell in build_cells(config)}
             async with asyncio.TaskGroup() as repetitions:
                 for repetition in config.file.experiment.repetitions:
@@ -63,6 +72,23 @@ async def run_cells(
     return progress
 
 
+@asynccontextmanager
+async def _opened_engine(
+    config: ExperimentConfig, data: ExperimentData, *, use_cache_file: bool, backend: Backend | None
+) -> AsyncIterator[SampleEngine]:
+    """Open the engine that the config names. A cluster that cannot be used is refused before anything is written."""
+    if config.file.experiment.engine == "local":
+        yield LocalEngine(config.file.experiment.concurrency)
+        return
+    engine = RayEngine(config, data, use_cache_file=use_cache_file, backend=backend)
+    try:
+        if not all((manifest := read_manifest(cell.path)) and manifest.completed for cell in all_cells(config)):
+            engine.start()
+        yield engine
+    finally:
+        await engine.close()
+
+
 @dataclass(frozen=True)
 class _Grid:
     """What all cells of a grid share."""
@@ -70,6 +96,7 @@ class _Grid:
     config: ExperimentConfig
     data: ExperimentData
     backend: Backend
+    engine: SampleEngine
     progress: GridProgress
     starts: dict[str, Path | None]
     template: CellSpec
@@ -89,7 +116,7 @@ class _Grid:
 
     async def _run(self, cell: Cell, start: Path | None) -> None:
         spec = replace(self.template, cell=cell.name, start_store=start)
-        await run_cell(spec, backend=self.backend, data=self.data, on_progress=self._take_in)
+        await run_cell(spec, backend=self.backend, data=self.data, engine=self.engine, on_progress=self._take_in)
 
     def _take_in(self, cell: CellProgress) -> None:
         """Show a cell's progress, and stop the grid when too many of its samples failed."""

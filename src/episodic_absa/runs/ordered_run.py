@@ -18,12 +18,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 from episodic_absa.agents.asking import Asking
-from episodic_absa.agents.memory_view import DirectMemory
+from episodic_absa.agents.memory_view import DirectMemory, MemoryView
 from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
 from episodic_absa.memory.episodes.selective_storage import Teaching
@@ -58,6 +57,28 @@ class Pace:
     """How many samples that memory may reach continue before their turn; 0 does not speculate."""
 
 
+class Supervisor(Protocol):
+    """What an ordered run needs of a `SupervisorAgent`; another process may do the work."""
+
+    async def run(
+        self, sample: Sample, memory: MemoryView, *, seed: int = 0, asking: Asking | None = None
+    ) -> SampleResult:
+        """Return the result of one sample, with one read and one write of the memory."""
+        ...
+
+    def new_asking(self, condition: Condition, seed: int) -> Asking:
+        """Return a recorder for the calls of one sample."""
+        ...
+
+    def may_show_memory(self, condition: Condition, sample: Sample, stage1: Stage1Result) -> bool:
+        """Return whether a prompt of this sample may show memory."""
+        ...
+
+    def with_memory(self, result: SampleResult, answer: SlotAnswer, catalogue: PrincipleCatalogue) -> SampleResult:
+        """Return the result with the memory record of a later read that shows the same in every prompt."""
+        ...
+
+
 class _WrongGuess(Exception):  # noqa: N818 - not an error: the sample is done again
     """The memory at a sample's turn differs from the memory that it speculated on."""
 
@@ -67,7 +88,7 @@ class OrderedRun:
 
     def __init__(
         self,
-        supervisor: SupervisorAgent,
+        supervisor: Supervisor,
         orchestrator: EpisodicOrchestrator,
         samples: Sequence[Sample] | AsyncIterator[Sample],
         commit: Callable[[int, SampleResult | SampleFailure | CommittedSample], None],

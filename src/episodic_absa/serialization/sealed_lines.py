@@ -131,7 +131,7 @@ class SealChain:
         self.is_sealed, self._last = True, stated
 
     def continue_behind(self, line: bytes) -> None:
-        """Take a line as the last one so far, without checking it."""
+        """Accept a line as the last one so far, without checking it."""
         body, stated = opened(line)
         self.is_sealed, self._last = bool(stated), stated or body
 

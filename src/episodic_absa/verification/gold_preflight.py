@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from episodic_absa.datasets.dataset_checks import count_invalid_gold
+from episodic_absa.datasets.dataset_file import open_text_file
 from episodic_absa.datasets.tabular_files import separator_of
 from episodic_absa.language import occurs, read_polarity
 from episodic_absa.runs.config.cells import evaluated_cells
@@ -31,17 +32,18 @@ _LONGEST_WORD: Final = 20
 
 
 def separator_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[Said]:
-    """Tell which CSV files are not separated by commas."""
+    """Yield a line for each CSV file that is not separated by commas."""
     if config.file.data.input_format != "csv":
         return
     for path in data.paths.values():
-        separator = separator_of(path, config.file.data.text_column)
+        with open_text_file(path) as file:
+            separator = separator_of(file, config.file.data.text_column)
         if separator in _SEPARATOR_NAMES:
             yield "ok", "columns", f"{path.name} is read as a table separated by {_SEPARATOR_NAMES[separator]}"
 
 
 def gold_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[Said]:
-    """Tell how many evaluated samples have gold, and what is odd about it."""
+    """Yield lines about how many evaluated samples have gold, and what is odd about it."""
     # The samples of a run: data.limit may leave some out.
     samples = data.samples_of(next(iter(evaluated_cells(config))))
     annotated = [labelled for labelled in samples if labelled.gold is not None]
@@ -123,7 +125,7 @@ def _advice(word: str, times: int) -> str:
 
 
 def _two_polarity_lines(annotated: Sequence[LabelledSample]) -> Iterator[Said]:
-    """Tell which samples give one term two polarities: a slip, or a text that says both."""
+    """Yield a line about samples that give one term two polarities: a slip, or a text that says both."""
     twofold = [labelled.sample.uid for labelled in annotated if _has_twofold_term(labelled)]
     if twofold:
         shown = ", ".join(map(repr, twofold[:_MOST_UIDS])) + (", …" if len(twofold) > _MOST_UIDS else "")

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from tests.agents import builders
 
-from episodic_absa.agents.decision.changes import ProposedChange, proposed_changes
+from episodic_absa.agents.decision.changes import ProposedChange, changes_of
+from episodic_absa.agents.decision.claims import Stage1Pairs, read_claims
 from episodic_absa.schemas.reader_view import ReaderView
 
 b: Any = builders
@@ -18,6 +19,11 @@ def stage1(*proposals: Any) -> Any:
         [b.sentiment("food", "positive"), b.sentiment("service", "negative")],
         proposals=proposals,
     )
+
+
+def proposed_changes(first: Any, debate: Any, ate: Any, atsa: Any, text: str, **reading: Any) -> Any:
+    pairs = Stage1Pairs(first, text)
+    return changes_of(read_claims(pairs, debate, ate, atsa), pairs, **reading)
 
 
 def changes(first: Any = None, debate: Any = None, ate: Any = (), atsa: Any = (), text: str = TEXT) -> list[Any]:

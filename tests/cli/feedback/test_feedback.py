@@ -165,8 +165,8 @@ def test_a_folder_must_be_a_finished_cell(tmp_path: Path) -> None:
     (tmp_path / "C2__order1__seed42").mkdir()
     (tmp_path / "C2__order1__seed42" / "manifest.json").touch()
     with pytest.raises(RunDirectoryError, match="name one of its cells: C2__order1__seed42"):
-        store_of(tmp_path)
+        store_of(str(tmp_path))
     with pytest.raises(RunDirectoryError, match=r"manifest\.json"):
-        store_of(tmp_path / "C2__order1__seed42")
+        store_of(str(tmp_path / "C2__order1__seed42"))
     with pytest.raises(MemoryStoreError, match="there is no store"):
-        store_of(tmp_path / "missing.jsonl")
+        store_of(str(tmp_path / "missing.jsonl"))

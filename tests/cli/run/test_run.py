@@ -86,7 +86,9 @@ def test_a_run_tells_of_its_cells_prints_a_summary_and_is_not_run_twice(cli: Cli
     files = sorted((tmp_path / "results").rglob("*.json*"))
     written = [path.read_bytes() for path in files]
     again = cli("run", config, "--json")
-    assert (again.returncode, again.stderr) == (0, "toy was finished before; nothing was run\n")
+    # On a busy machine the report takes long enough to say what it is doing.
+    said = [line for line in again.stderr.splitlines() if not line.startswith("report: ")]
+    assert (again.returncode, said) == (0, ["toy was finished before; nothing was run"])
     assert [path.read_bytes() for path in files] == written
     summary = json.loads(again.stdout)
     assert summary["was_finished"] is True

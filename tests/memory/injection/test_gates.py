@@ -8,6 +8,7 @@ import pytest
 from episodic_absa.memory import (
     GateSignals,
     gate_signals,
+    should_inject_advisory,
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
@@ -179,6 +180,12 @@ def test_the_stage2_gate_gives_the_first_reason_and_all_reasons(case: Case) -> N
     assert tuple(decision.reasons) == case.stage2
     assert decision.allowed is bool(case.stage2)
     assert decision.reason == (case.stage2[0] if case.stage2 else None)
+
+
+def test_the_short_name_of_the_debate_gate_gives_its_decision_alone() -> None:
+    for alignment_failure_n in range(4):
+        signals = GateSignals(False, 0, alignment_failure_n, False, False)
+        assert should_inject_advisory(signals) == should_inject_advisory_with_reason(signals).allowed
 
 
 # CHECKLIST 114, 115

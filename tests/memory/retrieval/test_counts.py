@@ -2,7 +2,6 @@
 
 import copy
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,15 +10,12 @@ from typing import Any, get_args
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.stored_lines import entries_of
+from tests.memory.store_places import StorePlace, opened
 
-from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.retrieval.experience_counts import MIN_DECIDED, Experience, ExperienceCounts
 from episodic_absa.memory.retrieval.familiarity_counts import Familiarity, FamiliarityCounts
-from episodic_absa.memory.store.store_maintenance import check_store, compact_store
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import EpisodeDraftV1_2, TallyV1_2, VerdictV1_2
-from episodic_absa.serialization.durable_file import DurableFile
 from episodic_absa.vocabulary import ChangeKind, Language, Outcome, Structure, Verdict
 
 BASE: dict[str, Any] = json.loads(Path(__file__).parents[1].joinpath("episode.json").read_text(encoding="utf-8"))
@@ -30,13 +26,6 @@ STRUCTURES: tuple[tuple[Structure, ...], ...] = (("none",), ("negation",), ("neg
 SIGNATURES: list[tuple[tuple[Structure, ...], str, int]] = [
     (structures, length, aspects) for structures in STRUCTURES for length in ("short", "long") for aspects in (1, 2)
 ]
-
-
-class UnsyncedFile(DurableFile):
-    """A file without fsync: the property is about counts, not about the disk."""
-
-    def sync(self) -> None:
-        """Do nothing."""
 
 
 def signature(structures: tuple[Structure, ...] = ("none",), length: str = "short", aspects: int = 1) -> dict[str, Any]:
@@ -67,9 +56,9 @@ def tally(source: str, *terms: str, language: Language = "en") -> TallyV1_2:
     return TallyV1_2(language=language, source_id=source, terms=terms)
 
 
-def recounted(path: Path, query: InputSignatureV1_1, kind: ChangeKind, exclude: str | None) -> Experience | None:
-    """Return the experience by a scan over the lines of a file, in the words of SPEC2 8."""
-    lines = [json.loads(line) for line in entries_of(path)]
+def recounted(place: StorePlace, query: InputSignatureV1_1, kind: ChangeKind, exclude: str | None) -> Experience | None:
+    """Return the experience by a scan over the lines of a store, in the words of SPEC2 8."""
+    lines = [json.loads(line) for line in place.lines()]
     verdicts = {(v["source_id"], v["aspect"]): v["verdict"] for v in lines if v.get("kind") == "verdict"}
     cases: list[tuple[dict[str, Any], str]] = []
     for line in lines:
@@ -105,8 +94,8 @@ def recounted(path: Path, query: InputSignatureV1_1, kind: ChangeKind, exclude: 
     return None
 
 
-def recounted_familiarity(path: Path, term: str, exclude: str | None) -> Familiarity:
-    lines = [json.loads(line) for line in entries_of(path)]
+def recounted_familiarity(place: StorePlace, term: str, exclude: str | None) -> Familiarity:
+    lines = [json.loads(line) for line in place.lines()]
     first = {line["source_id"]: line["terms"] for line in reversed(lines) if line.get("kind") == "tally"}
     first.pop(exclude, None)
     return Familiarity(sum(term in terms for terms in first.values()), len(first))
@@ -136,38 +125,41 @@ steps = st.one_of(
 
 
 @given(st.lists(steps, min_size=8, max_size=30))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_the_counts_are_those_of_a_full_recount_over_the_lines(sequence: list[tuple[Any, ...]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "store.jsonl"
-        store = MemoryStore(path, keep_last_n=3, open_file=UnsyncedFile)
-        for step in sequence:
-            if step[0] == "episode":
-                _, source, changes, terms, (structures, length, aspects), is_tallied = step
-                shape = {"structures": structures, "length": length, "aspects": aspects}
-                draft = episode(source, changes, refused=("add",), terms=terms, **shape)
-                store.append(draft, tally=tally(source, *terms) if is_tallied else None)
-            elif step[0] == "tally":
-                store.append_tally(tally(step[1], *step[2]))
-            elif step[0] == "verdict":
-                store.append_verdict(VerdictV1_2(source_id=step[1], verdict=step[2], aspect=step[3]))
-            elif step[0] == "compact" and path.exists():
-                compact_store(path, step[1])
-            else:
-                store.close()
-                store = MemoryStore(path, keep_last_n=3, open_file=UnsyncedFile)
-        index = store.load().episode_index
-        for cell in (SIGNATURES[0], SIGNATURES[5], SIGNATURES[8]):
-            query = InputSignatureV1_1.model_validate(signature(*cell))
-            for exclude in (None, "s1"):
-                for kind in KINDS[:3]:
-                    kept = index.experience.of(query, kind, exclude_source=exclude)
-                    assert kept == recounted(path, query, kind, exclude)
-        for term in TERMS:
-            assert index.familiarity.of("en", term) == recounted_familiarity(path, term, None)
-            assert index.familiarity.of("en", term, exclude_source="s2") == recounted_familiarity(path, term, "s2")
-        store.close()
-        assert not path.exists() or check_store(path).is_sound
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+def test_the_counts_are_those_of_a_full_recount_over_the_lines(
+    place: StorePlace, sequence: list[tuple[Any, ...]]
+) -> None:
+    place.clear()
+    store = opened(place, keep_last_n=3)
+    for step in sequence:
+        if step[0] == "episode":
+            _, source, changes, terms, (structures, length, aspects), is_tallied = step
+            shape = {"structures": structures, "length": length, "aspects": aspects}
+            draft = episode(source, changes, refused=("add",), terms=terms, **shape)
+            store.append(draft, tally=tally(source, *terms) if is_tallied else None)
+        elif step[0] == "tally":
+            store.append_tally(tally(step[1], *step[2]))
+        elif step[0] == "verdict":
+            store.append_verdict(VerdictV1_2(source_id=step[1], verdict=step[2], aspect=step[3]))
+        elif step[0] == "compact" and store.exists():
+            store.compact(step[1])
+        else:
+            store.close()
+            store = opened(place, keep_last_n=3)
+    index = store.load().episode_index
+    for cell in (SIGNATURES[0], SIGNATURES[5], SIGNATURES[8]):
+        query = InputSignatureV1_1.model_validate(signature(*cell))
+        for exclude in (None, "s1"):
+            for kind in KINDS[:3]:
+                kept = index.experience.of(query, kind, exclude_source=exclude)
+                assert kept == recounted(place, query, kind, exclude)
+    for term in TERMS:
+        assert index.familiarity.of("en", term) == recounted_familiarity(place, term, None)
+        assert index.familiarity.of("en", term, exclude_source="s2") == recounted_familiarity(place, term, "s2")
+    assert not store.exists() or store.check().is_sound
+    store.close()
 
 
 @pytest.mark.parametrize(
@@ -198,8 +190,8 @@ def test_a_cell_with_few_decided_cases_backs_off_step_by_step(shape: tuple[Any, 
     assert counts.of_random_cell("any", query, "add") is None
 
 
-def test_refused_changes_count_and_episodes_of_1_1_count_nowhere(tmp_path: Path) -> None:
-    with MemoryStore(tmp_path / "store.jsonl", open_file=UnsyncedFile) as store:
+def test_refused_changes_count_and_episodes_of_1_1_count_nowhere(place: StorePlace) -> None:
+    with opened(place) as store:
         for number in range(6):
             store.append({**copy.deepcopy(BASE), "provenance": {**BASE["provenance"], "source_id": f"old{number}"}})
             store.append(episode(f"u{number}", refused=("flip",)))

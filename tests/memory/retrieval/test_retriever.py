@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -14,12 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.stored_lines import entries_of
+from tests.memory.store_places import StorePlace, opened
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore, Retriever, load_catalogue
-from episodic_absa.memory.store.store_maintenance import compact_store
 from episodic_absa.schemas.absa import Proposal, Stage1Ate, Stage1Atsa, StructuralRisk, ValidatorOutput
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
@@ -29,7 +27,10 @@ HERE = Path(__file__).parent
 BASE: dict[str, Any] = json.loads((HERE.parent / "episode.json").read_text(encoding="utf-8"))
 CATALOGUE = load_catalogue()
 
-FAST = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+FAST = settings(
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
 
 
 class Shape(NamedTuple):
@@ -253,41 +254,41 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[Shape, str]], list[Append | C
     st.sampled_from((1, 1, 2, 7)),
 )
 def test_one_open_store_answers_like_a_full_scan_of_its_last_entries_after_every_append_prune_and_compaction(
-    history: tuple[list[tuple[Shape, str]], list[Append | Compact | Query]], keep_last_n: int, gap: int
+    place: StorePlace,
+    history: tuple[list[tuple[Shape, str]], list[Append | Compact | Query]],
+    keep_last_n: int,
+    gap: int,
 ) -> None:
     at_first, steps = history
-    episodes = [numbered(i * gap, shape, source) for i, (shape, source) in enumerate(at_first, 1)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "store.jsonl"
-        if episodes:
-            path.write_text("".join(canonical_json(e) + "\n" for e in episodes), encoding="utf-8")
-        with MemoryStore(path, keep_last_n=keep_last_n) as store, MemoryStore(path) as another:
-            for step in steps:
-                if isinstance(step, Append):
-                    writer = another if step.by_another else store
-                    entry = writer.append(draft(step.shape, step.source_id))
-                    highest = max((int(e.episode_id[4:]) for e in episodes), default=0)
-                    assert int(entry.episode_id[4:]) == highest + 1
-                    episodes.append(entry)
-                elif isinstance(step, Compact):
-                    if episodes:
-                        compact_store(path, step.keep, lock_timeout_s=5.0)
-                        episodes = episodes[-step.keep :]
-                else:
-                    live = episodes[-keep_last_n:]
-                    loaded = store.load()
-                    assert list(loaded) == live
-                    assert len(store) == len(live)
-                    assert asked_of(loaded, step) == full_scan(live, step)
-                    assert asked_of(list(loaded), step) == full_scan(live, step)
+    place.clear()
+    episodes = place.begin_with([numbered(i * gap, shape, source) for i, (shape, source) in enumerate(at_first, 1)])
+    with opened(place, keep_last_n=keep_last_n) as store, opened(place) as another:
+        for step in steps:
+            if isinstance(step, Append):
+                writer = another if step.by_another else store
+                entry = writer.append(draft(step.shape, step.source_id))
+                highest = max((int(e.episode_id[4:]) for e in episodes), default=0)
+                assert int(entry.episode_id[4:]) == highest + 1
+                episodes.append(entry)
+            elif isinstance(step, Compact):
+                if episodes:
+                    another.compact(step.keep)
+                    episodes = episodes[-step.keep :]
+            else:
+                live = episodes[-keep_last_n:]
+                loaded = store.load()
+                assert list(loaded) == live
+                assert len(store) == len(live)
+                assert asked_of(loaded, step) == full_scan(live, step)
+                assert asked_of(list(loaded), step) == full_scan(live, step)
 
 
 # CHECKLIST 160, 205
-def test_retrieval_equals_a_full_scan_while_two_processes_append(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
+def test_retrieval_equals_a_full_scan_while_two_processes_append(place: StorePlace) -> None:
+    appender = str(HERE.parent / "store" / "appender.py")
     children = [
         subprocess.Popen(
-            [sys.executable, str(HERE.parent / "store" / "appender.py"), str(path), "--source", name, "--count", "150"],
+            [sys.executable, appender, place.location, "--source", name, "--count", "150"],
             stdout=subprocess.DEVNULL,
         )
         for name in ("s-1", "s-2")
@@ -303,14 +304,14 @@ def test_retrieval_equals_a_full_scan_while_two_processes_append(tmp_path: Path)
         False,
     )
     sizes: set[int] = set()
-    with MemoryStore(path, keep_last_n=40) as store:
+    with opened(place, keep_last_n=40) as store:
         while any(child.poll() is None for child in children):
             loaded = store.load()
             everything = list(loaded)
             assert asked_of(loaded, query) == full_scan(everything, query)
             sizes.add(len(everything))
         assert [child.wait() for child in children] == [0, 0]
-        whole = [EpisodicMemoryEntryV1_1.model_validate_json(line) for line in entries_of(path)]
+        whole = [EpisodicMemoryEntryV1_1.model_validate_json(line) for line in place.lines()]
         assert len(whole) == 300
         assert list(store.load()) == whole[-40:]
         assert asked_of(store.load(), query) == full_scan(whole[-40:], query)

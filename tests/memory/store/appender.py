@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory import MemoryStore, load_catalogue
+from episodic_absa.memory import MemoryStore, load_catalogue, open_store
 from episodic_absa.memory.episodes.leak_guard import refuse_open_vocabulary
-from episodic_absa.memory.store.store_maintenance import compact_store
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
 from episodic_absa.serialization.durable_file import DurableFile
 
@@ -33,7 +32,7 @@ def say(word: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("path", type=Path)
+    parser.add_argument("location")
     parser.add_argument("--source", default="s-1")
     parser.add_argument("--count", type=int, default=10**9)
     parser.add_argument("--lock-timeout-s", type=float, default=60.0)
@@ -43,11 +42,11 @@ def main() -> int:
     options = parser.parse_args()
     draft = json.loads(Path(__file__).parents[1].joinpath("episode.json").read_text(encoding="utf-8"))
     draft["provenance"]["source_id"] = options.source
-    store = MemoryStore(
-        options.path,
-        keep_last_n=10**6,
-        lock_timeout_s=options.lock_timeout_s,
-        open_file=SlowFile if options.slow else DurableFile,
+    patience_s = options.lock_timeout_s
+    store = (
+        MemoryStore(options.location, keep_last_n=10**6, lock_timeout_s=patience_s, open_file=SlowFile)
+        if options.slow
+        else open_store(options.location, keep_last_n=10**6, lock_timeout_s=patience_s)
     )
     # Read the vocabularies first: the killer's moments should fall into appends, not into the start.
     refuse_open_vocabulary(EpisodeDraftV1_1.model_validate(draft), load_catalogue())
@@ -57,7 +56,7 @@ def main() -> int:
             draft["provenance"]["sample_index"] = index
             say(store.append(draft).episode_id)
             if options.compact_to:
-                compact_store(options.path, options.compact_to, lock_timeout_s=60.0)
+                store.compact(options.compact_to)
     except MemoryStoreError as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 3

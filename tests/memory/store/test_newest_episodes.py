@@ -8,7 +8,12 @@ import pytest
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store.newest_episodes import EpisodeFilter, find_episode, newest_episodes, oldest_episode
+from episodic_absa.memory.store.reading.newest_episodes import (
+    EpisodeFilter,
+    find_episode,
+    newest_episodes,
+    oldest_episode,
+)
 
 EPISODE = json.loads(Path(__file__).parents[1].joinpath("episode.json").read_text(encoding="utf-8"))
 

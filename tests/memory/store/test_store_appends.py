@@ -3,7 +3,7 @@
 import copy
 import json
 import threading
-from itertools import pairwise
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.memory.store_places import StorePlace, opened
 from tests.stored_lines import entries_of
 
 from episodic_absa.errors import EpisodicAbsaError, LeakageError
@@ -44,6 +45,18 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 # CHECKLIST 31
+def test_a_store_that_is_only_read_is_empty_and_does_not_come_to_be(place: StorePlace) -> None:
+    with opened(place) as store:
+        assert not store.exists()
+        assert list(store.load()) == []
+        assert len(store) == 0
+        assert store.get("epi_000001") is None
+        assert list(store.lines_of("s-1")) == []
+        assert not store.exists()
+    assert place.lines() == []
+
+
+# CHECKLIST 31
 def test_a_store_that_is_only_made_and_read_creates_nothing(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "store.jsonl"
     with MemoryStore(path) as store:
@@ -74,12 +87,11 @@ def test_an_empty_file_is_an_empty_store(tmp_path: Path) -> None:
 
 
 # CHECKLIST 170
-def test_ids_are_the_store_sequence_and_an_incoming_id_is_ignored(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_ids_are_the_store_sequence_and_an_incoming_id_is_ignored(place: StorePlace) -> None:
+    with opened(place) as store:
         assert store.append({**draft("a"), "episode_id": "epi_000900"}).episode_id == "epi_000001"
         assert store.append(EpisodeDraftV1_1.model_validate(draft("b"))).episode_id == "epi_000002"
-    with MemoryStore(path) as store:
+    with opened(place) as store:
         assert store.append(draft("c")).episode_id == "epi_000003"
         assert [(e.episode_id, e.provenance.source_id) for e in store.load()] == [
             ("epi_000001", "a"),
@@ -124,24 +136,22 @@ def test_the_next_id_is_the_highest_plus_one_and_may_outgrow_six_digits(tmp_path
         "surrogate",
     ],
 )
-def test_a_refused_write_leaves_the_bytes_alone_and_consumes_no_id(tmp_path: Path, refused: dict[str, Any]) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_a_refused_write_leaves_the_bytes_alone_and_consumes_no_id(place: StorePlace, refused: dict[str, Any]) -> None:
+    with opened(place) as store:
         store.append(draft())
-        before = path.read_bytes()
+        before = place.lines()
         with pytest.raises((EpisodicAbsaError, ValueError)):
             store.append(refused)
-        assert path.read_bytes() == before
+        assert place.lines() == before
         assert len(store.load()) == 1
         assert store.append(draft()).episode_id == "epi_000002"
 
 
-def test_a_refused_first_write_leaves_a_store_without_entries(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_a_refused_first_write_leaves_a_store_without_entries(place: StorePlace) -> None:
+    with opened(place) as store:
         with pytest.raises(LeakageError):
             store.append({**draft(), "gold": None})
-        assert not path.exists() or path.read_bytes() == b""
+        assert place.lines() == []
         assert store.append(draft()).episode_id == "epi_000001"
 
 
@@ -266,13 +276,11 @@ def test_every_line_is_canonical_json_of_the_entry_and_obeys_the_shipped_schema(
 
 @settings(deadline=None, max_examples=100)
 @given(confidence=confidences)
-def test_what_an_append_returns_equals_what_a_new_reader_reads(
-    tmp_path_factory: pytest.TempPathFactory, confidence: float
-) -> None:
-    path = tmp_path_factory.mktemp("store") / "store.jsonl"
+def test_what_an_append_returns_equals_what_a_new_reader_reads(place: StorePlace, confidence: float) -> None:
+    place.clear()
     made = draft()
     made["stage_snapshot"]["final"]["confidence"] = confidence
-    with MemoryStore(path) as store, MemoryStore(path) as reader:
+    with opened(place) as store, opened(place) as reader:
         assert [store.append(made)] == list(store.load()) == list(reader.load())
 
 
@@ -285,9 +293,8 @@ def test_hangul_is_written_as_itself_and_not_escaped(tmp_path: Path) -> None:
 
 
 # CHECKLIST 170
-def test_pruning_is_logical_the_index_forgets_the_oldest_and_the_file_keeps_all(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path, keep_last_n=3) as store:
+def test_pruning_is_logical_the_index_forgets_the_oldest_and_the_store_keeps_all(place: StorePlace) -> None:
+    with opened(place, keep_last_n=3) as store:
         entries = [store.append(draft(f"s-{i}")) for i in range(1, 8)]
         assert list(store.load()) == entries[-3:]
         assert len(store) == 3
@@ -297,11 +304,11 @@ def test_pruning_is_logical_the_index_forgets_the_oldest_and_the_file_keeps_all(
         assert store.get("epi_000007") == entries[6]
         assert store.get("epi_000008") is None
         assert store.get("nonsense") is None
-        assert len(lines_of(path)) == 7
-    with MemoryStore(path, keep_last_n=3) as store:
+        assert len(place.lines()) == 7
+    with opened(place, keep_last_n=3) as store:
         assert list(store.load()) == entries[-3:]
         assert store.append(draft()).episode_id == "epi_000008"
-    with MemoryStore(path) as store:
+    with opened(place) as store:
         assert len(store.load()) == 8
 
 
@@ -357,35 +364,38 @@ def test_a_file_that_takes_one_byte_at_a_time_still_gets_whole_lines(tmp_path: P
 
 
 # CHECKLIST 170
-def test_two_open_stores_of_one_process_take_turns_and_see_each_other(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as one, MemoryStore(path) as two:
+def test_two_open_stores_of_one_process_take_turns_and_see_each_other(place: StorePlace) -> None:
+    with opened(place) as one, opened(place) as two:
         for i in range(1, 11):
             assert (one, two)[i % 2].append(draft()).episode_id == f"epi_{i:06d}"
             assert len(one.load()) == len(two.load()) == i
 
 
 # CHECKLIST 170
-def test_threads_with_a_store_each_lose_and_repeat_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_threads_with_a_store_each_or_with_one_store_lose_and_repeat_nothing(
+    place: StorePlace, is_shared: bool
+) -> None:
+    shared = opened(place)
 
     def append_many() -> None:
-        with MemoryStore(path) as store:
+        with nullcontext(shared) if is_shared else opened(place) as store:
             for _ in range(50):
                 store.append(draft())
+                assert len(store.load())
 
     threads = [threading.Thread(target=append_many) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    ids = [line["episode_id"] for line in lines_of(path)]
-    assert len(ids) == 200
-    assert all(a < b for a, b in pairwise(ids))
+    shared.close()
+    ids = [json.loads(line)["episode_id"] for line in place.lines()]
+    assert ids == [f"epi_{number:06d}" for number in range(1, 201)]
 
 
-def test_an_entry_can_be_read_back_as_the_model_it_was(tmp_path: Path) -> None:
-    with MemoryStore(tmp_path / "store.jsonl") as store:
+def test_an_entry_can_be_read_back_as_the_model_it_was(place: StorePlace) -> None:
+    with opened(place) as store:
         entry = store.append(draft())
         assert isinstance(entry, EpisodicMemoryEntryV1_1)
         assert store.get(entry.episode_id) == store.load()[0] == entry

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.memory.store_places import FilePlace, StorePlace, opened
 from tests.stored_lines import entries_of, rewrite, sealed
 
 from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store.newest_episodes import newest_episodes, oldest_episode, verdicts_on
-from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
-from episodic_absa.memory.store.store_statistics import compute_store_statistics
+from episodic_absa.memory.store.reading.newest_episodes import oldest_episode
+from episodic_absa.memory.store.store_maintenance import check_store, repair_store
 from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.acknowledged_end import forget_end
@@ -41,9 +41,14 @@ def right(source_id: str, aspect: str | None = None) -> VerdictV1_2:
 
 @pytest.fixture
 def mixed(tmp_path: Path) -> Path:
-    """Build a store: a plain sample, two with episodes, one tallied again, a verdict that was changed."""
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+    """Build a store file: a plain sample, two with episodes, one tallied again, a verdict that was changed."""
+    place = FilePlace(tmp_path / "store.jsonl")
+    fill(place)
+    return place.path
+
+
+def fill(place: StorePlace) -> None:
+    with opened(place) as store:
         store.append_tally(tally("plain", "room"))
         store.append(draft("u1"), tally=tally("u1", "bed", "room"))
         assert store.append_verdict(wrong("u1"))
@@ -52,7 +57,6 @@ def mixed(tmp_path: Path) -> Path:
         assert store.append_verdict(right("u1"))
         assert not store.append_verdict(right("u1"))
         assert store.append_verdict(wrong("u1", "bed"))
-    return path
 
 
 def test_episode_and_tally_of_a_sample_are_one_write(tmp_path: Path) -> None:
@@ -73,33 +77,62 @@ def test_episode_and_tally_of_a_sample_are_one_write(tmp_path: Path) -> None:
     )
 
 
-def test_every_reader_of_episodes_passes_over_the_other_lines(mixed: Path) -> None:
-    with MemoryStore(mixed) as store:
+def test_every_reader_of_episodes_passes_over_the_other_lines(place: StorePlace) -> None:
+    fill(place)
+    with opened(place) as store:
         assert [episode.provenance.source_id for episode in store.load()] == ["u1", "u2"]
-        assert store.get("epi_000002") == store.load()[1]
+        assert store.get("epi_000002") == store.find_episode(2) == store.load()[1]
         assert store.append(draft("u3")).episode_id == "epi_000003"
-    assert [episode.episode_id for episode in newest_episodes(mixed)] == ["epi_000003", "epi_000002", "epi_000001"]
-    oldest = oldest_episode(mixed)
-    assert oldest is not None
-    assert oldest.episode_id == "epi_000001"
-    assert verdicts_on(mixed, "u1") == (right("u1"), wrong("u1", "bed"))
-    stats = compute_store_statistics(mixed)
+        newest = [episode.episode_id for episode in store.newest_episodes()]
+        assert newest == ["epi_000003", "epi_000002", "epi_000001"]
+        assert store.verdicts_on("u1") == (right("u1"), wrong("u1", "bed"))
+        assert [line.source_id for line in store.lines_of("plain") if isinstance(line, TallyV1_2)] == ["plain"]
+        assert len(list(store.lines_of("u1"))) == 6
+        assert list(store.lines_of("nobody")) == []
+        stats = store.statistics()
     assert (stats.in_file_n, stats.live_n, stats.first_id, stats.last_id) == (3, 3, "epi_000001", "epi_000003")
     assert stats.reviews_by_language == {"ko": 0, "en": 3, "other": 0}
     assert stats.by_verdict == {"right": 1, "wrong": 1, "unsure": 0}
+    assert stats.lock == "free"
 
 
-def test_compacting_keeps_what_counts_and_the_sequence_of_ids(mixed: Path) -> None:
-    compacted = compact_store(mixed, 1)
-    assert (compacted.kept_n, compacted.dropped_n) == (1, 1)
-    assert compacted.bytes_after == mixed.stat().st_size
-    report = check_store(mixed)
-    assert (report.episode_n, report.tally_n, report.verdict_n, report.remarks) == (1, 3, 2, ())
-    with MemoryStore(mixed) as store:
-        familiarity = store.load().episode_index.familiarity
+def test_the_oldest_episode_of_a_file_is_its_first(mixed: Path) -> None:
+    oldest = oldest_episode(mixed)
+    assert oldest is not None
+    assert oldest.episode_id == "epi_000001"
+
+
+def test_compacting_keeps_what_counts_and_the_sequence_of_ids(place: StorePlace) -> None:
+    fill(place)
+    with opened(place) as store, opened(place) as reader:
+        assert len(reader.load()) == 2
+        compacted = store.compact(1)
+        assert (compacted.kept_n, compacted.dropped_n) == (1, 1)
+        assert 0 < compacted.bytes_after < compacted.bytes_before
+        assert compacted.bytes_after == store.statistics().bytes_on_disk
+        report = store.check()
+        assert (report.episode_n, report.tally_n, report.verdict_n, report.remarks) == (1, 3, 2, ())
+        assert report.is_sound
+        assert [episode.episode_id for episode in reader.load()] == ["epi_000002"]
+        assert store.get("epi_000001") is None
+        familiarity = reader.load().episode_index.familiarity
         assert familiarity.of("en", "room") == (2, 3)
         assert familiarity.of("en", "staff") == (0, 3)
+        assert sorted(familiarity.sources) == ["plain", "u1", "u2"]
+        assert "u1" in familiarity.sources
+        assert len(familiarity.sources) == 3
         assert store.append(draft("u3")).episode_id == "epi_000003"
+
+
+def test_compacting_with_upgrade_makes_episodes_of_1_2_with_an_open_outcome(place: StorePlace) -> None:
+    fill(place)
+    with opened(place) as store:
+        assert {episode.schema_version for episode in store.load()} == {"1.1"}
+        store.compact(2, upgrade=True)
+        # A person has judged u1; the other outcome is open.
+        assert {episode.schema_version for episode in store.load()} == {"1.2"}
+        assert [episode.episode_type for episode in store.load()] == ["success", "neutral"]
+        assert store.check().is_sound
 
 
 def test_a_bad_tally_is_named_by_its_line_and_a_repair_moves_it_away(mixed: Path) -> None:
@@ -133,9 +166,8 @@ def test_an_unfinished_tally_is_set_aside_and_its_episode_stands(mixed: Path, to
     assert mixed.with_name("store.jsonl.torn").exists()
 
 
-def test_text_is_refused_as_a_term_and_nothing_is_written(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_text_is_refused_as_a_term_and_nothing_is_written(place: StorePlace) -> None:
+    with opened(place) as store:
         for terms in (("the room that we had booked",), ("무척이나 친절했던 호텔 직원분들의 서비스",), ("Room",)):
             with pytest.raises(LeakageError):
                 store.append_tally(tally("u1", *terms))
@@ -145,7 +177,7 @@ def test_text_is_refused_as_a_term_and_nothing_is_written(tmp_path: Path) -> Non
                 store.append_verdict(right("u1", terms[0]))
         with pytest.raises(MemoryStoreError, match="Unicode"):
             store.append_tally(tally("\ud800"))
-    assert not path.exists()
+        assert not store.exists()
 
 
 def test_a_disk_that_fails_leaves_neither_line_nor_count(mixed: Path) -> None:
@@ -188,13 +220,24 @@ def test_a_resumed_run_cuts_tallies_with_their_samples_and_keeps_verdicts(mixed:
     assert ends_in_one_sample(mixed, committed)
 
 
-def test_the_list_of_a_store_reads_the_outcome_that_persons_give(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_the_list_of_a_store_reads_the_outcome_that_persons_give(place: StorePlace) -> None:
+    with opened(place) as store:
         for source in ("u1", "u2", "u3"):
             store.append({**draft(source), "schema_version": "1.2"})
         for verdict in (wrong("u1"), right("u2"), wrong("u2"), wrong("u1", "no target of it"), right("u2")):
             store.append_verdict(verdict)
         judged = [store.load()[place].episode_type for place in (2, 1, 0)]
-    assert [episode.episode_type for episode in newest_episodes(path)] == judged == ["neutral", "success", "harm"]
-    assert compute_store_statistics(path).by_outcome == {"success": 1, "harm": 1, "neutral": 1}
+        assert [episode.episode_type for episode in store.newest_episodes()] == judged == ["neutral", "success", "harm"]
+        assert store.statistics().by_outcome == {"success": 1, "harm": 1, "neutral": 1}
+
+
+def test_uids_and_terms_may_hold_any_character(place: StorePlace) -> None:
+    uids = ("리뷰\u0000 1", "x" * 5000, "%s", "'; DROP TABLE episodes; --", "\\")
+    with opened(place) as store:
+        for uid in uids:
+            store.append(draft(uid), tally=tally(uid, "o'방%s"))
+            assert store.append_verdict(right(uid))
+            assert not store.append_verdict(right(uid))
+        assert [episode.provenance.source_id for episode in store.load()] == list(uids)
+        assert store.load().episode_index.familiarity.of("en", "o'방%s", exclude_source=uids[1]) == (4, 4)
+        assert store.check().is_sound

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from tests.memory.store_places import StorePlace, opened
 from tests.stored_lines import entries_of
 from tests.warm_python import WarmProcess
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory import MemoryStore
+from episodic_absa.memory import EpisodeStore, MemoryStore
 from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile
@@ -45,7 +46,7 @@ def short_line(number: int) -> bytes:
     return canonical_json(episode).encode() + b"\n"
 
 
-def ids_of(store: MemoryStore) -> list[str]:
+def ids_of(store: EpisodeStore) -> list[str]:
     return [e.episode_id for e in store.load()]
 
 
@@ -54,10 +55,10 @@ def torn_of(path: Path) -> bytes:
     return side.read_bytes() if side.exists() else b""
 
 
-def killed_while_appending(path: Path, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
+def killed_while_appending(path: Path, chance: random.Random) -> tuple[list[str], bytes]:
     """Start a writer, kill it at a random moment, and return what it acknowledged and its standard error."""
-    command: list[object] = [HERE / "appender.py", path, "--source", "리뷰-1", *more]
-    if not more and chance.random() < 0.7:
+    command: list[object] = [HERE / "appender.py", path, "--source", "리뷰-1"]
+    if chance.random() < 0.7:
         command.append("--slow")
     with WarmProcess(command, loads_engine=False) as child:
         assert child.stdout is not None
@@ -112,17 +113,30 @@ def test_ten_kills_during_appends_lose_no_acknowledged_episode(tmp_path: Path) -
     survive_kills(tmp_path / "store.jsonl", kills=10, seed=20)
 
 
-def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
+def killed_after_some(place: StorePlace, chance: random.Random, *more: str) -> tuple[list[str], bytes]:
+    """Kill a writer soon after it acknowledged some episodes; return those and its standard error."""
+    command: list[object] = [HERE / "appender.py", place.location, "--source", "리뷰-1", *more]
+    with WarmProcess(command, loads_engine=False) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+        heard = [child.stdout.readline() for _ in range(chance.randint(1, 6))]
+        time.sleep(chance.uniform(0, 0.02))
+        child.send_signal(signal.SIGKILL)
+        _, err = child.communicate()
+    return [word.decode().strip() for word in heard if word.endswith(b"\n")], err
+
+
+def survive_kills_while_compacting(place: StorePlace, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     acknowledged: list[str] = []
     done = 0
     # On a busy machine more kills may be needed until enough was acknowledged.
     while done < kills or (len(acknowledged) <= 5 and done < 10 * kills):
         done += 1
-        fresh, err = killed_while_appending(path, chance, "--compact-to", "5")
+        fresh, err = killed_after_some(place, chance, "--compact-to", "5")
         assert b"Traceback" not in err, err.decode()
         acknowledged += fresh
-        with MemoryStore(path) as reader:
+        with opened(place) as reader:
             stored = [int(name[4:]) for name in ids_of(reader)]
         # No id is skipped or repeated, the last five are there, and nothing acknowledged is missing at the end.
         assert len(set(acknowledged)) == len(acknowledged)
@@ -135,8 +149,8 @@ def survive_kills_while_compacting(path: Path, kills: int, seed: int) -> None:
 
 
 # CHECKLIST 170, 204, 211
-def test_kills_during_compaction_leave_the_last_episodes_whole(tmp_path: Path) -> None:
-    survive_kills_while_compacting(tmp_path / "store.jsonl", kills=5, seed=7)
+def test_kills_during_compaction_leave_the_last_episodes_whole(place: StorePlace) -> None:
+    survive_kills_while_compacting(place, kills=5, seed=7)
 
 
 # CHECKLIST 204

@@ -5,10 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.memory.store_places import StorePlace, opened
 from tests.warm_python import WarmProcess, run_warm
-
-from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store.store_maintenance import check_store
 
 # The parent appends, and forks in the middle: outside of a block that holds the lock, inside of one, and while another
 # thread holds it. Every process writes the ids that it was acknowledged to a pipe.
@@ -16,10 +14,10 @@ FORKS = """
 import json, os, sys, threading
 from pathlib import Path
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory import MemoryStore
+from episodic_absa.memory import open_store
 
-path, episode = Path(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text())
-store = MemoryStore(path, lock_timeout_s=20)
+episode = json.loads(Path(sys.argv[2]).read_text())
+store = open_store(sys.argv[1], lock_timeout_s=20)
 ids, give = os.pipe()
 
 def append(count):
@@ -65,9 +63,9 @@ sys.stdout.write(os.fdopen(ids).read())
 # The child outlives its parent, which dies inside of the block.
 ORPHAN = """
 import os, sys
-from episodic_absa.memory import MemoryStore
+from episodic_absa.memory import open_store
 
-with MemoryStore(sys.argv[1]).writing():
+with open_store(sys.argv[1]).writing():
     if os.fork():
         os._exit(0)
     sys.stdout.write("alive\\n")
@@ -79,27 +77,25 @@ EPISODE_FILE = Path(__file__).parents[1] / "episode.json"
 
 
 # CHECKLIST 259
-def test_no_id_is_acknowledged_by_two_of_several_forked_processes(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    done = run_warm(["-c", FORKS, path, EPISODE_FILE], loads_engine=False)
+def test_no_id_is_acknowledged_by_two_of_several_forked_processes(place: StorePlace) -> None:
+    done = run_warm(["-c", FORKS, place.location, EPISODE_FILE], loads_engine=False)
     assert (done.returncode, done.stderr) == (0, "")
     acknowledged = done.stdout.splitlines()
     assert Counter(acknowledged) == Counter(f"epi_{number:06d}" for number in range(1, 64))
-    with MemoryStore(path) as store:
+    with opened(place) as store:
         assert [episode.episode_id for episode in store.load()] == sorted(acknowledged)
-    assert check_store(path).is_sound
+        assert store.check().is_sound
 
 
 # CHECKLIST 259
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_child_does_not_keep_the_lock_of_a_parent_that_died(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
+def test_a_child_does_not_keep_the_lock_of_a_parent_that_died(place: StorePlace) -> None:
     wait, end = os.pipe()
-    with WarmProcess(["-c", ORPHAN, path], stdin=wait, loads_engine=False) as parent:
+    with WarmProcess(["-c", ORPHAN, place.location], stdin=wait, loads_engine=False) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"alive\n"
         assert parent.wait(60) == 0
-        with MemoryStore(path, lock_timeout_s=1.0) as store, store.writing():
+        with opened(place, lock_timeout_s=5.0) as store, store.writing():
             pass
         os.close(end)
         os.close(wait)

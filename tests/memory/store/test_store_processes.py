@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from tests.stored_lines import entries_of
+from tests.memory.store_places import FilePlace, StorePlace, opened
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
+from episodic_absa.memory.store.store_maintenance import repair_store
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.serialization.canonical_json import canonical_json
 
@@ -36,10 +36,10 @@ def line(number: int) -> bytes:
 class Writer:
     """Another process that appends, and then reads and appends on demand."""
 
-    def __init__(self, path: Path, source: str, count: int, *more: str) -> None:
+    def __init__(self, location: str, source: str, count: int, *more: str) -> None:
         self.source = source
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "appender.py"), str(path), "--source", source, "--count", str(count), *more],
+            [sys.executable, str(HERE / "appender.py"), location, "--source", source, "--count", str(count), *more],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -66,9 +66,13 @@ class Writer:
         return self.process.returncode, err.decode()
 
 
-def share_one_store(path: Path, each: int) -> None:
-    writers = [Writer(path, f"w-{i}", each, "--talk") for i in range(4)]
-    with MemoryStore(path, keep_last_n=10**6) as reader:
+# CHECKLIST 170, 205, 211
+@pytest.mark.parametrize(("place", "each"), [("file", 500), ("postgres", 200)], indirect=["place"])
+def test_four_processes_append_to_one_store_and_see_each_other_also_after_a_compaction(
+    place: StorePlace, each: int
+) -> None:
+    writers = [Writer(place.location, f"w-{i}", each, "--talk") for i in range(4)]
+    with opened(place, keep_last_n=10**6) as reader:
         last = 0
         while last < 4 * each and all(w.process.poll() is None for w in writers):
             seen = len(reader.load())
@@ -76,7 +80,7 @@ def share_one_store(path: Path, each: int) -> None:
             last = seen
             time.sleep(0.05)
         acknowledged = {w.source: w.acknowledged() for w in writers}
-        entries = [EpisodicMemoryEntryV1_1.model_validate_json(text) for text in entries_of(path)]
+        entries = [EpisodicMemoryEntryV1_1.model_validate_json(text) for text in place.lines()]
         expected = [(f"epi_{i:06d}", e.provenance.source_id) for i, e in enumerate(entries, 1)]
         assert len(entries) == 4 * each
         assert [(e.episode_id, e.provenance.source_id) for e in entries] == expected
@@ -84,13 +88,10 @@ def share_one_store(path: Path, each: int) -> None:
         for source, ids in acknowledged.items():
             assert ids == [name for name, owner in expected if owner == source]
         assert list(reader.load()) == entries
-        assert not path.with_name(path.name + ".torn").exists()
         for writer in writers:
             assert json.loads(writer.ask("read")) == [list(pair) for pair in expected]
 
-        inode = path.stat().st_ino
-        compact_store(path, each, lock_timeout_s=30.0)
-        assert path.stat().st_ino != inode
+        reader.compact(each)
         kept = expected[-each:]
         for number, writer in enumerate(writers, 4 * each + 1):
             assert json.loads(writer.ask("read")) == [list(pair) for pair in kept]
@@ -100,26 +101,22 @@ def share_one_store(path: Path, each: int) -> None:
             assert json.loads(writer.ask("read")) == [list(pair) for pair in kept]
             assert writer.end() == (0, "")
         assert [(e.episode_id, e.provenance.source_id) for e in reader.load()] == kept
-    assert check_store(path).is_sound
+        assert reader.check().is_sound
+    if isinstance(place, FilePlace):
+        assert not place.path.with_name(place.path.name + ".torn").exists()
 
 
 # CHECKLIST 170, 205, 211
-def test_four_processes_append_to_one_store_and_see_each_other_also_after_a_compaction(tmp_path: Path) -> None:
-    share_one_store(tmp_path / "store.jsonl", each=500)
-
-
-# CHECKLIST 170, 205, 211
-def test_compacting_while_others_append_loses_no_id_and_repeats_none(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    writers = [Writer(path, f"w-{i}", 200, "--talk") for i in range(2)]
-    with MemoryStore(path, keep_last_n=10**6) as reader:
+def test_compacting_while_others_append_loses_no_id_and_repeats_none(place: StorePlace) -> None:
+    writers = [Writer(place.location, f"w-{i}", 200, "--talk") for i in range(2)]
+    with opened(place, keep_last_n=10**6) as reader:
         highest = 0
         compactions = 0
         while highest < 400 and all(w.process.poll() is None for w in writers):
-            loaded = reader.load()
-            if len(loaded):
-                highest = max(highest, int(loaded[-1].episode_id[4:]))
-                compact_store(path, 5, lock_timeout_s=30.0)
+            newest = next(reader.newest_episodes(), None) if reader.exists() else None
+            if newest is not None:
+                highest = max(highest, int(newest.episode_id[4:]))
+                reader.compact(5)
                 compactions += 1
         acknowledged = [name for w in writers for name in w.acknowledged()]
         assert sorted(acknowledged) == [f"epi_{i:06d}" for i in range(1, 401)]
@@ -132,17 +129,16 @@ def test_compacting_while_others_append_loses_no_id_and_repeats_none(tmp_path: P
 
 
 # CHECKLIST 211
-def test_a_held_lock_makes_anothers_append_wait_until_it_is_released(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_a_held_lock_makes_anothers_append_wait_until_it_is_released(place: StorePlace) -> None:
+    with opened(place) as store:
         with store.writing():
             store.append(draft("held"))
-            writer = Writer(path, "waiting", 1, "--talk")
+            writer = Writer(place.location, "waiting", 1, "--talk")
             time.sleep(0.5)
             assert writer.process.poll() is None
             store.append(draft("held"))
             assert [e.provenance.source_id for e in store.load()] == ["held", "held"]
-            assert len(entries_of(path)) == 2
+            assert len(place.lines()) == 2
         assert writer.acknowledged() == ["epi_000003"]
         assert [e.provenance.source_id for e in store.load()] == ["held", "held", "waiting"]
         assert store.append(draft()).episode_id == "epi_000004"
@@ -151,34 +147,31 @@ def test_a_held_lock_makes_anothers_append_wait_until_it_is_released(tmp_path: P
 
 
 # CHECKLIST 211
-def test_a_lock_that_stays_held_is_a_clear_store_error_after_the_timeout(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store, store.writing():
+def test_a_lock_that_stays_held_is_a_clear_store_error_after_the_timeout(place: StorePlace) -> None:
+    with opened(place) as store, store.writing():
         store.append(draft())
-        before = path.read_bytes()
+        before = place.lines()
         started = time.monotonic()
-        writer = Writer(path, "late", 1, "--lock-timeout-s", "0.4")
+        writer = Writer(place.location, "late", 1, "--lock-timeout-s", "0.4")
         code, err = writer.end()
         assert code == 3, err
         assert time.monotonic() - started >= 0.4
         assert err.startswith("MemoryStoreError: ")
-        assert str(path) in err
+        assert store.shown in err
         assert "lock" in err.lower()
-        assert path.read_bytes() == before
+        assert place.lines() == before
         assert store.append(draft()).episode_id == "epi_000002"
 
 
 # CHECKLIST 211
-def test_a_second_store_object_of_the_same_process_waits_for_the_lock_too(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store, MemoryStore(path, lock_timeout_s=0.1) as late:
+def test_a_second_store_object_of_the_same_process_waits_for_the_lock_too(place: StorePlace) -> None:
+    with opened(place) as store, opened(place, lock_timeout_s=0.1) as late:
         with store.writing():
             store.append(draft())
             started = time.monotonic()
-            with pytest.raises(MemoryStoreError) as caught:
+            with pytest.raises(MemoryStoreError):
                 late.append(draft())
             assert time.monotonic() - started >= 0.1
-            assert caught.value.path in {path, path.with_name("store.jsonl.lock")}
             with pytest.raises(MemoryStoreError), late.writing():
                 pytest.fail("two writers hold one lock")
         assert late.append(draft()).episode_id == "epi_000002"
@@ -201,27 +194,35 @@ def test_the_lock_is_an_exclusive_flock_on_the_file_beside_the_store(tmp_path: P
 
 
 # CHECKLIST 211
-def test_the_lock_is_released_when_the_writing_block_fails(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
-    with MemoryStore(path) as store:
+def test_the_lock_is_released_when_the_writing_block_fails(place: StorePlace) -> None:
+    with opened(place) as store:
         with pytest.raises(KeyError), store.writing():
             raise KeyError
-        with MemoryStore(path, lock_timeout_s=0.5) as other:
+        with opened(place, lock_timeout_s=0.5) as other:
             assert other.append(draft()).episode_id == "epi_000001"
 
 
 # CHECKLIST 211
-def test_compact_and_repair_wait_for_the_lock_like_every_writer(tmp_path: Path) -> None:
+def test_compacting_waits_for_the_lock_like_every_writer(place: StorePlace) -> None:
+    with opened(place) as store, store.writing(), opened(place, lock_timeout_s=0.1) as late:
+        store.append(draft())
+        store.append(draft())
+        before = place.lines()
+        with pytest.raises(MemoryStoreError):
+            late.compact(1)
+        assert late.check().episode_n == 2
+        assert len(late.load()) == 2
+        assert place.lines() == before
+
+
+# CHECKLIST 211
+def test_a_repair_waits_for_the_lock_like_every_writer(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     with MemoryStore(path) as store, store.writing():
         store.append(draft())
-        store.append(draft())
         before = path.read_bytes()
         with pytest.raises(MemoryStoreError):
-            compact_store(path, 1, lock_timeout_s=0.1)
-        with pytest.raises(MemoryStoreError):
             repair_store(path, lock_timeout_s=0.1)
-        assert check_store(path).episode_n == 2
         assert path.read_bytes() == before
 
 
@@ -242,20 +243,20 @@ def test_readers_are_neither_hindered_by_a_held_lock_nor_do_they_truncate(tmp_pa
 
 
 # CHECKLIST 211
-def test_a_killed_holder_of_the_lock_does_not_block_the_next_writer(tmp_path: Path) -> None:
-    path = tmp_path / "store.jsonl"
+def test_a_killed_holder_of_the_lock_does_not_block_the_next_writer(place: StorePlace) -> None:
     holding = (
-        "import sys, time; from episodic_absa.memory import MemoryStore as M\n"
-        "with M(sys.argv[1]).writing(): print('held', flush=True); time.sleep(600)"
+        "import sys, time; from episodic_absa.memory import open_store\n"
+        "with open_store(sys.argv[1]).writing(): print('held', flush=True); time.sleep(600)"
     )
-    with subprocess.Popen([sys.executable, "-c", holding, str(path)], stdout=subprocess.PIPE) as holder:
+    with subprocess.Popen([sys.executable, "-c", holding, place.location], stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with MemoryStore(path, lock_timeout_s=0.1) as store:
+        with opened(place, lock_timeout_s=0.1) as store:
             with pytest.raises(MemoryStoreError):
                 store.append(draft())
             holder.kill()
             holder.wait()
+        with opened(place) as store:
             assert store.append(draft()).episode_id == "epi_000001"
 
 

@@ -92,6 +92,8 @@ SAME: dict[str, Any] = {
     "experiment.smallest_effect": 0.02,
     "experiment.strata": ["language"],
     "experiment.concurrency": 3,
+    "experiment.engine": "ray",
+    "experiment.ray_address": "auto",
     "experiment.speculate": True,
     "experiment.speculate_ahead": 9,
     "experiment.max_failures": 0,
@@ -159,6 +161,8 @@ def test_a_key_that_changes_no_result_does_not_change_the_hash(tmp_path: Path, k
         changes["experiment.conditions"] = ["C2", "C1"]
     if key == "eval.gold_column":
         changes["eval.gold_jsonl"] = None
+    if key == "experiment.ray_address":
+        changes["experiment.engine"] = "ray"
     assert _hash(tmp_path, {}) == _hash(tmp_path, changes)
 
 

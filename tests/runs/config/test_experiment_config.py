@@ -161,6 +161,14 @@ def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str,
             },
             "2 cells would write one store: episodic_memory.store_path must hold {condition}, {order} and {seed}",
         ),
+        (
+            {"experiment": {"conditions": ["C2"]}, "episodic_memory": {"store_path": "postgresql://db/absa"}},
+            "episodic_memory.store_path is the address of a database",
+        ),
+        (
+            {"episodic_memory": {"initial_store": "postgresql://db/absa"}},
+            "episodic_memory.initial_store is the address of a database",
+        ),
         ({"io": {"slot_memory_name": "text"}}, "already use"),
         ({"pipeline": {"debate": {"order": ["epm", "epm"]}}}, "twice"),
         (

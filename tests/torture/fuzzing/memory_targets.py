@@ -17,8 +17,7 @@ from episodic_absa.errors import EpisodicAbsaError, InputError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.situations.agent_memory import AgentMemory
 from episodic_absa.memory.situations.situation import Situation
-from episodic_absa.memory.store.bad_line import rejected_path
-from episodic_absa.memory.store.memory_store import torn_path
+from episodic_absa.memory.store.bad_line import rejected_path, torn_path
 from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
 from episodic_absa.memory.store.store_statistics import compute_store_statistics
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2, store_chain

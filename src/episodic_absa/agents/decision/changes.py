@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from episodic_absa.agents.decision.claims import Claim, Stage1Pairs, first_place, read_claims
+from episodic_absa.agents.decision.claims import Claim, Stage1Pairs, first_place
 from episodic_absa.language import norm, norm_key
-from episodic_absa.schemas.absa import AspectVerdict, DebateOutput, SentimentVerdict, Span, Stage1Result
+from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.vocabulary import POLARITIES, ChangeKind, Language, Polarity
 
@@ -54,36 +54,17 @@ class ProposedChange(NamedTuple):
     """Whether the reader alone gives an added pair its polarity; no prompt shows such a pair."""
 
 
-def proposed_changes(
-    stage1: Stage1Result,
-    debate: DebateOutput | None,
-    verdicts_ate: Sequence[AspectVerdict],
-    verdicts_atsa: Sequence[SentimentVerdict],
-    text: str,
-    *,
-    reader: Reader | None = None,
-    language: Language = "other",
-) -> tuple[ProposedChange, ...]:
-    """Return every distinct change that at least one source asks for, numbered in text order.
-
-    Args:
-        stage1: the first analysis; its validator's proposals are a source, too.
-        debate: the speakers' edits and the judge's patch; None if there was no debate.
-        verdicts_ate: Stage2's verdicts on aspects.
-        verdicts_atsa: Stage2's verdicts on sentiments.
-        text: the NFC text of the sample.
-        reader: gives an added term its polarity where no source does; None: such a term stays without.
-        language: the language in which the reader reads the text.
-    """
-    pairs = Stage1Pairs(stage1, text)
-    claims = read_claims(pairs, debate, verdicts_ate, verdicts_atsa)
-    return changes_of(claims, pairs, reader=reader, language=language)
-
-
 def changes_of(
     claims: Iterable[Claim], pairs: Stage1Pairs, *, reader: Reader | None = None, language: Language = "other"
 ) -> tuple[ProposedChange, ...]:
-    """Return the changes that the claims ask for, numbered in text order."""
+    """Return every distinct change that at least one claim asks for, numbered in text order.
+
+    Args:
+        claims: what validator, debate and Stage2 ask for.
+        pairs: the pairs of Stage1 and their text.
+        reader: gives an added term its polarity where no claim does; None: such a term stays without.
+        language: the language in which the reader reads the text.
+    """
     edits: dict[ProposedChange, None] = {}
     added: dict[str, list[Claim]] = {}
     for claim in claims:

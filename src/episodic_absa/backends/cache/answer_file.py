@@ -52,7 +52,7 @@ class AnswerFile:
             raise self._unusable(error) from error
 
     def find(self, key: str) -> Reply | None:
-        """Look one answer up."""
+        """Return the answer that is kept under a key, None if there is none."""
         try:
             return _find(self._reader, key)
         except sqlite3.Error as error:
@@ -68,8 +68,8 @@ class AnswerFile:
                     usage = reply.usage
                     text = reply.text.encode("utf-8", "surrogatepass")
                     row = (key, text, usage.tokens_in, usage.tokens_out, usage.cost_usd, reply.model)
-                    if self._writer.execute(_KEEP, row).rowcount == 0 and (found := _find(self._writer, key)):
-                        earlier[key] = found
+                    if self._writer.execute(_KEEP, row).rowcount == 0 and (kept := _find(self._writer, key)):
+                        earlier[key] = kept
         except sqlite3.Error as error:
             raise self._unusable(error) from error
         return earlier

@@ -17,7 +17,7 @@ class KeptAnswers(Protocol):
     """Whether a lookup is fast enough for an event loop; other lookups wait in a thread."""
 
     def find(self, key: str) -> Reply | None:
-        """Look one answer up."""
+        """Return the answer that is kept under a key, None if there is none."""
         ...
 
     def commit(self, batch: Mapping[str, Reply]) -> dict[str, Reply]:
@@ -29,7 +29,7 @@ class KeptAnswers(Protocol):
         ...
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close files and connections."""
         ...
 
 

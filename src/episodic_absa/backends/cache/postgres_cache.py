@@ -1,17 +1,15 @@
 """The answers of a response cache in PostgreSQL: for processes on several machines."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Final
 
 from episodic_absa.backends.backend import Reply, Usage
 from episodic_absa.errors import ConfigError, DatabaseError
-from episodic_absa.postgres.connection import Connection, connect, database_errors
+from episodic_absa.postgres.connection import Connection, connect
+from episodic_absa.postgres.lasting_connection import LastingConnection
 from episodic_absa.postgres.location import PostgresLocation
 from episodic_absa.postgres.migrations import SCHEMA, TableSet, check_tables, migrate
-
-ResultT = TypeVar("ResultT")
 
 _ANSWERS: Final = f"{SCHEMA}.answers"
 # A text of a model may hold half a character or a zero byte, which text columns refuse.
@@ -44,8 +42,6 @@ _REMOVE: Final = f"""
 DELETE FROM {_ANSWERS}
 WHERE key IN (SELECT key FROM {_ANSWERS} WHERE key = ANY(%s) ORDER BY key FOR UPDATE)
 """  # noqa: S608 - constants
-_RECONNECT_S: Final = 20.0
-_RECONNECT_PAUSE_S: Final = 0.2
 
 
 class PostgresAnswers:
@@ -59,10 +55,10 @@ class PostgresAnswers:
     def __init__(self, address: str) -> None:
         with _config_errors():
             location = cache_database(address)
-            self._reader = _Line(location)
+            self._reader = LastingConnection(location)
             try:
                 migrate(self._reader.connection, location, TABLES)
-                self._writer = _Line(location)
+                self._writer = LastingConnection(location)
             except BaseException:
                 self._reader.connection.close()
                 raise
@@ -114,38 +110,6 @@ def check_database(address: str) -> None:
         location = cache_database(address)
         with connect(location) as connection:
             check_tables(connection, location, TABLES)
-
-
-class _Line:
-    """A connection that is opened again after the server went away."""
-
-    def __init__(self, location: PostgresLocation) -> None:
-        self._location = location
-        self._patience_s = _RECONNECT_S
-        self.connection = connect(location)
-
-    def run(self, work: Callable[[Connection], ResultT]) -> ResultT:
-        """Do some work that may be done twice; begin again on a new connection if this one breaks."""
-        deadline = 0.0
-        while True:
-            try:
-                if self.connection.closed:
-                    self.connection = connect(self._location)
-                with database_errors(self._location):
-                    result = work(self.connection)
-            except DatabaseError:
-                # An open connection says that the server has answered: it would answer the same again.
-                if not self.connection.closed:
-                    raise
-                deadline = deadline or time.monotonic() + self._patience_s
-                if time.monotonic() >= deadline:
-                    # Whoever asks next does not wait again for a server that is gone.
-                    self._patience_s = 0.0
-                    raise
-                time.sleep(_RECONNECT_PAUSE_S)
-            else:
-                self._patience_s = _RECONNECT_S
-                return result
 
 
 def _found(connection: Connection, keys: list[str]) -> dict[str, Reply]:

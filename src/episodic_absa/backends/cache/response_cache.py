@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Protocol, Self
 
 from episodic_absa.backends.backend import Reply
 from episodic_absa.backends.cache.kept_answers import KeptAnswers, open_answers
@@ -25,13 +25,31 @@ class CacheStats(NamedTuple):
     """Waited for an equal request that was already on its way."""
 
 
+class Turns(Protocol):
+    """Lets one of several processes at a time send the request of a key."""
+
+    async def take(self, key: str) -> bool:
+        """Wait for the turn of this process; return whether another one had its turn meanwhile."""
+        ...
+
+    def give_back(self, key: str) -> None:
+        """End the turn of this process."""
+        ...
+
+
 class ResponseCache:
     """Answers by key, shared by any number of repliers and processes; use it from one event loop at a time.
 
     The caller that opens it closes it.
+
+    Args:
+        location: the file or the database that keeps the answers; None keeps them in memory.
+        turns: of the processes that run together. Without them two processes may send equal requests at the same
+            time; both then use the answer that was kept first.
     """
 
-    def __init__(self, location: Path | str | None) -> None:
+    def __init__(self, location: Path | str | None, *, turns: Turns | None = None) -> None:
+        self._turns = turns
         self._file = None if location is None else open_answers(location)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache")
         self._lookups = ThreadPoolExecutor(max_workers=1, thread_name_prefix="response-cache-lookups")
@@ -86,12 +104,12 @@ class ResponseCache:
                 return landed
         if self._closed:
             raise RuntimeError("the response cache was asked after it had been closed")
-        if (found := await self._find(key, traffic)) is not None:
+        if (reply := await self._find(key, traffic)) is not None:
             self._hits += 1
             # A run whose answers are all known would otherwise never let timers, signals and progress have a turn.
             await asyncio.sleep(0)
-            return found
-        return await self._send(key, send, traffic)
+            return reply
+        return await self._send_in_turn(key, send, traffic)
 
     async def drop(self, keys: Sequence[str]) -> None:
         """Remove the answers of an ask that failed from the file, so that a later run sends them again.
@@ -99,25 +117,25 @@ class ResponseCache:
         Until this cache is closed equal asks still get these answers: cells of one run share them.
         """
         for key in keys:
-            if (found := await self._find(key, None)) is not None:
-                self._dropped[key] = found
+            if (reply := await self._find(key, None)) is not None:
+                self._dropped[key] = reply
         if self._file is not None and keys:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._file.remove, keys)
 
     async def _find(self, key: str, traffic: "_Traffic | None") -> Reply | None:
         if (dropped := self._dropped.get(key)) is not None:
             return dropped
-        found = self._known.get(key)
-        if found is not None:
+        reply = self._known.get(key)
+        if reply is not None:
             self._known.move_to_end(key)
         elif self._file is not None:
             if self._file.looks_up_at_once:
-                found = self._file.find(key)
+                reply = self._file.find(key)
             else:
-                found = await self._look_up(self._file, key, traffic)
-            if found is not None:
-                self._remember(key, found)
-        return found
+                reply = await self._look_up(self._file, key, traffic)
+            if reply is not None:
+                self._remember(key, reply)
+        return reply
 
     async def _look_up(self, file: KeptAnswers, key: str, traffic: "_Traffic | None") -> Reply | None:
         """Look up in a thread; equal requests that come meanwhile wait for the outcome."""
@@ -125,14 +143,26 @@ class ResponseCache:
         if traffic is None:
             return await loop.run_in_executor(self._lookups, file.find, key)
         flight = traffic.flights[key] = loop.create_future()
-        found: Reply | None = None
+        reply: Reply | None = None
         try:
-            found = await loop.run_in_executor(self._lookups, file.find, key)
+            reply = await loop.run_in_executor(self._lookups, file.find, key)
         finally:
             # Those who wait look again when this request has had its turn: it is sent by then, or has come to nothing.
             del traffic.flights[key]
-            flight.set_result(found)
-        return found
+            flight.set_result(reply)
+        return reply
+
+    async def _send_in_turn(self, key: str, send: Callable[[], Awaitable[Reply]], traffic: "_Traffic") -> Reply:
+        if self._turns is None:
+            return await self._send(key, send, traffic)
+        others_were_first = await self._turns.take(key)
+        try:
+            if others_were_first and (reply := await self._find(key, traffic)) is not None:
+                self._joined += 1
+                return reply
+            return await self._send(key, send, traffic)
+        finally:
+            self._turns.give_back(key)
 
     async def _send(self, key: str, send: Callable[[], Awaitable[Reply]], traffic: "_Traffic") -> Reply:
         flight = traffic.flights[key] = traffic.loop.create_future()

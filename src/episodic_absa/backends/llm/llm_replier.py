@@ -68,12 +68,13 @@ class LlmReplier(RemoteFacts):
 
     Args:
         settings: the model and its address.
-        in_flight: limits the requests under way; a request that waits for its retry holds no place.
+        in_flight: entered around every request, so that it limits those under way; a request that waits for its retry
+            holds no place.
     """
 
-    def __init__(self, settings: LlmSettings, in_flight: asyncio.Semaphore | None = None) -> None:
+    def __init__(self, settings: LlmSettings, in_flight: AbstractAsyncContextManager[object] | None = None) -> None:
         self.settings = settings
-        self._places: AbstractAsyncContextManager[object] = nullcontext() if in_flight is None else in_flight
+        self._places = nullcontext() if in_flight is None else in_flight
         self.name = f"{settings.provider}:{settings.model}"
         self._connection = open_connection(settings)
         self._loop: asyncio.AbstractEventLoop | None = None

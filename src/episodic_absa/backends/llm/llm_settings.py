@@ -32,7 +32,9 @@ class RequestSettings(FrozenModel):
     temperature: Annotated[float, Field(ge=0)] | None = 0.0
     """None: the server's own default, for models that take no other."""
     max_tokens: Annotated[int, Field(ge=1)] = 1024
+    """The most tokens of one answer."""
     output: Literal["auto", "json_schema", "prompted"] = "auto"
+    """Whether the JSON Schema of an answer goes with the request, into the prompt, or where the server accepts it."""
     timeout_s: Seconds = 60.0
     """One request."""
     retry_base_s: Annotated[float, Field(ge=0)] = 2.0

@@ -239,7 +239,7 @@ def _is_transient(status: int) -> bool:
 
 
 def _asked_wait(understood: float | None, headers: dict[str, str]) -> float | None:
-    """Take Retry-After in whole seconds or as a date, as pydantic-ai reads it, or in fractions of a second."""
+    """Return the wait that Retry-After asks for: seconds or a date, as pydantic-ai reads it, or parts of a second."""
     if understood is not None:
         return understood
     try:

@@ -7,12 +7,10 @@ The texts travel as pickles, because Arrow would turn cells of several types int
 
 import importlib
 import logging
-import os
 import pickle
-import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -23,7 +21,7 @@ from episodic_absa.batch.cluster.cluster_plan import ClusterJob, ClusterPlan
 from episodic_absa.batch.cluster.cluster_worker import OUTCOMES, TEXTS, Analysed, ClusterWorker, Trouble
 from episodic_absa.batch.cluster.recent_texts import RecentTexts
 from episodic_absa.errors import BackendUnavailableError, DatasetError
-from episodic_absa.runs.engines.ray_cluster import RayCluster, connect
+from episodic_absa.runs.engines.ray_cluster import connect
 
 
 class TextRow(Protocol):
@@ -40,8 +38,6 @@ ResultT = TypeVar("ResultT")
 Digest = Callable[[SampleResult], ResultT]
 _BYTES_UNDER_WAY: Final = 32 << 20
 """Of texts and outcomes: without a limit the reader would fill the cluster's memory with a long file."""
-
-_NATIVE_LEVEL: Final = "RAY_BACKEND_LOG_LEVEL"
 
 
 def analyse_on_cluster(
@@ -62,7 +58,7 @@ def analyse_on_cluster(
         BackendUnavailableError: a worker has an error that concerns more than one review.
         DatasetError: the rows changed while they were read.
     """
-    with _connected(address) as cluster:
+    with connect(address, feature="--engine ray", key="--ray-address") as cluster:
         plan = job.plan_for(cluster.ray.cluster_resources())
         fresh = _Again(cluster.ray, plan, digest)
         recent = RecentTexts[ResultT | AnalysisFailure](most=plan.remembered_n)
@@ -79,34 +75,6 @@ def analyse_on_cluster(
                     outcome = fresh.outcome_of(row)
                 recent.keep(row.text, outcome)
                 yield row, outcome
-
-
-@contextmanager
-def _connected(address: str | None) -> Iterator[RayCluster]:
-    """Connect. The native part of Ray then says nothing on stderr: it would warn of every pool of actors."""
-    with ExitStack() as connection:
-        with _silent_start():
-            cluster = connection.enter_context(connect(address, feature="--engine ray", key="--ray-address"))
-        yield cluster
-
-
-@contextmanager
-def _silent_start() -> Iterator[None]:
-    """Let the native part of Ray, which reads its level when it connects and prints it, be silent from here on."""
-    if _NATIVE_LEVEL in os.environ:
-        yield
-        return
-    sys.stderr.flush()
-    stderr = os.dup(2)
-    os.environ[_NATIVE_LEVEL] = "fatal"
-    try:
-        with open(os.devnull, "wb") as nothing:
-            os.dup2(nothing.fileno(), 2)
-        yield
-    finally:
-        del os.environ[_NATIVE_LEVEL]
-        os.dup2(stderr, 2)
-        os.close(stderr)
 
 
 def texts_to_analyse(rows: Iterable[TextRow], *, remembered_n: int) -> Iterator[str]:

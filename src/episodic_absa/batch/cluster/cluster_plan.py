@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.backends.provider_facts import facts_of, reader_fingerprint
-from episodic_absa.batch.batch_plan import DEFAULT_CONCURRENCY, MEMORY_OF_A_PROCESS, EngineSettings
+from episodic_absa.batch.batch_plan import DEFAULT_CONCURRENCY, EngineSettings
 from episodic_absa.batch.running_batch import REMEMBERED_LOCALLY, REMEMBERED_REMOTELY
 from episodic_absa.errors import ConfigError
+from episodic_absa.runs.engines.worker_number import cores_of, usual_workers
 
 _MOST_IN_A_TASK: Final = 64
 """Half a second of the embedded engine: a lost worker repeats little, and Ray's own work stays below a hundredth."""
 _TASKS_PER_WORKER: Final = 4
 """Short files are cut finer, so that no worker waits for the last task of another."""
-_REQUESTS_OF_A_WORKER: Final = 16
 _ROUNDS_IN_A_TASK: Final = 16
 """Reviews of a task for each request in flight: at the end of a task places stay empty."""
 
@@ -62,17 +62,15 @@ class ClusterJob:
         Raises:
             ConfigError: the cluster is smaller than what was asked for.
         """
-        cores = int(resources.get("CPU", 0))
-        if cores < 1:
-            raise ConfigError(
-                "the Ray cluster has no CPU; start a worker node: ray start --address=HOST:PORT", key="ray_address"
-            )
+        cores = cores_of(resources)
         if self.workers is not None and self.workers > cores:
             raise ConfigError(
                 f"{self.workers} workers need as many CPUs, and the Ray cluster has {cores}; ask for at most {cores}",
                 key="processes",
             )
-        workers = self.workers or self._usual_workers(cores, int(resources.get("memory", 0)))
+        workers = self.workers or usual_workers(
+            resources, most=self.rows_n, concurrency=self.concurrency, asks_a_server=self.asks_a_server
+        )
         requests = self.concurrency
         if self.asks_a_server:
             # One request is kept back for reviews that are tried again, so that the limit holds over all workers.
@@ -95,11 +93,6 @@ class ClusterJob:
         if self.reads_memory:
             return 0
         return REMEMBERED_REMOTELY if self.asks_a_server else REMEMBERED_LOCALLY
-
-    def _usual_workers(self, cores: int, memory: int) -> int:
-        if self.asks_a_server:
-            return min(cores, -(-self.concurrency // _REQUESTS_OF_A_WORKER))
-        return max(1, min(cores, memory // MEMORY_OF_A_PROCESS, self.rows_n))
 
 
 @dataclass(frozen=True)

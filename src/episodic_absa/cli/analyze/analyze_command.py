@@ -7,7 +7,7 @@ import typer
 
 from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.cli.memory.memory_commands import DEFAULT_STORE
-from episodic_absa.cli.shared_options import complete_version
+from episodic_absa.cli.shared_options import RayAddress, complete_version
 from episodic_absa.vocabulary import Effort, Language
 
 EXIT_SOME_FAILED = 1
@@ -54,12 +54,12 @@ def analyze(
         ),
     ] = None,
     store: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--store",
             metavar="PATH",
-            help="The store file of the memory, if the condition uses one.",
-            show_default=str(DEFAULT_STORE),
+            help="The store of the memory, if the condition uses one: a file, or postgresql://host/database.",
+            show_default=DEFAULT_STORE,
         ),
     ] = None,
     effort: Annotated[
@@ -87,14 +87,7 @@ def analyze(
         Literal["local", "ray"],
         typer.Option(help="Where a file is analysed: on this machine, or by the workers of a Ray cluster."),
     ] = "local",
-    ray_address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="The Ray cluster, or auto for the one of this machine.",
-            show_default="a new one on this machine",
-        ),
-    ] = None,
+    ray_address: RayAddress = None,
     record: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record every answer to a file, for replay:FILE.")
     ] = None,
@@ -115,6 +108,7 @@ def analyze(
         refuse_overlaid_effort,
         require_free_targets,
         require_store_use,
+        store_file,
     )
     from episodic_absa.cli.analyze.analyze_run import JsonLines, Pages, run, run_one
     from episodic_absa.cli.analyze.cluster_run import analyse_files, read_files, refuse_engine_options
@@ -139,7 +133,7 @@ def analyze(
         files_read={
             "the file of the reviews": reviews.source,
             **{f"{path}, a file of the reviews": path for path in reviews.files},
-            "the store of the memory": store or DEFAULT_STORE,
+            "the store of the memory": store_file(store or DEFAULT_STORE),
             "the recording that is replayed": chosen.backbone.recording,
         },
     )

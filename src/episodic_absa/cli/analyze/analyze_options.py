@@ -9,6 +9,8 @@ from episodic_absa.backends.create_backend import BackboneSettings, backbone_fro
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.cli.analyze.result_file import RESULT_ENDINGS, part_of
 from episodic_absa.errors import ConfigError
+from episodic_absa.memory.store.open_store import open_store
+from episodic_absa.postgres.location import is_postgres
 from episodic_absa.schemas.run import Condition
 from episodic_absa.vocabulary import Effort
 
@@ -89,17 +91,26 @@ def _require_writable(page: Path) -> None:
         raise ConfigError(f"--summary {page} cannot be written; name a file in a folder that exists", key="summary")
 
 
-def require_store_use(store: Path | None, condition: Condition) -> None:
-    """Refuse a `--store` that is a directory, or that the condition neither reads nor writes."""
+def store_file(store: str) -> Path | None:
+    """Return the file that `--store` names, None for a database."""
+    return None if is_postgres(store) else Path(store)
+
+
+def require_store_use(store: str | None, condition: Condition) -> None:
+    """Refuse a `--store` that is a directory, cannot be reached, or that the condition neither reads nor writes."""
     if store is None:
         return
-    if store.is_dir():
+    if not is_postgres(store) and Path(store).is_dir():
         raise ConfigError(f"{store} is a directory; a store is one .jsonl file, name it with --store", key="store")
     if not condition.retrieval_execute and not condition.store_write:
         raise ConfigError(
             f"{condition.name} neither reads nor writes a store; choose another --condition or leave --store out",
             key="store",
         )
+    if is_postgres(store):
+        # A wrong password or a table of something else is told before a review is read.
+        with open_store(store) as opened:
+            opened.exists()
 
 
 def refuse_overlaid_effort(effort: Effort | None, condition: Condition) -> None:

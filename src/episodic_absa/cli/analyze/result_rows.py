@@ -37,10 +37,10 @@ class ResultRows:
             yield self._row(cells, {**shared, ASPECTS: [asdict(aspect) for aspect in review.aspects]})
             return
         for aspect in review.aspects:
-            found = {"aspect": aspect.term, "polarity": aspect.polarity, "evidence": aspect.evidence}
-            yield self._row(cells, {**shared, **found, CONFIDENCE: aspect.confidence})
+            fields = {"aspect": aspect.term, "polarity": aspect.polarity, "evidence": aspect.evidence}
+            yield self._row(cells, {**shared, **fields, CONFIDENCE: aspect.confidence})
         if not review.aspects:
             yield self._row(cells, shared)
 
-    def _row(self, cells: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-        return {**cells, **{column: found.get(name) for name, column in self._names.items()}}
+    def _row(self, cells: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+        return {**cells, **{column: fields.get(name) for name, column in self._names.items()}}

@@ -46,9 +46,9 @@ def verified_view(verified: Verified, refreshed: RefreshedPages) -> ConsoleRende
     table = Table.grid(padding=(0, 2))
     places = [*verified.cells.items(), *([("grid", verified.grid)] if verified.grid else [])]
     failed_n = 0
-    for name, found in places:
+    for name, checks in places:
         # That a cell is not finished is said first; it is no mistake in its files.
-        results = [check for check in found if name not in verified.unfinished or check.check != "completed"]
+        results = [check for check in checks if name not in verified.unfinished or check.check != "completed"]
         failed = [check for check in results if check.result == "fail"]
         failed_n += len(failed)
         table.add_row(Text("fail", "bold red") if failed else Text("ok", "green"), name, _summary(results))

@@ -92,7 +92,7 @@ class Drill:
 
     @asynccontextmanager
     async def _shared_backend(self) -> AsyncIterator[Backend]:
-        """Give the backend; conditions share the answers of a model behind a server."""
+        """Yield the backend; conditions share the answers of a model behind a server."""
         if self.backend.is_local:
             # The embedded engine answers from typed values that a prompt does not show in full: it is always asked.
             yield self.backend
@@ -108,7 +108,7 @@ class Drill:
         return self.folder / cell.store_name
 
     def _copy_start_store(self, cell: DrillCell) -> None:
-        """Give a condition that only reads the store that another one of its file has filled."""
+        """Copy the store that another condition of its file has filled for a condition that only reads."""
         filler = next(filter(cell.can_start_from, self.cells), None)
         if filler is not None:
             shutil.copyfile(self.store_of(filler), self.store_of(cell))
@@ -142,19 +142,19 @@ class _CellDrill:
                         raise
         finally:
             pipeline.memory.close()
-        found = self._search.in_store(store)
+        search = self._search.in_store(store)
         return DrilledCondition(
             condition=cell.name,
             rules=cell.condition.rules,
             samples=len(reviews),
             failed=len(failures),
-            episodes=found.lines_n,
+            episodes=search.lines_n,
             shown=sum(any(call.memory_slot_present for call in result.calls) for result in results.values()),
-            long_terms=found.long_terms_n,
+            long_terms=search.long_terms_n,
             obeyed_stage1=_obeyed_n(drill.reviews.hostile, results, _stage1_tuples),
             obeyed=_obeyed_n(drill.reviews.hostile, results, _final_tuples),
-            leaks=distinct_leaks((*self._leaks, *found.leaks)),
-            terms=found.terms,
+            leaks=distinct_leaks((*self._leaks, *search.leaks)),
+            terms=search.terms,
         )
 
     async def _analyse(self, pipeline: Pipeline, review: DrillReview, place: int) -> SampleResult:

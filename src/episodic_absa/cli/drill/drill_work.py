@@ -64,12 +64,12 @@ def _backend(reviews: DrillReviews, options: DrillOptions) -> Backend:
             raise ConfigError("--base-url is for a model of your own; name it with --backend", key="base_url")
         return RepairingBackend(ObedientModel(reviews.in_order()))
     chosen = choose_backend(options.backend, base_url=options.base_url, record=None)
-    return create_backend(chosen.backbone, concurrency=options.concurrency)
+    return create_backend(chosen.backbone, in_flight=asyncio.Semaphore(options.concurrency))
 
 
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
-    """Give the folder of the stores: a new one, or one that goes away again."""
+    """Yield the folder of the stores: a new one, or a temporary one."""
     if out is None:
         with tempfile.TemporaryDirectory(prefix="episodic-absa-drill-") as folder:
             yield Path(folder)

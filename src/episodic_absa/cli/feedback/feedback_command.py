@@ -1,6 +1,5 @@
 """The arguments of `episodic-absa feedback`. The command imports the modules it needs when it runs."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +9,8 @@ EXIT_REFUSED = 1
 
 def feedback(
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="A store file, or the directory of a finished cell.")
+        str,
+        typer.Argument(metavar="TARGET", help="A store file, postgresql://..., or the directory of a finished cell."),
     ],
     uid: Annotated[str | None, typer.Argument(metavar="UID", help="The sample whose result is judged.")] = None,
     verdict: Annotated[
@@ -37,13 +37,12 @@ def feedback(
     from episodic_absa.cli.feedback.feedback_target import store_of
     from episodic_absa.cli.output import printable, show_error
     from episodic_absa.memory.feedback import give_feedback
-    from episodic_absa.memory.store.memory_store import MemoryStore
 
     if as_json and (uid is not None or aspect is not None):
         raise typer.BadParameter("--json reads uid, verdict and aspect from stdin; leave them out of the command")
     if not as_json and (uid is None or verdict is None):
         raise typer.BadParameter("give UID and right, wrong or unsure, or --json to read verdicts from stdin")
-    with MemoryStore(store_of(target)) as store:
+    with store_of(target) as store:
         if as_json:
             if problem := read_and_give(store):
                 show_error(problem)

@@ -1,23 +1,26 @@
-"""The store that TARGET names: a file, or the store in the directory of a finished cell."""
+"""The store that TARGET names: a file, an address, or the store in the directory of a finished cell."""
 
 from pathlib import Path
 
 from episodic_absa.cli.memory.store_argument import existing_store
 from episodic_absa.cli.output import shown_path
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.memory.store.episode_store import EpisodeStore
+from episodic_absa.postgres.location import is_postgres
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.run_directory import MANIFEST
 
 
-def store_of(target: Path) -> Path:
-    """Return the path of the store.
+def store_of(named: str) -> EpisodeStore:
+    """Return the store.
 
     Raises:
-        MemoryStoreError: there is no store at the path.
+        MemoryStoreError: there is no store at the path or address.
         RunDirectoryError: the directory is no cell, its run is not finished, or it keeps no store.
     """
-    if not target.is_dir():
-        return existing_store(target)
+    target = Path(named)
+    if is_postgres(named) or not target.is_dir():
+        return existing_store(named)
     if not (target / MANIFEST).exists():
         cells = sorted(manifest.parent.name for manifest in target.glob(f"*/{MANIFEST}"))
         which = f"one of its cells: {', '.join(cells)}" if cells else "a store file or the directory of a cell"
@@ -39,7 +42,8 @@ def store_of(target: Path) -> Path:
         )
     if cell.store_path is None or not cell.store_path.exists():
         raise RunDirectoryError(
-            f"{shown_path(target)} keeps no store: condition {cell.manifest.condition.name} remembers nothing",
+            f"{shown_path(target)} keeps no store: condition {cell.manifest.condition.name} remembers nothing; "
+            "name a cell of a condition that writes memory, such as C2",
             path=target,
         )
-    return existing_store(cell.store_path)
+    return existing_store(str(cell.store_path))

@@ -16,7 +16,7 @@ from episodic_absa.cli.memory.episode_words import (
     risk_text,
 )
 from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.memory.store.newest_episodes import EpisodeFilter
+from episodic_absa.memory.store.reading.newest_episodes import EpisodeFilter
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 
 

@@ -10,15 +10,14 @@ from rich.text import Text
 
 from episodic_absa.cli.memory.stats_view import size_text
 from episodic_absa.cli.output import printable
-from episodic_absa.memory.store.bad_line import rejected_path, repair_command
-from episodic_absa.memory.store.memory_store import torn_path
-from episodic_absa.memory.store.store_content import Finding
-from episodic_absa.memory.store.store_maintenance import Compacted, Repaired, StoreReport
+from episodic_absa.memory.store.bad_line import rejected_path, repair_command, torn_path
+from episodic_absa.memory.store.store_report import Compacted, Finding, Repaired, StoreReport
+from episodic_absa.postgres.location import is_postgres
 
 _FINDINGS_SHOWN: Final = 20
 
 
-def check_json(report: StoreReport, store: Path) -> dict[str, Any]:
+def check_json(report: StoreReport, store: str) -> dict[str, Any]:
     """Return a report as a JSON value; `repair_command` is null if the store is sound."""
     return {
         "is_sound": report.is_sound,
@@ -30,11 +29,11 @@ def check_json(report: StoreReport, store: Path) -> dict[str, Any]:
         "is_sealed": report.is_sealed,
         "remarks": _json_of(report.remarks),
         "torn_bytes": report.torn_bytes,
-        "repair_command": None if report.is_sound else repair_command(store),
+        "repair_command": None if report.is_sound or is_postgres(store) else repair_command(Path(store)),
     }
 
 
-def check_view(report: StoreReport, store: Path) -> ConsoleRenderable:
+def check_view(report: StoreReport, store: str) -> ConsoleRenderable:
     """Lay out a report; if the store needs a repair, the command comes last."""
     parts: list[ConsoleRenderable] = [_verdict(report, store)]
     parts += _listed("bad", report.bad_lines, "red")
@@ -44,43 +43,43 @@ def check_view(report: StoreReport, store: Path) -> ConsoleRenderable:
         parts.append(
             Text(
                 f"The file ends in {_count(report.torn_bytes, 'byte')} of an unfinished line (a writer was killed). "
-                f"Readers ignore them; the next append or a repair moves them to {torn_path(store).name}."
+                f"Readers ignore them; the next append or a repair moves them to {torn_path(Path(store)).name}."
             )
         )
-    if not report.is_sound:
-        parts.append(Text.assemble("\nTo repair it: ", (repair_command(store), "bold")))
+    if not report.is_sound and is_postgres(store):
+        parts.append(Text("\nTo repair it, restore the database from a backup."))
+    elif not report.is_sound:
+        parts.append(Text.assemble("\nTo repair it: ", (repair_command(Path(store)), "bold")))
     elif not report.is_sealed and report.episode_n:
         parts.append(Text("Its lines have no checksums, as in earlier versions; `memory compact` adds them."))
     return Group(*parts)
 
 
-def repair_json(repaired: Repaired, store: Path) -> dict[str, Any]:
+def repair_json(repaired: Repaired, store: str) -> dict[str, Any]:
     """Return the outcome of a repair as a JSON value; a path is null if nothing was moved there."""
     return {
         "kept_n": repaired.kept_n,
         "rejected": _json_of(repaired.rejected),
         "damage": list(repaired.damage),
-        "rejected_path": str(rejected_path(store.resolve())) if repaired.rejected else None,
+        "rejected_path": str(rejected_path(Path(store).resolve())) if repaired.rejected else None,
         "torn_bytes": repaired.torn_bytes,
-        "torn_path": str(torn_path(store.resolve())) if repaired.torn_bytes else None,
+        "torn_path": str(torn_path(Path(store).resolve())) if repaired.torn_bytes else None,
     }
 
 
-def repair_view(repaired: Repaired, store: Path) -> ConsoleRenderable:
+def repair_view(repaired: Repaired, store: str) -> ConsoleRenderable:
     """Lay out the outcome of a repair: what was moved, where to, and what was kept."""
     kept = _count(repaired.kept_n, "episode")
     if not repaired.rejected and not repaired.torn_bytes and not repaired.damage:
-        return Text.assemble(("✓ nothing to repair", "bold green"), f": {kept} in {printable(str(store))}, all sound")
-    parts: list[ConsoleRenderable] = [
-        Text.assemble(("✓ repaired", "bold green"), f" {printable(str(store))}: {kept} kept")
-    ]
+        return Text.assemble(("✓ nothing to repair", "bold green"), f": {kept} in {printable(store)}, all sound")
+    parts: list[ConsoleRenderable] = [Text.assemble(("✓ repaired", "bold green"), f" {printable(store)}: {kept} kept")]
     parts += [Text(f"  {printable(damage)}", style="yellow") for damage in repaired.damage]
     parts += _listed("moved", repaired.rejected, "yellow")
     if repaired.rejected:
-        where = printable(str(rejected_path(store.resolve())))
+        where = printable(str(rejected_path(Path(store).resolve())))
         parts.append(Text(f"{_count(len(repaired.rejected), 'bad line')} now in {where}"))
     if repaired.torn_bytes:
-        where = printable(str(torn_path(store.resolve())))
+        where = printable(str(torn_path(Path(store).resolve())))
         parts.append(Text(f"{_count(repaired.torn_bytes, 'byte')} of an unfinished line now in {where}"))
     return Group(*parts)
 
@@ -90,25 +89,25 @@ def compact_json(compacted: Compacted) -> dict[str, Any]:
     return compacted._asdict()
 
 
-def compact_view(compacted: Compacted, store: Path) -> ConsoleRenderable:
+def compact_view(compacted: Compacted, store: str) -> ConsoleRenderable:
     """Lay out the outcome of a compaction: episodes kept and dropped, bytes before and after."""
     return Text.assemble(
         ("✓ compacted", "bold green"),
-        f" {printable(str(store))}: {_count(compacted.kept_n, 'episode')} kept, {compacted.dropped_n:,} dropped, "
+        f" {printable(store)}: {_count(compacted.kept_n, 'episode')} kept, {compacted.dropped_n:,} dropped, "
         f"{size_text(compacted.bytes_before)} → {size_text(compacted.bytes_after)}",
     )
 
 
-def _verdict(report: StoreReport, store: Path) -> Text:
+def _verdict(report: StoreReport, store: str) -> Text:
     episodes = _held(report)
     if report.is_sound:
-        return Text.assemble(("✓ sound", "bold green"), f": {episodes} in {printable(str(store))}")
+        return Text.assemble(("✓ sound", "bold green"), f": {episodes} in {printable(store)}")
     bad = (
         f"{_count(len(report.bad_lines), 'bad line')} beside {episodes}"
         if report.bad_lines
         else f"damage to {episodes}"
     )
-    return Text.assemble(("✗ not sound", "bold red"), f": {bad} in {printable(str(store))}; it cannot be opened")
+    return Text.assemble(("✗ not sound", "bold red"), f": {bad} in {printable(store)}; it cannot be opened")
 
 
 def _held(report: StoreReport) -> str:

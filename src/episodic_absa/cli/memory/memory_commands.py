@@ -2,7 +2,6 @@
 
 import logging
 import shlex
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,8 +12,10 @@ from episodic_absa.vocabulary import EpisodeType, Language, RiskId
 
 EXIT_NOT_SOUND = EXIT_NOT_FOUND = 1
 
-Store = Annotated[Path, typer.Option("--store", metavar="PATH", help="The store file.")]
-DEFAULT_STORE = Path("memory/episodic_store.jsonl")
+Store = Annotated[
+    str, typer.Option("--store", metavar="PATH", help="The store: a file, or an address postgresql://host/database.")
+]
+DEFAULT_STORE = "memory/episodic_store.jsonl"
 
 logger = logging.getLogger("episodic_absa.cli")
 
@@ -45,16 +46,17 @@ def list_episodes(
     from episodic_absa.cli.memory.episode_table import episode_table
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.memory.store.newest_episodes import EpisodeFilter, newest_episodes
+    from episodic_absa.memory.store.reading.newest_episodes import EpisodeFilter
 
     wanted = EpisodeFilter(language, episode_type, risk)
-    episodes = newest_episodes(existing_store(store))
-    shown = islice(filter(wanted.admits, episodes), limit)
-    if as_json:
-        for episode in shown:
-            print_json(episode)
-    else:
-        show(episode_table(list(shown), wanted, has_older=next(episodes, None) is not None))
+    with existing_store(store) as opened:
+        episodes = opened.newest_episodes()
+        shown = islice(filter(wanted.admits, episodes), limit)
+        if as_json:
+            for episode in shown:
+                print_json(episode)
+        else:
+            show(episode_table(list(shown), wanted, has_older=next(episodes, None) is not None))
 
 
 @memory_app.command("show")
@@ -71,16 +73,15 @@ def show_episode(
     from episodic_absa.cli.memory.episode_page import episode_page
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show, show_error
-    from episodic_absa.memory.store.newest_episodes import find_episode, verdicts_on
 
     number = _episode_number(episode_id)
-    path = existing_store(store)
-    episode = find_episode(path, number)
-    if episode is None:
-        command = f"episodic-absa memory list --store {shlex.quote(str(store))}"
-        show_error(f"there is no epi_{number:06d} in {store}; `{command}` lists the ids it holds")
-        raise typer.Exit(EXIT_NOT_FOUND)
-    verdicts = verdicts_on(path, episode.provenance.source_id)
+    with existing_store(store) as opened:
+        episode = opened.find_episode(number)
+        if episode is None:
+            command = f"episodic-absa memory list --store {shlex.quote(store)}"
+            show_error(f"there is no epi_{number:06d} in {store}; `{command}` lists the ids it holds")
+            raise typer.Exit(EXIT_NOT_FOUND)
+        verdicts = opened.verdicts_on(episode.provenance.source_id)
     if as_json:
         given = [verdict.model_dump(include={"aspect", "verdict"}) for verdict in verdicts]
         print_json({**episode.model_dump(mode="json"), "verdicts": given} if given else episode)
@@ -94,11 +95,11 @@ def show_stats(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None
     from episodic_absa.cli.memory.stats_view import stats_json, stats_view
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.memory.store.store_statistics import compute_store_statistics
 
-    stats = compute_store_statistics(existing_store(store))
+    with existing_store(store) as opened:
+        stats = opened.statistics()
     if as_json:
-        print_json({"store": str(store), **stats_json(stats)})
+        print_json({"store": store, **stats_json(stats)})
     else:
         show(stats_view(stats, store))
 
@@ -112,11 +113,11 @@ def check(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
     from episodic_absa.cli.memory.maintenance_view import check_json, check_view
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.memory.store.store_maintenance import check_store
 
-    report = check_store(existing_store(store))
+    with existing_store(store) as opened:
+        report = opened.check()
     if as_json:
-        print_json({"store": str(store), **check_json(report, store)})
+        print_json({"store": store, **check_json(report, store)})
     else:
         show(check_view(report, store))
     if not report.is_sound:
@@ -132,13 +133,12 @@ def repair(*, store: Store = DEFAULT_STORE, as_json: AsJson = False) -> None:
     from episodic_absa.cli.memory.maintenance_view import repair_json, repair_view
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.memory.store.store_maintenance import repair_store
 
-    path = existing_store(store)
-    logger.info("repairing %s; waits while another writer holds the lock", path)
-    repaired = repair_store(path)
+    with existing_store(store) as opened:
+        logger.info("repairing %s; waits while another writer holds the lock", opened.shown)
+        repaired = opened.repair()
     if as_json:
-        print_json({"store": str(store), **repair_json(repaired, store)})
+        print_json({"store": store, **repair_json(repaired, store)})
     else:
         show(repair_view(repaired, store))
 
@@ -160,13 +160,12 @@ def compact(
     from episodic_absa.cli.memory.maintenance_view import compact_json, compact_view
     from episodic_absa.cli.memory.store_argument import existing_store
     from episodic_absa.cli.output import print_json, show
-    from episodic_absa.memory.store.store_maintenance import compact_store
 
-    path = existing_store(store)
-    logger.info("compacting %s; waits while another writer holds the lock", path)
-    compacted = compact_store(path, keep, upgrade=upgrade)
+    with existing_store(store) as opened:
+        logger.info("compacting %s; waits while another writer holds the lock", opened.shown)
+        compacted = opened.compact(keep, upgrade=upgrade)
     if as_json:
-        print_json({"store": str(store), **compact_json(compacted)})
+        print_json({"store": store, **compact_json(compacted)})
     else:
         show(compact_view(compacted, store))
 

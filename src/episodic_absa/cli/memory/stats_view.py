@@ -11,9 +11,9 @@ from rich.text import Text
 
 from episodic_absa.cli.memory.episode_words import OUTCOME_STYLE
 from episodic_absa.cli.output import FirstThatFits, printable
-from episodic_absa.memory.store.bad_line import rejected_path
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, torn_path
-from episodic_absa.memory.store.store_statistics import StoreStatistics
+from episodic_absa.memory.store.bad_line import rejected_path, torn_path
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.memory.store.store_report import StoreStatistics
 
 _TOP_PRINCIPLES: Final = 6
 _BAR_WIDTH: Final = 7
@@ -29,7 +29,7 @@ def stats_json(stats: StoreStatistics) -> dict[str, Any]:
     return {**asdict(stats), "failed_share": share, "keep_last_n": DEFAULT_KEEP_LAST_N}
 
 
-def stats_view(stats: StoreStatistics, store: Path) -> ConsoleRenderable:
+def stats_view(stats: StoreStatistics, store: str) -> ConsoleRenderable:
     """Lay out the counts, in two columns if the terminal is wide enough."""
     head = _head(stats, store)
     if not stats.live_n:
@@ -56,11 +56,11 @@ def size_text(size: int) -> str:
     return f"{amount:,.1f} {_UNITS[unit]}" if unit else f"{size:,} {_UNITS[0]}"
 
 
-def _head(stats: StoreStatistics, store: Path) -> Table:
+def _head(stats: StoreStatistics, store: str) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row("store", Text(printable(str(store)), style="bold"))
+    table.add_row("store", Text(printable(store), style="bold"))
     pruned = stats.in_file_n - stats.live_n
     episodes = Text.assemble((f"{stats.live_n:,}", "bold"), " live")
     episodes.append(f", {stats.in_file_n:,} in the file" if pruned else " (all in the file)" if stats.live_n else "")
@@ -86,7 +86,7 @@ def _sum_of(counts: Mapping[str, int]) -> str:
     return f"{sum(counts.values()):,} ({parts})"
 
 
-def _file_remarks(stats: StoreStatistics, store: Path) -> Iterable[tuple[str, Text]]:
+def _file_remarks(stats: StoreStatistics, store: str) -> Iterable[tuple[str, Text]]:
     held = stats.lock == "held"
     yield "writer", Text("a run or command is writing now", style="yellow") if held else Text("none", style="dim")
     if stats.torn_bytes:
@@ -98,12 +98,12 @@ def _file_remarks(stats: StoreStatistics, store: Path) -> Iterable[tuple[str, Te
         yield (
             "rejected",
             Text(
-                f"{stats.rejected_n:,} line{'' if stats.rejected_n == 1 else 's'} in {rejected_path(store).name}",
+                f"{stats.rejected_n:,} line{'' if stats.rejected_n == 1 else 's'} in {rejected_path(Path(store)).name}",
                 style="yellow",
             ),
         )
     if stats.has_torn_file:
-        yield "set aside", Text(f"unfinished lines in {torn_path(store).name}", style="yellow")
+        yield "set aside", Text(f"unfinished lines in {torn_path(Path(store)).name}", style="yellow")
 
 
 def _principles(stats: StoreStatistics) -> Table:

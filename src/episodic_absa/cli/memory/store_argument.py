@@ -1,26 +1,24 @@
 """The store that `--store` names: it must exist, and reading it creates nothing."""
 
 import logging
-from pathlib import Path
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory.store.store_file import refuse_other_file
+from episodic_absa.memory.store.episode_store import EpisodeStore
+from episodic_absa.memory.store.open_store import open_store
 
 logger = logging.getLogger("episodic_absa.cli")
 
 
-def existing_store(path: Path) -> Path:
-    """Return the resolved path of a store.
+def existing_store(location: str) -> EpisodeStore:
+    """Return the store at a path or an address.
 
     Raises:
-        MemoryStoreError: there is no file at the path, or it is no store.
+        MemoryStoreError: there is none, it is no store, or it cannot be reached.
     """
-    resolved = path.resolve()
-    if not resolved.exists():
+    store = open_store(location)
+    if not store.exists():
         raise MemoryStoreError(
-            f"there is no store at {path}; name one with --store PATH (the first stored episode creates it)",
-            path=path,
+            f"there is no store at {location}; name one with --store PATH (the first stored episode creates it)"
         )
-    refuse_other_file(resolved)
-    logger.info("reading %s", resolved)
-    return resolved
+    logger.info("reading %s", store.shown)
+    return store

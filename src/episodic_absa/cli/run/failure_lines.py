@@ -17,11 +17,11 @@ def failure_error(failures: RunFailures) -> str:
         return ""
     names, more_n = failures.mostly_failed[:_CELLS_SHOWN], len(failures.mostly_failed) - _CELLS_SHOWN
     cells = ", ".join(names) + (f" and {more_n} more" if more_n > 0 else "")
-    told = f"{failures.failed_n:,} of {samples(failures.sample_n)} failed, more than half of those of {cells}"
+    summary = f"{failures.failed_n:,} of {samples(failures.sample_n)} failed, more than half of those of {cells}"
     if not failures.causes:
-        return told
+        return summary
     commonest = failures.causes[0]
-    return f"{told}; the commonest cause, {samples(commonest.sample_n)}: {commonest.message}"
+    return f"{summary}; the commonest cause, {samples(commonest.sample_n)}: {commonest.message}"
 
 
 def failure_lines(failures: RunFailures, command: str) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """`episodic-absa run`: its arguments. The work is done in `run_work`, imported when the command runs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from episodic_absa.cli.shared_options import AsJson, Config
+from episodic_absa.cli.shared_options import AsJson, Config, RayAddress
 
 
 def run(
@@ -36,6 +36,14 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Send nothing; say how many calls and tokens it would take, at what cost.")
     ] = False,
+    engine: Annotated[
+        Literal["local", "ray"] | None,
+        typer.Option(
+            help="Where the cells run: on this machine, or on a Ray cluster; by default as experiment.engine in "
+            "CONFIG says. The results are the same."
+        ),
+    ] = None,
+    ray_address: RayAddress = None,
     watch: Annotated[
         bool,
         typer.Option(
@@ -57,7 +65,15 @@ def run(
     from episodic_absa.cli.run.run_work import Invocation, run_and_show, show_dry_run
 
     invocation = Invocation(
-        config, limit=limit, no_cache=no_cache, keep_failures=keep_failures, out=out, as_json=as_json, watch=watch
+        config,
+        limit=limit,
+        no_cache=no_cache,
+        keep_failures=keep_failures,
+        out=out,
+        engine=engine,
+        ray_address=ray_address,
+        as_json=as_json,
+        watch=watch,
     )
     exit_code = show_dry_run(invocation) if dry_run else run_and_show(invocation)
     if exit_code:

@@ -5,11 +5,11 @@ import shlex
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from episodic_absa.analysis.failures import RunFailures, failures_of
 from episodic_absa.analysis.summary import load_summary
@@ -47,6 +47,8 @@ class Invocation:
     no_cache: bool = False
     out: Path | None = None
     keep_failures: bool = False
+    engine: Literal["local", "ray"] | None = None
+    ray_address: str | None = None
     as_json: bool = False
     watch: bool = False
 
@@ -57,6 +59,8 @@ class Invocation:
         words += ["--limit", str(self.limit)] if self.limit is not None else []
         words += ["--no-cache"] if self.no_cache else []
         words += ["--out", str(self.out)] if self.out is not None else []
+        words += ["--engine", self.engine] if self.engine is not None else []
+        words += ["--ray-address", self.ray_address] if self.ray_address is not None else []
         words += ["--watch"] if self.watch else []
         return shlex.join(words)
 
@@ -64,6 +68,8 @@ class Invocation:
         """Return the experiment, with the options in force."""
         config = load_experiment(self.config)
         config = config if self.out is None else config.writing_to(self.out)
+        if self.engine is not None or self.ray_address is not None:
+            config = config.running_on(self.engine or config.file.experiment.engine, self.ray_address)
         return config if self.limit is None else with_limit(config, self.limit)
 
 
@@ -82,7 +88,8 @@ def run_and_show(invocation: Invocation) -> int:
     progress = GridProgress()
     watch = WatchLine(WatchedPair(config, progress)) if invocation.watch else None
     try:
-        with _show_run(config, progress, watch) as display:
+        # Ray prints what it says about lost workers to stdout, which belongs to the summary.
+        with redirect_stdout(sys.stderr), _show_run(config, progress, watch) as display:
             grid = run_grid(
                 config,
                 progress=progress,

@@ -36,6 +36,8 @@ def load_catalogue_overlay(path: Path, catalogue: PrincipleCatalogue | None = No
     for principle_id in overlay.retired:
         if principle_id not in COUNTED_PRINCIPLES and known.get(principle_id) is None:
             raise ConfigError(
-                f"{path}: retired names {principle_id}, which is no principle of the catalogue", path=path, key=key
+                f"{path}: retired names {principle_id}, which is no principle of the catalogue; correct or remove it",
+                path=path,
+                key=key,
             )
     return overlay

@@ -7,13 +7,13 @@ from typing import Protocol
 from episodic_absa.memory.advice.counted_advice import experience_advisory, familiarity_advisory
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.sources import AdviceMoment, AdviceSource, Offer
-from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
 from episodic_absa.memory.retrieval.experience_counts import Experience
 from episodic_absa.memory.retrieval.familiarity_counts import Familiarity
+from episodic_absa.memory.retrieval.past_index import PastIndex
 from episodic_absa.schemas.advisory_v1_2 import EXPERIENCE_PRINCIPLES, FamiliarTargetV1_2
 from episodic_absa.vocabulary import ChangeKind
 
-IndexOf = Callable[[AdviceMoment], EpisodeIndex]
+IndexOf = Callable[[AdviceMoment], PastIndex]
 
 
 class Past(Protocol):

@@ -25,9 +25,11 @@ from episodic_absa.memory.advice.sources import (
     retrieved_episodes,
 )
 from episodic_absa.memory.injection.injection_controller import InjectionController
-from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
+from episodic_absa.memory.retrieval.past_index import PastIndex
 from episodic_absa.memory.retrieval.retriever import Retriever
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, MemoryStore
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.memory.store.open_store import open_store
+from episodic_absa.postgres.location import is_postgres
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run import Condition
@@ -67,7 +69,7 @@ class OpenedAdvice:
         self._retriever = retriever
         retired = retired_principles(overlay, root, catalogue)
         donor_path = donor_store(overlay, root)
-        self._donor = MemoryStore(donor_path, keep_last_n=keep_last_n) if donor_path else None
+        self._donor = open_store(donor_path, keep_last_n=keep_last_n) if donor_path else None
         self._catalogue = catalogue
         self._from_episodes = partial(
             EpisodeAdvice,
@@ -101,7 +103,7 @@ class OpenedAdvice:
         advice = self._from_episodes(choose)
         return advice if rules == "seed" else self._with_counts(OneVoiceAdvice(advice, self._catalogue), past)
 
-    def _donor_index(self, moment: AdviceMoment) -> EpisodeIndex:
+    def _donor_index(self, moment: AdviceMoment) -> PastIndex:
         return _own_index(moment) if self._donor is None else self._donor.load().episode_index
 
     def _donor_episodes(self, moment: AdviceMoment) -> Episodes:
@@ -112,7 +114,7 @@ class OpenedAdvice:
         )
 
 
-def _own_index(moment: AdviceMoment) -> EpisodeIndex:
+def _own_index(moment: AdviceMoment) -> PastIndex:
     return moment.store.episode_index
 
 
@@ -148,6 +150,12 @@ def donor_store(overlay: AdviceOverlay, root: Path | None) -> Path | None:
     if overlay.store is None:
         return None
     path = (root or Path()) / overlay.store
+    if is_postgres(overlay.store):
+        raise ConfigError(
+            "advice.store is the address of a database; a donor's store must not change while it is read, so it is a "
+            "file; name a .jsonl file",
+            key="advice.store",
+        )
     if not path.is_file():
         raise ConfigError(
             f"advice.store: {path} does not exist; name the file of a store", path=path, key="advice.store"
@@ -183,5 +191,9 @@ def constant_principle(overlay: AdviceOverlay, catalogue: PrincipleCatalogue, re
             key=key,
         )
     if principle.principle_id in retired:
-        raise ConfigError(f"advice.principle: {principle.principle_id} is retired by advice.catalogue", key=key)
+        raise ConfigError(
+            f"advice.principle: {principle.principle_id} is retired by advice.catalogue; name another "
+            "principle, or take it off that list",
+            key=key,
+        )
     return principle

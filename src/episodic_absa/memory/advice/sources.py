@@ -15,7 +15,7 @@ from episodic_absa.memory.advice.label_firewall import LabelFirewall, Screened
 from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, one_voice
 from episodic_absa.memory.advice.placebo import placebo_advisories, placebo_counted
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
-from episodic_absa.memory.retrieval.episode_index import IndexedEpisodes
+from episodic_absa.memory.retrieval.past_index import IndexedEpisodes
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.schemas.advisory_v1_2 import (
     AdvisoryBundleV1_2,

@@ -5,7 +5,7 @@ Seed rules store failures, outcomes of overrides, and kinds of cases not seen re
 
 from typing import Final, NamedTuple
 
-from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
+from episodic_absa.memory.retrieval.past_index import PastIndex
 from episodic_absa.schemas.memory_v1_2 import AnyDraft
 from episodic_absa.vocabulary import StorageTag
 
@@ -36,7 +36,7 @@ def teaching_tags(teaching: Teaching) -> tuple[StorageTag, ...]:
     return tuple(tag for tag, holds in tests if holds)
 
 
-def storage_tags(draft: AnyDraft, index: EpisodeIndex) -> tuple[StorageTag, ...]:
+def storage_tags(draft: AnyDraft, index: PastIndex) -> tuple[StorageTag, ...]:
     """Return every reason of seed rules to store an episode; an empty tuple means that it is skipped."""
     evaluation = draft.evaluation
     tests: list[tuple[StorageTag, bool]] = [

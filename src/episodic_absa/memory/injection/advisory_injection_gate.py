@@ -74,6 +74,16 @@ def should_inject_advisory_with_reason(signals: GateSignals) -> GateDecision[Deb
     return _decide(tests)
 
 
+def should_inject_advisory(signals: GateSignals) -> bool:
+    """Return whether the debate may see memory, without the reason: the name of the original requirement.
+
+    Example:
+        >>> should_inject_advisory(GateSignals(False, 0, 2, False, False))
+        True
+    """
+    return should_inject_advisory_with_reason(signals).allowed
+
+
 def should_inject_memory_for_stage2_with_reason(signals: GateSignals) -> GateDecision[Stage2GateReason]:
     """Return whether Stage2 may see memory: one reason is enough. The gate of the debate has no influence.
 

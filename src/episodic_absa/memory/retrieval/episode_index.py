@@ -6,7 +6,6 @@ group can ever be chosen; a search follows the links from the newest one, howeve
 """
 
 import re
-from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left
 from collections import deque
@@ -22,7 +21,7 @@ from episodic_absa.memory.retrieval.familiarity_counts import FamiliarityCounts,
 from episodic_absa.memory.retrieval.newest_chains import NewestChains
 from episodic_absa.memory.retrieval.signature_key import SignatureKey
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode
+from episodic_absa.schemas.memory_v1_2 import AnyDraft
 from episodic_absa.vocabulary import RiskId, Structure
 
 MAX_TOPK: Final = 3
@@ -233,15 +232,7 @@ class EpisodeIndex:
             newest = chains.newest(key, first_live, excluded, query.topk)
             if newest:
                 candidates.setdefault(kind, []).extend(newest)
-        for ordinals in candidates.values():
-            ordinals.sort()
-        while candidates and len(chosen) < query.topk:
-            fresh = [kind for kind in candidates if kind not in kinds_chosen]
-            kind = max(fresh or candidates, key=lambda kind: candidates[kind][-1])
-            chosen.append(candidates[kind].pop())
-            kinds_chosen.add(kind)
-            if not candidates[kind]:
-                del candidates[kind]
+        choose_among_equals(candidates, query.topk, chosen, kinds_chosen)
 
     def _summary_bits(self, entry: AnyDraft) -> int:
         summary = (entry.case_summary.symptom, entry.case_summary.rationale_summary)
@@ -287,7 +278,7 @@ class EpisodeIndex:
         )
 
     def restore(self, state: IndexState, columns: MappedColumns) -> None:
-        """Take what a snapshot keeps; nothing was added before."""
+        """Load what a snapshot keeps; nothing was added before."""
         self.count = state.count
         self._token_bit = {token: 1 << place for place, token in enumerate(state.tokens)}
         self._recent.extend(state.recent)
@@ -305,6 +296,28 @@ class EpisodeIndex:
             self._by_language[language] = NumberColumn("I", columns.numbers(f"ordinals.{language}"))
         self.experience.restore(state.experience)
         self.familiarity.restore(state.familiarity, columns)
+
+
+def choose_among_equals(
+    candidates: dict[Kind, list[int]], topk: int, chosen: list[int], kinds_chosen: set[Kind]
+) -> None:
+    """Add episodes of equal rank to `chosen` until there are `topk`: kinds not yet chosen first, then the newest.
+
+    Args:
+        candidates: the ordinals of the newest episodes of each kind; used up.
+        topk: how many are wanted.
+        chosen: ordinals, best first.
+        kinds_chosen: their kinds.
+    """
+    for ordinals in candidates.values():
+        ordinals.sort()
+    while candidates and len(chosen) < topk:
+        fresh = [kind for kind in candidates if kind not in kinds_chosen]
+        kind = max(fresh or candidates, key=lambda kind: candidates[kind][-1])
+        chosen.append(candidates[kind].pop())
+        kinds_chosen.add(kind)
+        if not candidates[kind]:
+            del candidates[kind]
 
 
 class _SavedKeys:
@@ -327,16 +340,3 @@ class _SavedKeys:
 def _saved_keys(name: str, columns: MappedColumns) -> Iterator[tuple[int, int, int, int]]:
     group, token_set, kind, key = (columns.numbers(f"{name}.{part}") for part in _KEY_PARTS)
     return zip(group, token_set, kind, key, strict=True)
-
-
-class IndexedEpisodes(ABC):
-    """Episodes together with an index over them."""
-
-    @property
-    @abstractmethod
-    def episode_index(self) -> EpisodeIndex:
-        """The index over the episodes."""
-
-    @abstractmethod
-    def at(self, ordinal: int) -> AnyEpisode:
-        """Return the episode with that ordinal."""

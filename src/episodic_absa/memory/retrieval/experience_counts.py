@@ -155,7 +155,7 @@ class ExperienceCounts:
         return ExperienceState.model_validate({"cells": tuple(cells), "signatures": tuple(self._signatures)})
 
     def restore(self, state: ExperienceState) -> None:
-        """Take the counts of a snapshot; nothing was counted before."""
+        """Load the counts of a snapshot; nothing was counted before."""
         self._cells = {cell: {kind: list(held) for kind, held in counts.items()} for cell, counts in state.cells}
         self._signatures = set(state.signatures)
 

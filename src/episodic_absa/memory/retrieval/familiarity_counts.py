@@ -1,7 +1,7 @@
 """Counts in how many analysed reviews a term was a final target. The counts are kept, so a question costs no scan."""
 
 from collections import Counter
-from collections.abc import Iterator, KeysView, Mapping
+from collections.abc import Iterator, KeysView, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from episodic_absa.memory.advice.chance import drawn_places
@@ -35,6 +35,13 @@ class CountedTally(NamedTuple):
     def of(cls, tally: TallyV1_2) -> "CountedTally":
         """Return what counts of a tally."""
         return cls(tally.language, tuple(dict.fromkeys(tally.terms)))
+
+
+def without_own(counted: Familiarity, own: Sequence[CountedTally], language: str, term: str) -> Familiarity:
+    """Return the counts of a term without the sample that asks; of its own tallies only the first is counted."""
+    if own and own[0].language == language:
+        return Familiarity(counted.seen_in - (term in own[0].terms), counted.of - 1)
+    return counted
 
 
 class FamiliarityState(FrozenModel):
@@ -89,9 +96,7 @@ class FamiliarityCounts:
         """
         seen_in, review_n = self._terms.get(language, _NO_TERMS).of(term), self._review_n[language]
         own = self._tallies.of(exclude_source) if exclude_source is not None else ()
-        if own and own[0].language == language:
-            return Familiarity(seen_in - (term in own[0].terms), review_n - 1)
-        return Familiarity(seen_in, review_n)
+        return without_own(Familiarity(seen_in, review_n), own, language, term)
 
     def random_term(self, uid: str, position: int, language: Language) -> str | None:
         """Return a stored term of a language, drawn by uid and position; None if none is stored."""
@@ -115,7 +120,7 @@ class FamiliarityCounts:
         return FamiliarityState(review_n=dict(self._review_n), term_languages=tuple(self._terms))
 
     def restore(self, state: FamiliarityState, columns: MappedColumns) -> None:
-        """Take the counts of a snapshot; nothing was counted before."""
+        """Load the counts of a snapshot; nothing was counted before."""
         self._review_n = Counter(state.review_n)
         for language in state.term_languages:
             names = (f"terms.{language}.{name}" for name in TermColumns._fields)

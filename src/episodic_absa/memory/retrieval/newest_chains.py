@@ -67,7 +67,7 @@ class NewestChains:
         columns[f"{name}.before_of_other_source"] = Column("I", self._before_of_other_source.parts)
 
     def restore(self, name: str, columns: MappedColumns) -> None:
-        """Take the links from a snapshot."""
+        """Load the links of a snapshot."""
         self._last = array("I", columns.numbers(f"{name}.last").tobytes())
         self._before = NumberColumn("I", columns.numbers(f"{name}.before"))
         self._before_of_other_source = NumberColumn("I", columns.numbers(f"{name}.before_of_other_source"))

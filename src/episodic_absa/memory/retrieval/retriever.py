@@ -4,13 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory.retrieval.episode_index import (
-    MAX_TOPK,
-    EpisodeIndex,
-    IndexedEpisodes,
-    Query,
-    tokens_of,
-)
+from episodic_absa.memory.retrieval.episode_index import MAX_TOPK, EpisodeIndex, Query, tokens_of
+from episodic_absa.memory.retrieval.past_index import IndexedEpisodes
 from episodic_absa.memory.retrieval.signature_key import SignatureKey
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
@@ -102,7 +97,7 @@ class Retriever:
             require_same_language=self._require_same_language,
             require_structure_overlap=self._require_structure_overlap,
         )
-        return [episodes.at(ordinal) for ordinal in episodes.episode_index.search(query)]
+        return episodes.at_all(episodes.episode_index.search(query))
 
     def lexical_tokens(self, query_lexical: Iterable[str] | None) -> frozenset[str]:
         """Return the tokens that this retriever compares: none if `use_lexical` is off."""

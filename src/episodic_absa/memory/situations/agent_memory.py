@@ -20,7 +20,7 @@ from episodic_absa.memory.situations.situation_episode import (
     signature_of,
     situation_episode,
 )
-from episodic_absa.memory.store.memory_store import MemoryStore
+from episodic_absa.memory.store.open_store import open_store
 from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.vocabulary import EpisodeType, Expects, Language
@@ -69,19 +69,19 @@ class Advice:
 
 
 class AgentMemory:
-    """Remembers in a store file what an agent did in which situation, and gives advice from it.
+    """Remembers in a store what an agent did in which situation, and gives advice from it.
 
     The store has the format that runs and `Analyzer` use, so `episodic-absa memory` reads it, too. It holds no text and
     no answer: a situation consists of closed words only.
 
     Args:
-        store: the file. It is created by the first `remember`.
+        store: the file, or an address `postgresql://...`. It is created by the first `remember`.
         topk: the most past cases that give advice, 1 to 3.
 
     Raises:
         ConfigError: `topk` is not 1, 2 or 3.
         InputError: `store` is no path.
-        MemoryStoreError: the file cannot be read or written safely.
+        MemoryStoreError: the store cannot be read or written safely.
 
     Example:
         >>> from episodic_absa import AgentMemory, Situation
@@ -98,7 +98,7 @@ class AgentMemory:
         self._retriever = Retriever(topk=topk)
         self._advisories = AdvisoryBuilder(self._catalogue)
         self._firewall = LabelFirewall()
-        self._store = MemoryStore(store)
+        self._store = open_store(store)
 
     def recall(self, situation: Situation, *, case_id: str | None = None) -> Advice:
         """Return the advice of the most similar past cases. Call it before the decision.
@@ -149,7 +149,7 @@ class AgentMemory:
         return self._store.append(draft).episode_id
 
     def __repr__(self) -> str:
-        return f"AgentMemory({self._store.path.name})"
+        return f"AgentMemory({self._store.name})"
 
     def close(self) -> None:
         """Close the store. A second call does nothing."""

@@ -52,3 +52,8 @@ def repair_command(path: Path) -> str:
 def rejected_path(store: Path) -> Path:
     """Return the file that a repair moves bad lines to."""
     return store.with_name(store.name + ".rejected.jsonl")
+
+
+def torn_path(store: Path) -> Path:
+    """Return the file that unfinished lines are moved to."""
+    return store.with_name(store.name + ".torn")

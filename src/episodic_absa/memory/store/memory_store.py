@@ -11,41 +11,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
-
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
+from typing import Any, Self
 
 from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.episodes.leak_guard import refuse_forbidden_keys, refuse_open_terms, refuse_open_vocabulary
-from episodic_absa.memory.store.episode_line import body_of
+from episodic_absa.memory.store.bad_line import torn_path
+from episodic_absa.memory.store.checked_lines import checked_draft, count_body, numbered_episode, refuse_open_count
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N, DEFAULT_LOCK_TIMEOUT_S
 from episodic_absa.memory.store.forked_child import call_in_forked_child
 from episodic_absa.memory.store.index_snapshot import SNAPSHOT_AFTER
-from episodic_absa.memory.store.store_file import refuse_other_file, refuse_special_file
-from episodic_absa.memory.store.store_line import body_of_count
-from episodic_absa.memory.store.store_lock import StoreLock
-from episodic_absa.memory.store.store_tail import StoredEpisodes, StoreTail
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1
-from episodic_absa.schemas.memory_v1_2 import (
-    AnyDraft,
-    AnyEpisode,
-    CountedLine,
-    EpisodeDraftV1_2,
-    StoreLine,
-    TallyV1_2,
-    VerdictV1_2,
-    validated_episode,
-    validated_line,
+from episodic_absa.memory.store.reading.newest_episodes import (
+    find_episode,
+    lines_of_sample,
+    newest_episodes,
+    verdicts_on,
 )
+from episodic_absa.memory.store.store_file import refuse_other_file, refuse_special_file
+from episodic_absa.memory.store.store_lock import StoreLock
+from episodic_absa.memory.store.store_maintenance import check_store, compact_store, repair_store
+from episodic_absa.memory.store.store_report import Compacted, Repaired, StoreReport, StoreStatistics
+from episodic_absa.memory.store.store_statistics import compute_store_statistics
+from episodic_absa.memory.store.store_tail import StoredEpisodes, StoreTail
+from episodic_absa.postgres.location import is_postgres
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.durable_file import DurableFile, FsyncFailedError
 from episodic_absa.serialization.redaction import credential_in
 from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES
-from episodic_absa.serialization.validation_reasons import reasons_of
-
-DEFAULT_KEEP_LAST_N: Final = 5000
-DEFAULT_LOCK_TIMEOUT_S: Final = 30.0
 
 logger = logging.getLogger("episodic_absa.memory")
 
@@ -90,6 +82,10 @@ class MemoryStore:
             raise InputError(f"the store must be a path, got {type(path).__name__}", argument="store")
         if not str(path):
             raise InputError("the path of the store is empty; name a .jsonl file", argument="store")
+        if is_postgres(path):
+            raise InputError(
+                "a MemoryStore is a file; open_store(...) opens a store in PostgreSQL, too", argument="store"
+            )
         if credential_in(str(path)):
             raise InputError("the path of the store holds a password; name a .jsonl file", argument="store")
         try:
@@ -103,6 +99,7 @@ class MemoryStore:
         self._threads = threading.RLock()
         self._catalogue = catalogue
         self._open_file = open_file
+        self._lock_timeout_s = lock_timeout_s
         self._lock = StoreLock(self.path, timeout_s=lock_timeout_s)
         self._writer: DurableFile | None = None
         self._fsync_failed = False
@@ -110,6 +107,23 @@ class MemoryStore:
         self._snapshot_after = snapshot_after
         self._tail = StoreTail(self.path, keep_last_n, snapshot_after)
         call_in_forked_child(self, MemoryStore._reopen_in_child)
+
+    @property
+    def shown(self) -> str:
+        """The path, for messages."""
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.path.name
+
+    def exists(self) -> bool:
+        """Return whether there is a file, and refuse one that is no store."""
+        if not self.path.exists():
+            return False
+        refuse_other_file(self.path)
+        return True
 
     def load(self) -> StoredEpisodes:
         """Return the live episodes, oldest first. The first call reads the file, later calls what was appended since.
@@ -142,15 +156,17 @@ class MemoryStore:
             MemoryStoreError: it breaks the schema, another writer holds the lock, or the disk failed. In each case
                 the store is unchanged and no id is used up.
         """
-        checked = self._checked(draft)
+        if self._catalogue is None:
+            self._catalogue = load_catalogue()
+        checked = checked_draft(draft, self._catalogue, self.path)
         if tally is not None:
-            refuse_open_terms("terms", tally.terms)
+            refuse_open_count(tally)
         with self._appending("episode"):
-            entry, body = self._episode_body(checked)
+            entry, body = numbered_episode(checked, self._tail.next_id, self.path)
             if tally is None:
                 self._write([entry], [body], "episode")
             else:
-                self._write([entry, tally], [body, self._count_body(tally)], "episode")
+                self._write([entry, tally], [body, count_body(tally, self.path)], "episode")
             return entry
 
     def append_tally(self, tally: TallyV1_2) -> None:
@@ -160,9 +176,9 @@ class MemoryStore:
             LeakageError: a term is not one that `stored_term` gives.
             MemoryStoreError: another writer holds the lock, or the disk failed. The store is unchanged.
         """
-        refuse_open_terms("terms", tally.terms)
+        refuse_open_count(tally)
         with self._appending("tally"):
-            self._write([tally], [self._count_body(tally)], "tally")
+            self._write([tally], [count_body(tally, self.path)], "tally")
 
     def append_verdict(self, verdict: VerdictV1_2) -> bool:
         """Write what a person said about a result; return whether it is new, once it is on disk.
@@ -174,13 +190,12 @@ class MemoryStore:
             LeakageError: the aspect is not a term that `stored_term` gives.
             MemoryStoreError: another writer holds the lock, or the disk failed. The store is unchanged.
         """
-        if verdict.aspect is not None:
-            refuse_open_terms("aspect", (verdict.aspect,))
+        refuse_open_count(verdict)
         with self._appending("verdict"):
             standing = self._tail.index.experience.verdicts_on(verdict.source_id)
             if standing.get(verdict.aspect) == verdict.verdict:
                 return False
-            self._write([verdict], [self._count_body(verdict)], "verdict")
+            self._write([verdict], [count_body(verdict, self.path)], "verdict")
             return True
 
     @contextmanager
@@ -194,26 +209,6 @@ class MemoryStore:
                 yield
         finally:
             self._end_writing()
-
-    def _episode_body(self, checked: AnyDraft) -> tuple[AnyEpisode, bytes]:
-        try:
-            body = body_of(checked, self._tail.next_id)
-            # Parsing the line again proves that every reader accepts what is written.
-            return validated_episode(body), body
-        except ValidationError as error:
-            raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
-        except (PydanticSerializationError, UnicodeEncodeError) as error:
-            raise MemoryStoreError("not an episode: a string is not valid Unicode", path=self.path) from error
-
-    def _count_body(self, value: CountedLine) -> bytes:
-        try:
-            body = body_of_count(value)
-            validated_line(body)
-        except ValidationError as error:
-            raise MemoryStoreError(f"not a {value.kind}: {reasons_of(error)}", path=self.path) from error
-        except UnicodeEncodeError as error:
-            raise MemoryStoreError(f"not a {value.kind}: a string is not valid Unicode", path=self.path) from error
-        return body
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -243,6 +238,38 @@ class MemoryStore:
     def _end_writing(self) -> None:
         self._lock.release()
 
+    def lines_of(self, source_id: str) -> Iterator[StoreLine]:
+        """Yield the lines of one sample. The others are searched, not parsed."""
+        return lines_of_sample(self.path, source_id)
+
+    def newest_episodes(self) -> Iterator[AnyEpisode]:
+        """Yield all episodes, newest first, as persons judged them. Only the part that is consumed is read."""
+        return newest_episodes(self.path)
+
+    def find_episode(self, number: int) -> AnyEpisode | None:
+        """Return the episode with that number, without parsing the other lines."""
+        return find_episode(self.path, number)
+
+    def verdicts_on(self, source_id: str) -> tuple[VerdictV1_2, ...]:
+        """Return the last verdict per aspect on the result of a sample, in the order of the file."""
+        return verdicts_on(self.path, source_id)
+
+    def statistics(self) -> StoreStatistics:
+        """Count what the file holds; of the episodes only live ones are parsed."""
+        return compute_store_statistics(self.path)
+
+    def check(self) -> StoreReport:
+        """Return everything that is wrong with the file. Changes nothing."""
+        return check_store(self.path)
+
+    def repair(self) -> Repaired:
+        """Move bad lines to `<store>.rejected.jsonl` and an unfinished end to `<store>.torn`."""
+        return repair_store(self.path, lock_timeout_s=self._lock_timeout_s)
+
+    def compact(self, keep_last_n: int, *, upgrade: bool = False) -> Compacted:
+        """Rewrite the file with its last `keep_last_n` episodes, sealed."""
+        return compact_store(self.path, keep_last_n, upgrade=upgrade, lock_timeout_s=self._lock_timeout_s)
+
     def close(self) -> None:
         """Close the files. A later call opens them again. A large store that grew much gets a new snapshot."""
         with self._threads:
@@ -265,22 +292,6 @@ class MemoryStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _checked(self, draft: AnyDraft | Mapping[str, Any]) -> AnyDraft:
-        if not isinstance(draft, EpisodeDraftV1_1 | EpisodeDraftV1_2):
-            if not isinstance(draft, Mapping):
-                raise MemoryStoreError(f"not an episode but a {type(draft).__name__}", path=self.path)
-            refuse_forbidden_keys(draft)
-            model = EpisodeDraftV1_2 if draft.get("schema_version") == "1.2" else EpisodeDraftV1_1
-            try:
-                without_id = {key: value for key, value in draft.items() if key != "episode_id"}
-                draft = model.model_validate(without_id)
-            except ValidationError as error:
-                raise MemoryStoreError(f"not an episode: {reasons_of(error)}", path=self.path) from error
-        if self._catalogue is None:
-            self._catalogue = load_catalogue()
-        refuse_open_vocabulary(draft, self._catalogue)
-        return draft
 
     def _follow(self) -> None:
         if self._tail.follow():
@@ -350,8 +361,3 @@ class MemoryStore:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-
-
-def torn_path(store: Path) -> Path:
-    """Return the file that unfinished lines are moved to."""
-    return store.with_name(store.name + ".torn")

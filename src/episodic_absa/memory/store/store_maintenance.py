@@ -4,73 +4,33 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
-from episodic_absa.errors import LeakageError, MemoryStoreError
-from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.memory.episodes.leak_guard import refuse_open_terms, refuse_open_vocabulary
-from episodic_absa.memory.store.bad_line import bad_line_error, lost_lines_error, rejected_path
-from episodic_absa.memory.store.episode_line import body_of
+from episodic_absa.errors import MemoryStoreError
+from episodic_absa.memory.advice.principles import load_catalogue
+from episodic_absa.memory.store.bad_line import bad_line_error, lost_lines_error, rejected_path, torn_path
+from episodic_absa.memory.store.checked_lines import remarks_on, upgraded_body
+from episodic_absa.memory.store.episode_store import DEFAULT_LOCK_TIMEOUT_S
 from episodic_absa.memory.store.index_snapshot import remove_snapshot
-from episodic_absa.memory.store.memory_store import DEFAULT_LOCK_TIMEOUT_S, torn_path
-from episodic_absa.memory.store.store_content import Finding, StoreContent, episode_number, line_body, read_store
+from episodic_absa.memory.store.reading.store_content import (
+    StoreContent,
+    episode_number,
+    line_body,
+    read_store,
+)
 from episodic_absa.memory.store.store_file import refuse_other_file
 from episodic_absa.memory.store.store_lock import StoreLock
+from episodic_absa.memory.store.store_report import Compacted, Finding, Repaired, StoreReport
 from episodic_absa.memory.store.store_tail import highest_rejected_id
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
 from episodic_absa.schemas.memory_v1_2 import (
-    EpisodeDraftV1_2,
     StoreLine,
     TallyV1_2,
     VerdictV1_2,
     store_chain,
 )
 from episodic_absa.serialization.acknowledged_end import AcknowledgedEnd, forget_end
-from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.serialization.durable_file import DurableFile, sync_directory
 from episodic_absa.serialization.jsonl import ReadLine
-
-
-class StoreReport(NamedTuple):
-    """The result of a check. A store with bad lines cannot be opened; one with remarks can."""
-
-    episode_n: int
-    tally_n: int
-    verdict_n: int
-    bad_lines: tuple[Finding, ...]
-    remarks: tuple[Finding, ...]
-    """Readable lines in another form, or with texts that the present catalogue does not contain."""
-    torn_bytes: int
-    damage: tuple[str, ...] = ()
-    """What is wrong with the file as a whole: a missing header, lost last lines."""
-    is_sealed: bool = True
-    """Whether its lines have checksums. `compact_store` seals a store of an earlier version."""
-
-    @property
-    def is_sound(self) -> bool:
-        """Whether the store can be opened."""
-        return not self.bad_lines and not self.damage
-
-
-class Repaired(NamedTuple):
-    """The result of a repair."""
-
-    kept_n: int
-    """Episodes; tallies and verdicts are kept, too."""
-    rejected: tuple[Finding, ...]
-    torn_bytes: int
-    damage: tuple[str, ...] = ()
-    """What was wrong with the file as a whole."""
-
-
-class Compacted(NamedTuple):
-    """The result of compacting a store."""
-
-    kept_n: int
-    """Episodes, as in `dropped_n`. Every tally and verdict that counts is kept."""
-    dropped_n: int
-    bytes_before: int
-    bytes_after: int
 
 
 def check_store(path: Path) -> StoreReport:
@@ -169,9 +129,7 @@ def _upgraded(line: ReadLine[StoreLine]) -> bytes:
     """Return the line, an episode of 1.1 as one of 1.2."""
     if not isinstance(line.value, EpisodicMemoryEntryV1_1):
         return line_body(line)
-    fields = line.value.model_dump(mode="json", exclude={"episode_id", "schema_version", "episode_type"})
-    draft = EpisodeDraftV1_2.model_validate({**fields, "episode_type": "neutral"})
-    return body_of(draft, episode_number(line.value))
+    return upgraded_body(line.value)
 
 
 def _compacted(read: Sequence[ReadLine[StoreLine]], keep_last_n: int) -> Iterator[ReadLine[StoreLine]]:
@@ -215,22 +173,8 @@ def _remarks(lines: Iterable[ReadLine[StoreLine]]) -> Iterator[Finding]:
     catalogue = load_catalogue()
     for line in lines:
         if line.value is not None:
-            if canonical_json(line.value).encode() != line_body(line):
-                yield Finding(line.number, "not in canonical form")
-            try:
-                _refuse_open(line.value, catalogue)
-            except LeakageError as error:
-                yield Finding(line.number, str(error))
-
-
-def _refuse_open(value: StoreLine, catalogue: PrincipleCatalogue) -> None:
-    """Raise LeakageError if a line holds words outside the closed vocabulary."""
-    if isinstance(value, TallyV1_2):
-        refuse_open_terms("terms", value.terms)
-    elif isinstance(value, VerdictV1_2):
-        refuse_open_terms("aspect", () if value.aspect is None else (value.aspect,))
-    else:
-        refuse_open_vocabulary(value, catalogue)
+            for remark in remarks_on(line.value, line_body(line), catalogue):
+                yield Finding(line.number, remark)
 
 
 def _append_all(path: Path, lines: Iterable[bytes]) -> None:

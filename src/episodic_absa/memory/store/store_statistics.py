@@ -1,60 +1,25 @@
-"""Counts what a store holds. The detailed counts cover the live episodes: those that advice can come from."""
+"""Counts what a store file holds. The detailed counts cover the live episodes: those that advice can come from."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, get_args
+from typing import Final, NamedTuple
 
-from episodic_absa.memory.advice.dangerous_advice import failed
-from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N, torn_path
-from episodic_absa.memory.store.newest_episodes import newest_episodes, oldest_episode
+from episodic_absa.memory.store.bad_line import bad_line_error, rejected_path, torn_path
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.memory.store.reading.newest_episodes import newest_episodes, oldest_episode
 from episodic_absa.memory.store.store_line import next_body, parse_line
-from episodic_absa.memory.store.store_lock import LockState, lock_state
+from episodic_absa.memory.store.store_lock import lock_state
+from episodic_absa.memory.store.store_report import StoreSize, StoreStatistics, store_statistics
 from episodic_absa.schemas.memory_v1_2 import (
-    AnyEpisode,
     TallyV1_2,
     VerdictV1_2,
     is_episode_line,
     store_chain,
 )
-from episodic_absa.vocabulary import RISK_IDS, ActionTaken, EpisodeType, Language, Verdict
 
 _CHUNK: Final = 1 << 20
-
-
-@dataclass(frozen=True)
-class StoreStatistics:
-    """The counts of one store file and of the files beside it."""
-
-    in_file_n: int
-    """Episodes in the file, pruned ones included."""
-    live_n: int
-    """The newest `DEFAULT_KEEP_LAST_N` at most; older ones are pruned, though still in the file."""
-    bytes_on_disk: int
-    first_id: str | None
-    last_id: str | None
-    failed_n: int
-    """Live episodes that ended badly, as OPFB defines it."""
-    by_language: Mapping[str, int]
-    by_outcome: Mapping[str, int]
-    by_action: Mapping[str, int]
-    by_risk_before: Mapping[str, int]
-    """Episodes with that risk; an episode may have several."""
-    by_risk_after: Mapping[str, int]
-    by_principle: Mapping[str, int]
-    """The most frequent first."""
-    reviews_by_language: Mapping[str, int]
-    """Analysed samples that familiarity counts, episodes or not; rules v2 only."""
-    by_verdict: Mapping[str, int]
-    """The verdicts of persons that stand."""
-    torn_bytes: int
-    rejected_n: int
-    has_torn_file: bool
-    lock: LockState
 
 
 class FileExtent(NamedTuple):
@@ -76,28 +41,17 @@ def compute_store_statistics(path: Path) -> StoreStatistics:
     extent = file_extent(path)
     oldest = oldest_episode(path)
     counted = _CountedLines(path)
-    live = _LiveCounts()
-    for episode in islice(newest_episodes(path), DEFAULT_KEEP_LAST_N):
-        live.add(episode)
-    return StoreStatistics(
-        in_file_n=counted.episode_n,
-        live_n=live.episode_n,
+    size = StoreSize(
+        episode_n=counted.episode_n,
         bytes_on_disk=extent.size,
         first_id=oldest.episode_id if oldest else None,
-        last_id=live.last_id,
-        failed_n=live.failed_n,
-        by_language=_in_order(live.languages, get_args(Language)),
-        by_outcome=_in_order(live.outcomes, get_args(EpisodeType)),
-        by_action=_in_order(live.actions, get_args(ActionTaken)),
-        by_risk_before=_in_order(live.risks_before, RISK_IDS),
-        by_risk_after=_in_order(live.risks_after, RISK_IDS),
-        by_principle=dict(sorted(live.principles.items(), key=lambda item: (-item[1], item[0]))),
-        reviews_by_language=_in_order(counted.languages, get_args(Language)),
-        by_verdict=_in_order(counted.verdicts, get_args(Verdict)),
+        lock=lock_state(path),
         torn_bytes=extent.torn_bytes,
         rejected_n=file_extent(rejected_path(path)).line_n if rejected_path(path).exists() else 0,
         has_torn_file=torn_path(path).exists(),
-        lock=lock_state(path),
+    )
+    return store_statistics(
+        size, islice(newest_episodes(path), DEFAULT_KEEP_LAST_N), counted.languages, counted.verdicts
     )
 
 
@@ -137,33 +91,3 @@ class _CountedLines:
                     verdicts[value.source_id, value.aspect] = value.verdict
         self.languages = Counter(languages.values())
         self.verdicts = Counter(verdicts.values())
-
-
-class _LiveCounts:
-    """Counts episodes that arrive newest first."""
-
-    def __init__(self) -> None:
-        self.episode_n = 0
-        self.failed_n = 0
-        self.last_id: str | None = None
-        self.languages = Counter[str]()
-        self.outcomes = Counter[str]()
-        self.actions = Counter[str]()
-        self.principles = Counter[str]()
-        self.risks_before = Counter[str]()
-        self.risks_after = Counter[str]()
-
-    def add(self, episode: AnyEpisode) -> None:
-        self.last_id = self.last_id or episode.episode_id
-        self.episode_n += 1
-        self.failed_n += failed(episode)
-        self.languages[episode.input_signature.language] += 1
-        self.outcomes[episode.episode_type] += 1
-        self.actions[episode.action_taken] += 1
-        self.principles[episode.correction.principle_id] += 1
-        self.risks_before.update(episode.evaluation.risk_before.tags)
-        self.risks_after.update(episode.evaluation.risk_after.tags)
-
-
-def _in_order(counts: Mapping[str, int], names: Iterable[str]) -> dict[str, int]:
-    return {name: counts.get(name, 0) for name in names}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, overload
+from typing import Final
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.columns.column_file import Column, Columns, MappedColumns
@@ -16,13 +16,14 @@ from episodic_absa.memory.columns.number_column import NumberCode, NumberColumn
 from episodic_absa.memory.columns.source_table import TableColumns
 from episodic_absa.memory.columns.values_by_source import FiledValues
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
-from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
+from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
 from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts
 from episodic_absa.memory.retrieval.familiarity_counts import FamiliarityCounts
+from episodic_absa.memory.retrieval.past_index import LiveEpisodes
 from episodic_absa.memory.store.bad_line import bad_line_error, lost_lines_error, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, parse_episode
 from episodic_absa.memory.store.index_snapshot import SNAPSHOT_AFTER, StoreState, load_snapshot, save_snapshot
-from episodic_absa.memory.store.line_search import bad_line_at
+from episodic_absa.memory.store.reading.line_search import bad_line_at
 from episodic_absa.memory.store.reading.line_values import case_at, tally_at, verdict_at
 from episodic_absa.memory.store.reading.store_reader import StoreReader
 from episodic_absa.memory.store.store_line import next_body, parse_line
@@ -318,8 +319,8 @@ class StoreTail:
         return bad_line_error(self._path, self._line_n + 1, reason)
 
 
-class StoredEpisodes(IndexedEpisodes, Sequence[AnyEpisode]):
-    """The live episodes of a store, oldest first. Each is read from disk on access."""
+class StoredEpisodes(LiveEpisodes):
+    """The live episodes of a store file."""
 
     def __init__(self, tail: "StoreTail") -> None:
         self._tail = tail
@@ -329,23 +330,15 @@ class StoredEpisodes(IndexedEpisodes, Sequence[AnyEpisode]):
         """The index over the episodes."""
         return self._tail.index
 
+    @property
+    def ordinals(self) -> range:
+        """The ordinals of the live episodes."""
+        return range(self._tail.index.first_live, self._tail.index.count)
+
     def at(self, ordinal: int) -> AnyEpisode:
         """Return the episode with that ordinal, with the outcome that persons give it."""
         episode = self._tail.at(ordinal)
         return with_verdicts(episode, self._tail.index.experience.verdicts_on(episode.provenance.source_id))
-
-    def __len__(self) -> int:
-        return self.episode_index.count - self.episode_index.first_live
-
-    @overload
-    def __getitem__(self, position: int) -> AnyEpisode: ...
-    @overload
-    def __getitem__(self, position: slice) -> list[AnyEpisode]: ...
-    def __getitem__(self, position: int | slice) -> AnyEpisode | list[AnyEpisode]:
-        live = range(self.episode_index.first_live, self.episode_index.count)
-        if isinstance(position, slice):
-            return [self.at(ordinal) for ordinal in live[position]]
-        return self.at(live[position])
 
 
 def _table(name: str, columns: MappedColumns) -> TableColumns:

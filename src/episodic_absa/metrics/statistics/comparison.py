@@ -135,7 +135,7 @@ def _require_question(primary: str, smallest_effect: float) -> None:
 
 def _assess(paired: dict[str, PairedMetric], resamples: int, seed: int) -> dict[str, Assessment]:
     """Return what the statistics say about every metric with a pair."""
-    tables = {metric: found.cells for metric, found in paired.items() if found.cells is not None}
+    tables = {metric: pairing.cells for metric, pairing in paired.items() if pairing.cells is not None}
     # If any value changes with the order, memory saw something else: then order is random for all metrics.
     is_random = any(cells.varies_by_order for cells in tables.values())
     assessed = assess(list(tables.values()), orders_are_random=is_random, resamples=resamples, seed=seed)

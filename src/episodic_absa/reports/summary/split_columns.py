@@ -23,9 +23,9 @@ class FoundColumns(NamedTuple):
 
 def find_split_columns(columns: Mapping[str, Sequence[str]]) -> FoundColumns:
     """Return the columns with 2 to 20 different values that repeat: products first, then ratings, then the others."""
-    found = {name: values for name, cells in columns.items() if (values := _values(cells))}
-    names = sorted(found, key=lambda name: _rank(name.casefold()))
-    return FoundColumns({name: found[name] for name in names[:MOST_COLUMNS]}, tuple(names[MOST_COLUMNS:]))
+    values_by_name = {name: values for name, cells in columns.items() if (values := _values(cells))}
+    names = sorted(values_by_name, key=lambda name: _rank(name.casefold()))
+    return FoundColumns({name: values_by_name[name] for name in names[:MOST_COLUMNS]}, tuple(names[MOST_COLUMNS:]))
 
 
 def _values(cells: Sequence[str]) -> tuple[str, ...]:

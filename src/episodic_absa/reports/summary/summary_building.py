@@ -102,11 +102,11 @@ def _cells_by_column(table: Sequence[AnalysedReview]) -> dict[str, list[str]]:
 def _named_dates(cells: Mapping[str, Sequence[str]], name: str) -> FoundDates:
     if name not in cells:
         raise ConfigError(f"there is no column {name!r}; choose one of {', '.join(cells)}", key="date_column")
-    found = find_dates({name: cells[name]})
-    if found.column is None:
-        reason = "day and month cannot be told apart" if found.unclear else "most cells are no dates of different days"
+    dates = find_dates({name: cells[name]})
+    if dates.column is None:
+        reason = "day and month cannot be told apart" if dates.unclear else "most cells are no dates of different days"
         raise ConfigError(f"column {name!r}: {reason}; write dates as 2026-01-31", key="date_column")
-    return found
+    return dates
 
 
 def label_of(review: AnalysedReview) -> str:
@@ -201,20 +201,20 @@ def _over_time(column: DateColumn, mentions: Mentions, leading_n: int) -> OverTi
     )
 
 
-def _value_places(found: FoundColumns, cells: Mapping[str, Sequence[str]]) -> list[list[int | None]]:
+def _value_places(chosen: FoundColumns, cells: Mapping[str, Sequence[str]]) -> list[list[int | None]]:
     """Return per column the place of each review's value; None for an empty cell."""
     places: list[list[int | None]] = []
-    for name, values in found.values.items():
+    for name, values in chosen.values.items():
         place_of = {value: place for place, value in enumerate(values)}
         places.append([place_of.get(cell.strip()) for cell in cells[name]])
     return places
 
 
 def _columns(
-    found: FoundColumns, cells: Mapping[str, Sequence[str]], mentions: Mentions, leading_n: int
+    chosen: FoundColumns, cells: Mapping[str, Sequence[str]], mentions: Mentions, leading_n: int
 ) -> tuple[ColumnSplit, ...]:
     columns = []
-    for (name, values), slots in zip(found.values.items(), _value_places(found, cells), strict=True):
+    for (name, values), slots in zip(chosen.values.items(), _value_places(chosen, cells), strict=True):
         splits = split_by(mentions.pairs, slots, len(values), leading_n)
         shown = tuple(
             ColumnValue(on_one_line(value, _LONGEST_CELL), split.reviews_n, split.tallies)

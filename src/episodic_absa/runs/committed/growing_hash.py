@@ -24,17 +24,17 @@ class GrowingHash:
         return FileState(bytes=self.size, sha256=self._sha256.hexdigest()[:_SHOWN])
 
     def add(self, data: bytes) -> None:
-        """Take in what follows."""
+        """Hash the bytes that follow."""
         self._sha256.update(data)
         self.size += len(data)
 
     def read(self, file: BinaryIO, end: int) -> None:
-        """Take in what an open file holds up to an offset, from where its last read ended; it may hold less."""
+        """Hash an open file from where its last read ended up to an offset; it may hold less."""
         while self.size < end and (data := file.read(min(_CHUNK, end - self.size))):
             self.add(data)
 
     def read_on(self, path: Path, end: int) -> None:
-        """Take in what a file holds between here and an offset."""
+        """Hash a file from here up to an offset."""
         if path.exists():
             with open(path, "rb") as file:
                 file.seek(self.size)

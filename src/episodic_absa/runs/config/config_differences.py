@@ -23,7 +23,10 @@ def differing_settings(known: Mapping[str, Any], now: Mapping[str, Any]) -> tupl
     """
     before, after = _flat(hashed_settings(known)), _flat(hashed_settings(now))
     keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-    return tuple(f"{key} (was {_shown(before.get(key))}, now {_shown(after.get(key))})" for key in keys)
+    newer = [key for key in keys if not _is_recorded(key, before)]
+    version = (f"the version of episodic-absa (the run's has no {', '.join(newer)})",) if newer else ()
+    changed = [key for key in keys if key not in newer]
+    return (*version, *(f"{key} (was {_shown(before.get(key))}, now {_shown(after.get(key))})" for key in changed))
 
 
 def differences_text(known: Manifest, now: Manifest) -> str:
@@ -33,10 +36,10 @@ def differences_text(known: Manifest, now: Manifest) -> str:
     )
 
 
-def shown_differences(found: Sequence[str]) -> str:
+def shown_differences(differences: Sequence[str]) -> str:
     """Return the first differences in one line, and how many more there are."""
-    more = f" and {len(found) - _KEYS_SHOWN} more" if len(found) > _KEYS_SHOWN else ""
-    return "; ".join(found[:_KEYS_SHOWN]) + more
+    more = f" and {len(differences) - _KEYS_SHOWN} more" if len(differences) > _KEYS_SHOWN else ""
+    return "; ".join(differences[:_KEYS_SHOWN]) + more
 
 
 def _differing_files(known: Manifest, now: Manifest) -> list[str]:
@@ -68,6 +71,12 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     for key, inner in value.items():
         flat |= _flat(inner, f"{prefix}{key}.") if isinstance(inner, Mapping) else {f"{prefix}{key}": inner}
     return flat
+
+
+def _is_recorded(key: str, recorded: Mapping[str, Any]) -> bool:
+    """Return whether the key or a block that holds it is recorded: a block may be null."""
+    names = key.split(".")
+    return any(".".join(names[:length]) in recorded for length in range(1, len(names) + 1))
 
 
 def _shown(value: object) -> str:

@@ -22,7 +22,7 @@ from episodic_absa.datasets.dataset_loading import InputFormat
 from episodic_absa.datasets.gold_columns import GoldColumns
 from episodic_absa.errors import ConfigError, DatabaseError
 from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
-from episodic_absa.memory.store.memory_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.postgres.location import is_postgres
@@ -55,14 +55,21 @@ class DataSettings(FrozenModel):
     """Where the samples come from."""
 
     input_format: InputFormat = "csv"
+    """The format of the data files."""
     allowed_roots: Annotated[tuple[Path, ...], Field(min_length=1)]
     """Every data path must lie below one of these."""
     train_file: Path | None = None
+    """The training split: a store can be built from it, and the majority baseline reads its gold."""
     valid_file: Path | None = None
+    """The validation split."""
     test_file: Path | None = None
+    """The test split."""
     text_column: Annotated[str, Field(min_length=1)] = "text"
+    """The column, or the key of a JSONL line, that holds the review."""
     process_split: ProcessSplit = "valid"
+    """The split that is evaluated."""
     limit: _AtLeastOne | None = None
+    """Evaluate only the first N samples of each cell. `run --limit N` sets it for a trial."""
 
     def file_of(self, split: ProcessSplit) -> Path | None:
         """Return the file of a split."""
@@ -79,12 +86,15 @@ class EvalSettings(FrozenModel):
     """The gold that results are scored against. Only the scorer reads it."""
 
     gold_jsonl: Path | None = None
+    """A file with one line per sample: its uid and its gold tuples."""
     gold_column: _ColumnName | None = None
     """A column of the data file: all pairs of a text in one cell."""
     aspect_column: _ColumnName | None = None
+    """A column of the data file with one gold term per row. It needs polarity_column."""
     polarity_column: _ColumnName | None = None
     """With aspect_column: one pair per row; rows with the same text are one sample."""
     count_backfilled: Flag = False
+    """Whether a backfilled neutral tuple counts as a prediction."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -104,6 +114,7 @@ class IoSettings(FrozenModel):
     """Names that prompts use."""
 
     slot_memory_name: Annotated[str, Field(min_length=1, pattern=r"^\S+$")] = DEBATE_SLOT.name
+    """The key under which a prompt of the debate holds memory."""
 
     @model_validator(mode="after")
     def _is_free(self) -> Self:
@@ -118,20 +129,25 @@ class BuildSettings(FrozenModel):
     """A store that is filled once per order and seed before the evaluation."""
 
     split: ProcessSplit = "train"
+    """The split that fills the store."""
     condition: str = "C2_silent"
+    """The condition that fills the store."""
 
 
 class StoreSettings(FrozenModel):
     """Which condition an experiment runs, and where its store lies and begins."""
 
     condition: str | None = None
+    """One condition by name, instead of experiment.conditions."""
     conditions_path: str | None = None
     """None for the default version, v1_1, v1_2, v1_3, v2_0, or a path."""
     store_path: str | None = None
     """May hold {condition}, {order} and {seed}; None: in the run directory."""
     initial_store: Path | None = None
+    """A store that every cell starts with a copy of. Give either this or build."""
     build: BuildSettings | None = None
     allow_empty_store: Flag = False
+    """Whether a condition that only reads its store may start with an empty one."""
 
     @model_validator(mode="after")
     def _one_beginning(self) -> Self:
@@ -144,13 +160,16 @@ class EpisodicMemoryBlock(EpisodicMemorySettings, StoreSettings):
     """The memory of an experiment: its store, and the memory's own settings."""
 
     keep_last_n: _AtLeastOne = DEFAULT_KEEP_LAST_N
+    """How many of the newest episodes can be retrieved."""
 
 
 class ExperimentSettings(FrozenModel):
     """The grid, and how it is run."""
 
     conditions: tuple[str, ...] | None = None
+    """The conditions of the grid. None: the one that episodic_memory.condition names, else C1."""
     seeds: Annotated[tuple[Annotated[int, Field(strict=True)], ...], Field(min_length=1)] = (42, 123, 456)
+    """The sampling seeds of the model."""
     orders: Annotated[
         Annotated[tuple[Annotated[int, Field(strict=True, ge=0)], ...], Field(min_length=1)] | None,
         BeforeValidator(_order_ids),
@@ -160,12 +179,20 @@ class ExperimentSettings(FrozenModel):
     """Whether the seed sets the order, as before `orders` existed."""
     concurrency: _AtLeastOne = 8
     """In-flight requests over the whole grid."""
+    engine: Annotated[Literal["local", "ray"], Field(exclude=True)] = "local"
+    """Where cells run. Manifests do not record it: it changes no result."""
+    ray_address: Annotated[str | None, Field(exclude=True)] = None
+    """The cluster: `HOST:PORT`, `auto` for the one of this machine; None starts one on this machine."""
     speculate: Flag = False
+    """Whether samples run ahead with the memory of the moment; those whose memory has changed are run again."""
     speculate_ahead: _AtLeastOne = 4
+    """How many samples may run ahead."""
     max_failures: Annotated[int, Field(strict=True, ge=0)] = 20
+    """If more samples fail, the run stops. It can be resumed."""
     comparisons: tuple[tuple[str, str], ...] | None = None
     """None: the default pairs, as far as both conditions are run. The first pair is the primary one."""
     primary_metric: str = "tuple_f1_explicit"
+    """The outcome metric that decides."""
     smallest_effect: Annotated[float, Field(gt=0, le=1)] = 0.01
     """The smallest difference in the primary metric that matters."""
     strata: tuple[StratumName, ...] = ()
@@ -188,6 +215,12 @@ class ExperimentSettings(FrozenModel):
             raise ValueError("orders and shuffle: true both set the order of samples; leave shuffle out")
         return self
 
+    @model_validator(mode="after")
+    def _address_of_a_cluster(self) -> Self:
+        if self.ray_address is not None and self.engine != "ray":
+            raise ValueError("ray_address is for engine: ray; set that, or leave the address out")
+        return self
+
     @property
     def repetitions(self) -> tuple[Repetition, ...]:
         """The orders and seeds that every condition is run with."""
@@ -202,6 +235,7 @@ class CacheSettings(FrozenModel):
     path: Path | str = Path(".episodic_absa") / "cache.sqlite"
     """A file, or the address of a database (`postgresql://host/database`), which processes on other machines share."""
     share: Literal["all", "condition"] = "all"
+    """Whether all conditions share equal answers, or each condition pays for its own."""
 
     @field_validator("path", mode="plain")
     @classmethod
@@ -223,13 +257,16 @@ class ExperimentFile(FrozenModel):
     run_id: str
     """Names the directory of the grid."""
     run_purpose: Literal["smoke", "dev", "paper"] = "dev"
+    """A label; it changes no result. With `paper`, `check` turns some warnings into errors."""
     out: Path = Path("results")
+    """The folder of the results; the grid is written to `<out>/<run_id>`."""
     backbone: BackboneSettings = BackboneSettings()
     data: DataSettings
     eval: EvalSettings = EvalSettings()
     pipeline: PipelineSettings = PipelineSettings()
     io: IoSettings = IoSettings()
     memory: dict[str, Any] | None = None
+    """A short form for one condition: {enable: true, mode: advisory} is C2, mode silent C2_silent, enable false C1."""
     episodic_memory: EpisodicMemoryBlock = EpisodicMemoryBlock()
     experiment: ExperimentSettings = ExperimentSettings()
     cache: CacheSettings = CacheSettings()
@@ -283,6 +320,20 @@ class ExperimentConfig(BaseModel):
         # Relative to the config file, as a config names it: `verify` finds the data from there.
         relative = Path(os.path.relpath(out.resolve(), self.root))
         return self.model_copy(update={"file": self.file.model_copy(update={"out": relative})})
+
+    def running_on(self, engine: Literal["local", "ray"], ray_address: str | None) -> Self:
+        """Return the experiment with another engine; an address that is None stays that of the file.
+
+        Raises:
+            ConfigError: an address without the engine that has one.
+        """
+        experiment = self.file.experiment
+        if engine == "ray":
+            ray_address = ray_address or experiment.ray_address
+        elif ray_address is not None:
+            raise ConfigError("--ray-address is for --engine ray; add it or leave the address out", key="ray_address")
+        changed = experiment.model_copy(update={"engine": engine, "ray_address": ray_address})
+        return self.model_copy(update={"file": self.file.model_copy(update={"experiment": changed})})
 
     @property
     def comparisons(self) -> tuple[tuple[str, str], ...]:
@@ -379,6 +430,7 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
             "data.process_split",
         )
     yield from _gold_contradictions(file)
+    yield from _stores_in_databases(config)
     yield from _outside_the_roots(config)
     writers = [condition for condition in config.conditions if condition.store_write]
     cells, needed = len(writers) * len(file.experiment.repetitions), _placeholders(file.experiment)
@@ -413,6 +465,24 @@ def _contradictions(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
                     f"experiment.comparisons names {name}, which is not run; run are {listed(sorted(run))}",
                     "experiment.comparisons",
                 )
+
+
+def _stores_in_databases(config: ExperimentConfig) -> Iterator[tuple[str, str]]:
+    """Yield the stores that are named by an address: a run copies, cuts and hashes its stores, so they are files."""
+    block = config.file.episodic_memory
+    named: dict[str, str | Path | None] = {
+        "episodic_memory.store_path": block.store_path,
+        "episodic_memory.initial_store": block.initial_store,
+    }
+    for condition in (*config.conditions, *filter(None, (config.build_condition,))):
+        named[f"conditions.{condition.name}.advice.store"] = condition.advice.store
+    for key, store in named.items():
+        if store is not None and is_postgres(store):
+            problem = (
+                f"{key} is the address of a database; a run records the checksums of its stores and cuts its own back "
+                "when it is resumed, so its stores are files; name a .jsonl file"
+            )
+            yield problem, key
 
 
 def _outside_the_roots(config: ExperimentConfig) -> Iterator[tuple[str, str]]:

@@ -1,13 +1,16 @@
 """The samples of an experiment's splits, with their gold kept apart from what agents see."""
 
+import logging
 import random
 from functools import cached_property
 from pathlib import Path
 
 from episodic_absa.datasets.dataset_checks import majority_polarity, require_unique_uids
 from episodic_absa.datasets.dataset_loading import load_split
+from episodic_absa.datasets.file_encoding import shown_encoding
 from episodic_absa.datasets.gold_files import attach_gold, load_annotations
 from episodic_absa.errors import ConfigError, DatasetError
+from episodic_absa.language.counted_noun import counted
 from episodic_absa.runs.config.allowed_paths import disallowed_paths
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import sha256_of
@@ -16,6 +19,8 @@ from episodic_absa.runs.config.sample_order import in_order
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.vocabulary import ProcessSplit
+
+logger = logging.getLogger("episodic_absa.runs")
 
 
 class ExperimentData:
@@ -44,6 +49,15 @@ class ExperimentData:
         self.gold_path = config.resolve(config.file.eval.gold_jsonl) if config.file.eval.gold_jsonl else None
         if self.gold_path is not None:
             self.splits[data.process_split] = self._with_gold(data.process_split, self.gold_path)
+        self._notice_encodings()
+
+    def _notice_encodings(self) -> None:
+        """Log which files are read in another encoding than UTF-8. XML names its own."""
+        if self._config.file.data.input_format == "semeval_xml":
+            return
+        for path in (*self.paths.values(), *([self.gold_path] if self.gold_path else [])):
+            if (name := shown_encoding(path)) is not None:
+                logger.warning("%s is read as %s", path, name)
 
     def _with_gold(self, split: ProcessSplit, gold_path: Path) -> tuple[LabelledSample, ...]:
         annotations = load_annotations(gold_path)
@@ -52,7 +66,9 @@ class ExperimentData:
         unknown = [uid for uid in attached.unknown_uids if uid not in known]
         if unknown:
             raise DatasetError(
-                f"{gold_path} has gold for {len(unknown)} unknown uid(s), first {unknown[0]!r}", path=gold_path
+                f"{gold_path} has gold for {counted(len(unknown), 'unknown uid')}, first {unknown[0]!r}; correct "
+                "the uids or remove these lines",
+                path=gold_path,
             )
         return attached.samples
 

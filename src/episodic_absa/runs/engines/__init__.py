@@ -1,1 +1,1 @@
-"""Where the cells of a grid run: in this process, or as tasks of a Ray cluster."""
+"""Where the samples of cells are analysed: in this process, or by the workers of a Ray cluster."""

@@ -16,6 +16,7 @@ _RUNNING_HERE: Final = "auto"
 _OBJECT_STORE_BYTES: Final = 128 * 1024 * 1024
 """What a cluster that is started here keeps for objects: tasks return lines of text only."""
 _CONNECT_TIMEOUT_S: Final = 10
+_NATIVE_LEVEL: Final = "RAY_BACKEND_LOG_LEVEL"
 _USAGE_VARIABLE: Final = "RAY_USAGE_STATS_ENABLED"
 _KEY: Final = "experiment.ray_address"
 
@@ -75,7 +76,8 @@ def connect(
         options = {"address": address}
     with _quiet():
         try:
-            ray.init(configure_logging=False, log_to_driver=False, **options)
+            with _silent_start():
+                ray.init(configure_logging=False, log_to_driver=False, **options)
         except (RuntimeError, ValueError, ConnectionError, TimeoutError, OSError, ray.exceptions.RayError) as error:
             ray.shutdown()
             raise _refused(address, key, str(error)) from error
@@ -107,6 +109,27 @@ def _quiet() -> Iterator[None]:
             os.environ.pop(_USAGE_VARIABLE, None)
         else:
             os.environ[_USAGE_VARIABLE] = usage
+
+
+@contextmanager
+def _silent_start() -> Iterator[None]:
+    """Let the native part of Ray, which reads its level when it connects and prints it, be silent from here on.
+
+    On stderr it would warn of every pool of workers and of every worker that is lost.
+    """
+    if _NATIVE_LEVEL in os.environ:
+        yield
+        return
+    stderr = os.dup(2)
+    os.environ[_NATIVE_LEVEL] = "fatal"
+    try:
+        with open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), 2)
+        yield
+    finally:
+        del os.environ[_NATIVE_LEVEL]
+        os.dup2(stderr, 2)
+        os.close(stderr)
 
 
 def _require_listener(address: str, key: str) -> None:

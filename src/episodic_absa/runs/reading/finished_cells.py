@@ -58,8 +58,8 @@ class FinishedCell:
     @property
     def condition_aliases(self) -> Mapping[str, str]:
         """Other names of conditions; empty if the conditions file is out of reach."""
-        source = self.manifest.config.episodic_memory.conditions_path
-        if source is None or source in get_args(ConditionsVersion):
+        source = self.manifest.conditions_source
+        if source in get_args(ConditionsVersion):
             return load_conditions(source).aliases
         path = CellFiles(self.path).resolve(Path(source))
         return load_conditions(path).aliases if path is not None and path.is_file() else {}

@@ -23,7 +23,7 @@ SEALED_SINCE: Final = 4
 
 
 def _clean_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Take the credentials out of the addresses of a configuration: a run of version 0.1 may have recorded them."""
+    """Return a configuration without credentials in its addresses: a run of version 0.1 may have recorded them."""
     backbone = config.get("backbone")
     address = backbone.get("base_url") if isinstance(backbone, dict) else None
     if not isinstance(address, str) or not credential_in(address):
@@ -168,6 +168,17 @@ class Manifest(_Recorded):
     def condition(self) -> Condition:
         """The flags of the cell."""
         return self.conditions.flags
+
+    @property
+    def written_by(self) -> str:
+        """The version that wrote the run; a manifest without an order is of 0.1, whatever version it names."""
+        return "0.1" if self.order is None else self.package_version
+
+    @property
+    def conditions_source(self) -> str:
+        """The conditions file as a config names it: its path, or the version that was the default at the time."""
+        version = f"v{self.conditions.version.replace('.', '_')}"
+        return self.config.episodic_memory.conditions_path or version
 
     @property
     def order_id(self) -> int:

@@ -8,7 +8,8 @@ from episodic_absa.memory.advice.counted_advice import counted_message
 from episodic_absa.memory.advice.counted_source import CountedPast, Past, RandomPast
 from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.leak_guard import stored_target
-from episodic_absa.memory.retrieval.episode_index import EpisodeIndex, IndexedEpisodes
+from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
+from episodic_absa.memory.retrieval.past_index import IndexedEpisodes, PastIndex
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, advisories_of
@@ -83,7 +84,7 @@ class _Replayed(IndexedEpisodes):
         self.line_n += len(lines)
 
 
-def _index_of(moment: AdviceMoment) -> EpisodeIndex:
+def _index_of(moment: AdviceMoment) -> PastIndex:
     return moment.store.episode_index
 
 

@@ -187,9 +187,7 @@ def _recomputed(path: Path, text: str, manifests: Sequence[Manifest]) -> str | N
     differing = [place for place, (a, b) in enumerate(zip_longest(written, due), start=1) if a != b]
     if not differing:
         return None
-    foreign = {manifest.package_version for manifest in manifests} - {version("episodic-absa")}
-    if any(manifest.order is None for manifest in manifests):
-        foreign.add("0.1")  # its manifests name no order, whatever the version is called
+    foreign = {manifest.written_by for manifest in manifests} - {version("episodic-absa")}
     if foreign:
         raise NotApplicableError(
             f"{path.name} was derived by version {', '.join(sorted(foreign))}; `episodic-absa report` derives it anew"

@@ -193,15 +193,15 @@ def _decision_findings(manifest: Manifest) -> Findings:
 
 
 def _require_same_package(manifest: Manifest) -> None:
-    if manifest.package_version != version("episodic-absa"):
+    if manifest.written_by != version("episodic-absa"):
         raise NotApplicableError(
-            f"the run is of version {manifest.package_version}, installed is {version('episodic-absa')}"
+            f"the run is of version {manifest.written_by}, installed is {version('episodic-absa')}"
         )
 
 
-def _conditions_source(cell: CellFiles) -> str | Path | None:
-    source = cell.known_manifest.config.episodic_memory.conditions_path
-    if source is None or source in get_args(ConditionsVersion):
+def _conditions_source(cell: CellFiles) -> str | Path:
+    source = cell.known_manifest.conditions_source
+    if source in get_args(ConditionsVersion):
         return source
     path = cell.resolve(Path(source))
     if path is None:

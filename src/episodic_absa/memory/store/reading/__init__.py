@@ -1,1 +1,1 @@
-"""Single lines of an open store, checked when they are read."""
+"""Reads a store file: single lines of an open one, the newest episodes, everything for its maintenance."""

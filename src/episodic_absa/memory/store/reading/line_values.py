@@ -5,7 +5,7 @@ from functools import partial
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.retrieval.experience_counts import AspectVerdict, ProposedCase, case_of
 from episodic_absa.memory.retrieval.familiarity_counts import CountedTally
-from episodic_absa.memory.store.line_search import bad_line_at
+from episodic_absa.memory.store.reading.line_search import bad_line_at
 from episodic_absa.memory.store.reading.store_reader import StoreReader
 from episodic_absa.memory.store.store_line import parse_line
 from episodic_absa.schemas.memory_v1_2 import StoreLine, TallyV1_2, VerdictV1_2

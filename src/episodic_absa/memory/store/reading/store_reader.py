@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory.store.line_search import bad_line_at, checked_body
+from episodic_absa.memory.store.reading.line_search import bad_line_at, checked_body
 from episodic_absa.memory.store.store_file import refuse_other_file
 from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES, SEAL_LENGTH
 

@@ -1,6 +1,6 @@
 """The paired difference of one metric as tables hold it, and the strongest claim it supports."""
 
-from typing import Final, Literal
+from typing import Literal
 
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.metric_value import MetricKind
@@ -15,8 +15,6 @@ Claim = Literal["none", "direction", "significant"]
 NoClaim = Literal["", "kind", "interval", "one_order", "test", "orders", "unseen", "recall"]
 """Why there is no claim: not an outcome; the interval includes 0; a memory that grows was seen in one order; p over
 reviews; p over orders; unseen reviews could undo a difference that no review contradicts; worse recall."""
-
-CLAIMS: Final[tuple[Claim, ...]] = ("none", "direction", "significant")
 
 
 class PairedDifference(FrozenModel):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.memory.store.episode_line import parse_episode
-from episodic_absa.memory.store.line_search import bad_line_at, checked_body, search_lines
+from episodic_absa.memory.store.reading.line_search import bad_line_at, checked_body, search_lines
 from episodic_absa.memory.store.store_line import parse_line
 from episodic_absa.schemas.memory_v1_2 import (
     AnyEpisode,
@@ -20,6 +20,7 @@ from episodic_absa.schemas.memory_v1_2 import (
     is_episode_line,
     is_header_line,
 )
+from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import EpisodeType, Language, RiskId, Verdict
 
 _CHUNK: Final = 1 << 20
@@ -91,6 +92,15 @@ def verdicts_on(path: Path, source_id: str) -> tuple[VerdictV1_2, ...]:
             last.pop(verdict.aspect, None)
             last[verdict.aspect] = verdict
     return tuple(last.values())
+
+
+def lines_of_sample(path: Path, source_id: str) -> Iterator[StoreLine]:
+    """Yield the lines of one sample; a store that was not created has none. The others are searched, not parsed."""
+    # Unescaped quotes cannot stand inside a JSON string, so a match is the key with its value.
+    wanted = re.compile(re.escape(b'"source_id":' + canonical_json(source_id).encode()))
+    if path.exists():
+        for offset, body in search_lines(path, wanted):
+            yield _parsed(path, offset, body)
 
 
 def find_episode(path: Path, number: int) -> AnyEpisode | None:

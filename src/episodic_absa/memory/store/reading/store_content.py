@@ -4,21 +4,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER
+from episodic_absa.memory.store.store_report import Finding
 from episodic_absa.schemas.memory_v1_2 import StoreLine, TallyV1_2, VerdictV1_2, read_store_lines
 from episodic_absa.serialization.acknowledged_end import AcknowledgedEnd, read_end
 from episodic_absa.serialization.jsonl import ReadLine, split_lines
 from episodic_absa.serialization.sealed_lines import opened
-
-
-class Finding(NamedTuple):
-    """One line that is not as this package writes it, and why."""
-
-    line: int
-    reason: str
 
 
 @dataclass(frozen=True)

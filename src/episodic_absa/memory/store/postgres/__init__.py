@@ -1,0 +1,1 @@
+"""Episodes in PostgreSQL: one store for writers on several machines. Needs the extra `postgres`."""
