@@ -24,6 +24,7 @@ from corpora import (
     HELD_OUT,
     HELD_OUT_TABLE,
     OWN_DATA,
+    OWN_SENTENCES,
     OWN_TABLES,
     ROOT,
     SHARED_DATA,
@@ -31,6 +32,8 @@ from corpora import (
     Corpus,
     Row,
     file_sha256,
+    read_everyday,
+    read_marked_sentences,
     read_own_rows,
     read_rows,
     read_table,
@@ -92,7 +95,11 @@ def train(
     own_held_out = HeldOut(
         row.text
         for language in LANGUAGES
-        for row in (*read_own_rows(language, "valid"), *read_table(HELD_OUT_TABLE, language))
+        for row in (
+            *read_own_rows(language, "valid"),
+            *read_table(HELD_OUT_TABLE, language),
+            *read_everyday(language),
+        )
     )
     files: dict[str, bytes] = {}
     sources: list[dict[str, Any]] = []
@@ -156,6 +163,7 @@ def collect(
         say(f"{language}: {corpus.file}: {len(rows)} texts, {dropped} left out as near copies of held-out ones")
     own_files = [(OWN_DATA / "train.csv", read_own_rows(language))]
     own_files += [(OWN_TABLES / name, read_table(name, language)) for name in TRAINING_TABLES]
+    own_files += [(path, read_marked_sentences(path)) for path in sorted(OWN_SENTENCES.glob(f"{language}.txt"))]
     for path, found_rows in own_files:
         rows, dropped = _without_near_copies(found_rows, held_out)
         examples += read_examples(rows, language, None) * _OWN_TIMES

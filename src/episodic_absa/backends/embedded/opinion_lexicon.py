@@ -48,6 +48,8 @@ class _IdiomLine(_Checked):
     skip: bool = False
     subject: bool = False
     keep_last: bool = False
+    event: bool = False
+    reverses: bool = False
 
 
 class _Part(NamedTuple):
@@ -73,6 +75,10 @@ class Idiom(NamedTuple):
     """Its first word is the target itself."""
     keep_last: bool
     """Its last word belongs to the target."""
+    event: bool
+    """What somebody did to something: said of who did it if named, else of what it was done to."""
+    reverses: bool
+    """Turns the opinion right behind it round (anything but, far from)."""
 
     def end_of_match(self, forms: Sequence[str], start: int) -> int | None:
         """Return where the idiom ends if it begins at `start`."""
@@ -179,6 +185,23 @@ def english_lexicon() -> OpinionLexicon:
 def english_words() -> EnglishWords:
     """Return the English word classes."""
     return _checked(EnglishWords, "english/english_words.yaml")
+
+
+class _Compounds(_Checked):
+    compounds: tuple[str, ...]
+
+
+@cache
+def english_compounds() -> dict[str, tuple[tuple[frozenset[str], ...], ...]]:
+    """Return names of more than one word by their first word: the alternatives of each part behind it."""
+    found: dict[str, list[tuple[frozenset[str], ...]]] = {}
+    for line in _checked(_Compounds, "english/english_compounds.yaml").compounds:
+        first, *others = (frozenset(part.split("|")) for part in line.split())
+        *middle, last = others
+        parts = (*middle, last | {f"{word}s" for word in last})
+        for word in first:
+            found.setdefault(word, []).append(parts)
+    return {word: tuple(names) for word, names in found.items()}
 
 
 @cache

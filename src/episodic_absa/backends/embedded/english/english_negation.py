@@ -6,7 +6,9 @@ from episodic_absa.backends.embedded.english.english_opinion_words import Englis
 from episodic_absa.backends.embedded.english.english_tokens import EnglishTokens
 from episodic_absa.backends.embedded.reading import Clause
 
-_NEGATORS: Final = frozenset({"not", "n't", "never", "no", "without", "hardly", "cannot", "barely", "neither", "nor"})
+_NEGATORS: Final = frozenset(
+    {"not", "n't", "never", "no", "without", "hardly", "cannot", "barely", "neither", "nor", "rarely", "seldom"}
+)
 _FAR_NEGATORS: Final = frozenset(
     {"not", "n't", "never", "nothing", "nobody", "none", "no", "hardly", "cannot", "without"}
 )
@@ -43,8 +45,13 @@ def graded(tokens: EnglishTokens, hit: EnglishHit, score: float) -> tuple[float,
 
 def find_near_negation(tokens: EnglishTokens, hit: EnglishHit, where: Clause) -> int | None:
     """Return the negating word that plain negation reaches from, if there is one."""
-    if hit.idiom is not None:
+    if hit.idiom is not None or hit.is_absence or tokens.forms[hit.first] == "no":
         return None
+    # Clumps less than the old one, less crowded.
+    if tokens.form(hit.last + 1) == "less" and tokens.tag(hit.last + 2) != "A":
+        return hit.last + 1
+    if tokens.form(hit.first - 1) == "less":
+        return hit.first - 1
     for at in range(hit.first - 1, max(-1, hit.first - 1 - _NEAR), -1):
         if tokens.items[at].start < where.start or tokens.forms[at] in (",", "but"):
             return None
