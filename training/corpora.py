@@ -43,6 +43,8 @@ class Corpus(NamedTuple):
     """Whether texts of this domain are read with this corpus's habits of annotation, not only with the general ones."""
     neutral_share: float = 1.0
     """The weight of a neutral target outside the corpus's own domain."""
+    own_neutral_share: float = 1.0
+    """The weight of a neutral target in the corpus's own domain, whose other texts hold fewer mere mentions."""
 
 
 class Row(NamedTuple):
@@ -62,6 +64,7 @@ CORPORA: Final[tuple[Corpus, ...]] = (
         "Apache-2.0",
         "MAMS, github.com/siat-nlp/MAMS-for-ABSA",
         neutral_share=0.3,
+        own_neutral_share=0.6,
     ),
     *(
         Corpus(

@@ -60,7 +60,9 @@ _TAGGER: Final = {
 
 _MOST_OF_A_DOMAIN: Final = 1000
 """The weight of one domain in the general part of a polarity model, in examples."""
-_NEUTRAL_SHARES: Final = {corpus.domain: corpus.neutral_share for corpus in CORPORA if corpus.kind == "aspects"}
+_NEUTRAL_SHARES: Final = {
+    corpus.domain: (corpus.own_neutral_share, corpus.neutral_share) for corpus in CORPORA if corpus.kind == "aspects"
+}
 
 
 class Material(NamedTuple):
@@ -233,10 +235,10 @@ def _share(example: Judged, sizes: Counter[str | None], *, is_general: bool) -> 
     """Return the weight of an example. In the general part the weight of a large domain is limited."""
     if example.domain is None:
         return 1.0
+    own, general = _NEUTRAL_SHARES.get(example.domain, (1.0, 1.0)) if example.polarity == "neutral" else (1.0, 1.0)
     if not is_general:
-        return 0.5
-    neutral = _NEUTRAL_SHARES.get(example.domain, 1.0) if example.polarity == "neutral" else 1.0
-    return 0.5 * neutral * min(1.0, _MOST_OF_A_DOMAIN / sizes[example.domain])
+        return 0.5 * own
+    return 0.5 * general * min(1.0, _MOST_OF_A_DOMAIN / sizes[example.domain])
 
 
 def say(message: str) -> None:

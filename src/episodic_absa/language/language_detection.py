@@ -1,8 +1,8 @@
 """Decides which language's rules apply to a text.
 
-Hangul makes a text Korean. A text in another script is of no known language even if it holds a Latin name, and so is one
-in Latin letters whose common words are those of another language than English. In doubt it is English: a short text, a
-name or a typing error says nothing against it.
+Hangul makes a text Korean. A text in another script is of no known language even if it holds a Latin name, and so is
+one in Latin letters whose common words are those of another language than English. In doubt it is English: a short
+text, a name or a typing error says nothing against it.
 """
 
 import re

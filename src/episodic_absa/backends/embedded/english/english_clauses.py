@@ -9,6 +9,7 @@ from episodic_absa.backends.embedded.english.english_tokens import EnglishTokens
 from episodic_absa.backends.embedded.reading import Clause
 
 _SENTENCE_END: Final = frozenset(".!?;")
+_DENIALS: Final = frozenset({"not", "n't", "never"})
 _LONGEST_ASIDE: Final = 5
 _SUBORDINATE: Final = frozenset({"although", "though", "while"})
 
@@ -88,9 +89,14 @@ def _clause(tokens: EnglishTokens, first: int, last: int, sentence: int, side: i
         tokens.items[last].end,
         sentence,
         side,
-        is_question=forms[-1] == "?" and forms[0] not in ("who", "what"),
+        is_question=forms[-1] == "?" and not _is_rhetorical(forms),
         is_conclusion=not tokens.lexicon.conclusions.isdisjoint(forms),
     )
+
+
+def _is_rhetorical(forms: Sequence[str]) -> bool:
+    """Whether a question asks nothing: who would not love this? what a mess?"""
+    return forms[0] in ("who", "what") and (forms[0] == "who" or "a" in forms[1:2] or not _DENIALS.isdisjoint(forms))
 
 
 def _opens_clause(tokens: EnglishTokens, at: int, *, has_verb: bool) -> bool:

@@ -136,6 +136,9 @@ def _is_beside_the_point(tokens: EnglishTokens, hit: EnglishHit) -> bool:
             break
     if hit.score <= 0:
         return False
+    if hit.form in ("favourite", "favorite") and tokens.form(hit.first - 1) in ("my", "our", "his", "her"):
+        # Ruined my favourite jacket: that it is dear is no praise of it here.
+        return tokens.tag(hit.first - 2) in ("V", "A")
     to = next((at for at in range(hit.first - 1, max(-1, hit.first - 5), -1) if tokens.forms[at] == "to"), None)
     if to is None or tokens.tag(to + 1) != "V":
         return False

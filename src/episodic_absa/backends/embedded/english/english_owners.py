@@ -17,8 +17,8 @@ _FELT: Final = frozenset(
 """What a person feels: the target is what they feel it about."""
 _FELT_ABOUT: Final = ("with", "by", "about", "at", "in", "of")
 _SAYS_WHAT_IT_IS: Final = frozenset(
-    {"product", "products", "item", "purchase", "choice", "option", "buy", "addition", "solution", "alternative", "gift",
-     "present", "investment", "company", "example", "match", "size", "touch", "start", "upgrade", "downgrade", "version"}
+    {"product", "products", "item", "purchase", "choice", "option", "buy", "addition", "solution", "alternative",
+     "gift", "present", "investment", "company", "example", "match", "size", "touch", "start", "upgrade", "version"}
 )  # fmt: skip
 """Nouns that only say what the subject is: the balm is a great product."""
 _WRITERS: Final = frozenset({"i", "we", "you", "there"})
@@ -47,6 +47,10 @@ class ClauseFinder(NamedTuple):
             or self._subject(before)
             or self._topic(before, nameable)
         )
+
+    def missed(self, hit: EnglishHit, clause: int) -> tuple[int, ...]:
+        """Return what is said to be missing, where nothing else is named: no pictures at all."""
+        return self._direct_object(hit, [index for index in self.in_clause.get(clause, ()) if self._is_nameable(index)])
 
     def inherited(self, hit: EnglishHit, clause: int, active: tuple[int, ...], active_clause: int) -> tuple[int, ...]:
         """Take over what the sentence was about, unless the clause speaks of the writer."""
@@ -89,15 +93,16 @@ class ClauseFinder(NamedTuple):
         if idiom is not None and idiom.event:
             return self._subject(before) or self._direct_object(hit, nameable)
         if hit.is_absence:
-            has_subject = self.tokens.form(hit.first - 2) != "there" and self.tokens.form(hit.first - 1) != "there"
-            return (self._subject(before) if has_subject else ()) or self._direct_object(hit, nameable)
+            is_there = "there" in (self.tokens.form(hit.first - 2), self.tokens.form(hit.first - 1))
+            return self._direct_object(hit, nameable) if is_there else self._subject(before)
         if nameable and (hit.is_object_verb or (idiom is not None and idiom.object)):
             return self._with_joined(nameable, nameable[0])
         return ()
 
     def _direct_object(self, hit: EnglishHit, nameable: Sequence[int]) -> tuple[int, ...]:
-        if nameable and self.phrases[nameable[0]].modifiers_from <= hit.last + 1:
-            return self._with_joined(nameable, nameable[0])
+        after = [index for index in nameable if self.phrases[index].first > hit.last]
+        if after and self.phrases[after[0]].modifiers_from <= hit.last + 1:
+            return self._with_joined(after, after[0])
         return ()
 
     def _modified(
@@ -105,6 +110,8 @@ class ClauseFinder(NamedTuple):
     ) -> tuple[int, ...]:
         """Return the noun that an adjective stands before."""
         if hit.idiom is not None or hit.is_object_verb or hit.is_absence or not after:
+            return ()
+        if self.tokens.tag(hit.last) == "V":
             return ()
         head = after[0]
         phrase = self.phrases[head]

@@ -10,10 +10,14 @@ from episodic_absa.backends.embedded.opinion_lexicon import english_words
 from episodic_absa.backends.embedded.reading import Case, Target
 
 _MEASURES: Final = frozenset(
-    {"lot", "lots", "bit", "kind", "sort", "type", "part", "piece", "number", "amount", "couple", "pair", "bunch", "ton",
-     "tons", "rest", "half", "thing", "things", "stuff"}
+    {"lot", "lots", "bit", "kind", "sort", "type", "part", "piece", "number", "amount", "couple", "pair", "bunch",
+     "ton", "tons", "rest", "half", "thing", "things", "stuff"}
 )  # fmt: skip
 _JOINTS: Final = (["and"], [","], [",", "and"], ["or"], ["&"], ["nor"], ["plus"], ["as", "well", "as"])
+_UNITS: Final = frozenset(
+    {"size", "sizes", "inch", "inches", "pounds", "kilos", "metres", "meters", "miles", "steps", "floors", "degrees"}
+)
+_COUNTS: Final = frozenset({"one", "two", "three", "four", "five", "six", "several", "a", "an"})
 _COMPARED_BY: Final = frozenset({"than", "unlike"})
 _REACH: Final = 5
 
@@ -105,7 +109,7 @@ def _phrase(
         case = "subject"
     # "life" names nothing, "battery life" does.
     is_nameable = (last > first or tokens.forms[last] not in words.not_targets) and end - start > 1
-    is_nameable = is_nameable and not _is_compared(tokens, modifiers)
+    is_nameable = is_nameable and not _is_compared(tokens, modifiers) and not _is_measure(tokens, first, last)
     target = Target(tokens.text[start:end], start, end, clause, case, is_nameable)
     return EnglishPhrase(first, named_last, target, modifiers, before)
 
@@ -140,6 +144,12 @@ def _is_compared(tokens: EnglishTokens, modifiers: int) -> bool:
         if tokens.tag(at) in ("X", "V", "S", "C"):
             return False
     return False
+
+
+def _is_measure(tokens: EnglishTokens, first: int, last: int) -> bool:
+    """Whether a phrase counts a unit: two sizes, 5 inches."""
+    is_counted = tokens.tag(first - 1) == "#" or tokens.form(first - 1) in _COUNTS
+    return is_counted and first == last and tokens.forms[last] in _UNITS
 
 
 def _is_participle(tokens: EnglishTokens, at: int) -> bool:

@@ -53,6 +53,8 @@ def _attach(
         owners = finder.owners(hit, clause)
         if not owners and not (hit.idiom is not None and hit.idiom.verdict):
             owners = finder.inherited(hit, clause, active, active_clause)
+        if not owners and hit.is_absence:
+            owners = finder.missed(hit, clause)
         if owners:
             active, active_clause = owners, clause
         opinions.append(_opinion(tokens, hit, owners, phrases, clause, clauses[clause]))

@@ -1,4 +1,4 @@
-"""Finds relative clauses behind a noun, so that the main verb's opinion goes to that noun: the nurse who saw us was kind."""
+"""Finds relative clauses: in "the nurse who saw us was kind" the main verb's opinion is about the nurse."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple

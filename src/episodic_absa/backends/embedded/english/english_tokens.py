@@ -21,6 +21,7 @@ _TOKEN: Final = re.compile(
 )
 _ADJECTIVE: Final = re.compile(r".(?:ous|ful|ive|able|ible|less|ish|est)$")
 _ADJECTIVES_IN_LY: Final = frozenset({"friendly", "unfriendly", "user-friendly", "lovely", "lively", "ugly", "costly"})
+_PARTICIPLES: Final = ("ed", "ing", "en", "rn")
 _PREFERS_NOUN_AFTER: Final = frozenset({"D", "A", "N"})
 
 
@@ -100,7 +101,8 @@ def _tag(word: str, before: Tag) -> Tag:
         return "A"
     if _is_opinion_adjective(word):
         # "the strap tore": an opinion word right behind a noun is its verb, if it can be one.
-        return "V" if before in ("N", "P") and word in verb_forms() else "A"
+        may_be_verb = before in ("N", "P") or (before == "S" and not word.endswith(_PARTICIPLES))
+        return "V" if may_be_verb and word in verb_forms() else "A"
     if word in verb_forms():
         return "N" if before == "D" and not word.endswith("ed") else "V"
     return _by_shape(word, before)

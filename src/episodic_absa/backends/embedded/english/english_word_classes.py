@@ -13,6 +13,7 @@ from episodic_absa.backends.embedded.opinion_lexicon import english_lexicon, eng
 
 _BORDERS: Final = frozenset(".!?;,")
 _PREDICATES: Final = ("X", "V")
+_FORMS_OF_BE: Final = frozenset({"is", "are", "was", "were", "isn", "'s", "'re"})
 _AFTER_VERB: Final = ("D", "P", "R", "#", "A")
 
 
@@ -26,6 +27,7 @@ def read_tokens(text: str) -> EnglishTokens:
             items[at] = items[at]._replace(tag="N")
     inside = frozenset(at for place in compounds for at in place)
     _mend_gerunds(items, inside)
+    _mend_joined_nouns(items)
     first = 0
     for at in range(len(items) + 1):
         if at == len(items) or items[at].tag == "C" or (items[at].word in _BORDERS and at not in inside):
@@ -53,6 +55,14 @@ def _mend_gerunds(items: list[EnglishToken], inside: frozenset[int]) -> None:
             end += 1
         if _tag(items, end) in _PREDICATES and items[end].word not in ("n't", "not"):
             items[at] = item._replace(tag="N")
+
+
+def _mend_joined_nouns(items: list[EnglishToken]) -> None:
+    """Burgers and shakes are good: a word that joins a noun and stands before a form of be is no verb."""
+    for at in range(2, len(items) - 1):
+        is_joined = items[at - 1].word in ("and", "or", "&", ",") and items[at - 2].tag == "N"
+        if items[at].tag == "V" and is_joined and items[at + 1].word in _FORMS_OF_BE:
+            items[at] = items[at]._replace(tag="N")
 
 
 def _mend_missing_verb(items: list[EnglishToken], first: int, end: int, inside: frozenset[int]) -> None:

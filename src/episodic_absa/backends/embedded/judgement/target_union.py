@@ -31,6 +31,17 @@ _INSISTED: Final = 0.2
 _SURE_DOMAIN: Final = 0.95
 """How sure the domain must be before even its odd habits are followed."""
 _PREDICATES: Final = ("V", "XSV", "XSA")
+_HARDLY_SEEN: Final = 0.02
+"""In an unknown domain, what English rules tie an opinion to is named unless the tagger gives it less than this."""
+_RESEMBLES: Final = 0.45
+"""A text this likely of a trained domain is read by its habits in part: annotators left many named targets unmarked."""
+_MENTIONED: Final = ("object", "oblique", "bare")
+"""Cases of nouns that a sentence about something else merely mentions."""
+_PLANS: Final = frozenset({"going", "planning", "plan", "want", "hope", "hoping", "intend", "thinking", "wanted"})
+_WRITERS: Final = frozenset({"i", "we"})
+_DESCRIBES_NO_KIND: Final = frozenset(
+    {"new", "old", "whole", "entire", "last", "next", "other", "same", "own", "first", "second", "current", "previous"}
+)
 
 
 class NamedTarget(NamedTuple):
@@ -49,6 +60,8 @@ def named_targets(reading: WeighedReading) -> tuple[NamedTarget, ...]:
 def _named(reading: WeighedReading) -> tuple[NamedTarget, ...]:
     weighed = weigh(reading)
     found = _tagged(reading, weighed)
+    if reading.language == "en":
+        found = [named for named in found if _may_be_judged(reading, weighed, named.target)]
     found += _added_by_rules(reading, weighed, found)
     unique: dict[str, NamedTarget] = {}
     for named in sorted(found, key=lambda named: (named.target.start, named.target.end)):
@@ -67,9 +80,17 @@ def support(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
         if not any(weighed.knows(word) for word in words):
             return max(share, _LISTED)
         return share + _INSISTED if share >= _LEAST else share
-    if weighed.domain is None and _is_plain_subject(reading.targets[judged]) and share >= _GLIMPSED:
+    if weighed.domain is None and _is_named_by_rules(reading, weighed, reading.targets[judged], share):
         return max(share + _INSISTED / 2, NAMED)
     return share + _INSISTED / 2 if share >= _LEAST else share
+
+
+def _is_named_by_rules(reading: Reading, weighed: Weighed, target: Target, share: float) -> bool:
+    """Whether an opinion about it is reason enough to name a target in a text of an unknown domain."""
+    if reading.language != "en" or weighed.resemblance >= _RESEMBLES:
+        return _is_plain_subject(target) and share >= _GLIMPSED
+    least = _GLIMPSED if target.case == "oblique" else _HARDLY_SEEN
+    return target.is_nameable and share >= least
 
 
 def judged_at(reading: Reading, start: int, end: int) -> int | None:
@@ -96,10 +117,57 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
     found = []
     for span in spans_above(reading, weighed, NAMED):
         start, end = _trimmed(reading, span.start, span.end)
+        if reading.language == "en":
+            start, end = _whole_name(reading, weighed, start, end)
         if start < end and not _is_fragment(reading, start) and _may_be_target(reading, weighed, start, end):
             target = _target_at(reading, start, end)
             found.append(NamedTarget(target, span.probability, f"{target.case} that such reviews judge"))
     return found
+
+
+def _may_be_judged(reading: Reading, weighed: Weighed, target: Target) -> bool:
+    """Whether an English text may judge what the tagger found."""
+    if judged_at(reading, target.start, target.end) is not None:
+        return True
+    if _is_asked_or_planned(reading, target):
+        return False
+    return weighed.domain is not None or (target.is_nameable and not _is_merely_mentioned(reading, target))
+
+
+def _is_merely_mentioned(reading: Reading, target: Target) -> bool:
+    """Whether a noun is no subject and the rules tie the opinions of its sentence to something else."""
+    clause = reading.clauses[target.clause]
+    judged = (reading.targets[index] for index in reading.opinions_of)
+    return target.case in _MENTIONED and any(
+        other.is_nameable
+        and reading.clauses[other.clause].sentence == clause.sentence
+        and not (other.start < target.end and target.start < other.end)
+        for other in judged
+    )
+
+
+def _is_asked_or_planned(reading: Reading, target: Target) -> bool:
+    """Whether a clause without an opinion asks or tells a plan: nothing is judged there."""
+    if reading.by_clause.get(target.clause):
+        return False
+    if reading.clauses[target.clause].is_question:
+        return True
+    forms = [word.form for word in reading.words if word.clause == target.clause and word.start < target.start]
+    return "to" in forms and not _PLANS.isdisjoint(forms) and not _WRITERS.isdisjoint(forms)
+
+
+def _whole_name(reading: Reading, weighed: Weighed, start: int, end: int) -> tuple[int, int]:
+    """Leave out words before an English name that say nothing of its kind; complete a compound that was cut short."""
+    words = [reading.words[at] for at in range(*place_of(reading, start, end))]
+    while len(words) > 1 and (words[0].tag in ("D", "P") or words[0].form in _DESCRIBES_NO_KIND):
+        words = words[1:]
+    if words:
+        start = words[0].start
+    if weighed.domain is None:
+        for target in reading.targets:
+            if target.start <= start and end <= target.end and target.is_nameable:
+                return target.start, target.end
+    return start, end
 
 
 def _may_be_target(reading: Reading, weighed: Weighed, start: int, end: int) -> bool:
