@@ -64,7 +64,7 @@ CORPORA: Final[tuple[Corpus, ...]] = (
         "Apache-2.0",
         "MAMS, github.com/siat-nlp/MAMS-for-ABSA",
         neutral_share=0.3,
-        own_neutral_share=0.6,
+        own_neutral_share=0.75,
     ),
     *(
         Corpus(

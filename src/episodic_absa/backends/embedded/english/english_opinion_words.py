@@ -16,10 +16,11 @@ _REVERSED: Final = -0.8
 _ABSENCE: Final = -1.5
 _NEVER_MISSED: Final = frozenset(
     {
-        "noise", "smell", "smells", "queue", "queues", "wait", "waiting", "delay", "delays", "mess", "crowd", "crowds",
-        "lag", "ads", "adverts", "stain", "stains", "aftertaste", "residue", "bug", "bugs", "leak", "leaks", "scratches",
-        "scratch", "fees", "surprises", "problem", "problems", "issue", "issues", "trouble", "complaint", "complaints",
-        "mosquitoes", "stress", "pain", "worries", "rush", "pressure", "gimmicks", "nonsense", "glitches", "traffic",
+        "noise", "smell", "smells", "queue", "queues", "wait", "waiting", "delay", "delays", "mess", "crowd",
+        "crowds", "lag", "ads", "adverts", "stain", "stains", "aftertaste", "residue", "bug", "bugs", "leak",
+        "leaks", "scratches", "scratch", "fees", "surprises", "problem", "problems", "issue", "issues", "trouble",
+        "complaint", "complaints", "mosquitoes", "stress", "pain", "worries", "rush", "pressure", "gimmicks",
+        "nonsense", "glitches", "traffic",
     }
 )  # fmt: skip
 """Nobody minds their absence."""
@@ -68,7 +69,7 @@ def _hit_at(tokens: EnglishTokens, at: int) -> EnglishHit | None:
         if idiom.reverses:
             return _reversed(tokens, at, end)
         end += idiom.comparative
-        return EnglishHit(at, end - 1 - idiom.keep_last, idiom.seq, idiom.score, idiom)
+        return EnglishHit(at, end - 1 - idiom.keep_last, " ".join(tokens.forms[at:end]), idiom.score, idiom)
     word = tokens.forms[at]
     verb = tokens.lexicon.object_verbs.get(word)
     if verb is not None and (tokens.tag(at) == "V" or word not in tokens.lexicon.words) and tokens.tag(at) != "I":

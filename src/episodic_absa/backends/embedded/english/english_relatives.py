@@ -51,6 +51,9 @@ def _main_verb(tokens: EnglishTokens, first: int, clause_of: Sequence[int]) -> i
         at += 1
     while at < end and tokens.tag(at) in _GROUP:
         at += 1
+        # "that he cooked was tasty": a form of be right behind a full verb opens the main clause.
+        if tokens.tag(at) == "X" and tokens.tag(at - 1) == "V" and tokens.forms[at] not in ("n't", "not"):
+            return at
     while at < end and clause_of[at] == clause_of[first]:
         tag = tokens.tag(at)
         if tag in ("X", "V") and tokens.form(at - 1) != "to" and not tokens.forms[at].endswith("ing"):

@@ -94,23 +94,7 @@ def _neighbours(glances: Sequence[str], at: int) -> list[str]:
 
 
 def _english_shapes(reading: Reading) -> list[list[str]]:
-    places = _places_in_phrases(reading)
-    return [[*_english_shape(reading, word), f"np={places.get(word.start, '-')}"] for word in reading.words]
-
-
-def _places_in_phrases(reading: Reading) -> dict[int, str]:
-    """Return, by the start of each word of a noun phrase, how far it is from the first and from the last word."""
-    found: dict[int, str] = {}
-    at = 0
-    for target in reading.targets:
-        while at < len(reading.words) and reading.words[at].start < target.start:
-            at += 1
-        end = at
-        while end < len(reading.words) and reading.words[end].end <= target.end:
-            end += 1
-        for position in range(at, end):
-            found[reading.words[position].start] = f"{min(position - at, 2)},{min(end - 1 - position, 2)}"
-    return found
+    return [_english_shape(reading, word) for word in reading.words]
 
 
 def _english_shape(reading: Reading, word: Word) -> list[str]:
