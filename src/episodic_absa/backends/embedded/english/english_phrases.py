@@ -153,5 +153,5 @@ def _is_measure(tokens: EnglishTokens, first: int, last: int) -> bool:
 
 
 def _is_participle(tokens: EnglishTokens, at: int) -> bool:
-    """Return whether the word is a participle after an adverb, as in "well structured modules"."""
-    return tokens.tag(at) == "V" and tokens.form(at).endswith("ed") and tokens.tag(at - 1) == "R"
+    """Return whether the word is a participle before its noun: "well structured modules", "the preloaded software"."""
+    return tokens.tag(at) == "V" and tokens.form(at).endswith("ed") and tokens.tag(at - 1) in ("R", "D")
