@@ -96,6 +96,8 @@ def _clause(tokens: EnglishTokens, first: int, last: int, sentence: int, side: i
 
 def _is_rhetorical(forms: Sequence[str]) -> bool:
     """Whether a question asks nothing, as "who would not love this?" does."""
+    if forms[:2] in (["how", "can"], ["how", "could"]):
+        return True
     return forms[0] in ("who", "what") and (forms[0] == "who" or "a" in forms[1:2] or not _DENIALS.isdisjoint(forms))
 
 

@@ -17,6 +17,7 @@ _OPINION_VERBS: Final = frozenset(
 )
 _NEAR: Final = 3
 """How many tokens before an opinion word plain negation reaches."""
+_NEITHER: Final = 10
 _NEGATED_PRAISE: Final = -0.8
 _NEGATED_BLAME: Final = -0.6
 
@@ -56,6 +57,12 @@ def find_near_negation(tokens: EnglishTokens, hit: EnglishHit, where: Clause) ->
         if tokens.items[at].start < where.start or tokens.forms[at] in (",", "but"):
             return None
         if tokens.forms[at] in _NEGATORS:
+            return at
+    # Neither the soup nor the salad was fresh.
+    for at in range(hit.first - 1, max(-1, hit.first - 1 - _NEITHER), -1):
+        if tokens.items[at].start < where.start:
+            return None
+        if tokens.forms[at] == "neither" and "nor" in tokens.forms[at : hit.first]:
             return at
     return None
 

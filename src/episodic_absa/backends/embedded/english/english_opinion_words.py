@@ -69,7 +69,13 @@ def _hit_at(tokens: EnglishTokens, at: int) -> EnglishHit | None:
         if idiom.reverses:
             return _reversed(tokens, at, end)
         end += idiom.comparative
+        if idiom.comparative and tokens.form(end - 1) in ("more", "less") and tokens.tag(end) == "A":
+            end += 1
         return EnglishHit(at, end - 1 - idiom.keep_last, " ".join(tokens.forms[at:end]), idiom.score, idiom)
+    return _object_verb(tokens, at) or _coloured(tokens, at) or _absence(tokens, at) or _plain_word(tokens, at)
+
+
+def _object_verb(tokens: EnglishTokens, at: int) -> EnglishHit | None:
     word = tokens.forms[at]
     verb = tokens.lexicon.object_verbs.get(word)
     if verb is not None and (tokens.tag(at) == "V" or word not in tokens.lexicon.words) and tokens.tag(at) != "I":
@@ -80,17 +86,26 @@ def _hit_at(tokens: EnglishTokens, at: int) -> EnglishHit | None:
         and tokens.form(at - 1) in ("i", "we", "n't", "not", "really", "also", "they", "you", "did")
     ):
         return EnglishHit(at, at, word, 2.0, is_object_verb=True)
+    return None
+
+
+def _coloured(tokens: EnglishTokens, at: int) -> EnglishHit | None:
+    word = tokens.forms[at]
     for form in (word, *_compared_adjectives(word)):
         colour = tokens.lexicon.by_target.get(form)
         if colour is not None:
             return EnglishHit(at, at, form, colour.other, is_coloured=True)
-    absence = _absence(tokens, at)
-    if absence is not None:
-        return absence
-    score = word_score(word)
+    return None
+
+
+def _plain_word(tokens: EnglishTokens, at: int) -> EnglishHit | None:
+    word = tokens.forms[at]
+    if word == "fit" and tokens.tag(at) == "N":
+        return None
     # "easy to clean": what follows "to" is done, not judged.
     if tokens.form(at - 1) == "to" and word in english_words().verbs and word in english_words().adjectives:
         return None
+    score = word_score(word)
     if score is not None and not (word == "pretty" and tokens.tag(at + 1) in ("A", "R")):
         return EnglishHit(at, at, word, score)
     # Too much of anything displeases.

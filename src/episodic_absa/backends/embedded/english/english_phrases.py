@@ -91,7 +91,7 @@ def _phrase(
     while first < last and tokens.forms[first] in _MEASURES:
         first += 1
     modifiers = first
-    while (
+    while not _is_conjunction(tokens, modifiers - 1) and (
         tokens.tag(modifiers - 1) in ("A", "D", "#")
         or _is_participle(tokens, modifiers - 1)
         or (modifiers - 1 in taken and tokens.tag(modifiers - 1) in ("V", "N", "A"))
@@ -112,6 +112,11 @@ def _phrase(
     is_nameable = is_nameable and not _is_compared(tokens, modifiers) and not _is_measure(tokens, first, last)
     target = Target(tokens.text[start:end], start, end, clause, case, is_nameable)
     return EnglishPhrase(first, named_last, target, modifiers, before)
+
+
+def _is_conjunction(tokens: EnglishTokens, at: int) -> bool:
+    """Whether "that" opens a clause: so narrow that my legs hurt."""
+    return tokens.form(at) == "that" and tokens.tag(at + 1) in ("D", "P")
 
 
 def _verb_follows(tokens: EnglishTokens, at: int) -> bool:

@@ -21,7 +21,7 @@ _TOKEN: Final = re.compile(
 )
 _ADJECTIVE: Final = re.compile(r".(?:ous|ful|ive|able|ible|less|ish|est)$")
 _ADJECTIVES_IN_LY: Final = frozenset({"friendly", "unfriendly", "user-friendly", "lovely", "lively", "ugly", "costly"})
-_PARTICIPLES: Final = ("ed", "ing", "en", "rn")
+_PAST: Final = frozenset({"shrank", "tore", "broke", "froze", "stank", "sank", "fell", "burst", "split"})
 _PREFERS_NOUN_AFTER: Final = frozenset({"D", "A", "N"})
 
 
@@ -61,10 +61,17 @@ def tagged(text: str) -> list[EnglishToken]:
     last = ""
     for match in _TOKEN.finditer(text):
         word = match.group().lower().replace("’", "'").replace(" ", "")
-        tag = "V" if last == "to" and word in english_words().verbs else _tag(word, before)
+        tag = "V" if _must_be_verb(word, last) else _tag(word, before)
         tokens.append(EnglishToken(word, tag, match.start(), match.end()))
         before, last = tag, word
     return tokens
+
+
+def _must_be_verb(word: str, last: str) -> bool:
+    """Whether a word is a verb because of the word before it: to clean, the soup that came."""
+    if last == "to":
+        return word in english_words().verbs
+    return last in ("that", "which", "who") and word in verb_forms() and word not in english_words().verb_nouns
 
 
 def compound_places(forms: list[str]) -> list[range]:
@@ -101,7 +108,7 @@ def _tag(word: str, before: Tag) -> Tag:
         return "A"
     if _is_opinion_adjective(word):
         # "the strap tore": an opinion word right behind a noun is its verb, if it can be one.
-        may_be_verb = before in ("N", "P") or (before == "S" and not word.endswith(_PARTICIPLES))
+        may_be_verb = before in ("N", "P") or (before == "S" and (word.endswith("s") or word in _PAST))
         return "V" if may_be_verb and word in verb_forms() else "A"
     if word in verb_forms():
         return "N" if before == "D" and not word.endswith("ed") else "V"

@@ -33,7 +33,7 @@ _SURE_DOMAIN: Final = 0.95
 _PREDICATES: Final = ("V", "XSV", "XSA")
 _HARDLY_SEEN: Final = 0.02
 """In an unknown domain, what English rules tie an opinion to is named unless the tagger gives it less than this."""
-_RESEMBLES: Final = 0.45
+_RESEMBLES: Final = 0.4
 """A text this likely of a trained domain is read by its habits in part: annotators left many named targets unmarked."""
 _MENTIONED: Final = ("object", "oblique", "bare")
 """Cases of nouns that a sentence about something else merely mentions."""
@@ -117,8 +117,8 @@ def _tagged(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
     found = []
     for span in spans_above(reading, weighed, NAMED):
         start, end = _trimmed(reading, span.start, span.end)
-        if reading.language == "en":
-            start, end = _whole_name(reading, weighed, start, end)
+        if reading.language == "en" and weighed.domain is None:
+            start, end = _whole_name(reading, start, end)
         if start < end and not _is_fragment(reading, start) and _may_be_target(reading, weighed, start, end):
             target = _target_at(reading, start, end)
             found.append(NamedTarget(target, span.probability, f"{target.case} that such reviews judge"))
@@ -156,17 +156,16 @@ def _is_asked_or_planned(reading: Reading, target: Target) -> bool:
     return "to" in forms and not _PLANS.isdisjoint(forms) and not _WRITERS.isdisjoint(forms)
 
 
-def _whole_name(reading: Reading, weighed: Weighed, start: int, end: int) -> tuple[int, int]:
+def _whole_name(reading: Reading, start: int, end: int) -> tuple[int, int]:
     """Leave out words before an English name that say nothing of its kind; complete a compound that was cut short."""
     words = [reading.words[at] for at in range(*place_of(reading, start, end))]
     while len(words) > 1 and (words[0].tag in ("D", "P") or words[0].form in _DESCRIBES_NO_KIND):
         words = words[1:]
     if words:
         start = words[0].start
-    if weighed.domain is None:
-        for target in reading.targets:
-            if target.start <= start and end <= target.end and target.is_nameable:
-                return target.start, target.end
+    for target in reading.targets:
+        if target.start <= start and end <= target.end and target.is_nameable:
+            return target.start, target.end
     return start, end
 
 
