@@ -94,7 +94,7 @@ def _phrase(
     while not _is_conjunction(tokens, modifiers - 1) and (
         tokens.tag(modifiers - 1) in ("A", "D", "#")
         or _is_participle(tokens, modifiers - 1)
-        or (modifiers - 1 in taken and tokens.tag(modifiers - 1) in ("V", "N", "A"))
+        or (modifiers - 1 in taken and tokens.tag(modifiers - 1) in ("V", "N", "A", "R"))
     ):
         modifiers -= 1
     before = tokens.form(modifiers - 1) if tokens.tag(modifiers - 1) == "I" else ""

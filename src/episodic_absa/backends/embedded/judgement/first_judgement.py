@@ -6,6 +6,7 @@ from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement
 from episodic_absa.backends.embedded.model.weighing import Weights3, weigh, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Opinion, Reading, polarity_of
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
+from episodic_absa.language import norm
 from episodic_absa.vocabulary import Polarity
 
 _LEAST: Final = 0.4
@@ -33,7 +34,7 @@ def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | Non
     weighed = weighed_polarity(reading, term, place)
     if weighed is None:
         return by_rule
-    if len(by_rule) > 1 and weighed.margin < _UNDECIDED:
+    if len(by_rule) > 1 and (weighed.margin < _UNDECIDED or _is_named_twice(reading, term)):
         return by_rule
     if place and reading.clauses and reading.clauses[reading.clause_at(place[0])].is_question:
         # A question judges nothing, whatever its words say elsewhere.
@@ -55,6 +56,11 @@ def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | Non
             why="such words mostly say so",
         ),
     )
+
+
+def _is_named_twice(reading: Reading, term: str) -> bool:
+    """Whether an English text names a term at two places: the weights judge only one of them."""
+    return reading.language == "en" and len(reading.by_term.get(norm(term), ())) > 1
 
 
 def _least_sure(reading: WeighedReading, by_rule: tuple[Judgement, ...]) -> float:

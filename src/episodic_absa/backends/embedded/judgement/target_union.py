@@ -18,7 +18,7 @@ MAX_TARGETS: Final = 190
 _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
 NAMED: Final = 0.3
 """How likely a stretch must be before it is named."""
-KEPT: Final = 0.25
+KEPT: Final = {"ko": 0.25, "en": 0.22, "other": 0.25}
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""
@@ -141,6 +141,7 @@ def _is_merely_mentioned(reading: Reading, target: Target) -> bool:
     return target.case in _MENTIONED and any(
         other.is_nameable
         and reading.clauses[other.clause].sentence == clause.sentence
+        and (other.clause == target.clause or target.case != "bare")
         and not (other.start < target.end and target.start < other.end)
         for other in judged
     )

@@ -62,7 +62,7 @@ def is_doubtful(reading: WeighedReading, sentiment: SentimentItem) -> bool:
         return False
     words = weigh(reading)
     # In a domain it was not trained on the tagger is too shy: what it gives little is often right.
-    if words.domain is None or round(support(reading, words, *place) * max(weighed), 5) >= KEPT:
+    if words.domain is None or round(support(reading, words, *place) * max(weighed), 5) >= KEPT[reading.language]:
         return False
     return not _is_plainly_said(reading, sentiment, place)
 
