@@ -18,7 +18,7 @@ MAX_TARGETS: Final = 190
 _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
 NAMED: Final = 0.3
 """How likely a stretch must be before it is named."""
-KEPT: Final = {"ko": 0.25, "en": 0.22, "other": 0.25}
+KEPT: Final = {"ko": 0.25, "en": 0.3, "other": 0.25}
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""
@@ -33,7 +33,7 @@ _SURE_DOMAIN: Final = 0.95
 _PREDICATES: Final = ("V", "XSV", "XSA")
 _HARDLY_SEEN: Final = 0.02
 """In an unknown domain, what English rules tie an opinion to is named unless the tagger gives it less than this."""
-_RESEMBLES: Final = 0.4
+_RESEMBLES: Final = 0.45
 """A text this likely of a trained domain is read by its habits in part: annotators left many named targets unmarked."""
 _MENTIONED: Final = ("object", "oblique", "bare")
 """Cases of nouns that a sentence about something else merely mentions."""
