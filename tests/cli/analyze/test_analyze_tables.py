@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from episodic_absa import analyze
 from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.cli import main
 from episodic_absa.cli.analyze.analysed_rows import AnalysedRow
@@ -334,4 +335,5 @@ def test_a_text_in_another_language_is_said_to_be_unknown() -> None:
     assert "unknown language: not read; the embedded engine reads Korean and English only" in done.out
     assert "label  none: the text was not read" in done.out
     assert "no opinion found" not in done.out
-    assert json.loads(Done("El hotel es muy bonito y la comida estaba fría.", "--json").out)["language"] == "other"
+    result = analyze("El hotel es muy bonito y la comida estaba fría.")
+    assert (result.language, repr(result)) == ("other", "SampleResult(neutral: no aspects, unknown language)")
