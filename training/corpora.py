@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,6 +18,11 @@ OWN_DATA: Final = ROOT / "experiments" / "data"
 OWN_TABLES: Final = ROOT / "tests" / "backends" / "embedded"
 TRAINING_TABLES: Final = ("sentence_table.yaml", "second_table.yaml")
 HELD_OUT_TABLE: Final = "held_out_table.yaml"
+OWN_SENTENCES: Final = ROOT / "training" / "own_sentences"
+EVERYDAY: Final = ROOT / "experiments" / "everyday"
+_MARKED: Final = re.compile(r"\{([^{}]+)([+=-])\}")
+_IMPLICIT_MARK: Final = re.compile(r" \|\| ([+=-])$")
+_POLARITY_OF_MARK: Final = {"+": "positive", "-": "negative", "=": "neutral"}
 _MABSA_DOMAINS: Final = ("coursera", "food", "hotel", "phone", "sight")
 _MOSTLY_IMPLICIT: Final = "food"
 """Its gold marks most opinions as implicit although the text names their target, as in "the price is fair"."""
@@ -37,6 +43,8 @@ class Corpus(NamedTuple):
     """Whether texts of this domain are read with this corpus's habits of annotation, not only with the general ones."""
     neutral_share: float = 1.0
     """The weight of a neutral target outside the corpus's own domain."""
+    own_neutral_share: float = 1.0
+    """The weight of a neutral target in the corpus's own domain, whose other texts hold fewer mere mentions."""
 
 
 class Row(NamedTuple):
@@ -56,6 +64,7 @@ CORPORA: Final[tuple[Corpus, ...]] = (
         "Apache-2.0",
         "MAMS, github.com/siat-nlp/MAMS-for-ABSA",
         neutral_share=0.3,
+        own_neutral_share=0.75,
     ),
     *(
         Corpus(
@@ -110,6 +119,33 @@ def read_table(name: str, language: Language) -> list[Row]:
             gold = ({"aspect_term": term, "polarity": polarity} for term, polarity in judged.items())
             rows.append(Row(text, tuple(_placed(gold_tuple, text) for gold_tuple in gold)))
     return rows
+
+
+def read_marked_sentences(path: Path) -> list[Row]:
+    """Read sentences with marked targets ("The {soup-} was cold."); lines that begin with # are remarks."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [_marked_row(line) for line in lines if line and not line.startswith("#")]
+
+
+def _marked_row(line: str) -> Row:
+    gold: list[dict[str, Any]] = []
+    implicit = _IMPLICIT_MARK.search(line)
+    if implicit is not None:
+        gold.append({"aspect_term": "", "polarity": _POLARITY_OF_MARK[implicit.group(1)]})
+        line = line[: implicit.start()]
+    text, end = "", 0
+    for mark in _MARKED.finditer(line):
+        term, polarity = mark.groups()
+        text += line[end : mark.start()]
+        span = {"start": len(text), "end": len(text) + len(term)}
+        gold.append({"aspect_term": term, "polarity": _POLARITY_OF_MARK[polarity], "span": span})
+        text, end = text + term, mark.end()
+    return Row(text + line[end:], tuple(gold))
+
+
+def read_everyday(language: Language) -> list[Row]:
+    """Read the sentences of the everyday set, whose near copies may not train."""
+    return [row for path in sorted(EVERYDAY.glob(f"{language}_*.jsonl")) for row in read_rows(path)]
 
 
 def _placed(gold: dict[str, Any], text: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from corpora import (
     HELD_OUT,
     HELD_OUT_TABLE,
     OWN_DATA,
+    OWN_SENTENCES,
     OWN_TABLES,
     ROOT,
     SHARED_DATA,
@@ -31,6 +32,8 @@ from corpora import (
     Corpus,
     Row,
     file_sha256,
+    read_everyday,
+    read_marked_sentences,
     read_own_rows,
     read_rows,
     read_table,
@@ -57,7 +60,9 @@ _TAGGER: Final = {
 
 _MOST_OF_A_DOMAIN: Final = 1000
 """The weight of one domain in the general part of a polarity model, in examples."""
-_NEUTRAL_SHARES: Final = {corpus.domain: corpus.neutral_share for corpus in CORPORA if corpus.kind == "aspects"}
+_NEUTRAL_SHARES: Final = {
+    corpus.domain: (corpus.own_neutral_share, corpus.neutral_share) for corpus in CORPORA if corpus.kind == "aspects"
+}
 
 
 class Material(NamedTuple):
@@ -92,7 +97,11 @@ def train(
     own_held_out = HeldOut(
         row.text
         for language in LANGUAGES
-        for row in (*read_own_rows(language, "valid"), *read_table(HELD_OUT_TABLE, language))
+        for row in (
+            *read_own_rows(language, "valid"),
+            *read_table(HELD_OUT_TABLE, language),
+            *read_everyday(language),
+        )
     )
     files: dict[str, bytes] = {}
     sources: list[dict[str, Any]] = []
@@ -156,6 +165,7 @@ def collect(
         say(f"{language}: {corpus.file}: {len(rows)} texts, {dropped} left out as near copies of held-out ones")
     own_files = [(OWN_DATA / "train.csv", read_own_rows(language))]
     own_files += [(OWN_TABLES / name, read_table(name, language)) for name in TRAINING_TABLES]
+    own_files += [(path, read_marked_sentences(path)) for path in sorted(OWN_SENTENCES.glob(f"{language}.txt"))]
     for path, found_rows in own_files:
         rows, dropped = _without_near_copies(found_rows, held_out)
         examples += read_examples(rows, language, None) * _OWN_TIMES
@@ -225,10 +235,10 @@ def _share(example: Judged, sizes: Counter[str | None], *, is_general: bool) -> 
     """Return the weight of an example. In the general part the weight of a large domain is limited."""
     if example.domain is None:
         return 1.0
+    own, general = _NEUTRAL_SHARES.get(example.domain, (1.0, 1.0)) if example.polarity == "neutral" else (1.0, 1.0)
     if not is_general:
-        return 0.5
-    neutral = _NEUTRAL_SHARES.get(example.domain, 1.0) if example.polarity == "neutral" else 1.0
-    return 0.5 * neutral * min(1.0, _MOST_OF_A_DOMAIN / sizes[example.domain])
+        return 0.5 * own
+    return 0.5 * general * min(1.0, _MOST_OF_A_DOMAIN / sizes[example.domain])
 
 
 def say(message: str) -> None:

@@ -42,6 +42,56 @@ def test_the_code_decides_and_a_missing_code_is_detected(code: str | None, text:
     assert effective_language(code, text) == language
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "La chambre était propre mais le petit déjeuner était froid.",
+        "Très bon hôtel, je recommande.",
+        "El hotel es muy bonito y la comida estaba fría.",
+        "Das Essen war sehr gut, leider zu teuer!",
+        "Schlechte Qualität, nie wieder!",
+        "Il cibo era ottimo.",
+        "Comida excelente, recomendo muito!",
+        "Het eten was heerlijk en de bediening was vriendelijk.",
+        "Maten var mycket bra",
+        "Jedzenie było bardzo dobre",
+        "Oda çok temizdi ama yemek kötü",
+        "Phòng rất sạch sẽ, nhân viên nhiệt tình",
+        "Makanan enak banget, pelayanan juga bagus",
+        "iPhoneのバッテリーが最高です",
+        "服务很好，房间 clean",
+        "อาหารอร่อยมาก",
+    ],
+)
+def test_another_language_is_not_taken_for_english(text: str) -> None:
+    assert effective_language(None, text) == "other"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gud fone",
+        "batery dyes fast",
+        "no wifi",
+        "iPhone 12 Pro Max",
+        "Crème brûlée to die for",
+        "La Casa de los Sabores is great",
+        "Le Petit Bistro was a letdown",
+        "Die hard fan of this hotel",
+        "Con: the price. Pro: the design.",
+        "The ramen at 一蘭 was great",
+        "me gusta, great food and a nice place",
+    ],
+)
+def test_short_texts_names_and_typing_errors_stay_english(text: str) -> None:
+    assert effective_language(None, text) == "en"
+
+
+@pytest.mark.parametrize("text", ["배송 so fast, 좋아요", "The 비빔밥 was amazing", "le goût est 최고"])
+def test_hangul_makes_a_mixed_text_korean(text: str) -> None:
+    assert effective_language(None, text) == "ko"
+
+
 # CHECKLIST 36
 @given(st.none() | st.text() | st.sampled_from(["unknown", "unknown-x", "_", "ko_", "en-"]), st.text())
 def test_unknown_is_never_an_answer(code: str | None, text: str) -> None:

@@ -111,7 +111,9 @@ class SampleResult:
         named = self.aspects[:_SHOWN_ASPECTS]
         pairs = ", ".join(f"{aspect.term or '(implicit)'} {aspect.polarity}" for aspect in named)
         more = f", {len(self.aspects) - len(named)} more" if len(self.aspects) > len(named) else ""
-        return f"SampleResult({self.label}: {pairs or 'no aspects'}{more})"
+        if not pairs:
+            pairs = "no aspects, unknown language" if self.language == "other" else "no aspects"
+        return f"SampleResult({self.label}: {pairs}{more})"
 
     def _repr_html_(self) -> str:
         """Return the review with its aspects marked; a notebook shows this."""

@@ -89,5 +89,5 @@ def is_rule_engine(name: str) -> bool:
 def why_unread(model: str, language: Language) -> str | None:
     """Return why a model, by its name in a call record, reads no text in this language; None if it may."""
     if is_rule_engine(model) and language == "other":
-        return "the embedded engine knows Korean and English only"
+        return "the embedded engine reads Korean and English only"
     return None

@@ -138,14 +138,14 @@ def test_odd_texts_are_read_too(text: str, language: Language) -> None:
         ("I don't think the curry is good.", "en", "curry", ("negative", "positive"), "weights"),
         ("터치감이 좋다고는 할 수 없어요", "ko", "터치감", ("positive", "negative"), "rules"),
         ("퀴즈가 쉬워서 도움이 안 됐어요", "ko", "퀴즈", ("neutral", "positive"), "rules"),
-        # An opinion is tied to the bed, of which the tagger thinks little; of the headphones it is the other way round.
+        # An opinion is tied to the bed, of which the tagger thinks little; of the hotel it is the other way round.
         ("The room was spacious and the bed was comfortable.", "en", "bed", ("positive", None), "rules"),
-        ("My headphones keep disconnecting.", "en", "headphones", ("positive", None), "weights"),
         ("호텔에서 사흘 동안 잠을 못 잤어요.", "ko", "호텔", ("negative", None), "weights"),
         # An added pair needs both: a target and its polarity.
         ("The room was spacious and the bed was comfortable.", "en", "bed", (None, "positive"), "weights"),
-        ("Our server forgot the appetizers twice.", "en", "server", (None, "negative"), "rules"),
         # Both halves propose it, or neither.
+        ("My headphones keep disconnecting.", "en", "headphones", ("positive", None), None),
+        ("Our server forgot the appetizers twice.", "en", "server", (None, "negative"), None),
         ("The staff was rude.", "en", "staff", ("positive", "negative"), None),
         ("The staff was rude.", "en", "staff", ("negative", "positive"), None),
         ("The staff was rude.", "en", "staff", ("negative", None), None),

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from episodic_absa import analyze
 from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.cli import main
 from episodic_absa.cli.analyze.analysed_rows import AnalysedRow
@@ -191,7 +192,10 @@ def test_files_of_other_kinds_are_refused_and_a_list_in_json_is_read(folder: Pat
     (folder / "other.json").write_text('["この部屋はとても綺麗でした"]', "utf-8")
     done = Done("other.json", "--out", "r.csv")
     assert done.err.splitlines()[1].startswith("warning: 1 of 1 row holds a text in a language that the embedded")
-    assert (done.out.splitlines()[0], done.out.splitlines()[-1]) == ("1 review: 1 without an opinion", "r.csv: 1 row")
+    assert (done.out.splitlines()[0], done.out.splitlines()[-1]) == (
+        "1 review: 1 in an unknown language",
+        "r.csv: 1 row",
+    )
     assert Done("list.json", "--out", "r.csv").code == 0
     assert [row["label"] for row in rows_of(folder / "r.csv")] == ["positive", "negative"]
     assert Done("10/10", "--json").code == 0  # a rating is a review
@@ -323,3 +327,13 @@ def test_no_review_steers_a_terminal_or_a_spreadsheet(tmp_path: Path, monkeypatc
     assert [row["'@id"] for row in written] == [f"'{row['@id']}" for row in rows]
     read = open_review_table(tmp_path / "results.csv", text_column="re\u202eview")
     assert [(row.text, row.cells["@id"]) for row in read] == [(row["re\u202eview"], row["@id"]) for row in rows]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_text_in_another_language_is_said_to_be_unknown() -> None:
+    done = Done("Das Essen war sehr gut und die Bedienung war freundlich.")
+    assert "unknown language: not read; the embedded engine reads Korean and English only" in done.out
+    assert "label  none: the text was not read" in done.out
+    assert "no opinion found" not in done.out
+    result = analyze("El hotel es muy bonito y la comida estaba fría.")
+    assert (result.language, repr(result)) == ("other", "SampleResult(neutral: no aspects, unknown language)")

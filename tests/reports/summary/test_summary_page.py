@@ -7,6 +7,7 @@ import pytest
 from tests.reports.summary.review_making import hostile_reviews, make_review
 
 import episodic_absa.reports
+from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.errors import ConfigError
 from episodic_absa.reports.summary import summarise, write_summary
 from episodic_absa.reports.summary.page_words import page_words, sentence
@@ -60,3 +61,11 @@ def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> 
     with pytest.raises(ConfigError, match="No such file or directory"):
         write_summary(summarise([]), tmp_path / "missing" / "page.html")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_reviews_of_an_unknown_language_are_told_from_reviews_without_an_opinion() -> None:
+    unread = AnalysedReview("とても良い", {}, "other", "neutral", ())
+    silent = AnalysedReview("We arrived at nine.", {}, "en", "neutral", ())
+    assert "unknown language" in render_summary(summarise([unread, silent]))
+    assert summarise([unread, silent]).unread_n == 1
+    assert 'data-say="note_unread' not in render_summary(summarise([silent]))

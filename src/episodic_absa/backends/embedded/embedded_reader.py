@@ -26,6 +26,7 @@ LANGUAGES: Final[tuple[Language, ...]] = ("ko", "en")
 _SAID: Final = 1.0
 _NAMEABLE: Final = 0.5
 _UNSAID: Final = 0.0
+_HALF: Final = 0.5
 _WHOLE: Final = 0.75
 """How much of its words a term must take up: "steak" stands for "steaks", "art" does not stand for "party"."""
 _STRUCTURE_LOOKS: Final = SecondLooks(frozenset({"negation", "contrast", "irony", "conflict"}))
@@ -220,7 +221,7 @@ def _is_whole(reading: Reading, place: TermPlace) -> bool:
 def _share(reading: WeighedReading, place: TermPlace, judgement: Judgement) -> float:
     """Return the weights' probability of one of two judgements, which cannot both be likely."""
     weighed = weighed_polarity(reading, place.term, place.place)
-    return judgement.confidence / 2 if weighed is None else float(getattr(weighed, judgement.polarity))
+    return judgement.confidence / 2 if weighed is None else min(_HALF, float(getattr(weighed, judgement.polarity)))
 
 
 def _rules_target(reading: Reading, place: TermPlace) -> float:

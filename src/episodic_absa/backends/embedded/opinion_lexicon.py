@@ -50,6 +50,8 @@ class _IdiomLine(_Checked):
     keep_last: bool = False
     comparison: bool = False
     place: bool = False
+    event: bool = False
+    reverses: bool = False
 
 
 class _Part(NamedTuple):
@@ -79,6 +81,10 @@ class Idiom(NamedTuple):
     """The noun before it is what the target is compared with."""
     place: bool
     """The target may be the place where it is seen (말투에 가시가 돋치다)."""
+    event: bool
+    """What somebody did to something: said of who did it if named, else of what it was done to."""
+    reverses: bool
+    """Turns the opinion right behind it round (anything but, far from)."""
 
     def end_of_match(self, forms: Sequence[str], start: int) -> int | None:
         """Return where the idiom ends if it begins at `start`."""
@@ -199,6 +205,23 @@ def english_lexicon() -> OpinionLexicon:
 def english_words() -> EnglishWords:
     """Return the English word classes."""
     return _checked(EnglishWords, "english/english_words.yaml")
+
+
+class _Compounds(_Checked):
+    compounds: tuple[str, ...]
+
+
+@cache
+def english_compounds() -> dict[str, tuple[tuple[frozenset[str], ...], ...]]:
+    """Return names of more than one word by their first word: the alternatives of each part behind it."""
+    found: dict[str, list[tuple[frozenset[str], ...]]] = {}
+    for line in _checked(_Compounds, "english/english_compounds.yaml").compounds:
+        first, *others = (frozenset(part.split("|")) for part in line.split())
+        *middle, last = others
+        parts = (*middle, last | {f"{word}s" for word in last})
+        for word in first:
+            found.setdefault(word, []).append(parts)
+    return {word: tuple(names) for word, names in found.items()}
 
 
 @cache

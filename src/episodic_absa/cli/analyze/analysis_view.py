@@ -95,9 +95,9 @@ def _heading(result: SampleResult, number: int | None) -> RenderableType:
 def _tuples(result: SampleResult) -> ConsoleRenderable:
     tuples = result.final_result.final_tuples
     if not tuples:
-        why = why_unread(result.calls[0].model, result.language) if result.calls else None
+        why = _why_unread(result)
         if why is not None:
-            return Text(f"not read: {why}", style="dim")
+            return Text(f"unknown language: not read; {why}", style="yellow")
         return Text("no opinion found", style="dim")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
     table.add_column("aspect", overflow="fold")
@@ -117,8 +117,14 @@ def _tuples(result: SampleResult) -> ConsoleRenderable:
     return table
 
 
+def _why_unread(result: SampleResult) -> str | None:
+    return why_unread(result.calls[0].model, result.language) if result.calls else None
+
+
 def _label(result: SampleResult) -> Text:
     final = result.final_result
+    if not final.final_tuples and _why_unread(result) is not None:
+        return Text.assemble(("  label  ", "cyan"), ("none: the text was not read", "dim"))
     label = Text.assemble(("  label  ", "cyan"), polarity_text(final.label), f"  {final.confidence:.2f}")
     if label_of_pairs(final.final_tuples) not in (None, final.label):
         label.append(f"  the whole text decides: {deciding_words(result)}", style="dim")

@@ -13,7 +13,7 @@ from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.cli.analyze.analysis_view import shown_text
 from episodic_absa.cli.analyze.summary_view import label_words
 from episodic_absa.language.counted_noun import counted
-from episodic_absa.reports.summary.summary_building import label_of
+from episodic_absa.reports.summary.summary_building import is_unread, label_of
 from episodic_absa.reports.summary.term_counts import CountedGroup, TermCounts
 from episodic_absa.vocabulary import Polarity
 
@@ -26,15 +26,18 @@ class AspectCounts:
     def __init__(self) -> None:
         self._labels: Counter[str] = Counter()
         self._terms = TermCounts()
+        self._unread_n = 0
 
     def add(self, review: AnalysedReview) -> None:
         """Count a review; an aspect counts once per review and polarity."""
         self._labels[label_of(review)] += 1
+        self._unread_n += is_unread(review)
         self._terms.add(review)
 
     def view(self) -> ConsoleRenderable:
         """Lay out the counts."""
-        head = f"{counted(self._labels.total(), 'review')}: {label_words(self._labels) or 'none analysed'}"
+        labels = label_words(self._labels, self._unread_n)
+        head = f"{counted(self._labels.total(), 'review')}: {labels or 'none analysed'}"
         parts: list[ConsoleRenderable] = [Text(head)]
         named = [group for group in self._terms.groups() if group.group.name]
         titles: tuple[tuple[str, Polarity], ...] = (("praised", "positive"), ("blamed", "negative"))

@@ -29,10 +29,12 @@ def summary_tables(summary: Summary) -> ConsoleRenderable:
     return Constrain(Group(*_parts(summary)), _WIDTH)
 
 
-def label_words(counts: Mapping[str, int]) -> str:
-    """Return how many analysed reviews have each label."""
-    shown = {**{label: label for label in ("positive", "negative", "mixed", "neutral")}, "none": "without an opinion"}
-    return ", ".join(f"{counts[label]:,} {words}" for label, words in shown.items() if counts.get(label))
+def label_words(counts: Mapping[str, int], unread_n: int) -> str:
+    """Return how many analysed reviews have each label; those of an unknown language are told from silent ones."""
+    told = {**counts, "none": counts.get("none", 0) - unread_n, "unread": unread_n}
+    shown = {label: label for label in ("positive", "negative", "mixed", "neutral")}
+    shown |= {"none": "without an opinion", "unread": "in an unknown language"}
+    return ", ".join(f"{told[label]:,} {words}" for label, words in shown.items() if told.get(label))
 
 
 def row_words(rows_n: int, empty_n: int, failed_n: int) -> str:
@@ -70,7 +72,7 @@ def _head(summary: Summary) -> Text:
         head.append(f", {summary.failed_n:,} failed", style="red")
     if summary.over_time is not None:
         head.append(f", {summary.over_time.first} to {summary.over_time.last}")
-    head.append(f"\n{label_words(dict(summary.labels))}")
+    head.append(f"\n{label_words(dict(summary.labels), summary.unread_n)}")
     return head
 
 

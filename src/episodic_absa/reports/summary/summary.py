@@ -166,6 +166,8 @@ class Summary:
     columns: tuple[ColumnSplit, ...]
     columns_left_out: tuple[str, ...]
     searched: tuple[SearchedReview, ...]
+    unread_n: int
+    """Reviews of an unknown language in which no opinion was found."""
 
     @property
     def analysed_n(self) -> int:

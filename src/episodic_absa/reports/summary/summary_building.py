@@ -91,6 +91,7 @@ def summarise(
         columns=_columns(split_columns, cells, mentions, leading_n),
         columns_left_out=tuple(on_one_line(name, _LONGEST_CELL) for name in split_columns.left_out),
         searched=searched_reviews(table, mentions, days, _value_places(split_columns, cells), listed_n),
+        unread_n=sum(map(is_unread, table)),
     )
 
 
@@ -112,6 +113,11 @@ def _named_dates(cells: Mapping[str, Sequence[str]], name: str) -> FoundDates:
 def label_of(review: AnalysedReview) -> str:
     """Return the label that a review counts for; `none` if it holds no opinion about an aspect."""
     return review.label if review.aspects else "none"
+
+
+def is_unread(review: AnalysedReview) -> bool:
+    """Return whether a review is of an unknown language and nothing was found in it."""
+    return review.language == "other" and not review.aspects
 
 
 def _labels(table: Sequence[AnalysedReview]) -> tuple[tuple[str, int], ...]:

@@ -6,7 +6,9 @@ from episodic_absa.backends.embedded.english.english_opinion_words import Englis
 from episodic_absa.backends.embedded.english.english_tokens import EnglishTokens
 from episodic_absa.backends.embedded.reading import Clause
 
-_NEGATORS: Final = frozenset({"not", "n't", "never", "no", "without", "hardly", "cannot", "barely", "neither", "nor"})
+_NEGATORS: Final = frozenset(
+    {"not", "n't", "never", "no", "without", "hardly", "cannot", "barely", "neither", "nor", "rarely", "seldom"}
+)
 _FAR_NEGATORS: Final = frozenset(
     {"not", "n't", "never", "nothing", "nobody", "none", "no", "hardly", "cannot", "without"}
 )
@@ -15,6 +17,7 @@ _OPINION_VERBS: Final = frozenset(
 )
 _NEAR: Final = 3
 """How many tokens before an opinion word plain negation reaches."""
+_NEITHER: Final = 10
 _NEGATED_PRAISE: Final = -0.8
 _NEGATED_BLAME: Final = -0.6
 
@@ -43,12 +46,23 @@ def graded(tokens: EnglishTokens, hit: EnglishHit, score: float) -> tuple[float,
 
 def find_near_negation(tokens: EnglishTokens, hit: EnglishHit, where: Clause) -> int | None:
     """Return the negating word that plain negation reaches from, if there is one."""
-    if hit.idiom is not None:
+    if hit.idiom is not None or hit.is_absence or tokens.forms[hit.first] == "no":
         return None
+    # Clumps less than the old one, less crowded.
+    if tokens.form(hit.last + 1) == "less" and tokens.tag(hit.last + 2) != "A":
+        return hit.last + 1
+    if tokens.form(hit.first - 1) == "less":
+        return hit.first - 1
     for at in range(hit.first - 1, max(-1, hit.first - 1 - _NEAR), -1):
         if tokens.items[at].start < where.start or tokens.forms[at] in (",", "but"):
             return None
         if tokens.forms[at] in _NEGATORS:
+            return at
+    # Neither the soup nor the salad was fresh.
+    for at in range(hit.first - 1, max(-1, hit.first - 1 - _NEITHER), -1):
+        if tokens.items[at].start < where.start:
+            return None
+        if tokens.forms[at] == "neither" and "nor" in tokens.forms[at : hit.first]:
             return at
     return None
 

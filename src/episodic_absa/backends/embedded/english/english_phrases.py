@@ -1,17 +1,25 @@
-"""Splits an English text into clauses and finds noun phrases with their place in the clause."""
+"""Finds the noun phrases of an English text with their place in the clause."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.backends.embedded.english.english_opinion_words import EnglishHit, word_score
+from episodic_absa.backends.embedded.english.english_opinion_words import EnglishHit
+from episodic_absa.backends.embedded.english.english_relatives import RelativeClause
 from episodic_absa.backends.embedded.english.english_tokens import EnglishTokens, gap
-from episodic_absa.backends.embedded.opinion_lexicon import (
-    english_words,
-)
-from episodic_absa.backends.embedded.reading import Case, Clause, Target
+from episodic_absa.backends.embedded.opinion_lexicon import english_words
+from episodic_absa.backends.embedded.reading import Case, Target
 
-_SENTENCE_END: Final = frozenset(".!?;")
-_SUBORDINATE: Final = frozenset({"although", "though", "while"})
+_MEASURES: Final = frozenset(
+    {"lot", "lots", "bit", "kind", "sort", "type", "part", "piece", "number", "amount", "couple", "pair", "bunch",
+     "ton", "tons", "rest", "half", "thing", "things", "stuff"}
+)  # fmt: skip
+_JOINTS: Final = (["and"], [","], [",", "and"], ["or"], ["&"], ["nor"], ["plus"], ["as", "well", "as"])
+_UNITS: Final = frozenset(
+    {"size", "sizes", "inch", "inches", "pounds", "kilos", "metres", "meters", "miles", "steps", "floors", "degrees"}
+)
+_COUNTS: Final = frozenset({"one", "two", "three", "four", "five", "six", "several", "a", "an"})
+_COMPARED_BY: Final = frozenset({"than", "unlike"})
+_REACH: Final = 5
 
 
 class EnglishPhrase(NamedTuple):
@@ -24,94 +32,15 @@ class EnglishPhrase(NamedTuple):
     after_preposition: str
 
 
-def split_clauses(tokens: EnglishTokens, hits: Sequence[EnglishHit]) -> tuple[list[int], list[Clause]]:
-    """Return the clause of each token, and the clauses."""
-    inside = {at for hit in hits for at in range(hit.first + 1, hit.last + 1)}
-    clause_of: list[int] = []
-    clauses: list[Clause] = []
-    first, sentence_first, sentence, side = 0, 0, 0, 0
-    pending_comma = False
-    has_verb = False
-    last_at = len(tokens.items) - 1
-    for at, item in enumerate(tokens.items):
-        is_start = at == first
-        word = item.word
-        # "Although A, B": the marker stands before A, the contrast lies at the comma.
-        leads_in = at == sentence_first and word in _SUBORDINATE
-        if _is_contrast(word) and not leads_in:
-            # The marker opens the clause after it.
-            if not is_start:
-                clauses.append(_clause(tokens, first, at - 1, sentence, side))
-                first, has_verb = at, False
-            side += 1
-        elif leads_in:
-            pending_comma = True
-        elif not is_start and at not in inside and _opens_clause(tokens, at, has_verb=has_verb):
-            clauses.append(_clause(tokens, first, at - 1, sentence, side))
-            first, has_verb = at, False
-        has_verb = has_verb or item.tag in ("V", "X")
-        clause_of.append(len(clauses))
-        ends_sentence = (word in _SENTENCE_END and tokens.form(at + 1) not in _SENTENCE_END) or "\n" in gap(tokens, at)
-        ends_clause = (
-            word == "," and at not in inside and (pending_comma or _closes_clause(tokens, at, first, has_verb=has_verb))
-        )
-        if ends_sentence or ends_clause or at == last_at:
-            clauses.append(_clause(tokens, first, at, sentence, side))
-            first, has_verb = at + 1, False
-            side += pending_comma and ends_clause
-            pending_comma = pending_comma and not (ends_clause or ends_sentence)
-            sentence += ends_sentence
-            sentence_first = at + 1 if ends_sentence else sentence_first
-    return clause_of, clauses
-
-
-def _is_contrast(word: str) -> bool:
-    return word in ("but", "however", "yet") or word in _SUBORDINATE
-
-
-def _clause(tokens: EnglishTokens, first: int, last: int, sentence: int, side: int) -> Clause:
-    forms = tokens.forms[first : last + 1]
-    return Clause(
-        tokens.items[first].start,
-        tokens.items[last].end,
-        sentence,
-        side,
-        is_question=forms[-1] == "?" and forms[0] not in ("who", "what"),
-        is_conclusion=not tokens.lexicon.conclusions.isdisjoint(forms),
-    )
-
-
-def _opens_clause(tokens: EnglishTokens, at: int, *, has_verb: bool) -> bool:
-    if tokens.forms[at] not in ("and", "so", "because", "since", "when", "plus", "or"):
-        return False
-    return has_verb and _subject_and_verb_follow(tokens, at + 1)
-
-
-def _closes_clause(tokens: EnglishTokens, at: int, first: int, *, has_verb: bool) -> bool:
-    """A comma in a list of nouns closes nothing."""
-    if has_verb or tokens.tag(at - 1) != "N" or word_score(tokens.forms[first]) is not None:
-        return True
-    return tokens.tag(at + 1) not in ("N", "D") and tokens.form(at + 1) != "and"
-
-
-def _subject_and_verb_follow(tokens: EnglishTokens, at: int) -> bool:
-    end = min(at + 7, len(tokens.items))
-    seen_noun = False
-    while at < end:
-        tag = tokens.tag(at)
-        if tag in ("X", "V"):
-            return seen_noun
-        if tag in ("N", "P"):
-            seen_noun = True
-        elif tag not in ("D", "A", "R", "#") and not (tag == "I" and seen_noun):
-            return False
-        at += 1
-    return False
-
-
-def find_phrases(tokens: EnglishTokens, hits: Sequence[EnglishHit], clause_of: Sequence[int]) -> list[EnglishPhrase]:
+def find_phrases(
+    tokens: EnglishTokens,
+    hits: Sequence[EnglishHit],
+    clause_of: Sequence[int],
+    relatives: Sequence[RelativeClause],
+) -> list[EnglishPhrase]:
     """Return the noun phrases: runs of nouns that no opinion has taken."""
     taken = {at for hit in hits for at in range(hit.first, hit.last + 1)}
+    heads = {relative.head for relative in relatives if relative.main_verb is not None}
     phrases: list[EnglishPhrase] = []
     at = 0
     while at < len(tokens.items):
@@ -126,38 +55,108 @@ def find_phrases(tokens: EnglishTokens, hits: Sequence[EnglishHit], clause_of: S
             and gap(tokens, last) == " "
         ):
             last += 1
-        phrases.append(_phrase(tokens, at, last, clause_of[at], taken))
+        phrases.append(_phrase(tokens, at, last, clause_of[at], taken, heads))
         at = last + 1
+    return _with_joined_subjects(tokens, phrases)
+
+
+def are_joined(tokens: EnglishTokens, earlier: EnglishPhrase, later: EnglishPhrase) -> bool:
+    """Whether "and" or a comma, and nothing else, stands between two phrases."""
+    between = tokens.forms[earlier.last + 1 : later.modifiers_from]
+    return between in _JOINTS
+
+
+def _with_joined_subjects(tokens: EnglishTokens, phrases: list[EnglishPhrase]) -> list[EnglishPhrase]:
+    """What "and" joins to a subject is one, too."""
+    for at in range(len(phrases) - 2, -1, -1):
+        phrase, later = phrases[at], phrases[at + 1]
+        if (
+            later.target.case == "subject"
+            and phrase.target.case == "bare"
+            and phrase.target.clause == later.target.clause
+            and are_joined(tokens, phrase, later)
+        ):
+            phrases[at] = phrase._replace(target=_recased(phrase.target, "subject"))
     return phrases
 
 
-def _phrase(tokens: EnglishTokens, first: int, last: int, clause: int, taken: set[int]) -> EnglishPhrase:
+def _recased(target: Target, case: Case) -> Target:
+    return Target(target.term, target.start, target.end, target.clause, case, target.is_nameable)
+
+
+def _phrase(
+    tokens: EnglishTokens, first: int, last: int, clause: int, taken: set[int], heads: set[int]
+) -> EnglishPhrase:
     words = english_words()
-    while first < last and tokens.forms[first] in words.not_targets:
+    while first < last and tokens.forms[first] in _MEASURES:
         first += 1
     modifiers = first
-    while (
+    while not _is_conjunction(tokens, modifiers - 1) and (
         tokens.tag(modifiers - 1) in ("A", "D", "#")
         or _is_participle(tokens, modifiers - 1)
-        or (modifiers - 1 in taken and tokens.tag(modifiers - 1) in ("V", "N", "A"))
+        or (modifiers - 1 in taken and tokens.tag(modifiers - 1) in ("V", "N", "A", "R"))
     ):
         modifiers -= 1
     before = tokens.form(modifiers - 1) if tokens.tag(modifiers - 1) == "I" else ""
-    start, end = tokens.items[first].start, tokens.items[last].end
+    named_last = last + 1 if _has_number(tokens, last) else last
+    start, end = tokens.items[first].start, tokens.items[named_last].end
     case: Case = "bare"
     if before:
         case = "oblique"
     elif tokens.tag(modifiers - 1) == "V":
         case = "object"
-    elif tokens.tag(last + 1) in ("X", "V"):
+    elif last in heads or _verb_follows(tokens, named_last + 1):
         case = "subject"
     # "life" names nothing, "battery life" does.
     is_nameable = (last > first or tokens.forms[last] not in words.not_targets) and end - start > 1
-    return EnglishPhrase(
-        first, last, Target(tokens.text[start:end], start, end, clause, case, is_nameable), modifiers, before
-    )
+    is_nameable = is_nameable and not _is_compared(tokens, modifiers) and not _is_measure(tokens, first, last)
+    target = Target(tokens.text[start:end], start, end, clause, case, is_nameable)
+    return EnglishPhrase(first, named_last, target, modifiers, before)
+
+
+def _is_conjunction(tokens: EnglishTokens, at: int) -> bool:
+    """Whether "that" opens a clause: so narrow that my legs hurt."""
+    return tokens.form(at) == "that" and tokens.tag(at + 1) in ("D", "P")
+
+
+def _verb_follows(tokens: EnglishTokens, at: int) -> bool:
+    """Whether the verb of a noun follows it: at once, behind an adverb, an aside or "of the fabric"."""
+    if tokens.tag(at) in ("X", "V"):
+        return True
+    end = at + _REACH
+    while at < end and tokens.tag(at) in ("R", "I", "D", "A", "N", "#", "S"):
+        if tokens.tag(at) == "S" and tokens.form(at) != ",":
+            return False
+        at += 1
+        if tokens.tag(at) == "X":
+            return True
+    return False
+
+
+def _has_number(tokens: EnglishTokens, last: int) -> bool:
+    """Whether a number belongs to a name: Ubuntu 22, but not "waited 22 minutes"."""
+    name = tokens.text[tokens.items[last].start : tokens.items[last].end]
+    if tokens.tag(last + 1) != "#" or gap(tokens, last) != " " or not any(letter.isupper() for letter in name):
+        return False
+    return tokens.tag(last + 2) not in ("N", "A", "#") and tokens.form(last + 2) not in ("%", "$", "€", "£", "/")
+
+
+def _is_compared(tokens: EnglishTokens, modifiers: int) -> bool:
+    """Whether a phrase is only what something is compared with."""
+    for at in range(modifiers - 1, max(-1, modifiers - 1 - _REACH), -1):
+        if tokens.forms[at] in _COMPARED_BY:
+            return True
+        if tokens.tag(at) in ("X", "V", "S", "C"):
+            return False
+    return False
+
+
+def _is_measure(tokens: EnglishTokens, first: int, last: int) -> bool:
+    """Whether a phrase counts a unit: two sizes, 5 inches."""
+    is_counted = tokens.tag(first - 1) == "#" or tokens.form(first - 1) in _COUNTS
+    return is_counted and first == last and tokens.forms[last] in _UNITS
 
 
 def _is_participle(tokens: EnglishTokens, at: int) -> bool:
-    """Return whether the word is a participle after an adverb, as in "well structured modules"."""
-    return tokens.tag(at) == "V" and tokens.form(at).endswith("ed") and tokens.tag(at - 1) == "R"
+    """Return whether the word is a participle before its noun: "well structured modules", "the preloaded software"."""
+    return tokens.tag(at) == "V" and tokens.form(at).endswith("ed") and tokens.tag(at - 1) in ("R", "D")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from episodic_absa.backends.embedded.english.english_clauses import split_clauses
 from episodic_absa.backends.embedded.english.english_negation import (
     find_far_negation,
     find_near_negation,
@@ -10,11 +11,11 @@ from episodic_absa.backends.embedded.english.english_negation import (
     negated,
 )
 from episodic_absa.backends.embedded.english.english_opinion_words import EnglishHit, find_hits
-from episodic_absa.backends.embedded.english.english_phrases import EnglishPhrase, find_phrases, split_clauses
-from episodic_absa.backends.embedded.english.english_tokens import EnglishTokens, tagged
-from episodic_absa.backends.embedded.opinion_lexicon import (
-    english_lexicon,
-)
+from episodic_absa.backends.embedded.english.english_owners import ClauseFinder
+from episodic_absa.backends.embedded.english.english_phrases import EnglishPhrase, find_phrases
+from episodic_absa.backends.embedded.english.english_relatives import RelativeClause, find_relatives
+from episodic_absa.backends.embedded.english.english_tokens import EnglishTokens
+from episodic_absa.backends.embedded.english.english_word_classes import read_tokens
 from episodic_absa.backends.embedded.reading import Clause, Opinion, Reading, Word, build_reading
 from episodic_absa.language import find_contrasts, find_ironies, find_negations
 
@@ -22,13 +23,13 @@ from episodic_absa.language import find_contrasts, find_ironies, find_negations
 def read_english(text: str) -> Reading:
     """Read a text."""
     cues = (find_negations(text, "en"), find_contrasts(text, "en"), find_ironies(text, "en"))
-    items = tagged(text)
-    tokens = EnglishTokens(text, items, [item.word for item in items], english_lexicon())
+    tokens = read_tokens(text)
     hits = find_hits(tokens)
     clause_of, clauses = split_clauses(tokens, hits)
-    phrases = find_phrases(tokens, hits, clause_of)
-    opinions = _attach(tokens, hits, phrases, clause_of, clauses)
-    words = [Word(*item, clause) for item, clause in zip(items, clause_of, strict=True)]
+    relatives = find_relatives(tokens, clause_of)
+    phrases = find_phrases(tokens, hits, clause_of, relatives)
+    opinions = _attach(tokens, hits, phrases, clause_of, clauses, relatives)
+    words = [Word(*item, clause) for item, clause in zip(tokens.items, clause_of, strict=True)]
     return build_reading(text, "en", clauses, [phrase.target for phrase in phrases], opinions, cues, words)
 
 
@@ -38,129 +39,26 @@ def _attach(
     phrases: Sequence[EnglishPhrase],
     clause_of: Sequence[int],
     clauses: Sequence[Clause],
+    relatives: Sequence[RelativeClause],
 ) -> list[Opinion]:
     in_clause: dict[int, list[int]] = {}
     for index, phrase in enumerate(phrases):
         in_clause.setdefault(phrase.target.clause, []).append(index)
+    finder = ClauseFinder(tokens, phrases, in_clause, clauses, relatives)
     opinions: list[Opinion] = []
     active: tuple[int, ...] = ()
     active_clause = -1
     for hit in hits:
         clause = clause_of[hit.first]
-        candidates = in_clause.get(clause, [])
-        owners = _owners_in_clause(tokens, hit, phrases, candidates)
+        owners = finder.owners(hit, clause)
         if not owners and not (hit.idiom is not None and hit.idiom.verdict):
-            owners = _inherited(tokens, hit, clause, clauses, active, active_clause, in_clause, phrases)
+            owners = finder.inherited(hit, clause, active, active_clause)
+        if not owners and hit.is_absence:
+            owners = finder.missed(hit, clause)
         if owners:
             active, active_clause = owners, clause
         opinions.append(_opinion(tokens, hit, owners, phrases, clause, clauses[clause]))
     return opinions
-
-
-def _owners_in_clause(
-    tokens: EnglishTokens, hit: EnglishHit, phrases: Sequence[EnglishPhrase], candidates: Sequence[int]
-) -> tuple[int, ...]:
-    after = [index for index in candidates if phrases[index].first > hit.last]
-    before = [index for index in candidates if phrases[index].last < hit.first and phrases[index].target.is_nameable]
-    if hit.is_object_verb or (hit.idiom is not None and hit.idiom.object):
-        objects = [index for index in after if phrases[index].target.is_nameable]
-        if objects:
-            return _with_joined(tokens, phrases, objects, objects[0])
-    if hit.idiom is None and after and phrases[after[0]].modifiers_from <= hit.first and not hit.is_object_verb:
-        head = after[0]
-        if phrases[head].target.is_nameable:
-            return _with_joined(
-                tokens, phrases, [index for index in after if phrases[index].target.is_nameable], head, only_bare=True
-            )
-    own = [index for index in before if phrases[index].target.case != "oblique" or _is_counted(tokens, phrases[index])]
-    if own:
-        # The subject comes first; what stands between it and the opinion is an object or a place.
-        subjects = [index for index in own if phrases[index].target.case in ("subject", "bare")] or own
-        return _with_earlier(tokens, phrases, own, subjects[-1])
-    about = [
-        index
-        for index in after
-        if phrases[index].after_preposition in ("about", "with", "of") and phrases[index].target.is_nameable
-    ]
-    if about:
-        return (about[0],)
-    # Nothing about the room was clean: with no subject to name, the place or topic it is said of.
-    return tuple(before[-1:])
-
-
-def _is_counted(tokens: EnglishTokens, phrase: EnglishPhrase) -> bool:
-    """Return whether the phrase counts a noun: "two of the glasses" is about glasses."""
-    before = phrase.modifiers_from - 2
-    return phrase.after_preposition == "of" and (
-        tokens.tag(before) in ("#", "D")
-        or tokens.form(before) in ("two", "three", "four", "one", "lot", "none", "couple")
-    )
-
-
-def _with_joined(
-    tokens: EnglishTokens,
-    phrases: Sequence[EnglishPhrase],
-    candidates: Sequence[int],
-    owner: int,
-    *,
-    only_bare: bool = False,
-) -> tuple[int, ...]:
-    """Add what "and" joins to the owner: love the food and the wine; but not great food and friendly staff."""
-    joined = [owner]
-    for index in candidates[candidates.index(owner) + 1 :]:
-        gap = tokens.forms[phrases[joined[-1]].last + 1 : phrases[index].modifiers_from]
-        has_own_modifier = phrases[index].modifiers_from < phrases[index].first
-        if gap not in (["and"], [","], [",", "and"], ["or"]) or (only_bare and has_own_modifier):
-            break
-        joined.append(index)
-    return tuple(joined)
-
-
-def _with_earlier(
-    tokens: EnglishTokens, phrases: Sequence[EnglishPhrase], candidates: Sequence[int], owner: int
-) -> tuple[int, ...]:
-    joined = [owner]
-    position = candidates.index(owner)
-    while position > 0:
-        earlier = phrases[candidates[position - 1]]
-        gap = tokens.forms[earlier.last + 1 : phrases[joined[0]].modifiers_from]
-        if gap not in (["and"], [","], [",", "and"], ["or"]):
-            break
-        position -= 1
-        joined.insert(0, candidates[position])
-    return tuple(joined)
-
-
-def _inherited(
-    tokens: EnglishTokens,
-    hit: EnglishHit,
-    clause: int,
-    clauses: Sequence[Clause],
-    active: tuple[int, ...],
-    active_clause: int,
-    in_clause: dict[int, list[int]],
-    phrases: Sequence[EnglishPhrase],
-) -> tuple[int, ...]:
-    """Take over what the sentence was about, unless the clause speaks of the writer."""
-    where = clauses[clause]
-    speaks_of_writer = any(
-        tokens.form(at) in ("i", "we", "you", "there")
-        for at in range(max(0, hit.first - 4), hit.first)
-        if tokens.items[at].start >= where.start
-    )
-    if speaks_of_writer:
-        return ()
-    if active and clauses[active_clause].sentence == where.sentence:
-        return active
-    previous = clause - 1
-    if previous >= 0 and clauses[previous].sentence == where.sentence:
-        nameable = [
-            index
-            for index in in_clause.get(previous, ())
-            if phrases[index].target.is_nameable and phrases[index].target.case != "oblique"
-        ]
-        return tuple(nameable[:1])
-    return ()
 
 
 def _opinion(

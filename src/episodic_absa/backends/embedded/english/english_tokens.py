@@ -7,6 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 from episodic_absa.backends.embedded.opinion_lexicon import (
     OpinionLexicon,
+    english_compounds,
     english_lexicon,
     english_words,
 )
@@ -20,10 +21,13 @@ _TOKEN: Final = re.compile(
 )
 _ADJECTIVE: Final = re.compile(r".(?:ous|ful|ive|able|ible|less|ish|est)$")
 _ADJECTIVES_IN_LY: Final = frozenset({"friendly", "unfriendly", "user-friendly", "lovely", "lively", "ugly", "costly"})
+_PAST: Final = frozenset({"shrank", "tore", "broke", "froze", "stank", "sank", "fell", "burst", "split"})
 _PREFERS_NOUN_AFTER: Final = frozenset({"D", "A", "N"})
 
 
-class _Token(NamedTuple):
+class EnglishToken(NamedTuple):
+    """A word with its class and its place."""
+
     word: str
     tag: Tag
     start: int
@@ -35,9 +39,11 @@ class EnglishTokens:
     """A text with its tokens; positions outside it are empty."""
 
     text: str
-    items: list[_Token]
+    items: list[EnglishToken]
     forms: list[str]
     lexicon: OpinionLexicon
+    compounds: frozenset[int] = frozenset()
+    """Tokens inside a listed compound: they name something, whatever they would say alone."""
 
     def form(self, at: int) -> str:
         """Return the word at a position."""
@@ -48,16 +54,43 @@ class EnglishTokens:
         return self.items[at].tag if 0 <= at < len(self.items) else ""
 
 
-def tagged(text: str) -> list[_Token]:
+def tagged(text: str) -> list[EnglishToken]:
     """Cut a text into tokens and guess their word classes from left to right."""
-    tokens: list[_Token] = []
+    tokens: list[EnglishToken] = []
     before: Tag = "S"
+    last = ""
     for match in _TOKEN.finditer(text):
         word = match.group().lower().replace("’", "'").replace(" ", "")
-        tag = _tag(word, before)
-        tokens.append(_Token(word, tag, match.start(), match.end()))
-        before = tag
+        tag = "V" if _must_be_verb(word, last) else _tag(word, before)
+        tokens.append(EnglishToken(word, tag, match.start(), match.end()))
+        before, last = tag, word
     return tokens
+
+
+def _must_be_verb(word: str, last: str) -> bool:
+    """Whether a word is a verb because of the word before it: to clean, the soup that came."""
+    if last == "to":
+        return word in english_words().verbs
+    return last in ("that", "which", "who") and word in verb_forms() and word not in english_words().verb_nouns
+
+
+def compound_places(forms: list[str]) -> list[range]:
+    """Return where listed compounds stand."""
+    names = english_compounds()
+    found: list[range] = []
+    end = 0
+    for at, form in enumerate(forms):
+        if at < end or form not in names:
+            continue
+        lengths = [
+            len(parts) + 1
+            for parts in names[form]
+            if at + len(parts) < len(forms) and all(forms[at + 1 + n] in part for n, part in enumerate(parts))
+        ]
+        if lengths:
+            end = at + max(lengths)
+            found.append(range(at, end))
+    return found
 
 
 def _tag(word: str, before: Tag) -> Tag:
@@ -71,9 +104,13 @@ def _tag(word: str, before: Tag) -> Tag:
         return "N" if before in ("D", "A", "N", "S", "I") else "V"
     if word in words.nouns:
         return "N"
-    if word in words.adjectives or _is_opinion_adjective(word):
+    if word in words.adjectives:
         return "A"
-    if word in _verb_forms():
+    if _is_opinion_adjective(word):
+        # "the strap tore": an opinion word right behind a noun is its verb, if it can be one.
+        may_be_verb = before in ("N", "P") or (before == "S" and (word.endswith("s") or word in _PAST))
+        return "V" if may_be_verb and word in verb_forms() else "A"
+    if word in verb_forms():
         return "N" if before == "D" and not word.endswith("ed") else "V"
     return _by_shape(word, before)
 
@@ -119,7 +156,8 @@ def _is_opinion_adjective(word: str) -> bool:
 
 
 @cache
-def _verb_forms() -> frozenset[str]:
+def verb_forms() -> frozenset[str]:
+    """Return the inflected forms of the listed verbs."""
     forms: set[str] = set()
     for verb in english_words().verbs | english_lexicon().object_verbs.keys():
         stem = verb.removesuffix("e")

@@ -9,6 +9,7 @@ from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 
 _MOST_WORDS: Final = 2
 _OPPOSITE: Final[dict[str, str]] = {"positive": "negative", "negative": "positive"}
+_EMPTY: Final = frozenset("DPICXS")
 _WORD: Final = re.compile(r"\S+")
 
 
@@ -20,8 +21,16 @@ def deciding_words(reading: WeighedReading, label: str | None) -> tuple[str, ...
     own, other = model.classes.index(label), model.classes.index(_OPPOSITE[label])
     speaking: list[tuple[float, int, str]] = []
     for match in _WORD.finditer(reading.text):
+        if _is_empty(reading, match.start(), match.end()):
+            continue
         scores = model.scores(word_features(reading, match.start(), match.end(), domain))
         if scores[own] > scores[other]:
             speaking.append((scores[other] - scores[own], match.start(), match.group()))
     strongest = sorted(speaking)[:_MOST_WORDS]
     return tuple(word for _, word in sorted((start, word) for _, start, word in strongest))
+
+
+def _is_empty(reading: WeighedReading, start: int, end: int) -> bool:
+    """Whether English words between two places mean nothing alone: articles, pronouns, prepositions, signs."""
+    tags = [word.tag for word in reading.words if start <= word.start < end]
+    return reading.language == "en" and all(tag in _EMPTY for tag in tags)

@@ -13,6 +13,7 @@ from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
 from episodic_absa.backends.embedded.model.weighing import Weights3, weigh, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Opinion, Reading, polarity_of
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
+from episodic_absa.language import norm
 from episodic_absa.vocabulary import Polarity
 
 _LEAST: Final = 0.4
@@ -28,6 +29,9 @@ _RULES_DECIDE: Final = {"ko": 0.6}
 """By language: outside the trained domains, plain words about a target decide unless the weights lead by this much."""
 _PLAIN_WORDS: Final = 1.0
 _SURE: Final = 0.75
+_WAVERING: Final = 0.6
+"""Weights less sure than this yield to plain words about the very target."""
+_OVER_IDIOM: Final = 0.85
 _MAX_QUOTE: Final = 120
 _STRENGTH: Final[dict[Polarity, float]] = {"positive": 1.0, "negative": -1.0, "neutral": 0.0}
 
@@ -39,10 +43,12 @@ def judge_first(reading: WeighedReading, term: str, place: tuple[int, int] | Non
     weighed = weighed_polarity(reading, term, place)
     if weighed is None:
         return by_rule
-    if len(by_rule) > 1 and weighed.margin < _UNDECIDED:
+    if len(by_rule) > 1 and (weighed.margin < _UNDECIDED or _is_named_twice(reading, term)):
         return by_rule
     if place and reading.clauses and reading.clauses[reading.clause_at(place[0])].is_question:
         # A question judges nothing, whatever its words say elsewhere.
+        return by_rule
+    if reading.language == "en" and max(weighed) < _least_sure(reading, by_rule) and _is_plain(by_rule):
         return by_rule
     agreeing = next((judgement for judgement in by_rule if judgement.polarity == weighed.best), None)
     if agreeing is not None:
@@ -69,6 +75,25 @@ def _is_plainly_said(reading: WeighedReading, term: str) -> bool:
     return weigh(reading).domain is None and bool(own) and not any(opinion.scope_note for opinion in own)
 
 
+def _is_named_twice(reading: Reading, term: str) -> bool:
+    """Whether an English text names a term at two places: the weights judge only one of them."""
+    return reading.language == "en" and len(reading.by_term.get(norm(term), ())) > 1
+
+
+def _least_sure(reading: WeighedReading, by_rule: tuple[Judgement, ...]) -> float:
+    """Return how sure the weights must be to outvote plain words; in an unknown domain an idiom weighs more."""
+    is_idiom = weigh(reading).domain is None and " " in by_rule[0].why.removeprefix("the words ")
+    return _OVER_IDIOM if is_idiom else _WAVERING
+
+
+def _only_asks(reading: Reading) -> bool:
+    return reading.language == "en" and all(clause.is_question for clause in reading.clauses)
+
+
+def _is_plain(by_rule: tuple[Judgement, ...]) -> bool:
+    return len(by_rule) == 1 and by_rule[0].has_own_words and abs(by_rule[0].score) >= _PLAIN_WORDS
+
+
 def judge_unnamed(reading: WeighedReading, *, names_targets: bool) -> Judgement | None:
     """Judge what is said without a target: verdicts beside named targets, the whole text where nothing is named."""
     by_rule = judge_implicit(reading)
@@ -77,7 +102,8 @@ def judge_unnamed(reading: WeighedReading, *, names_targets: bool) -> Judgement 
         return by_rule
     if by_rule is None:
         is_opinion = weighed.best != "neutral" and max(weighed) >= _OPINIONATED.get(reading.language, 1.0)
-        if names_targets or not (is_opinion or reading.opinions) or tells_facts_only(reading):
+        says_nothing = tells_facts_only(reading) or _only_asks(reading)
+        if names_targets or not (is_opinion or reading.opinions) or says_nothing:
             return None
     elif names_targets and by_rule.polarity == weighed.best:
         return by_rule

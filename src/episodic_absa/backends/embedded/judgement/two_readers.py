@@ -3,7 +3,8 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term
-from episodic_absa.backends.embedded.judgement.target_union import KEPT, NAMED, judged_at, named_targets, support
+from episodic_absa.backends.embedded.judgement.judged_targets import judged_at
+from episodic_absa.backends.embedded.judgement.target_union import KEPT, NAMED, named_targets, support
 from episodic_absa.backends.embedded.model.weighing import Weights3, likelihood, weigh, weighed_polarity, weighed_text
 from episodic_absa.backends.embedded.reading import Reading, polarity_of
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
@@ -62,7 +63,7 @@ def is_doubtful(reading: WeighedReading, sentiment: SentimentItem) -> bool:
         return False
     words = weigh(reading)
     # In a domain it was not trained on the tagger is too shy: what it gives little is often right.
-    if words.domain is None or round(support(reading, words, *place) * max(weighed), 5) >= KEPT:
+    if words.domain is None or round(support(reading, words, *place) * max(weighed), 5) >= KEPT[reading.language]:
         return False
     return not _is_plainly_said(reading, sentiment, place)
 

@@ -46,6 +46,9 @@ class Weighed(NamedTuple):
     certainty: float = 0.0
     """How likely the text is of its domain."""
 
+    resemblance: float = 0.0
+    """How likely it is of the domain it resembles most, known or not."""
+
     def knows(self, form: str) -> bool:
         """Whether the tagger has met a word in texts of this domain."""
         return form in self.familiar
@@ -139,7 +142,7 @@ def _weigh(reading: WeighedReading) -> Weighed:
         (round(begins, _DIGITS), round(goes_on, _DIGITS)) for begins, goes_on in weights.tagger.marginals(features)
     )
     certainty = likely[best] if domain else 0.0
-    return Weighed(domain, shares, _familiar_words(weights.domain, reading, domain), certainty)
+    return Weighed(domain, shares, _familiar_words(weights.domain, reading, domain), certainty, likely[best])
 
 
 def _is_encodable(text: str) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, distribution, find_term
 from episodic_absa.backends.embedded.judgement.first_judgement import judge_first, judge_unnamed
-from episodic_absa.backends.embedded.judgement.target_union import NAMED, judged_at, support
+from episodic_absa.backends.embedded.judgement.judged_targets import judged_at
+from episodic_absa.backends.embedded.judgement.target_union import NAMED, support
 from episodic_absa.backends.embedded.model.weighing import weigh
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.roles.ate import extracted_targets
