@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 _WORKER = b"ray::CellWorker"
@@ -27,6 +28,14 @@ def kill_a_worker(*, but: int | None = None) -> int:
     pid = next(pid for pid in worker_pids() if pid != but)
     os.kill(pid, signal.SIGKILL)
     return pid
+
+
+def wait_until_ended() -> None:
+    """Wait until no worker is left: Ray ends them in the background."""
+    deadline = time.monotonic() + 60
+    while worker_pids():
+        assert time.monotonic() < deadline, "workers outlive their run"
+        time.sleep(0.05)
 
 
 def _descends(pid: int, parents: dict[int, int]) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runs.engines.cluster_processes import kill_a_worker, worker_pids
+from tests.runs.engines.cluster_processes import kill_a_worker, wait_until_ended
 from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
 from tests.warm_python import WarmProcess
@@ -106,10 +106,11 @@ def test_a_grid_that_begins_here_and_loses_one_of_two_workers_ends_as_on_one_mac
         most_before = server.most_under_way()
     assert len(killed) == 1
     assert comparable(out) == comparable(offline)
-    assert not worker_pids()
+    wait_until_ended()
     assert most_before <= limit
     assert most <= 2 * limit, "the server still answers what a killed worker asked"
-    assert different_n <= sent_n <= different_n + 2 * limit, "only what was in flight at the two stops is sent twice"
+    # What was in flight at the two stops, or answered and not yet in the cache, is sent twice; nothing else.
+    assert different_n <= sent_n <= different_n + 4 * limit
     counts = state.requests()
     assert 0 < counts.answered_n < sent_n
     assert counts.usage.tokens_in == 10 * counts.answered_n
