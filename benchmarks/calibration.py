@@ -37,6 +37,7 @@ from episodic_absa.vocabulary import Language, Rules
 
 sys.path.insert(0, str(ROOT / "training"))
 import reader_calibration
+from reader_calibration import ReadText
 
 PLOT: Final = ROOT / "docs" / "images" / "reliability.svg"
 FILES: Final[dict[str, Language]] = {
@@ -87,9 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures, panels = measure_other_half(texts)
     if given.rules == "seed":
         return 0
-    figures |= measure_left_out(given.data, texts)
+    lessons = lessons_of(given.data, given.left_out_weights)
+    figures |= measure_left_out(texts, lessons)
     if given.left_out_weights is not None:
-        figures |= measure_unknown_domains(given.data, given.left_out_weights)
+        figures |= measure_unknown_domains(given.data, given.left_out_weights, lessons)
     known = json.loads(given.latest.read_text()) if given.latest.exists() else {}
     given.latest.write_text(json.dumps({**known, "calibration": figures}, indent=2, sort_keys=True) + "\n")
     write_plot(given.plot or PLOT, panels)
@@ -108,9 +110,18 @@ def measure_other_half(texts: AnalysedFiles) -> tuple[dict[str, Any], list[Panel
     return {"other_half": figures}, panels
 
 
-def measure_left_out(data: Path, texts: AnalysedFiles) -> dict[str, Any]:
+def lessons_of(data: Path, kept: Path | None) -> list[ReadText]:
+    """Return what the dev texts teach the tables: by the shipped weights and, if they were kept, by those without."""
+    lessons = [lesson for file in reader_calibration.DEV_FILES for lesson in reader_calibration.read_file(data, file)]
+    if kept is not None:
+        elsewhere = reader_calibration.read_elsewhere(data, kept)
+        lessons += [reader_calibration.taught_elsewhere(lesson) for lesson in elsewhere]
+    return lessons
+
+
+def measure_left_out(texts: AnalysedFiles, lessons: Sequence[ReadText]) -> dict[str, Any]:
     """Return the figures of each whole file with tables that were fitted on all other dev files of its language."""
-    judged = pairs_left_out(data, texts)
+    judged = pairs_left_out(texts, lessons)
     figures: dict[str, Any] = {file: show(f"{file}, left out", pairs) for file, pairs in judged.items()}
     for language, name in LANGUAGES.items():
         pairs = [pair for file in FILES if FILES[file] == language for pair in judged[file]]
@@ -118,14 +129,14 @@ def measure_left_out(data: Path, texts: AnalysedFiles) -> dict[str, Any]:
     return {"left_out": figures}
 
 
-def measure_unknown_domains(data: Path, kept: Path) -> dict[str, Any]:
+def measure_unknown_domains(data: Path, kept: Path, lessons: Sequence[ReadText]) -> dict[str, Any]:
     """Return the figures of each file where neither the weights nor the tables have seen its domain."""
     engines = {
         dataset.name: EmbeddedEngine(TrainedWeights(kept / f"{dataset.language}_{dataset.domain}"))
         for dataset in ASPECTS
     }
     texts = {file: analysed(data, file, language, "v2", engines[file]) for file, language in FILES.items()}
-    judged = pairs_left_out(data, texts, engines)
+    judged = pairs_left_out(texts, lessons, engines)
     figures: dict[str, Any] = {file: show(f"{file}, unknown domain", pairs) for file, pairs in judged.items()}
     for language, name in LANGUAGES.items():
         # The gold of the food files marks most named targets as implicit, so that right pairs count as wrong.
@@ -176,14 +187,13 @@ def _judged(final_tuple: FinalTuple, confidence: float, gold: set[Pair]) -> Iter
 
 
 def pairs_left_out(
-    data: Path, texts: AnalysedFiles, engines: Mapping[str, EmbeddedEngine] | None = None
+    texts: AnalysedFiles, lessons: Sequence[ReadText], engines: Mapping[str, EmbeddedEngine] | None = None
 ) -> dict[str, list[JudgedPair]]:
     """Return the pairs of each file, their confidence taken anew with tables that the file did not fit.
 
     Args:
         engines: the engine that read each file; None for the shipped weights.
     """
-    lessons = [lesson for file in reader_calibration.DEV_FILES for lesson in reader_calibration.read_file(data, file)]
     left_out = {}
     for file in texts:
         tables = reader_calibration.fit([lesson for lesson in lessons if lesson.file != file])

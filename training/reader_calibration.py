@@ -1,9 +1,11 @@
 """Fits the tables that turn the embedded reader's scores into probabilities, and checks them on texts left out.
 
-python training/reader_calibration.py [--data ../shared/data] [--check-only | --on-test]
+python training/reader_calibration.py --left-out-weights DIR [--data ../shared/data] [--check-only | --on-test]
 
 The tables are fitted with the shipped weights on one half of the dev texts (by the hash of their uid) and checked on
 the other half; a second check fits on all dev files but one and takes the error on that one. Train the weights first.
+The shipped weights know the domains of all dev files. What a named target of another domain is worth is learnt from the
+same texts as read by weights that were trained without their domain; `benchmarks/accuracy.py` keeps them in DIR.
 """
 
 import argparse
@@ -25,6 +27,7 @@ from episodic_absa.backends.embedded.embedded_reader import (
     weights_view,
 )
 from episodic_absa.backends.embedded.judgement.target_union import named_targets
+from episodic_absa.backends.embedded.model.trained_weights import TrainedWeights
 from episodic_absa.backends.embedded.reader_calibration import (
     CALIBRATION_FILE,
     SCORES,
@@ -107,6 +110,7 @@ def main() -> None:
     """Fit, check, write."""
     parser = argparse.ArgumentParser(description="Calibrate the embedded reader.")
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--left-out-weights", type=Path, metavar="DIR", help="weights without each domain")
     parser.add_argument("--check-only", action="store_true", help="print the figures and write nothing")
     parser.add_argument("--on-test", action="store_true", help="print the errors of the shipped tables on test files")
     options = parser.parse_args()
@@ -118,18 +122,34 @@ def main() -> None:
         for name, chosen in (*_by_language(unseen), *by_file):
             print(json.dumps(_errors(name, chosen, shipped_calibration())))
         return
+    if options.left_out_weights is None:
+        parser.error("name the weights without each domain: --left-out-weights DIR")
     texts = [text for file in DEV_FILES for text in read_file(options.data, file)]
-    figures = check(texts)
+    elsewhere = list(read_elsewhere(options.data, options.left_out_weights))
+    figures = check(texts, elsewhere)
     for line in figures:
         print(json.dumps(line))
     if not options.check_only:
-        calibration = fit([text for text in texts if text.is_fitted])
+        calibration = fit([text for text in (*texts, *map(taught_elsewhere, elsewhere)) if text.is_fitted])
         CALIBRATION_FILE.write_text(stored(calibration, figures), encoding="utf-8")
 
 
-def read_file(data: Path, file: str, split: str = "dev") -> Iterator[ReadText]:
-    """Read the texts of a file."""
-    engine = EmbeddedEngine()
+def read_elsewhere(data: Path, weights: Path) -> Iterator[ReadText]:
+    """Read the texts of each file with weights that were trained without its domain."""
+    for file, language in DEV_FILES.items():
+        domain = "restaurant" if file == "mams_atsa" else file.split("_")[1]
+        yield from read_file(data, file, engine=EmbeddedEngine(TrainedWeights(weights / f"{language}_{domain}")))
+
+
+def taught_elsewhere(text: ReadText) -> ReadText:
+    """Return what a text teaches about targets outside the trained domains."""
+    taught = tuple(observation for observation in text.observations if observation.kind == "named_elsewhere")
+    return text._replace(observations=taught, pairs=())
+
+
+def read_file(data: Path, file: str, split: str = "dev", *, engine: EmbeddedEngine | None = None) -> Iterator[ReadText]:
+    """Read the texts of a file; with the shipped weights unless an engine is given."""
+    engine = engine or EmbeddedEngine()
     language = DEV_FILES[file]
     for line in (data / f"{file}.{split}.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)
@@ -216,14 +236,18 @@ def _bins(scores: Sequence[tuple[float, bool]]) -> list[Block]:
     return bins
 
 
-def check(texts: Sequence[ReadText]) -> list[dict[str, Any]]:
-    """Return the calibration errors before and after, on the half left out and on each file left out."""
-    fitted = fit([text for text in texts if text.is_fitted])
-    unseen = [text for text in texts if not text.is_fitted]
-    figures = [_errors(name, chosen, fitted) for name, chosen in _by_language(unseen)]
+def check(texts: Sequence[ReadText], elsewhere: Sequence[ReadText]) -> list[dict[str, Any]]:
+    """Return the calibration errors before and after, on the half left out, on each file left out, and elsewhere."""
+    lessons = [*texts, *map(taught_elsewhere, elsewhere)]
+    fitted = fit([text for text in lessons if text.is_fitted])
+    figures = [
+        _errors(name, chosen, fitted) for name, chosen in _by_language([text for text in texts if not text.is_fitted])
+    ]
     for file in DEV_FILES:
-        rest = fit([text for text in texts if text.file != file])
+        rest = fit([text for text in lessons if text.file != file])
         figures.append(_errors(f"left out: {file}", [text for text in texts if text.file == file], rest))
+        unknown = [text for text in elsewhere if text.file == file]
+        figures.append(_errors(f"left out of the weights as well: {file}", unknown, rest))
     return figures
 
 
@@ -274,7 +298,7 @@ def scores_of(*kinds: Score) -> Measure:
 MEASURES: Final[dict[str, Measure]] = {
     "pair": pair_scores,
     "polarity_of_gold_term": scores_of("polarity"),
-    "target": scores_of("named_target", "overlapping_target", "other_target"),
+    "target": scores_of("named_target", "named_elsewhere", "overlapping_target", "other_target"),
     "rules_polarity": scores_of("rules_polarity"),
     "weights_polarity": scores_of("weights_polarity"),
 }

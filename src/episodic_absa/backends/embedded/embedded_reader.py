@@ -201,7 +201,8 @@ def weights_view(reading: WeighedReading, place: TermPlace) -> RawView | None:
 def _target_score(reading: WeighedReading, place: TermPlace) -> tuple[float, Score]:
     supported = support(reading, weigh(reading), *place.place)
     if place.named is not None:
-        return max(place.named.likelihood, supported), "named_target"
+        is_at_home = weigh(reading).domain is not None
+        return max(place.named.likelihood, supported), "named_target" if is_at_home else "named_elsewhere"
     if not _is_whole(reading, place):
         return 0.0, "other_target"
     is_beside = any(

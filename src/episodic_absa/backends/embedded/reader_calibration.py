@@ -12,6 +12,7 @@ from episodic_absa.vocabulary import Language
 CALIBRATION_FILE: Final = Path(__file__).with_name("reader_calibration.json")
 Score: TypeAlias = Literal[
     "named_target",
+    "named_elsewhere",
     "overlapping_target",
     "other_target",
     "polarity",
@@ -20,7 +21,8 @@ Score: TypeAlias = Literal[
     "weights_target",
     "weights_polarity",
 ]
-"""What a table is for: a target that the reader names by itself, a term that overlaps such a target, any other term;
+"""What a table is for: a target that the reader names by itself in a text of a trained domain, or in any other text; a
+term that overlaps such a target, any other term;
 the polarity of a term; and the same two questions put to the rules alone and to the weights alone."""
 SCORES: Final[tuple[Score, ...]] = get_args(Score)
 _DIGITS: Final = 4
