@@ -91,18 +91,29 @@ def test_a_shell_completes_commands_options_and_words(words: tuple[str, ...], of
     assert completed(*words) == offered
 
 
-def test_completion_is_installed_for_a_shell(tmp_path: Path) -> None:
-    script = f"{sys.prefix}/bin/episodic-absa"
+def ask_for_completion(option: str, home: Path) -> str:
+    """Return what the program prints when it is asked for its completion for bash."""
     done = subprocess.run(
-        [script, "--install-completion", "bash"],
+        [f"{sys.prefix}/bin/episodic-absa", option, "bash"],
         # Whatever started the tests: the shell is named, not detected.
-        env=os.environ | {"HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+        env=os.environ | {"HOME": str(home), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    assert done.returncode == 0
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_completion_is_shown_for_a_shell_and_changes_nothing(tmp_path: Path) -> None:
+    shown = ask_for_completion("--show-completion", tmp_path)
+    assert "complete -o default -F _episodic_absa_completion episodic-absa" in shown
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_completion_is_installed_for_a_shell(tmp_path: Path) -> None:
+    ask_for_completion("--install-completion", tmp_path)
     installed = (tmp_path / ".bash_completions" / "episodic-absa.sh").read_text()
     assert "complete -o default -F _episodic_absa_completion episodic-absa" in installed
     assert "episodic-absa.sh" in (tmp_path / ".bashrc").read_text()

@@ -42,6 +42,7 @@ TOO_LONG = {
     "ray": "needs a cluster; tests/batch/cluster runs one",
     "--ray-address": "needs a cluster; tests/batch/cluster runs one",
     "--install-completion": "changes the reader's shell",
+    "--show-completion": "looks for the shell that started it; tests/cli/test_help.py names one",
 }
 FINISHED = re.compile(r"results/(?:quickstart|trial|pilot|small-model|large-model)")
 WITH_RESULTS = {page for page in SITE if any(FINISHED.match(w) for c in commands_of(page) for w in c.words)}

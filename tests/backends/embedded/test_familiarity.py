@@ -116,8 +116,8 @@ def test_experience_with_drops_moves_the_bound_by_little() -> None:
     assert dropped(stage1, bundle(90, 0)) == {"parking"}
     assert dropped(stage1, bundle(90, 0, drops=(0.3, 0.7))) == {"parking"}
     assert dropped(stage1, bundle(90, 0, drops=(0.1, 0.4))) == set()
-    assert dropped(first_analysis(food=0.87, parking=0.33), bundle(90, 0)) == set()
-    assert dropped(first_analysis(food=0.87, parking=0.33), bundle(90, 0, drops=(0.6, 0.9))) == {"parking"}
+    assert dropped(first_analysis(food=0.87, parking=0.36), bundle(90, 0)) == set()
+    assert dropped(first_analysis(food=0.87, parking=0.36), bundle(90, 0, drops=(0.6, 0.9))) == {"parking"}
 
 
 def test_experience_with_flips_keeps_the_strength_that_words_need_within_bounds() -> None:

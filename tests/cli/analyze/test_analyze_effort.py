@@ -6,7 +6,7 @@ import pytest
 from tests.cli.analyze.test_analyze import run_analyze
 
 PLAIN = "The room was clean, but the breakfast was cold."
-DOUBTED = "The noodles were fresh and clearly homemade, but the sauce was basically water."
+DOUBTED = "The noodles were fresh and clearly homemade, but the cake was mostly sugar."
 
 
 # CHECKLIST 241

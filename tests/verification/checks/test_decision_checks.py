@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.runs.sealed_files import write_sealed
-from tests.verification.finished_grid import DATA
 
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
@@ -23,6 +22,10 @@ data: {allowed_roots: [data], valid_file: data/valid.csv}
 episodic_memory: {conditions_path: v2_0}
 experiment: {conditions: [C1], seeds: [42]}
 """
+REVIEWS = """uid,text
+dropped,We asked about the room in March.
+refused,화장실이 건물 밖에 있는데 열쇠 받아서 가야 함. 한겨울엔 진짜 비추
+"""
 SPAN = {"start": 0, "end": 6}
 Line = dict[str, Any]
 
@@ -32,9 +35,7 @@ def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run under rules v2. The first sample has one adopted change, which drops its only pair."""
     folder = tmp_path_factory.mktemp("decided")
     (folder / "data").mkdir()
-    rows = (DATA / "valid.csv").read_text("utf-8").splitlines(keepends=True)
-    kept = [rows[0], *(row for row in rows if row.startswith(("valid-en-phone-2,", "valid-en-phone-4,")))]
-    (folder / "data" / "valid.csv").write_text("".join([kept[0], *reversed(kept[1:])]), "utf-8")
+    (folder / "data" / "valid.csv").write_text(REVIEWS, "utf-8")
     (folder / "decided.yaml").write_text(CONFIG, "utf-8")
     asyncio.run(run_grid(load_experiment(folder / "decided.yaml"), use_cache_file=False))
     return folder
@@ -103,8 +104,8 @@ class Damage(NamedTuple):
     """Whether a run with another table is found wrong, too."""
 
 
-FLIP: Line = {"kind": "flip", "from_polarity": "negative", "to_polarity": "positive"}
-ADD: Line = {"kind": "add", "from_polarity": None, "to_polarity": "positive"}
+FLIP: Line = {"kind": "flip", "from_polarity": "positive", "to_polarity": "negative"}
+ADD: Line = {"kind": "add", "from_polarity": None, "to_polarity": "negative"}
 UNDECIDED = [
     Damage("a change id stands twice", lambda line: line["changes"].extend(line["changes"]), "id stands twice"),
     Damage("a witness stands twice", name_twice, "a witness of chg_001 stands twice"),
