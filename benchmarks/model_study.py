@@ -15,7 +15,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import yaml
 
@@ -218,7 +218,7 @@ def main() -> None:
     model.add_argument("--replay", type=Path, help="the folder of an earlier study, whose recordings answer")
     parser.add_argument("--model", default="local", help="the name that the server knows the model by")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--language", choices=get_args(Language), action="append")
+    parser.add_argument("--language", choices=tuple(FILES), action="append")
     parser.add_argument("--reviews", type=int, default=210, help="evaluated reviews of a language")
     parser.add_argument("--store-reviews", type=int, default=900, help="train reviews that fill the store")
     parser.add_argument("--concurrency", type=int, default=48)
@@ -228,7 +228,7 @@ def main() -> None:
         parser.error("the study needs the dev and train files of ../shared/data")
     given.out.mkdir(parents=True, exist_ok=True)
     figures = {}
-    for language in given.language or get_args(Language):
+    for language in given.language or tuple(FILES):
         run = run_language(given, language)
         figures[language] = figures_of(run)
         print(f"{language}: {run.path}")
