@@ -107,8 +107,14 @@ class WarmProcess:
 
     def send_signal(self, number: int) -> None:
         """Send a signal to a process that has not ended yet."""
-        if not _is_readable(self._status, 0):
+        if self.poll() is None:
             os.kill(self.pid, number)
+
+    def poll(self) -> int | None:
+        """Return the exit code, None as long as the process runs."""
+        if self.returncode is None and _is_readable(self._status, 0):
+            self.returncode = self._read_number()
+        return self.returncode
 
     def wait(self, timeout: float) -> int:
         """Return the exit code; a process that takes longer is killed."""

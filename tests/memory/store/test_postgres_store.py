@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from tests.memory.store_places import PostgresPlace, opened
 from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
+from tests.warm_python import WarmProcess
 
 from episodic_absa import AgentMemory, Analyzer, Situation
 from episodic_absa.errors import InputError, MemoryStoreError
@@ -42,9 +43,8 @@ def stored_ids(place: PostgresPlace) -> list[str]:
     return [json.loads(line)["episode_id"] for line in place.lines()]
 
 
-def started_appender(place: PostgresPlace, source: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, str(HERE / "appender.py"), place.location, "--source", source]
-    appender = subprocess.Popen(command, bufsize=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def started_appender(place: PostgresPlace, source: str) -> WarmProcess:
+    appender = WarmProcess([HERE / "appender.py", place.location, "--source", source], loads_engine=False)
     assert appender.stdout is not None
     assert appender.stdout.readline() == b"ready\n"
     return appender
