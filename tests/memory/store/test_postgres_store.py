@@ -6,8 +6,6 @@ import random
 import select
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 from itertools import pairwise
@@ -17,7 +15,7 @@ from typing import Any
 import pytest
 from tests.memory.store_places import PostgresPlace, opened
 from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
-from tests.warm_python import WarmProcess
+from tests.warm_python import WarmProcess, run_warm
 
 from episodic_absa import AgentMemory, Analyzer, Situation
 from episodic_absa.errors import InputError, MemoryStoreError
@@ -376,7 +374,7 @@ def test_without_the_extra_the_error_names_the_pip_line() -> None:
         "try: open_store('postgresql://host/absa').load()\n"
         "except MissingExtraError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_warm(["-c", code], loads_engine=False)
     assert "episodic-absa[postgres]" in done.stdout
 
 
