@@ -107,7 +107,7 @@ class WarmProcess:
 
     def send_signal(self, number: int) -> None:
         """Send a signal to a process that has not ended yet."""
-        if self.poll() is None:
+        if not _is_readable(self._status, 0):
             os.kill(self.pid, number)
 
     def poll(self) -> int | None:
