@@ -110,6 +110,12 @@ class WarmProcess:
         if not _is_readable(self._status, 0):
             os.kill(self.pid, number)
 
+    def poll(self) -> int | None:
+        """Return the exit code, None as long as the process runs."""
+        if self.returncode is None and _is_readable(self._status, 0):
+            self.returncode = self._read_number()
+        return self.returncode
+
     def wait(self, timeout: float) -> int:
         """Return the exit code; a process that takes longer is killed."""
         if self.returncode is None:

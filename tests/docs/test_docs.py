@@ -1,12 +1,9 @@
 """Every block of code and every command of the documentation runs, and prints what the page says it prints."""
 
 import json
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -191,13 +188,8 @@ def test_the_memory_runs_in_a_foreign_agent_loop_of_under_forty_lines(tmp_path: 
     example = ROOT / "examples" / "memory_elsewhere.py"
     assert len(example.read_text(encoding="utf-8").splitlines()) < 40
     store = tmp_path / "episodic_store.jsonl"
-    done = subprocess.run(
-        [sys.executable, example, store],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONUTF8": "1"},
-    )
+    done = run_warm([example, store])
+    assert done.returncode == 0, done.stderr
     first_en, second_en, first_ko, second_ko = done.stdout.splitlines()
     assert "[Similar case: " not in first_en
     assert "[비슷한 사례: " not in first_ko

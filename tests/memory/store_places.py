@@ -1,5 +1,6 @@
 """Where the same tests keep episodes. Another store is one class and one line in PLACES."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +23,10 @@ class StorePlace(Protocol):
         """What `--store` says."""
         ...
 
+    def examples(self, of_file: int) -> int:
+        """Return how many examples of a property to try, told how many a file gets; slow places get fewer."""
+        ...
+
     def lines(self) -> list[bytes]:
         """Return the JSON of all lines in the order in which they were written."""
         ...
@@ -41,6 +46,9 @@ class FilePlace:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.location = str(path)
+
+    def examples(self, of_file: int) -> int:
+        return of_file
 
     def lines(self) -> list[bytes]:
         return entries_of(self.path)
@@ -62,16 +70,24 @@ class PostgresPlace:
         self.server = server
         self.location = address
 
+    def examples(self, of_file: int) -> int:
+        return max(15, of_file // 8)
+
     def lines(self) -> list[bytes]:
-        if self.execute("SELECT to_regclass('episodic_absa.episodes')") == [(None,)]:
-            return []
+        from psycopg.errors import UndefinedTable
+
         tables = ("episodes", "tallies", "verdicts")
         every = " UNION ALL ".join(f"SELECT line, body FROM episodic_absa.{table}" for table in tables)  # noqa: S608
-        return [bytes(body) for _, body in self.execute(f"{every} ORDER BY line")]
+        try:
+            return [bytes(body) for _, body in self.execute(f"{every} ORDER BY line")]
+        except UndefinedTable:
+            return []
 
     def clear(self) -> None:
-        if self.execute("SELECT to_regclass('episodic_absa.stores')") != [(None,)]:
-            # Quicker than new tables; identities go on, as they would after a store was dropped.
+        from psycopg.errors import UndefinedTable
+
+        # Quicker than new tables; identities go on, as they would after a store was dropped.
+        with contextlib.suppress(UndefinedTable):
             self.execute("DELETE FROM episodic_absa.stores")
 
     def drop_tables(self) -> None:

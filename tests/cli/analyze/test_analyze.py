@@ -309,10 +309,8 @@ def test_an_interrupt_in_the_middle_ends_quietly(tmp_path: Path) -> None:
 )
 def test_the_example_runs(tmp_path: Path, example: str, printed: list[str]) -> None:
     path = Path(__file__).parents[3] / "examples" / example
-    environment = os.environ | {"PYTHONUTF8": "1"}
-    done = subprocess.run(
-        [sys.executable, path, ENGLISH], cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=60
-    )
-    lines = done.stdout.decode().splitlines()
+    done = run_warm([path, ENGLISH], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
     assert [line.startswith(start) for line, start in zip(lines, printed, strict=True)] == [True] * 3
     assert list(tmp_path.iterdir()) == []

@@ -3,8 +3,6 @@
 import copy
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.memory.store_places import StorePlace, opened
+from tests.warm_python import WarmProcess
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
@@ -247,13 +246,20 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[Shape, str]], list[Append | C
 
 
 # CHECKLIST 47, 54, 158, 160, 170, 211
-@settings(FAST, max_examples=200)
-@given(
-    histories(),
-    st.sampled_from((1, 2, 3, 5, 5000)),
-    st.sampled_from((1, 1, 2, 7)),
-)
 def test_one_open_store_answers_like_a_full_scan_of_its_last_entries_after_every_append_prune_and_compaction(
+    place: StorePlace,
+) -> None:
+    @settings(FAST, max_examples=place.examples(200))
+    @given(histories(), st.sampled_from((1, 2, 3, 5, 5000)), st.sampled_from((1, 1, 2, 7)))
+    def holds(
+        history: tuple[list[tuple[Shape, str]], list[Append | Compact | Query]], keep_last_n: int, gap: int
+    ) -> None:
+        answers_like_a_full_scan(place, history, keep_last_n, gap)
+
+    holds()
+
+
+def answers_like_a_full_scan(
     place: StorePlace,
     history: tuple[list[tuple[Shape, str]], list[Append | Compact | Query]],
     keep_last_n: int,
@@ -285,12 +291,9 @@ def test_one_open_store_answers_like_a_full_scan_of_its_last_entries_after_every
 
 # CHECKLIST 160, 205
 def test_retrieval_equals_a_full_scan_while_two_processes_append(place: StorePlace) -> None:
-    appender = str(HERE.parent / "store" / "appender.py")
+    appender = HERE.parent / "store" / "appender.py"
     children = [
-        subprocess.Popen(
-            [sys.executable, appender, place.location, "--source", name, "--count", "150"],
-            stdout=subprocess.DEVNULL,
-        )
+        WarmProcess([appender, place.location, "--source", name, "--count", "150"], loads_engine=False)
         for name in ("s-1", "s-2")
     ]
     query = Query(
@@ -304,13 +307,13 @@ def test_retrieval_equals_a_full_scan_while_two_processes_append(place: StorePla
         False,
     )
     sizes: set[int] = set()
-    with opened(place, keep_last_n=40) as store:
+    with children[0], children[1], opened(place, keep_last_n=40) as store:
         while any(child.poll() is None for child in children):
             loaded = store.load()
             everything = list(loaded)
             assert asked_of(loaded, query) == full_scan(everything, query)
             sizes.add(len(everything))
-        assert [child.wait() for child in children] == [0, 0]
+        assert [child.wait(timeout=60) for child in children] == [0, 0]
         whole = [EpisodicMemoryEntryV1_1.model_validate_json(line) for line in place.lines()]
         assert len(whole) == 300
         assert list(store.load()) == whole[-40:]

@@ -6,8 +6,6 @@ import random
 import select
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 from itertools import pairwise
@@ -17,6 +15,7 @@ from typing import Any
 import pytest
 from tests.memory.store_places import PostgresPlace, opened
 from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
+from tests.warm_python import WarmProcess, run_warm
 
 from episodic_absa import AgentMemory, Analyzer, Situation
 from episodic_absa.errors import InputError, MemoryStoreError
@@ -42,9 +41,8 @@ def stored_ids(place: PostgresPlace) -> list[str]:
     return [json.loads(line)["episode_id"] for line in place.lines()]
 
 
-def started_appender(place: PostgresPlace, source: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, str(HERE / "appender.py"), place.location, "--source", source]
-    appender = subprocess.Popen(command, bufsize=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def started_appender(place: PostgresPlace, source: str) -> WarmProcess:
+    appender = WarmProcess([HERE / "appender.py", place.location, "--source", source], loads_engine=False)
     assert appender.stdout is not None
     assert appender.stdout.readline() == b"ready\n"
     return appender
@@ -376,7 +374,7 @@ def test_without_the_extra_the_error_names_the_pip_line() -> None:
         "try: open_store('postgresql://host/absa').load()\n"
         "except MissingExtraError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_warm(["-c", code], loads_engine=False)
     assert "episodic-absa[postgres]" in done.stdout
 
 

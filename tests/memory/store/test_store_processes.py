@@ -3,8 +3,8 @@
 import copy
 import fcntl
 import json
-import subprocess
-import sys
+import os
+import signal
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import pytest
 from tests.memory.store_places import FilePlace, StorePlace, opened
+from tests.warm_python import WarmProcess, run_warm
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
@@ -38,15 +39,12 @@ class Writer:
 
     def __init__(self, location: str, source: str, count: int, *more: str) -> None:
         self.source = source
-        self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "appender.py"), location, "--source", source, "--count", str(count), *more],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert self.process.stdin is not None
+        heard, said = os.pipe()
+        command = [HERE / "appender.py", location, "--source", source, "--count", count, *more]
+        self.process = WarmProcess(command, stdin=heard, loads_engine=False)
+        os.close(heard)
         assert self.process.stdout is not None
-        self.to: IO[bytes] = self.process.stdin
+        self.to: IO[bytes] = open(said, "wb")  # noqa: SIM115 - closed by end
         self.answers: IO[bytes] = self.process.stdout
         assert self.answers.readline() == b"ready\n"
 
@@ -62,8 +60,10 @@ class Writer:
         return self.answers.readline().decode().strip()
 
     def end(self) -> tuple[int, str]:
-        _, err = self.process.communicate(timeout=60)
-        return self.process.returncode, err.decode()
+        self.to.close()
+        with self.process:
+            _, err = self.process.communicate(timeout=60)
+            return self.process.wait(timeout=60), err.decode()
 
 
 # CHECKLIST 170, 205, 211
@@ -235,7 +235,7 @@ def test_readers_are_neither_hindered_by_a_held_lock_nor_do_they_truncate(tmp_pa
             file.write(line(3)[:200])
         before = path.read_bytes()
         reading = "import sys; from episodic_absa.memory import MemoryStore as M; print(len(M(sys.argv[1]).load()))"
-        seen = subprocess.run([sys.executable, "-c", reading, str(path)], capture_output=True, text=True, check=True)
+        seen = run_warm(["-c", reading, path], loads_engine=False)
         assert seen.stdout == "2\n"
         assert seen.stderr == ""
         assert path.read_bytes() == before
@@ -248,14 +248,14 @@ def test_a_killed_holder_of_the_lock_does_not_block_the_next_writer(place: Store
         "import sys, time; from episodic_absa.memory import open_store\n"
         "with open_store(sys.argv[1]).writing(): print('held', flush=True); time.sleep(600)"
     )
-    with subprocess.Popen([sys.executable, "-c", holding, place.location], stdout=subprocess.PIPE) as holder:
+    with WarmProcess(["-c", holding, place.location], loads_engine=False) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         with opened(place, lock_timeout_s=0.1) as store:
             with pytest.raises(MemoryStoreError):
                 store.append(draft())
-            holder.kill()
-            holder.wait()
+            holder.send_signal(signal.SIGKILL)
+            holder.wait(timeout=60)
         with opened(place) as store:
             assert store.append(draft()).episode_id == "epi_000001"
 

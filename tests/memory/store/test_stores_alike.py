@@ -57,7 +57,7 @@ def answers(store: EpisodeStore) -> list[object]:
 
 @given(st.lists(steps, min_size=8, max_size=30), st.sampled_from((2, 5, 5000)))
 @settings(
-    max_examples=30,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
