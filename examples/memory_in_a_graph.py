@@ -54,8 +54,9 @@ def remember(ticket: Ticket) -> Ticket:
 
 
 graph = StateGraph(Ticket)
-for step in (recall, answer, remember):
-    graph.add_node(step.__name__, step)
+graph.add_node("recall", recall)
+graph.add_node("answer", answer)
+graph.add_node("remember", remember)
 graph.add_edge(START, "recall")
 graph.add_edge("recall", "answer")
 graph.add_edge("answer", "remember")
