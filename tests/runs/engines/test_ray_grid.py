@@ -80,7 +80,7 @@ def test_a_grid_that_begins_here_and_loses_one_of_two_workers_ends_as_on_one_mac
     limit = 17  # two workers
     grid: dict[str, Any] = {
         "experiment": {"conditions": ["C1", "C2", "C2_silent"], "seeds": [1, 2], "concurrency": limit},
-        "data": {"limit": 8},
+        "data": {"limit": 12},
     }
     answers = Remembering()
     offline = run_here(write_experiment(tmp_path / "offline", **grid), answers).out_dir
