@@ -18,7 +18,7 @@ import numpy as np
 from corpora import CORPORA, HELD_OUT, SHARED_DATA, Row, read_rows
 from near_copies import HeldOut
 from scipy.optimize import minimize
-from train import LANGUAGES, collect, file_entry, fit_texts
+from train import LANGUAGES, OWN_TIMES, collect, file_entry, fit_texts
 
 from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.judgement.sentence_label import LabelEvidence, label_evidence
@@ -114,7 +114,7 @@ def _unseen_documents(data: Path, language: Language) -> list[Labelled]:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(shutil.copytree(SHIPPED, Path(scratch) / "weights"))
         name = f"text_{language}.json.gz"
-        content = fit_texts(material.examples, seen)
+        content = fit_texts([*material.corpora, *material.own * OWN_TIMES], seen)
         (folder / name).write_bytes(content)
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         manifest["files"][name] = file_entry(content)

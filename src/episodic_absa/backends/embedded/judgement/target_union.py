@@ -19,7 +19,7 @@ from episodic_absa.vocabulary import Language
 MAX_TARGETS: Final = 190
 """Two judgements each, and those without a target, must fit into one answer."""
 _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
-NAMED: Final = 0.3
+NAMED: Final = 0.35
 """How likely a stretch must be before it is named."""
 KEPT: Final[dict[Language, float]] = {"ko": 0.25, "en": 0.3, "other": 0.25}
 """How likely target and polarity must be together before the debate lets a tuple stand."""
@@ -77,8 +77,8 @@ def _is_named_by_rules(reading: Reading, weighed: Weighed, target: Target, words
     """Whether the tagger knows too little of such texts to outvote an opinion about a target."""
     if reading.language == "ko":
         is_known = korean_targets.knows_domain(weighed, words)
-        return not is_known and korean_targets.is_named_by_rules(reading, target, share)
-    return weighed.domain is None and english_targets.is_named_by_rules(weighed, target, share)
+        return not is_known and korean_targets.is_named_by_rules(share)
+    return weighed.domain is None and english_targets.is_named_by_rules(target, share)
 
 
 def rule_targets(reading: Reading) -> list[int]:
