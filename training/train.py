@@ -86,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Train the weights of the embedded engine.")
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--out", type=Path, default=SHIPPED)
+    parser.add_argument("--everyday", type=Path, default=EVERYDAY_SENTENCES, help="the folder of everyday sentences")
     parser.add_argument("--language", choices=LANGUAGES, action="append")
     parser.add_argument("--leave-out", metavar="DOMAIN", help="train without this domain")
     parser.add_argument("--no-documents", action="store_true", help="leave whole-text corpora out (quicker)")
@@ -97,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.data,
         given.out,
         given.language or LANGUAGES,
+        everyday=given.everyday,
         leave_out=given.leave_out,
         documents=not given.no_documents,
         only_everyday=given.only is not None,
@@ -108,6 +110,7 @@ def train(
     out: Path,
     languages: Sequence[Language],
     *,
+    everyday: Path = EVERYDAY_SENTENCES,
     leave_out: str | None = None,
     documents: bool = True,
     only_everyday: bool = False,
@@ -127,7 +130,7 @@ def train(
     files: dict[str, bytes] = {}
     sources: list[dict[str, Any]] = []
     for language in languages:
-        material = collect(data, language, (held_out, own_held_out), leave_out, documents=documents)
+        material = collect(data, everyday, language, (held_out, own_held_out), leave_out, documents=documents)
         sources += material.sources
         if not only_everyday:
             files |= train_language(language, [*material.corpora, *material.own * OWN_TIMES], material.documents)
@@ -169,7 +172,13 @@ OWN_TIMES: Final = 2
 
 
 def collect(
-    data: Path, language: Language, held_out: Sequence[HeldOut], leave_out: str | None, *, documents: bool
+    data: Path,
+    sentences: Path,
+    language: Language,
+    held_out: Sequence[HeldOut],
+    leave_out: str | None,
+    *,
+    documents: bool,
 ) -> Material:
     """Return the training data without texts that resemble a held-out one."""
     examples: list[Example] = []
@@ -191,12 +200,12 @@ def collect(
     own_files = [(OWN_DATA / "train.csv", read_own_rows(language), own)]
     own_files += [(OWN_TABLES / name, read_table(name, language), own) for name in TRAINING_TABLES]
     own_files += [(path, read_marked_sentences(path), own) for path in sorted(OWN_SENTENCES.glob(f"{language}.txt"))]
-    for path in sorted(EVERYDAY_SENTENCES.glob(f"{language}_*.txt")):
+    for path in sorted(sentences.glob(f"{language}_*.txt")):
         own_files.append((path, read_marked_sentences(path), everyday))
     for path, found_rows, kind in own_files:
         rows, dropped = _without_near_copies(found_rows, held_out)
         kind += read_examples(rows, language, None)
-        written = Corpus(path.name, language, None, "MIT", f"this project, {path.parent.relative_to(ROOT).as_posix()}")
+        written = Corpus(path.name, language, None, "MIT", f"this project, {_place(path)}")
         sources.append(_source(written, path, len(rows), dropped))
     return Material(examples, whole_texts, own, everyday, sources)
 
@@ -301,6 +310,11 @@ def _without_near_copies(rows: list[Row], held_out: Sequence[HeldOut]) -> tuple[
     for held_out_set in held_out:
         refuse_near_copies((row.text for row in kept), held_out_set)
     return kept, len(rows) - len(kept)
+
+
+def _place(path: Path) -> str:
+    """Return the folder of one of our own files, as a stranger finds it."""
+    return (path.relative_to(ROOT).parent if path.is_relative_to(ROOT) else path.parent).as_posix()
 
 
 def _source(corpus: Corpus, path: Path, texts: int, dropped: int) -> dict[str, Any]:
