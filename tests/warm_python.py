@@ -256,7 +256,20 @@ def _load_engine() -> None:
     engine = EmbeddedEngine()
     engine.answer("ate", AteInputs(text="The room was clean.", language="en"))
     engine.answer("ate", AteInputs(text="방이 깨끗했어요.", language="ko"))
+    _load_pages()
     gc.freeze()
+
+
+def _load_pages() -> None:
+    """Load what commands import when they come to it, and compile the templates: that is most of a small run."""
+    from episodic_absa.reports.page import html_report
+    from episodic_absa.reports.summary import summary_page
+
+    for module in ("defusedxml.ElementTree", "numpy.ma", "rapidfuzz.distance", "rapidfuzz.fuzz"):
+        importlib.import_module(module)
+    for name in html_report._environment().list_templates(filter_func=lambda name: name != "summary.html.jinja"):
+        html_report._environment().get_template(name)
+    summary_page._environment().get_template("summary.html.jinja")
 
 
 def _become(asked: dict[str, Any], standard: list[int]) -> NoReturn:
