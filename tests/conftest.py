@@ -13,7 +13,7 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-# Read when numpy is loaded, which no import above does. The arrays of tests are small: threads would wait for each other.
+# Read when numpy is loaded, which no import above does. Arrays of tests are small: threads would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Started in the background of a script, a run ignores Ctrl-C and so would every process it starts; tests that interrupt
