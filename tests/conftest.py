@@ -1,5 +1,6 @@
 """Settings that every test shares."""
 
+import os
 import signal
 from collections.abc import Iterator
 
@@ -11,6 +12,9 @@ settings.register_profile(
     "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("repeatable")
+
+# Read when numpy is loaded, which no import above does. Arrays of tests are small: threads would wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Started in the background of a script, a run ignores Ctrl-C and so would every process it starts; tests that interrupt
 # one would wait for ever.

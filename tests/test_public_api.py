@@ -60,8 +60,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run(folder: Path) -> Run:
+    """The finished run; a test that takes something away from it puts it back."""
     return run_experiment(folder / "experiments" / "quickstart.yaml")
 
 

@@ -33,6 +33,10 @@ from typing import IO, Any, NoReturn, Self
 _NUMBER = struct.Struct("i")
 _UNWANTED = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERMINAL_WIDTH")
 _REQUEST_BYTES = 180_000
+_IMPORTED_LATE = (
+    *("defusedxml.ElementTree", "numpy.ma", "rapidfuzz.distance", "rapidfuzz.fuzz"),
+    *("openai", "pydantic_ai.models.openai", "pydantic_ai.providers.openai"),
+)
 
 
 def plain_environment() -> dict[str, str]:
@@ -256,7 +260,20 @@ def _load_engine() -> None:
     engine = EmbeddedEngine()
     engine.answer("ate", AteInputs(text="The room was clean.", language="en"))
     engine.answer("ate", AteInputs(text="방이 깨끗했어요.", language="ko"))
+    _load_late_parts()
     gc.freeze()
+
+
+def _load_late_parts() -> None:
+    """Load what commands import when they come to it, and compile the templates: that is most of a small run."""
+    from episodic_absa.reports.page import html_report
+    from episodic_absa.reports.summary import summary_page
+
+    for module in _IMPORTED_LATE:
+        importlib.import_module(module)
+    for name in html_report._environment().list_templates(filter_func=lambda name: name != "summary.html.jinja"):
+        html_report._environment().get_template(name)
+    summary_page._environment().get_template("summary.html.jinja")
 
 
 def _become(asked: dict[str, Any], standard: list[int]) -> NoReturn:

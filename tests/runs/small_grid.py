@@ -79,11 +79,12 @@ def exact_bytes(out: Path) -> dict[str, bytes]:
     return found
 
 
-def run_here(path: Path, replier: Replier | None = None) -> ExperimentConfig:
+def run_here(path: Path, replier: Replier | None = None, *, with_tables: bool = True) -> ExperimentConfig:
     """Run a grid in this process and derive its tables; the embedded engine answers unless a replier is given."""
     config = load_experiment(path)
     asyncio.run(run_cells(config, backend=RepairingBackend(replier or EmbeddedReplier())))
-    derive_tables(load_run(config.out_dir))
+    if with_tables:
+        derive_tables(load_run(config.out_dir))
     return config
 
 

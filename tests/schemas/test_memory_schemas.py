@@ -1,6 +1,7 @@
 """SPEC 2.6: the models are frozen, refuse what they do not know, and agree with the shipped JSON Schema files."""
 
 import copy
+import functools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -109,10 +110,15 @@ FILES: dict[type[BaseModel], str] = {
 each_model = pytest.mark.parametrize("model", list(OBJECTS), ids=lambda model: model.__name__)
 
 
-def schema_accepts(model: type[BaseModel], value: Any) -> bool:
+@functools.cache
+def validator_of(model: type[BaseModel]) -> Any:
     schema = json.loads((json_schema_files.SCHEMA_FOLDER / FILES[model]).read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
-    return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
+    return jsonschema.Draft202012Validator(schema)
+
+
+def schema_accepts(model: type[BaseModel], value: Any) -> bool:
+    return bool(validator_of(model).is_valid(value))
 
 
 def model_accepts(model: type[BaseModel], value: Any) -> bool:

@@ -10,17 +10,20 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tests.torture.chance import seed
 from tests.torture.table import Row
+from tests.warm_python import run_warm
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = "EPISODIC_ABSA_FUZZ_FINDINGS"
 """The environment variable that names a folder for inputs with findings."""
 _TWO_PROCESSES_FROM = 0.2
 """Below this share of the inputs, loading the package a second time takes longer than it saves."""
+_LONGEST_S = 3600
 
 
 def rows(scale: float) -> Iterator[Row]:
@@ -35,9 +38,11 @@ def rows(scale: float) -> Iterator[Row]:
 def _campaigns(scale: float, part: int, parts: int, kept: Path) -> Sequence[dict[str, Any]]:
     """Fuzz every so many-th target in a process of its own; a process that dies is a campaign that found that."""
     options = ("--scale", str(scale), "--seed", str(seed()), "--part", f"{part}/{parts}", "--keep", str(kept))
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.torture.fuzzing", *options], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    program = ("-m", "tests.torture.fuzzing", *options)
+    if find_spec("atheris") is None:
+        done = run_warm(program, cwd=ROOT, timeout=_LONGEST_S)
+    else:  # it instruments the package while it is imported
+        done = subprocess.run([sys.executable, *program], cwd=ROOT, capture_output=True, text=True, check=False)
     campaigns = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode not in (0, 1) or not campaigns:
         died = {"kind": "crash", "place": "", "detail": f"exit code {done.returncode}: {done.stderr[-600:]}"}

@@ -43,7 +43,7 @@ _FAILED = b'"status":"error"'
 
 def rows(scale: float) -> Iterator[Row]:
     """Yield a row for grids under random faults, one for replays of them, and one for each fault alone."""
-    limit = 8 if scale < _SMALL else 16
+    limit = 4 if scale < _SMALL else 16
     with TemporaryDirectory() as name, _Stage.prepared(Path(name), limit) as stage:
         faulty, replayed = Tally("30 % faults at concurrency 64"), Tally("faulty answers, recorded and replayed")
         notes = [stage.try_faults(seed, faulty, replayed) for seed in range(max(1, round(_ROUNDS * scale)))]

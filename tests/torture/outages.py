@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,30 +17,31 @@ ARMS = (
     *("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen", "C2_random", "C2_placebo", "C2_trial"),
     *("adaptive", "stage1_only", "one_call", "one_call_votes"),
 )
+_FEW_ARMS = ("C1", "C2", "C2_frozen", "C2_trial", "adaptive", "one_call_votes")
 _MOST_RUNS = 12
 _NONSENSE = 0.2
 _SMALL = 0.2
-"""Below this scale few samples are run."""
+"""Below this scale few samples are run, and half of the arms."""
 _BY_NAME = {fault.name: fault for fault in TRANSPORT_FAULTS}
 _OUTAGES = tuple(_BY_NAME[name] for name in ("503", "429", "hung up", "reset in the body", "page", "500"))
 
 
 def rows(scale: float) -> Iterator[Row]:
     """Yield a row per kind of outage."""
-    samples = {"limit": 2 if scale < _SMALL else 16}
+    samples, arms = ({"limit": 2}, _FEW_ARMS) if scale < _SMALL else ({"limit": 16}, ARMS)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        model = honest_model(folder / "offline", ARMS, data=samples)
+        model = honest_model(folder / "offline", arms, data=samples)
         with MisbehavingServer(model) as server:
-            calm = served_grid(folder / "calm", server.base_url, ARMS, data=samples)
+            calm = served_grid(folder / "calm", server.base_url, arms, data=samples)
             calm.run()
         whole = calm.exact_bytes()
         for kind in (_Storms, _ClosedPort, _Nonsense):
-            tally = Tally(kind.name, f"{len(ARMS)} arms of {samples['limit']} samples and the build of their store")
+            tally = Tally(kind.name, f"{len(arms)} arms of {samples['limit']} samples and the build of their store")
             for round_n in range(max(1, round(kind.rounds * scale))):
                 place = folder / f"{kind.__name__}{round_n}"
                 chance = random.Random(f"{kind.name} {round_n}")
-                kind(model, server.port, chance).try_out(place, samples, whole, tally)
+                kind(model, server.port, arms, chance).try_out(place, samples, whole, tally)
             yield tally.row()
 
 
@@ -50,9 +51,9 @@ class _Outage:
     name = ""
     rounds = 6
 
-    def __init__(self, model: HonestModel, port: int, chance: random.Random) -> None:
+    def __init__(self, model: HonestModel, port: int, arms: Sequence[str], chance: random.Random) -> None:
         # The address is part of the configuration, and so of what episodes hold of it.
-        self.model, self.server, self.chance = model, MisbehavingServer(model, port=port), chance
+        self.model, self.server, self.arms, self.chance = model, MisbehavingServer(model, port=port), arms, chance
 
     def begin_run(self, run_n: int) -> None:
         """Prepare the server for the next run."""
@@ -60,7 +61,7 @@ class _Outage:
 
     def try_out(self, folder: Path, samples: dict[str, int], whole: dict[str, bytes], tally: Tally) -> None:
         """Run a grid again and again until nothing fails, and count what became of it."""
-        grid = served_grid(folder, self.server.base_url, ARMS, data=samples)
+        grid = served_grid(folder, self.server.base_url, self.arms, data=samples)
         run_n, failed_n, is_left = 0, 0, True
         while is_left and run_n < _MOST_RUNS:
             self.begin_run(run_n)

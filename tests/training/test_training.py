@@ -119,11 +119,13 @@ def test_training_twice_gives_the_same_bytes_and_leaves_near_copies_out(tmp_path
     everyday.mkdir()
     (everyday / "en_few.txt").write_text("# cafes\nThe {scone-} was dry.\nLovely {terrace+}!\nNever again. || -\n")
     hashes = []
-    for seed in ("1", "2"):
+    # Neither the order of sets nor the number of threads changes a byte. Threads that wait for each other shall sleep.
+    for seed, threads in (("1", {"OPENBLAS_THREAD_TIMEOUT": "4"}), ("2", {"OPENBLAS_NUM_THREADS": "1"})):
         out = tmp_path / seed
         command = [sys.executable, str(TRAINING / "train.py"), "--data", str(data), "--out", str(out)]
         command += ["--everyday", str(everyday)]
-        subprocess.run([*command, "--language", "en"], check=True, capture_output=True, env={"PYTHONHASHSEED": seed})
+        environment = {"PYTHONHASHSEED": seed, **threads}
+        subprocess.run([*command, "--language", "en"], check=True, capture_output=True, env=environment)
         hashes.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.iterdir()})
     assert hashes[0] == hashes[1]
     manifest = json.loads((tmp_path / "1" / "manifest.json").read_text())

@@ -3,14 +3,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import yaml
-from tests.warm_python import plain_environment
+from tests.warm_python import run_warm
 
 # One interpreter for all commands: each start costs as much as the command itself.
 _COMMANDS = """
@@ -51,15 +49,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
         "compare": ["my-study", "compare", "elsewhere/my-study", "C2", "C1"],
         "verify": ["my-study", "verify", "elsewhere/my-study"],
     }
-    done = subprocess.run(
-        [sys.executable, "-c", _COMMANDS, json.dumps(list(commands.values()))],
-        cwd=folder,
-        env=plain_environment(),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+    done = run_warm(["-c", _COMMANDS, json.dumps(list(commands.values()))], cwd=folder, timeout=300)
     assert done.returncode == 0, done.stderr
     _, *shown, codes = done.stdout.split("\0")
     names = list(commands)

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
 
-LEAST_INPUTS = 20
+LEAST_INPUTS = 25
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

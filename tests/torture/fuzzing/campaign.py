@@ -1,5 +1,6 @@
 """Fuzzes one target: by coverage where atheris is installed, else with hypothesis over the kept corpus."""
 
+import functools
 import importlib.metadata
 import json
 import os
@@ -79,6 +80,22 @@ def _fast_folder() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - mkdtemp makes a private one in it
 
 
+@functools.cache
+def _prepare_hypothesis() -> None:
+    """Draw some numbers: hypothesis then has read the constants of all modules, and the children need not."""
+    from hypothesis import given, settings
+    from hypothesis import seed as seeded
+    from hypothesis import strategies as st
+
+    @seeded(1)
+    @settings(max_examples=5, database=None, deadline=None)
+    @given(st.lists(st.integers(), min_size=50, max_size=50))
+    def draw(_numbers: list[int]) -> None:
+        pass
+
+    draw()
+
+
 def run_campaign(target: Target, inputs: int, seed: int, kept: Path) -> Campaign:
     """Fuzz a target in a child process and return what came out; a child that dies is a finding, too.
 
@@ -89,6 +106,8 @@ def run_campaign(target: Target, inputs: int, seed: int, kept: Path) -> Campaign
         kept: where inputs with findings are written.
     """
     first = first_inputs(target)
+    if find_spec("atheris") is None:
+        _prepare_hypothesis()
     log = kept / f"{target.name}.log"
     for old in kept.glob(f"{target.name}-*"):
         old.unlink()
