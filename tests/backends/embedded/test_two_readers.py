@@ -109,9 +109,7 @@ def test_an_everyday_review_is_of_no_domain_and_read_mostly_by_the_everyday_weig
     everyday = weigh(ENGINE.read("My new umbrella broke in the first storm.", "en"))
     assert everyday.domain is None
     assert everyday.everyday > 0.8
-    annotated = ENGINE.read(
-        "This course covers machine learning in weekly lectures and quizzes.", "en"
-    )
+    annotated = ENGINE.read("This course covers machine learning in weekly lectures and quizzes.", "en")
     assert weigh(annotated).domain == "coursera"
     assert weigh(annotated).everyday < 0.2
 
@@ -126,6 +124,19 @@ def test_both_kinds_of_weights_count_in_the_proportion_of_the_two_kinds_of_texts
     for at, (begins, goes_on) in enumerate(weighed.shares):
         mixed = [(1 - weighed.everyday) * of_domain[at][n] + weighed.everyday * of_everyday[at][n] for n in (0, 1)]
         assert (begins, goes_on) == pytest.approx(tuple(mixed), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "terms"),
+    [
+        ("The hat, scarf and gloves were gorgeous.", "en", {"hat", "scarf", "gloves"}),
+        ("Graphics and controls are excellent.", "en", {"Graphics", "controls"}),
+        ("The fish and chips were superb.", "en", {"fish and chips"}),
+        ("가죽이랑 바느질이 튼튼해요", "ko", {"가죽", "바느질"}),
+    ],
+)
+def test_every_conjunct_is_a_target_of_its_own(text: str, language: Language, terms: set[str]) -> None:
+    assert {named.target.term for named in named_targets(ENGINE.read(text, language))} == terms
 
 
 def test_a_noun_nobody_judges_needs_the_tagger() -> None:
