@@ -1,6 +1,6 @@
 """Counts the everyday sentences (experiments/everyday) that the embedded engine reads exactly right.
 
-python benchmarks/everyday.py [--language en|ko] [--split dev|test] [--misses]
+python benchmarks/everyday.py [--language en|ko] [--split dev|extra|test] [--misses]
 
 A sentence is right if its pairs of term and polarity are those that a person marked: none missing, none added, and an
 opinion without a target counts as a pair without a term. What is shown to a user is compared, guesses too. The test
@@ -23,7 +23,7 @@ from episodic_absa.vocabulary import Language
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "experiments" / "everyday"
 LATEST: Final = Path(__file__).with_name("latest.json")
-Split = Literal["dev", "test"]
+Split = Literal["dev", "extra", "test"]
 ShownPair: TypeAlias = tuple[str, str]
 """A term, empty for an opinion without a target, and its polarity."""
 

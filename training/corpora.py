@@ -19,6 +19,7 @@ OWN_TABLES: Final = ROOT / "tests" / "backends" / "embedded"
 TRAINING_TABLES: Final = ("sentence_table.yaml", "second_table.yaml")
 HELD_OUT_TABLE: Final = "held_out_table.yaml"
 OWN_SENTENCES: Final = ROOT / "training" / "own_sentences"
+EVERYDAY_SENTENCES: Final = ROOT / "training" / "everyday_sentences"
 EVERYDAY: Final = ROOT / "experiments" / "everyday"
 _MARKED: Final = re.compile(r"\{([^{}]+)([+=-])\}")
 _IMPLICIT_MARK: Final = re.compile(r" \|\| ([+=-])$")

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from corpora import CORPORA, HELD_OUT, SHARED_DATA, Row, read_rows
+from corpora import CORPORA, EVERYDAY_SENTENCES, HELD_OUT, SHARED_DATA, Row, read_rows
 from near_copies import HeldOut
 from scipy.optimize import minimize
-from train import LANGUAGES, collect, file_entry, fit_texts
+from train import LANGUAGES, OWN_TIMES, collect, file_entry, fit_texts
 
 from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.judgement.sentence_label import LabelEvidence, label_evidence
@@ -107,14 +107,14 @@ def _dev_rows(data: Path, language: Language) -> Iterable[Iterable[Row]]:
 def _unseen_documents(data: Path, language: Language) -> list[Labelled]:
     """Return a slice of the whole-text corpora, read by text weights that never saw it; nothing if there are none."""
     held_out = HeldOut(row.text for name in HELD_OUT if (data / name).exists() for row in read_rows(data / name))
-    material = collect(data, language, (held_out,), None, documents=True)
+    material = collect(data, EVERYDAY_SENTENCES, language, (held_out,), None, documents=True)
     if not material.documents:
         return []
     seen = [document for at, document in enumerate(material.documents) if at % EVERY]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(shutil.copytree(SHIPPED, Path(scratch) / "weights"))
         name = f"text_{language}.json.gz"
-        content = fit_texts(material.examples, seen)
+        content = fit_texts([*material.corpora, *material.own * OWN_TIMES], seen)
         (folder / name).write_bytes(content)
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         manifest["files"][name] = file_entry(content)

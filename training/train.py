@@ -2,6 +2,7 @@
 
 python training/train.py [--data ../shared/data] [--out src/episodic_absa/backends/embedded/weights]
 python training/train.py --language ko --leave-out hotel --out /tmp/without_hotel
+python training/train.py --only everyday      the everyday weights and the domains; the weights of the domains stay
 
 The same data give the same bytes. Texts that resemble held-out ones are left out, and counted in the manifest.
 """
@@ -21,6 +22,7 @@ from typing import Any, Final, NamedTuple
 import pycrfsuite
 from corpora import (
     CORPORA,
+    EVERYDAY_SENTENCES,
     HELD_OUT,
     HELD_OUT_TABLE,
     OWN_DATA,
@@ -45,7 +47,7 @@ from near_copies import HeldOut, refuse_near_copies
 from episodic_absa.backends.embedded.model.polarity_features import domain_features, in_domain
 from episodic_absa.backends.embedded.model.tagger_features import adapted
 from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED
-from episodic_absa.backends.embedded.model.weighing import OTHER_DOMAIN
+from episodic_absa.backends.embedded.model.weighing import EVERYDAY, OTHER_DOMAIN
 from episodic_absa.vocabulary import POLARITIES, Language
 
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
@@ -60,6 +62,8 @@ _TAGGER: Final = {
 
 _MOST_OF_A_DOMAIN: Final = 1000
 """The weight of one domain in the general part of a polarity model, in examples."""
+_MOST_OF_A_CORPUS: Final = 1000
+"""How many texts of a corpus train the everyday weights: they should know its words, not its annotators' habits."""
 _NEUTRAL_SHARES: Final = {
     corpus.domain: (corpus.own_neutral_share, corpus.neutral_share) for corpus in CORPORA if corpus.kind == "aspects"
 }
@@ -68,8 +72,12 @@ _NEUTRAL_SHARES: Final = {
 class Material(NamedTuple):
     """The training data of one language, and its sources."""
 
-    examples: list[Example]
+    corpora: list[Example]
     documents: list[Example]
+    own: list[Example]
+    """Sentences written for this project that every model learns."""
+    everyday: list[Example]
+    """Short reviews of anything, written for this project for the everyday weights."""
     sources: list[dict[str, Any]]
 
 
@@ -78,18 +86,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Train the weights of the embedded engine.")
     parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--out", type=Path, default=SHIPPED)
+    parser.add_argument("--everyday", type=Path, default=EVERYDAY_SENTENCES, help="the folder of everyday sentences")
     parser.add_argument("--language", choices=LANGUAGES, action="append")
     parser.add_argument("--leave-out", metavar="DOMAIN", help="train without this domain")
     parser.add_argument("--no-documents", action="store_true", help="leave whole-text corpora out (quicker)")
+    parser.add_argument("--only", choices=("everyday",), help="train only these weights and the domains")
     given = parser.parse_args(arguments)
     if not given.data.is_dir():
         raise SystemExit(f"no data at {given.data}; see training/README.md for what is needed")
-    languages = given.language or LANGUAGES
-    train(given.data, given.out, languages, leave_out=given.leave_out, documents=not given.no_documents)
+    train(
+        given.data,
+        given.out,
+        given.language or LANGUAGES,
+        everyday=given.everyday,
+        leave_out=given.leave_out,
+        documents=not given.no_documents,
+        only_everyday=given.only is not None,
+    )
 
 
 def train(
-    data: Path, out: Path, languages: Sequence[Language], *, leave_out: str | None = None, documents: bool = True
+    data: Path,
+    out: Path,
+    languages: Sequence[Language],
+    *,
+    everyday: Path = EVERYDAY_SENTENCES,
+    leave_out: str | None = None,
+    documents: bool = True,
+    only_everyday: bool = False,
 ) -> dict[str, Any]:
     """Train, write the weights and return their manifest; weights of other languages in that folder stay."""
     out.mkdir(parents=True, exist_ok=True)
@@ -106,9 +130,11 @@ def train(
     files: dict[str, bytes] = {}
     sources: list[dict[str, Any]] = []
     for language in languages:
-        material = collect(data, language, (held_out, own_held_out), leave_out, documents=documents)
+        material = collect(data, everyday, language, (held_out, own_held_out), leave_out, documents=documents)
         sources += material.sources
-        files |= train_language(language, material.examples, material.documents)
+        if not only_everyday:
+            files |= train_language(language, [*material.corpora, *material.own * OWN_TIMES], material.documents)
+        files |= train_everyday(language, material)
     for name, content in files.items():
         (out / name).write_bytes(content)
     manifest = _manifest(out, files, sources, languages, leave_out)
@@ -141,16 +167,24 @@ def file_entry(content: bytes) -> dict[str, Any]:
     return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
-_OWN_TIMES: Final = 2
+OWN_TIMES: Final = 2
 """How often each of our own sentences is repeated: they are few and clean, the corpora are large and noisy."""
 
 
 def collect(
-    data: Path, language: Language, held_out: Sequence[HeldOut], leave_out: str | None, *, documents: bool
+    data: Path,
+    sentences: Path,
+    language: Language,
+    held_out: Sequence[HeldOut],
+    leave_out: str | None,
+    *,
+    documents: bool,
 ) -> Material:
     """Return the training data without texts that resemble a held-out one."""
     examples: list[Example] = []
     whole_texts: list[Example] = []
+    own: list[Example] = []
+    everyday: list[Example] = []
     sources: list[dict[str, Any]] = []
     for corpus in CORPORA:
         path = data / corpus.file
@@ -163,32 +197,23 @@ def collect(
         (whole_texts if corpus.kind == "documents" else examples).extend(found)
         sources.append(_source(corpus, path, len(rows), dropped))
         say(f"{language}: {corpus.file}: {len(rows)} texts, {dropped} left out as near copies of held-out ones")
-    own_files = [(OWN_DATA / "train.csv", read_own_rows(language))]
-    own_files += [(OWN_TABLES / name, read_table(name, language)) for name in TRAINING_TABLES]
-    own_files += [(path, read_marked_sentences(path)) for path in sorted(OWN_SENTENCES.glob(f"{language}.txt"))]
-    for path, found_rows in own_files:
+    own_files = [(OWN_DATA / "train.csv", read_own_rows(language), own)]
+    own_files += [(OWN_TABLES / name, read_table(name, language), own) for name in TRAINING_TABLES]
+    own_files += [(path, read_marked_sentences(path), own) for path in sorted(OWN_SENTENCES.glob(f"{language}.txt"))]
+    for path in sorted(sentences.glob(f"{language}_*.txt")):
+        own_files.append((path, read_marked_sentences(path), everyday))
+    for path, found_rows, kind in own_files:
         rows, dropped = _without_near_copies(found_rows, held_out)
-        examples += read_examples(rows, language, None) * _OWN_TIMES
-        own = Corpus(path.name, language, None, "MIT", f"this project, {path.parent.relative_to(ROOT).as_posix()}")
-        sources.append(_source(own, path, len(rows), dropped))
-    return Material(examples, whole_texts, sources)
+        kind += read_examples(rows, language, None)
+        written = Corpus(path.name, language, None, "MIT", f"this project, {_place(path)}")
+        sources.append(_source(written, path, len(rows), dropped))
+    return Material(examples, whole_texts, own, everyday, sources)
 
 
 def train_language(language: Language, examples: list[Example], documents: list[Example]) -> dict[str, bytes]:
-    """Train the four models of a language and return their files."""
+    """Train the models that follow the corpora of a language, and return their files."""
     say(f"{language}: tagger on {len(examples)} texts")
     files = {f"tagger_{language}.crf.gz": train_tagger(examples)}
-    say(f"{language}: domains")
-    known = [example for example in examples if example.domain is not None]
-    domains = sorted({example.domain for example in known if example.domain is not None})
-    files[f"domain_{language}.json.gz"] = fit_linear(
-        [domain_features(example.reading) for example in known],
-        [example.domain or "" for example in known],
-        domains,
-        penalty=1.0,
-        min_count=2,
-        iterations=40,
-    )
     targets = [judged for example in examples for judged in judged_targets(example)]
     say(f"{language}: polarity of {len(targets)} targets")
     files[f"polarity_{language}.json.gz"] = fit_polarity(targets, penalty=4.0, min_count=2)
@@ -197,13 +222,44 @@ def train_language(language: Language, examples: list[Example], documents: list[
     return files
 
 
-def train_tagger(examples: Sequence[Example]) -> bytes:
-    """Train the tagger with every text twice: once with its domain and once without."""
+def train_everyday(language: Language, material: Material) -> dict[str, bytes]:
+    """Train the models that read as an ordinary reader does, and the one that tells such texts from the corpora's."""
+    own = [*material.own, *material.everyday]
+    corpora: dict[str, list[Example]] = {}
+    for example in material.corpora:
+        corpora.setdefault(example.domain or "", []).append(example)
+    some = [example for found in corpora.values() for example in evenly(found, _MOST_OF_A_CORPUS)]
+    say(f"{language}: everyday tagger on {len(some) + len(own)} texts")
+    files = {f"everyday_tagger_{language}.crf.gz": train_tagger([*some, *own * OWN_TIMES], with_domains=False)}
+    targets = [judged for example in [*material.corpora, *own * OWN_TIMES] for judged in judged_targets(example)]
+    say(f"{language}: everyday polarity of {len(targets)} targets")
+    files[f"everyday_polarity_{language}.json.gz"] = fit_polarity(targets, penalty=4.0, min_count=2, with_domains=False)
+    say(f"{language}: domains")
+    placed = [*material.corpora, *own]
+    files[f"domain_{language}.json.gz"] = fit_linear(
+        [domain_features(example.reading) for example in placed],
+        [example.domain or EVERYDAY for example in placed],
+        sorted({*corpora, EVERYDAY}),
+        penalty=1.0,
+        min_count=2,
+        iterations=40,
+    )
+    return files
+
+
+def evenly(examples: Sequence[Example], most: int) -> Sequence[Example]:
+    """Return at most so many examples, evenly spaced."""
+    step = max(1.0, len(examples) / most)
+    return [examples[int(at * step)] for at in range(min(most, len(examples)))]
+
+
+def train_tagger(examples: Sequence[Example], *, with_domains: bool = True) -> bytes:
+    """Train a tagger with every text twice, once with its domain and once without; or only without."""
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
     trainer.set_params(_TAGGER)
     for example in examples:
         features, labels = tagged_words(example)
-        if example.habits is not None:
+        if with_domains and example.habits is not None:
             trainer.append(adapted(features, example.habits), labels)
         # One corpus marks predicates ("works well") as targets; the general part must not learn that habit.
         trainer.append(features, without_predicates(example.reading, labels))
@@ -219,12 +275,15 @@ def fit_texts(examples: Sequence[Example], documents: Sequence[Example]) -> byte
     return fit_polarity(texts, penalty=12.0 if documents else 6.0, min_count=5 if documents else 2)
 
 
-def fit_polarity(judged: Sequence[Judged], *, penalty: float, min_count: int) -> bytes:
-    """Fit a polarity model with every example twice, with and without its domain, at half weight or less each."""
+def fit_polarity(judged: Sequence[Judged], *, penalty: float, min_count: int, with_domains: bool = True) -> bytes:
+    """Fit a polarity model with every example twice, with and without its domain, at half weight or less each.
+
+    Without domains every example counts once, as outside its domain.
+    """
     sizes = Counter(example.domain for example in judged)
     rows, labels, shares = [], [], []
     for example in judged:
-        for domain in dict.fromkeys((example.domain, None)):
+        for domain in dict.fromkeys((example.domain, None)) if with_domains else (None,):
             rows.append(in_domain(example.features, domain))
             labels.append(example.polarity)
             shares.append(example.share * _share(example, sizes, is_general=domain is None))
@@ -251,6 +310,11 @@ def _without_near_copies(rows: list[Row], held_out: Sequence[HeldOut]) -> tuple[
     for held_out_set in held_out:
         refuse_near_copies((row.text for row in kept), held_out_set)
     return kept, len(rows) - len(kept)
+
+
+def _place(path: Path) -> str:
+    """Return the folder of one of our own files, as a stranger finds it."""
+    return (path.relative_to(ROOT).parent if path.is_relative_to(ROOT) else path.parent).as_posix()
 
 
 def _source(corpus: Corpus, path: Path, texts: int, dropped: int) -> dict[str, Any]:

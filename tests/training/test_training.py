@@ -19,6 +19,7 @@ from examples import judged_text, read_examples, word_labels  # noqa: E402
 from label_balance import Labelled, fit_both, fit_lean, gold_label  # noqa: E402
 from linear_training import fit_linear  # noqa: E402
 from near_copies import HeldOut, NearCopyError, refuse_near_copies  # noqa: E402
+from train import train  # noqa: E402
 
 from episodic_absa.backends.embedded.judgement.sentence_label import LabelEvidence  # noqa: E402
 from episodic_absa.backends.embedded.model.trained_weights import read_linear_model  # noqa: E402
@@ -114,11 +115,15 @@ def _tiny_data(folder: Path) -> Path:
 
 def test_training_twice_gives_the_same_bytes_and_leaves_near_copies_out(tmp_path: Path) -> None:
     data = _tiny_data(tmp_path / "data")
+    everyday = tmp_path / "everyday"
+    everyday.mkdir()
+    (everyday / "en_few.txt").write_text("# cafes\nThe {scone-} was dry.\nLovely {terrace+}!\nNever again. || -\n")
     hashes = []
     # Neither the order of sets nor the number of threads changes a byte. Threads that wait for each other shall sleep.
     for seed, threads in (("1", {"OPENBLAS_THREAD_TIMEOUT": "4"}), ("2", {"OPENBLAS_NUM_THREADS": "1"})):
         out = tmp_path / seed
         command = [sys.executable, str(TRAINING / "train.py"), "--data", str(data), "--out", str(out)]
+        command += ["--everyday", str(everyday)]
         environment = {"PYTHONHASHSEED": seed, **threads}
         subprocess.run([*command, "--language", "en"], check=True, capture_output=True, env=environment)
         hashes.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.iterdir()})
@@ -129,9 +134,24 @@ def test_training_twice_gives_the_same_bytes_and_leaves_near_copies_out(tmp_path
         4,
         4,
     )
-    assert set(manifest["files"]) == {f"{part}_en.json.gz" for part in ("domain", "polarity", "text")} | {
-        "tagger_en.crf.gz"
-    }
+    assert sources["en_few.txt"]["texts"] == 3
+    models = ("domain", "polarity", "everyday_polarity", "text")
+    taggers = {"tagger_en.crf.gz", "everyday_tagger_en.crf.gz"}
+    assert set(manifest["files"]) == {f"{part}_en.json.gz" for part in models} | taggers
+    domains = read_linear_model((tmp_path / "1" / "domain_en.json.gz").read_bytes())
+    assert domains.classes == ("everyday", "hotel", "restaurant")
+
+
+def test_the_everyday_weights_alone_can_be_trained_anew(tmp_path: Path) -> None:
+    (tmp_path / "en_few.txt").write_text("The {scone-} was dry.\nLovely {terrace+}!\n")
+    data, out = _tiny_data(tmp_path / "data"), tmp_path / "out"
+    train(data, out, ["en"], everyday=tmp_path, documents=False)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    (tmp_path / "en_more.txt").write_text("The {bagel+} was still warm.\nA {bun-} like rubber.\n" * 2)
+    train(data, out, ["en"], everyday=tmp_path, only_everyday=True)
+    changed = {path.name for path in out.iterdir() if path.read_bytes() != before[path.name]}
+    assert "everyday_tagger_en.crf.gz" in changed
+    assert changed.isdisjoint({"tagger_en.crf.gz", "polarity_en.json.gz", "text_en.json.gz"})
 
 
 @needs_data

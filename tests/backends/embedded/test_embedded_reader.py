@@ -130,6 +130,9 @@ def test_odd_texts_are_read_too(text: str, language: Language) -> None:
         READER.other_half(text, language, term, "positive", None)
 
 
+BOX = "This phone has a good battery and the seller was nice, the box was fine."
+
+
 @pytest.mark.parametrize(
     ("text", "language", "term", "change", "half"),
     [
@@ -138,11 +141,11 @@ def test_odd_texts_are_read_too(text: str, language: Language) -> None:
         ("I don't think the curry is good.", "en", "curry", ("negative", "positive"), "weights"),
         ("터치감이 좋다고는 할 수 없어요", "ko", "터치감", ("positive", "negative"), "rules"),
         ("퀴즈가 쉬워서 도움이 안 됐어요", "ko", "퀴즈", ("neutral", "positive"), "rules"),
-        # An opinion is tied to the bed, of which the tagger thinks little; of the hotel it is the other way round.
-        ("The room was spacious and the bed was comfortable.", "en", "bed", ("positive", None), "rules"),
+        # An opinion is tied to the box, of which the tagger thinks little; of the hotel it is the other way round.
+        (BOX, "en", "box", ("positive", None), "rules"),
         ("호텔에서 사흘 동안 잠을 못 잤어요.", "ko", "호텔", ("negative", None), "weights"),
         # An added pair needs both: a target and its polarity.
-        ("The room was spacious and the bed was comfortable.", "en", "bed", (None, "positive"), "weights"),
+        (BOX, "en", "box", (None, "positive"), "weights"),
         # Both halves propose it, or neither.
         ("My headphones keep disconnecting.", "en", "headphones", ("positive", None), None),
         ("Our server forgot the appetizers twice.", "en", "server", (None, "negative"), None),

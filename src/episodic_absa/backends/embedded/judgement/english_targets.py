@@ -2,17 +2,13 @@
 
 from typing import Final
 
-from episodic_absa.backends.embedded.judgement.judged_targets import is_plain_subject, judged_at
+from episodic_absa.backends.embedded.judgement.judged_targets import judged_at
 from episodic_absa.backends.embedded.model.polarity_features import place_of
 from episodic_absa.backends.embedded.model.weighing import Weighed
 from episodic_absa.backends.embedded.reading import Reading, Target
 
-GLIMPSED: Final = 0.08
-"""In an unknown domain, a subject with an opinion is named unless the tagger gives it even less than this."""
-_HARDLY_SEEN: Final = 0.02
-"""In an unknown domain, what English rules tie an opinion to is named unless the tagger gives it less than this."""
-_RESEMBLES: Final = 0.45
-"""A text this likely of a trained domain is read by its habits in part: annotators left many named targets unmarked."""
+_GLIMPSED: Final = 0.2
+"""In an unknown domain, what the rules tie an opinion to is named unless the tagger gives it even less than this."""
 _MENTIONED: Final = ("object", "oblique", "bare")
 """Cases of nouns that a sentence about something else merely mentions."""
 _PLANS: Final = frozenset({"going", "planning", "plan", "want", "hope", "hoping", "intend", "thinking", "wanted"})
@@ -22,12 +18,9 @@ _DESCRIBES_NO_KIND: Final = frozenset(
 )
 
 
-def is_named_by_rules(weighed: Weighed, target: Target, share: float) -> bool:
+def is_named_by_rules(target: Target, share: float) -> bool:
     """Whether an opinion about it is reason enough to name a target in a text of an unknown domain."""
-    if weighed.resemblance >= _RESEMBLES:
-        return is_plain_subject(target) and share >= GLIMPSED
-    least = GLIMPSED if target.case == "oblique" else _HARDLY_SEEN
-    return target.is_nameable and share >= least
+    return target.is_nameable and share >= _GLIMPSED
 
 
 def may_be_judged(reading: Reading, weighed: Weighed, target: Target) -> bool:

@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from episodic_absa.backends.embedded.judgement.judged_targets import is_plain_subject
 from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
 from episodic_absa.backends.embedded.model.weighing import Weighed
 from episodic_absa.backends.embedded.reading import Reading, Target
 
-_LONG_GLIMPSED: Final = 0.12
-"""What the tagger must give a noun that an opinion is said of, in a longer text of an unknown domain."""
+_GLIMPSED: Final = 0.2
+"""In an unknown domain, what the rules tie an opinion to is named unless the tagger gives it even less than this."""
 _UNSAID: Final = 0.4
 """How likely a stretch must be in a short text of an unknown domain if no opinion of its clause has a target;"""
 _UNSAID_BESIDE: Final = 0.5
@@ -22,8 +21,6 @@ It must be surer where the tagger leaves out the head: 주차 of 주차 공간 n
 """
 _SHORT: Final = 20
 """In a text of fewer words the noun that an opinion is said of is what the text is about."""
-_SHORT_GLIMPSED: Final = 0.02
-"""What such a noun needs if it is no plain subject."""
 
 
 def knows_domain(weighed: Weighed, words: list[str]) -> bool:
@@ -33,11 +30,9 @@ def knows_domain(weighed: Weighed, words: list[str]) -> bool:
     )
 
 
-def is_named_by_rules(reading: Reading, target: Target, share: float) -> bool:
+def is_named_by_rules(share: float) -> bool:
     """Whether an opinion about it is reason enough to name a target in a text of an unknown domain."""
-    if len(reading.words) >= _SHORT:
-        return share >= _LONG_GLIMPSED
-    return is_plain_subject(target) or share >= _SHORT_GLIMPSED
+    return share >= _GLIMPSED
 
 
 def place_named(

@@ -19,9 +19,9 @@ from episodic_absa.vocabulary import Language
 MAX_TARGETS: Final = 190
 """Two judgements each, and those without a target, must fit into one answer."""
 _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
-NAMED: Final = 0.3
+NAMED: Final = 0.35
 """How likely a stretch must be before it is named."""
-KEPT: Final[dict[Language, float]] = {"ko": 0.25, "en": 0.3, "other": 0.25}
+KEPT: Final[dict[Language, float]] = {"ko": 0.3, "en": 0.33, "other": 0.3}
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""
@@ -51,6 +51,8 @@ def _named(reading: WeighedReading) -> tuple[NamedTarget, ...]:
     weighed = weigh(reading)
     found = _tagged(reading, weighed)
     found += _added_by_rules(reading, weighed, found)
+    if weighed.domain is None:
+        found = _with_conjuncts(reading, weighed, found)
     unique: dict[str, NamedTarget] = {}
     for named in sorted(found, key=lambda named: (named.target.start, named.target.end)):
         unique.setdefault(norm(named.target.term), named)
@@ -77,8 +79,8 @@ def _is_named_by_rules(reading: Reading, weighed: Weighed, target: Target, words
     """Whether the tagger knows too little of such texts to outvote an opinion about a target."""
     if reading.language == "ko":
         is_known = korean_targets.knows_domain(weighed, words)
-        return not is_known and korean_targets.is_named_by_rules(reading, target, share)
-    return weighed.domain is None and english_targets.is_named_by_rules(weighed, target, share)
+        return not is_known and korean_targets.is_named_by_rules(share)
+    return weighed.domain is None and english_targets.is_named_by_rules(target, share)
 
 
 def rule_targets(reading: Reading) -> list[int]:
@@ -135,6 +137,31 @@ def _added_by_rules(reading: Reading, weighed: Weighed, known: list[NamedTarget]
         if share >= NAMED:
             added.append(NamedTarget(target, share, f"{target.case} that an opinion is said of"))
     return added
+
+
+def _with_conjuncts(reading: Reading, weighed: Weighed, known: list[NamedTarget]) -> list[NamedTarget]:
+    """Name every conjunct of a list that one opinion is said of, each apart, once any of them is named."""
+    for opinion in reading.opinions:
+        conjuncts = [reading.targets[index] for index in opinion.targets]
+        if len(conjuncts) < 2 or not all(conjunct.is_nameable for conjunct in conjuncts):
+            continue
+        touched = [named for named in known if any(_overlap(named.target, conjunct) for conjunct in conjuncts)]
+        if not touched:
+            continue
+        best = max(named.likelihood for named in touched)
+        whole = [named for named in touched if sum(_overlap(named.target, conjunct) for conjunct in conjuncts) > 1]
+        kept = [named for named in known if named not in whole]
+        for conjunct in conjuncts:
+            if any(_overlap(named.target, conjunct) for named in kept):
+                continue
+            share = max(likelihood(reading, weighed, conjunct.start, conjunct.end), min(best, NAMED))
+            kept.append(NamedTarget(conjunct, share, f"{conjunct.case} named beside others"))
+        known = kept
+    return known
+
+
+def _overlap(target: Target, other: Target) -> bool:
+    return target.start < other.end and other.start < target.end
 
 
 def _target_at(reading: Reading, start: int, end: int) -> Target:

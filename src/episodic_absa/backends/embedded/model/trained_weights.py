@@ -40,8 +40,12 @@ class LanguageWeights(NamedTuple):
     """Everything trained for one language."""
 
     tagger: AspectTagger
+    """Names targets as the annotators of each trained domain did."""
+    everyday_tagger: AspectTagger
+    """Names targets as an ordinary reader would, in texts of any domain."""
     domain: LinearModel
     polarity: LinearModel
+    everyday_polarity: LinearModel
     text: LinearModel
 
 
@@ -84,14 +88,22 @@ def _load(folder: Path, language: str) -> LanguageWeights:
         files: dict[str, dict[str, Any]] = json.loads(_read(folder / MANIFEST))["files"]
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(folder / MANIFEST, "cannot be read as a manifest") from error
-    models = {part: _linear(folder / f"{part}_{language}.json.gz", files) for part in ("domain", "polarity", "text")}
-    path = folder / f"tagger_{language}.crf.gz"
+    return LanguageWeights(
+        tagger=_tagger(folder / f"tagger_{language}.crf.gz", files),
+        everyday_tagger=_tagger(folder / f"everyday_tagger_{language}.crf.gz", files),
+        domain=_linear(folder / f"domain_{language}.json.gz", files),
+        polarity=_linear(folder / f"polarity_{language}.json.gz", files),
+        everyday_polarity=_linear(folder / f"everyday_polarity_{language}.json.gz", files),
+        text=_linear(folder / f"text_{language}.json.gz", files),
+    )
+
+
+def _tagger(path: Path, files: dict[str, dict[str, Any]]) -> AspectTagger:
     content = _checked(path, files)
     try:
-        tagger = AspectTagger(gzip.decompress(content))
+        return AspectTagger(gzip.decompress(content))
     except (OSError, EOFError, ValueError) as error:
         raise _damaged(path, "is not a model of python-crfsuite") from error
-    return LanguageWeights(tagger=tagger, **models)
 
 
 def _linear(path: Path, files: dict[str, dict[str, Any]]) -> LinearModel:

@@ -16,11 +16,15 @@ from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.vocabulary import POLARITIES, Polarity
 
-KNOWN_DOMAIN: Final = 0.7
+KNOWN_DOMAIN: Final = 0.6
 """From this probability on a text counts as one of a trained domain."""
 OTHER_DOMAIN: Final = "other"
 """The class of texts outside the trained domains."""
+EVERYDAY: Final = "everyday"
+"""The class of short reviews of anything, as people write them outside the corpora."""
 EDGE: Final = 0.5
+_HARDLY: Final = 0.03
+"""A share of the everyday weights, or of the others, that is too small to matter."""
 _DIGITS: Final = 5
 
 
@@ -46,8 +50,8 @@ class Weighed(NamedTuple):
     certainty: float = 0.0
     """How likely the text is of its domain."""
 
-    resemblance: float = 0.0
-    """How likely it is of the domain it resembles most, known or not."""
+    everyday: float = 0.0
+    """How likely the text is an everyday review of anything: so much do the everyday weights count."""
 
     def knows(self, form: str) -> bool:
         """Whether the tagger has met a word in texts of this domain."""
@@ -133,16 +137,32 @@ def _weigh(reading: WeighedReading) -> Weighed:
     weights = reading.weights
     likely = weights.domain.probabilities(domain_features(reading))
     best = max(sorted(likely), key=lambda name: likely[name])
-    domain = best if likely[best] >= KNOWN_DOMAIN and best != OTHER_DOMAIN else None
-    features = adapted(tagger_features(reading), domain)
+    domain = best if likely[best] >= KNOWN_DOMAIN and best not in (OTHER_DOMAIN, EVERYDAY) else None
+    everyday = _settled(likely.get(EVERYDAY, 0.0))
+    features = tagger_features(reading)
     if not _is_encodable(reading.text):
         # A lone surrogate has no bytes that the tagger could read.
         features = [[attribute.encode(errors="replace").decode() for attribute in word] for word in features]
+    nothing = [(0.0, 0.0)] * len(features)
+    of_domain = weights.tagger.marginals(adapted(features, domain)) if everyday < 1.0 else nothing
+    of_everyday = weights.everyday_tagger.marginals(features) if everyday > 0.0 else nothing
     shares = tuple(
-        (round(begins, _DIGITS), round(goes_on, _DIGITS)) for begins, goes_on in weights.tagger.marginals(features)
+        (_mixed(trained[0], plain[0], everyday), _mixed(trained[1], plain[1], everyday))
+        for trained, plain in zip(of_domain, of_everyday, strict=True)
     )
     certainty = likely[best] if domain else 0.0
-    return Weighed(domain, shares, _familiar_words(weights.domain, reading, domain), certainty, likely[best])
+    familiar = _familiar_words(weights.domain, reading, domain)
+    return Weighed(domain, shares, familiar, certainty, everyday)
+
+
+def _settled(everyday: float) -> float:
+    """Leave no trace of the weights that hardly count: they need not be asked."""
+    return 0.0 if everyday < _HARDLY else 1.0 if everyday > 1.0 - _HARDLY else everyday
+
+
+def _mixed(trained: float, plain: float, everyday: float) -> float:
+    """Return the probability by both kinds of weights, in the proportion of the two kinds of texts."""
+    return round((1.0 - everyday) * trained + everyday * plain, _DIGITS)
 
 
 def _is_encodable(text: str) -> bool:
@@ -167,8 +187,10 @@ def _polarity(reading: WeighedReading, term: str, found: tuple[int, int]) -> Wei
     if place.first == place.end:
         return None
     features = target_features(reading, place, judge_term(reading, term))
-    features = in_domain(features, weigh(reading).domain)
-    return Weights3(**reading.weights.polarity.probabilities(features))
+    weighed = weigh(reading)
+    of_domain = reading.weights.polarity.probabilities(in_domain(features, weighed.domain))
+    of_everyday = reading.weights.everyday_polarity.probabilities(features) if weighed.everyday else of_domain
+    return Weights3(*(_mixed(of_domain[name], of_everyday[name], weighed.everyday) for name in POLARITIES))
 
 
 def _text(reading: WeighedReading) -> Weights3 | None:
