@@ -25,7 +25,7 @@ b: Any = builders
 ALWAYS_ASKED = ["joint", "validator", "epm", "tan", "cj", "judge", "stage2_ate", "stage2_atsa"]
 UNSEEN = ("C1", "C2_silent", "C2_eval_only")
 CHANGED = {
-    "en": "The noodles were fresh and clearly homemade, but the sauce was basically water.",
+    "en": "My kids loved the mac and cheese, I had the ribs.",
     "ko": "계단이 가파르고, 호텔 맞은편 주차장에 차를 세우려면 하루에 2만 원을 내야 합니다.",
 }
 PLAIN = {"en": "The room was clean, but the breakfast was cold.", "ko": "음식은 맛있었지만 서비스가 느렸어요."}
@@ -361,7 +361,7 @@ def test_with_the_embedded_engine_unexposed_conditions_send_the_same_prompts(tmp
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("The room was clean, but the bus came at noon.", "en"),
+        ("The room was clean, but my brother called at noon.", "en"),
         ("방은 깨끗했지만 회사에서 전화가 왔어요.", "ko"),
     ],
 )

@@ -115,10 +115,7 @@ def run_hostile(folder: Path) -> Path:
 def run_v2(folder: Path) -> Path:
     """Run four reviews with the default conditions and less effort; a target of the first is dropped."""
     reviews: Mapping[str, Mapping[str, str]] = {
-        "The noodles were fresh and clearly homemade, but the cake was mostly sugar.": {
-            "noodles": "positive",
-            "cake": "negative",
-        },
+        "예약 시스템이 불편해요. 인기 있는 선생님은 한 달 뒤까지 꽉 차 있어요.": {"예약 시스템": "negative"},
         "The room was clean, but the breakfast was cold.": {"room": "positive", "breakfast": "negative"},
         "음식은 맛있었지만 서비스가 느렸어요.": {"음식": "positive", "서비스": "negative"},
         "정말 안 좋아요": {"": "negative"},

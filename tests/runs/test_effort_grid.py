@@ -27,7 +27,7 @@ from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.verification.verify import verify
 
 SAMPLES_N = 7
-CHANGED = "The noodles were fresh and clearly homemade, but the sauce was basically water."
+CHANGED = "예약 시스템이 불편해요. 인기 있는 선생님은 한 달 뒤까지 꽉 차 있어요."
 """A review of which the second look drops a target."""
 CONDITIONS = ("C1", "adaptive", "stage1_only", "one_call", "one_call_votes", "C2", "C2_silent", "C2_adaptive", "seed")
 CUT_AFTER = 17
@@ -80,7 +80,7 @@ def write_grid(folder: Path) -> Path:
     )
     reviews = folder / "data" / "valid.csv"
     header, rest = reviews.read_text("utf-8").split("\n", 1)
-    reviews.write_text(f'{header}\nchanged,"{CHANGED}",en,restaurant,contrast\n{rest}', "utf-8")
+    reviews.write_text(f'{header}\nchanged,"{CHANGED}",ko,course,plain\n{rest}', "utf-8")
     return path
 
 

@@ -31,7 +31,7 @@ class ReadPrompts(PassedOnFacts):
 def run_with(folder: Path, **changes: Any) -> tuple[ReadPrompts, Path]:
     engine = ReadPrompts()
     config = run_here(
-        write_experiment(folder, experiment={"conditions": ["C2_frozen"]}, data={"limit": 8}, **changes), engine
+        write_experiment(folder, experiment={"conditions": ["C2_frozen"]}, data={"limit": 12}, **changes), engine
     )
     return engine, config.out_dir / "C2_frozen__seed42"
 

@@ -13,6 +13,8 @@ from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
 
 DATA = Path(__file__).parents[2] / "experiments" / "data"
+CHANGED = "valid-en-sight-1"
+"""A review of which the second look of rules v2 drops a target."""
 _CONFIG = """
 run_id: small
 data: {allowed_roots: [data], train_file: data/train.csv, valid_file: data/valid.csv, limit: 6}
@@ -26,7 +28,10 @@ def lay_out(folder: Path, config: str = _CONFIG) -> Path:
     """Write a config, its conditions and its data: a part of train, and of valid more than the run takes."""
     shutil.copytree(DATA, folder / "data")
     for name, lines in (("train.csv", 26), ("valid.csv", 13)):
-        whole = (folder / "data" / name).read_text("utf-8").splitlines(keepends=True)
+        head, *rows = (folder / "data" / name).read_text("utf-8").splitlines(keepends=True)
+        changed = [row for row in rows if row.startswith(f"{CHANGED},")]
+        others = [row for row in rows if row not in changed]
+        whole = [head, *others[:5], *changed, *others[5:]]
         (folder / "data" / name).write_text("".join(whole[:lines]), "utf-8")
     uids = {row.partition(",")[0] for row in (folder / "data" / "valid.csv").read_text("utf-8").splitlines()}
     gold = (folder / "data" / "valid.gold.jsonl").read_text("utf-8").splitlines(keepends=True)

@@ -23,7 +23,7 @@ episodic_memory: {conditions_path: v2_0}
 experiment: {conditions: [C1], seeds: [42]}
 """
 REVIEWS = """uid,text
-dropped,We asked about the room in March.
+dropped,The museum allows photos without flash until six.
 refused,화장실이 건물 밖에 있는데 열쇠 받아서 가야 함. 한겨울엔 진짜 비추
 """
 SPAN = {"start": 0, "end": 6}
@@ -104,8 +104,8 @@ class Damage(NamedTuple):
     """Whether a run with another table is found wrong, too."""
 
 
-FLIP: Line = {"kind": "flip", "from_polarity": "positive", "to_polarity": "negative"}
-ADD: Line = {"kind": "add", "from_polarity": None, "to_polarity": "negative"}
+FLIP: Line = {"kind": "flip", "from_polarity": "negative", "to_polarity": "positive"}
+ADD: Line = {"kind": "add", "from_polarity": None, "to_polarity": "positive"}
 UNDECIDED = [
     Damage("a change id stands twice", lambda line: line["changes"].extend(line["changes"]), "id stands twice"),
     Damage("a witness stands twice", name_twice, "a witness of chg_001 stands twice"),
