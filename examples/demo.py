@@ -60,10 +60,11 @@ def five_lines(run: Run) -> list[str]:
     conditions = list(dict.fromkeys(cell.condition for cell in run.cells))
     seed_n = len(run.cells) // len(conditions)
     size = f"{run.cells[0].samples} reviews under {len(conditions)} conditions ({', '.join(conditions)})"
+    compared = run.compare("C2", "C1").of("tuple_f1_explicit")
     command = shown(Path(sys.executable).parent / "episodic-absa")
     return [
         f"ran · 실행          {size}, {seed_n} order{'s' if seed_n > 1 else ''} each; no key, no network",
-        f"came out · 결과     {outcome(run.compare('C2', 'C1').of('tuple_f1_explicit'))}",
+        f"came out · 결과     {outcome(compared)}",
         f"open · 열기         {shown(run.report())}",
         f'your text · 내 글   {command} analyze "서비스는 친절했지만 음식은 별로였어"   (--explain: every step)',
         f"your CSV · 내 CSV   {command} analyze reviews.csv --summary page.html",
@@ -73,13 +74,15 @@ def five_lines(run: Run) -> list[str]:
 def outcome(paired: PairedDifference) -> str:
     """Return in one sentence whether memory helped, with its numbers."""
     if paired.difference is None or paired.mean_a is None or paired.mean_b is None:
-        return "No review has gold, so nothing can be said about quality."
+        return "No review has gold, so nothing can be said about quality. · 정답이 없어 품질을 말할 수 없습니다."
     numbers = (
         f"F1 {paired.mean_a:.3f} with memory (C2) and {paired.mean_b:.3f} without (C1), n = {paired.n_uids} reviews"
     )
     if claim_strength(paired) == "none":
-        return f"{numbers}: too close to claim a difference."
-    return f"{numbers}: memory {'helps' if paired.difference > 0 else 'harms'} here."
+        return f"{numbers}: too close to claim a difference · 차이가 있다고 말할 수 없습니다."
+    if paired.difference > 0:
+        return f"{numbers}: memory helps here · 메모리가 도움이 됩니다."
+    return f"{numbers}: memory harms here · 메모리가 해가 됩니다."
 
 
 def shown(path: Path) -> str:

@@ -96,7 +96,7 @@ def test_the_demo_ends_in_five_lines_and_deletes_no_run(
         demo.main(experiment, Path("demo"))
         ran, came_out, report, own_text, own_csv = capsys.readouterr().out.splitlines()
         assert "2 reviews under 2 conditions (C1, C2), 1 order each; no key, no network" in ran
-        assert "n = 2 reviews: too close to claim a difference." in came_out
+        assert "n = 2 reviews: too close to claim a difference" in came_out
         assert report.split()[-1] == f"{folder}/tiny/report.html"
         assert 'analyze "서비스는 친절했지만 음식은 별로였어"' in own_text
         assert own_csv.endswith("analyze reviews.csv --summary page.html")

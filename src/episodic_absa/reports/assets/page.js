@@ -58,7 +58,8 @@ function startLanguage() {
     button.textContent = language === "ko" ? "English" : "한국어";
     button.lang = language === "ko" ? "en" : "ko";
   };
-  show(remembered.get("episodic-absa-words") === "ko" ? "ko" : "en");
+  const chosen = remembered.get("episodic-absa-words") ?? navigator.language;
+  show(chosen.startsWith("ko") ? "ko" : "en");
   button.addEventListener("click", () => {
     const next = document.documentElement.dataset.words === "ko" ? "en" : "ko";
     show(next);
