@@ -152,6 +152,15 @@ def test_on_paper_it_is_dark_on_white_without_controls(reader: Reader, shown: Pa
     assert (tmp_path / "report.pdf").stat().st_size > 20_000
 
 
+def test_a_report_opens_in_the_language_of_the_browser_until_the_reader_chooses(reader: Reader, shown: Path) -> None:
+    page = reader.open(shown, locale="ko-KR")
+    assert page.evaluate("document.documentElement.lang") == "ko"
+    page.click("#language")
+    page.reload()
+    assert page.evaluate("document.documentElement.lang") == "en"
+    assert reader.open(shown, locale="de-DE").evaluate("document.documentElement.lang") == "en"
+
+
 def test_every_word_can_be_korean_and_english_again(reader: Reader, shown: Path, screenshots: Path) -> None:
     page = reader.open(shown)
     page.click("#language")
