@@ -147,7 +147,10 @@ def test_only_the_pages_own_script_and_style_may_run(page: str) -> None:
 def test_no_clock_and_no_path_of_the_machine_enter_the_page(reported: Path) -> None:
     for path in (reported / REPORT, reported / "C2__seed42" / REPORT):
         parser = PageParser(path.read_text("utf-8"))
-        everything = parser.text + "".join(parser.scripts) + str(parser.unpacked())
+        # Packed data are read unpacked: by chance base64 may spell anything.
+        written = [script for script in parser.scripts if " " in script]
+        assert written
+        everything = parser.text + "".join(written) + str(parser.unpacked())
         assert str(reported.parent.parent) not in everything
         assert "/tmp" not in everything  # noqa: S108 - looked for, not written to
         assert not re.search(r"20\d\d-\d\d-\d\dT", everything)
