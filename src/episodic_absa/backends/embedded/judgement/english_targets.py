@@ -7,8 +7,6 @@ from episodic_absa.backends.embedded.model.polarity_features import place_of
 from episodic_absa.backends.embedded.model.weighing import Weighed
 from episodic_absa.backends.embedded.reading import Reading, Target
 
-_GLIMPSED: Final = 0.2
-"""In an unknown domain, what the rules tie an opinion to is named unless the tagger gives it even less than this."""
 _MENTIONED: Final = ("object", "oblique", "bare")
 """Cases of nouns that a sentence about something else merely mentions."""
 _PLANS: Final = frozenset({"going", "planning", "plan", "want", "hope", "hoping", "intend", "thinking", "wanted"})
@@ -16,11 +14,6 @@ _WRITERS: Final = frozenset({"i", "we"})
 _DESCRIBES_NO_KIND: Final = frozenset(
     {"new", "old", "whole", "entire", "last", "next", "other", "same", "own", "first", "second", "current", "previous"}
 )
-
-
-def is_named_by_rules(target: Target, share: float) -> bool:
-    """Whether an opinion about it is reason enough to name a target in a text of an unknown domain."""
-    return target.is_nameable and share >= _GLIMPSED
 
 
 def may_be_judged(reading: Reading, weighed: Weighed, target: Target) -> bool:

@@ -6,8 +6,6 @@ from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
 from episodic_absa.backends.embedded.model.weighing import Weighed
 from episodic_absa.backends.embedded.reading import Reading, Target
 
-_GLIMPSED: Final = 0.2
-"""In an unknown domain, what the rules tie an opinion to is named unless the tagger gives it even less than this."""
 _UNSAID: Final = 0.4
 """How likely a stretch must be in a short text of an unknown domain if no opinion of its clause has a target;"""
 _UNSAID_BESIDE: Final = 0.5
@@ -28,11 +26,6 @@ def knows_domain(weighed: Weighed, words: list[str]) -> bool:
     return weighed.domain is not None and (
         weighed.certainty >= _SURE_BOUNDS[False] or any(weighed.knows(word) for word in words)
     )
-
-
-def is_named_by_rules(share: float) -> bool:
-    """Whether an opinion about it is reason enough to name a target in a text of an unknown domain."""
-    return share >= _GLIMPSED
 
 
 def place_named(

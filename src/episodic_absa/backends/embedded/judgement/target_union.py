@@ -25,6 +25,8 @@ KEPT: Final[dict[Language, float]] = {"ko": 0.3, "en": 0.33, "other": 0.3}
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""
+_GLIMPSED: Final = 0.2
+"""In an unknown domain, what the rules tie an opinion to is named unless the tagger gives it even less than this."""
 _LISTED: Final = 0.4
 """How often a listed noun with an opinion is a target in texts the tagger was not trained on."""
 _INSISTED: Final = 0.2
@@ -77,10 +79,11 @@ def support(reading: Reading, weighed: Weighed, start: int, end: int) -> float:
 
 def _is_named_by_rules(reading: Reading, weighed: Weighed, target: Target, words: list[str], share: float) -> bool:
     """Whether the tagger knows too little of such texts to outvote an opinion about a target."""
+    if share < _GLIMPSED:
+        return False
     if reading.language == "ko":
-        is_known = korean_targets.knows_domain(weighed, words)
-        return not is_known and korean_targets.is_named_by_rules(share)
-    return weighed.domain is None and english_targets.is_named_by_rules(target, share)
+        return not korean_targets.knows_domain(weighed, words)
+    return weighed.domain is None and target.is_nameable
 
 
 def rule_targets(reading: Reading) -> list[int]:
@@ -148,13 +151,12 @@ def _with_conjuncts(reading: Reading, weighed: Weighed, known: list[NamedTarget]
         touched = [named for named in known if any(_overlap(named.target, conjunct) for conjunct in conjuncts)]
         if not touched:
             continue
-        best = max(named.likelihood for named in touched)
         whole = [named for named in touched if sum(_overlap(named.target, conjunct) for conjunct in conjuncts) > 1]
         kept = [named for named in known if named not in whole]
         for conjunct in conjuncts:
             if any(_overlap(named.target, conjunct) for named in kept):
                 continue
-            share = max(likelihood(reading, weighed, conjunct.start, conjunct.end), min(best, NAMED))
+            share = max(likelihood(reading, weighed, conjunct.start, conjunct.end), NAMED)
             kept.append(NamedTarget(conjunct, share, f"{conjunct.case} named beside others"))
         known = kept
     return known
