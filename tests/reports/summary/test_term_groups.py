@@ -26,7 +26,9 @@ def keys_of(*terms: str, text: str | None = None) -> set[str]:
         ("movie", "movies"),
         ("hotel room", "hotel rooms"),
         ("배터리 수명", "배터리수명"),
-        ("직원", "직원들"),
+        ("직원", "직원들", "직원분", "직원분들"),
+        ("강사님", "강사", "강사님들"),
+        ("상담원분", "상담원분들"),
     ],
 )
 def test_near_equal_terms_share_a_group(terms: tuple[str, ...]) -> None:
@@ -43,6 +45,8 @@ def test_near_equal_terms_share_a_group(terms: tuple[str, ...]) -> None:
         ("bus", "bu"),
         ("물", "물가"),
         ("아들", "아"),
+        ("손님", "손"),
+        ("성분", "성"),
         ("price", "prize"),
     ],
 )

@@ -2,7 +2,7 @@
 
 1. Case, white space and outer punctuation do not count, nor do a hyphen instead of a space and a leading article.
 2. A Korean term is compared without spaces and without a trailing particle, if the analyser finds one in its review.
-3. An English plural joins its singular, and a Korean term with 들 the term without it, if that other term occurs too.
+3. An English plural joins its singular, and a Korean term with 들, 분 or 님 the term without, if that term occurs too.
 """
 
 import re
@@ -18,6 +18,9 @@ _HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 _LATIN_WORD: Final = re.compile(r"[a-z]{4,30}")
 _NO_PLURALS: Final = frozenset({"news", "goods", "means", "customs"})
 """Words whose form without s is another word."""
+_SUFFIXES: Final = ("분들", "님들", "들", "분", "님")
+_SHORTEST: Final = 2
+"""A noun of one syllable before such a suffix is part of another word: 손님, 성분."""
 _LONGEST_KEY: Final = 200
 
 
@@ -85,9 +88,10 @@ def _rank(spelling: tuple[str, int]) -> tuple[int, int, str]:
 
 
 def _singulars(key: str) -> list[str]:
-    """Return the forms whose plural the key may be."""
-    if key.endswith("들") and len(key) > 2:
-        return [key[:-1]]
+    """Return the plainer forms of the same thing, the shortest first: the singular, the noun without 들, 분 or 님."""
+    plain = [key.removesuffix(suffix) for suffix in _SUFFIXES if key.endswith(suffix)]
+    if plain:
+        return [form for form in plain if len(form) >= _SHORTEST]
     before, space, word = key.rpartition(" ")
     if not _LATIN_WORD.fullmatch(word) or word in _NO_PLURALS:
         return []
