@@ -114,7 +114,7 @@ def _unseen_documents(data: Path, language: Language) -> list[Labelled]:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(shutil.copytree(SHIPPED, Path(scratch) / "weights"))
         name = f"text_{language}.json.gz"
-        content = fit_texts([*material.corpora, *material.own * OWN_TIMES], seen)
+        content = fit_texts([*material.corpora, *material.own * OWN_TIMES, *material.everyday], seen)
         (folder / name).write_bytes(content)
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         manifest["files"][name] = file_entry(content)

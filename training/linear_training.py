@@ -1,5 +1,6 @@
 """Fits a multinomial logistic model with an L2 penalty and stores it as small whole numbers."""
 
+import base64
 import gzip
 import json
 from collections import Counter
@@ -41,8 +42,14 @@ def stored_model(names: Sequence[str], classes: Sequence[str], weights: Any) -> 
     weights = weights - weights.mean(axis=1, keepdims=True)
     scale = float(f"{np.abs(weights).max() / _STEPS:.6g}") or 1.0
     steps = np.rint(weights / scale).astype(int)
-    kept = {name: row.tolist() for name, row in zip(names, steps, strict=True) if np.abs(row).max() >= 1}
-    stored = {"classes": list(classes), "scale": scale, "weights": kept}
+    kept = np.abs(steps).max(axis=1) >= 1
+    # One string of bytes is read many times faster than a list of numbers per feature.
+    stored = {
+        "classes": list(classes),
+        "scale": scale,
+        "names": [name for name, is_kept in zip(names, kept, strict=True) if is_kept],
+        "steps": base64.b64encode(steps[kept].astype(np.int8).tobytes()).decode(),
+    }
     content = json.dumps(stored, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return gzip.compress(content.encode(), mtime=0)
 

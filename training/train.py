@@ -44,17 +44,17 @@ from examples import Example, Judged, judged_targets, judged_text, read_examples
 from linear_training import fit_linear
 from near_copies import HeldOut, refuse_near_copies
 
-from episodic_absa.backends.embedded.model.polarity_features import domain_features, in_domain
+from episodic_absa.backends.embedded.model.polarity_features import domain_features, in_domain, opinion_features
 from episodic_absa.backends.embedded.model.tagger_features import adapted
 from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED
-from episodic_absa.backends.embedded.model.weighing import EVERYDAY, OTHER_DOMAIN
+from episodic_absa.backends.embedded.model.weighing import EVERYDAY, JUDGES, NO_OPINION, OTHER_DOMAIN
 from episodic_absa.vocabulary import POLARITIES, Language
 
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
 _TAGGER: Final = {
     "c1": 0.3,
     "c2": 1.0,
-    "max_iterations": 60,
+    "max_iterations": 150,
     "feature.minfreq": 2,
     "feature.possible_transitions": True,
 }
@@ -62,6 +62,8 @@ _TAGGER: Final = {
 
 _MOST_OF_A_DOMAIN: Final = 1000
 """The weight of one domain in the general part of a polarity model, in examples."""
+_MOST_OF_OWN: Final = 2500
+"""The weight of our own sentences among the domains, in texts."""
 _MOST_OF_A_CORPUS: Final = 1000
 """How many texts of a corpus train the everyday weights: they should know its words, not its annotators' habits."""
 _NEUTRAL_SHARES: Final = {
@@ -133,7 +135,7 @@ def train(
         material = collect(data, everyday, language, (held_out, own_held_out), leave_out, documents=documents)
         sources += material.sources
         if not only_everyday:
-            files |= train_language(language, [*material.corpora, *material.own * OWN_TIMES], material.documents)
+            files |= train_language(language, material)
         files |= train_everyday(language, material)
     for name, content in files.items():
         (out / name).write_bytes(content)
@@ -210,20 +212,21 @@ def collect(
     return Material(examples, whole_texts, own, everyday, sources)
 
 
-def train_language(language: Language, examples: list[Example], documents: list[Example]) -> dict[str, bytes]:
+def train_language(language: Language, material: Material) -> dict[str, bytes]:
     """Train the models that follow the corpora of a language, and return their files."""
+    examples = [*material.corpora, *material.own * OWN_TIMES]
     say(f"{language}: tagger on {len(examples)} texts")
     files = {f"tagger_{language}.crf.gz": train_tagger(examples)}
     targets = [judged for example in examples for judged in judged_targets(example)]
     say(f"{language}: polarity of {len(targets)} targets")
     files[f"polarity_{language}.json.gz"] = fit_polarity(targets, penalty=4.0, min_count=2)
     say(f"{language}: polarity of whole texts")
-    files[f"text_{language}.json.gz"] = fit_texts(examples, documents)
+    files[f"text_{language}.json.gz"] = fit_texts([*examples, *material.everyday], material.documents)
     return files
 
 
 def train_everyday(language: Language, material: Material) -> dict[str, bytes]:
-    """Train the models that read as an ordinary reader does, and the one that tells such texts from the corpora's."""
+    """Train the models that read as an ordinary reader does, and those that tell which texts they are for."""
     own = [*material.own, *material.everyday]
     corpora: dict[str, list[Example]] = {}
     for example in material.corpora:
@@ -234,17 +237,32 @@ def train_everyday(language: Language, material: Material) -> dict[str, bytes]:
     targets = [judged for example in [*material.corpora, *own * OWN_TIMES] for judged in judged_targets(example)]
     say(f"{language}: everyday polarity of {len(targets)} targets")
     files[f"everyday_polarity_{language}.json.gz"] = fit_polarity(targets, penalty=4.0, min_count=2, with_domains=False)
-    say(f"{language}: domains")
-    placed = [*material.corpora, *own]
-    files[f"domain_{language}.json.gz"] = fit_linear(
-        [domain_features(example.reading) for example in placed],
-        [example.domain or EVERYDAY for example in placed],
-        sorted({*corpora, EVERYDAY}),
-        penalty=1.0,
+    say(f"{language}: texts without an opinion")
+    files[f"opinion_{language}.json.gz"] = fit_linear(
+        [opinion_features(example.reading) for example in own],
+        [JUDGES if example.row.gold else NO_OPINION for example in own],
+        (JUDGES, NO_OPINION),
+        penalty=2.0,
         min_count=2,
-        iterations=40,
     )
+    say(f"{language}: domains")
+    files[f"domain_{language}.json.gz"] = fit_domains(material.corpora, own)
     return files
+
+
+def fit_domains(corpora: Sequence[Example], own: Sequence[Example]) -> bytes:
+    """Fit what tells the domains apart. Our own sentences are many: at full weight they would claim most texts."""
+    placed = [*corpora, *own]
+    names = [example.domain or EVERYDAY for example in placed]
+    of_own = min(1.0, _MOST_OF_OWN / max(1, len(own)))
+    return fit_linear(
+        [domain_features(example.reading) for example in placed],
+        names,
+        sorted({*names, EVERYDAY}),
+        penalty=0.3,
+        min_count=2,
+        shares=[of_own if name == EVERYDAY else 1.0 for name in names],
+    )
 
 
 def evenly(examples: Sequence[Example], most: int) -> Sequence[Example]:

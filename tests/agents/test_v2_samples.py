@@ -25,8 +25,8 @@ b: Any = builders
 ALWAYS_ASKED = ["joint", "validator", "epm", "tan", "cj", "judge", "stage2_ate", "stage2_atsa"]
 UNSEEN = ("C1", "C2_silent", "C2_eval_only")
 CHANGED = {
-    "en": "My kids loved the mac and cheese, I had the ribs.",
-    "ko": "계단이 가파르고, 호텔 맞은편 주차장에 차를 세우려면 하루에 2만 원을 내야 합니다.",
+    "en": "The robe was warm and the tea was a nice extra while the dye took.",
+    "ko": "클렌징 워터로 지우면 워터프루프 마스카라까지 한 번에 지워져요. 폼클렌징은 따로 안 하고 있어요.",
 }
 PLAIN = {"en": "The room was clean, but the breakfast was cold.", "ko": "음식은 맛있었지만 서비스가 느렸어요."}
 P_TARGET, P_POLARITY = 0.731973, 0.654321

@@ -71,7 +71,7 @@ def test_a_mean_with_an_unknown_cost_is_unknown() -> None:
 
 
 def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path) -> None:
-    texts = ("The food is great.", "The museum allows photos without flash until six.")
+    texts = ("The food is great.", "The developer is a two-person studio from Ghent.")
     rows = "".join(f"{uid},{text}\n" for uid, text in zip("ab", texts, strict=True))
     (tmp_path / "valid.csv").write_text(f"uid,text\n{rows}")
     (tmp_path / "experiment.yaml").write_text(

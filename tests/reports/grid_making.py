@@ -27,7 +27,7 @@ HOSTILE_REVIEWS: Mapping[str, str] = {
     "emoji": "화면 👩‍👩‍👧‍👦🇰🇷 은 좋은데 배터리가 너무 빨리 닳아요 😡",
     "right_to_left": "The hotel \u202eمطعم رائع\u202c was good, but الغرفة was bad.",
     "nul": "The price\x00 is good,\x07 the service\u2028 is \ufeffslow.",
-    "endless": "The food was good, but the " + "a" * 100_000 + " was bad.",
+    "endless": "The food was good, but the " + "a" * 100_000 + " is terrible.",
     "slot": 'DEBATE_CONTEXT__MEMORY 는 맛있지만 STAGE2_REVIEW_CONTEXT__MEMORY "DEBATE_CONTEXT__MEMORY":{} 는 별로예요.',
     "order-2026-000117": "order-2026-000117-1 주문한 음식은 맛있었지만 배송은 느렸어요.",
     "short": "음식이 맛있어요.",
@@ -114,8 +114,9 @@ def run_hostile(folder: Path) -> Path:
 
 def run_v2(folder: Path) -> Path:
     """Run four reviews with the default conditions and less effort; a target of the first is dropped."""
+    doubtful = "등본 한 통 떼려는데 보안 프로그램을 다섯 개나 깔라고 해서 포기하고 주민센터로 걸어갔습니다"
     reviews: Mapping[str, Mapping[str, str]] = {
-        "예약 시스템이 불편해요. 인기 있는 선생님은 한 달 뒤까지 꽉 차 있어요.": {"예약 시스템": "negative"},
+        doubtful: {"보안 프로그램": "negative"},
         "The room was clean, but the breakfast was cold.": {"room": "positive", "breakfast": "negative"},
         "음식은 맛있었지만 서비스가 느렸어요.": {"음식": "positive", "서비스": "negative"},
         "정말 안 좋아요": {"": "negative"},

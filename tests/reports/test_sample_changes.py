@@ -41,7 +41,7 @@ def test_a_change_stands_on_the_page_with_its_decision_and_witnesses(default_gri
     assert [] in changes
     (change,) = next(listed for listed in changes if listed and listed[0][5])
     kind, term, old, new, new_term, adopted, reason, witnesses = change
-    assert (kind, term, old, new, new_term) == ("drop", "선생님", "positive", None, "")
+    assert (kind, term, old, new, new_term) == ("drop", "등본", "positive", None, "")
     assert (adopted, reason) == (True, "adopted")
     assert {who for who, stance, *_ in witnesses if stance == "for"} == {"tan", "judge"}
     assert "silent" not in {stance for _, stance, *_ in witnesses}

@@ -27,7 +27,7 @@ from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.verification.verify import verify
 
 SAMPLES_N = 7
-CHANGED = "예약 시스템이 불편해요. 인기 있는 선생님은 한 달 뒤까지 꽉 차 있어요."
+CHANGED = "등본 한 통 떼려는데 보안 프로그램을 다섯 개나 깔라고 해서 포기하고 주민센터로 걸어갔습니다"
 """A review of which the second look drops a target."""
 CONDITIONS = ("C1", "adaptive", "stage1_only", "one_call", "one_call_votes", "C2", "C2_silent", "C2_adaptive", "seed")
 CUT_AFTER = 17

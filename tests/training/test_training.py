@@ -117,7 +117,8 @@ def test_training_twice_gives_the_same_bytes_and_leaves_near_copies_out(tmp_path
     data = _tiny_data(tmp_path / "data")
     everyday = tmp_path / "everyday"
     everyday.mkdir()
-    (everyday / "en_few.txt").write_text("# cafes\nThe {scone-} was dry.\nLovely {terrace+}!\nNever again. || -\n")
+    sentences = ("# cafes", "The {scone-} was dry.", "Lovely {terrace+}!", "Never again. || -", "We went on Monday.")
+    (everyday / "en_few.txt").write_text("\n".join(sentences) + "\n")
     hashes = []
     # Neither the order of sets nor the number of threads changes a byte. Threads that wait for each other shall sleep.
     for seed, threads in (("1", {"OPENBLAS_THREAD_TIMEOUT": "4"}), ("2", {"OPENBLAS_NUM_THREADS": "1"})):
@@ -134,8 +135,8 @@ def test_training_twice_gives_the_same_bytes_and_leaves_near_copies_out(tmp_path
         4,
         4,
     )
-    assert sources["en_few.txt"]["texts"] == 3
-    models = ("domain", "polarity", "everyday_polarity", "text")
+    assert sources["en_few.txt"]["texts"] == 4
+    models = ("domain", "polarity", "everyday_polarity", "text", "opinion")
     taggers = {"tagger_en.crf.gz", "everyday_tagger_en.crf.gz"}
     assert set(manifest["files"]) == {f"{part}_en.json.gz" for part in models} | taggers
     domains = read_linear_model((tmp_path / "1" / "domain_en.json.gz").read_bytes())

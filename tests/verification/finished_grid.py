@@ -13,7 +13,7 @@ from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
 
 DATA = Path(__file__).parents[2] / "experiments" / "data"
-CHANGED = "valid-en-sight-1"
+CHANGED = "valid-en-phone-2"
 """A review of which the second look of rules v2 drops a target."""
 _CONFIG = """
 run_id: small

@@ -48,6 +48,36 @@ def test_every_conjunct_is_judged(text: str, expected: dict[str, Polarity]) -> N
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the waitress didnt apologise", {"waitress": "negative"}),
+        ("best dumplings ive had", {"dumplings": "positive"}),
+        ("My husband's steak was overcooked.", {"steak": "negative"}),
+        ("The falafel and the pita were fresh.", {"falafel": "positive", "pita": "positive"}),
+        ("The bunk was more comfortable than I had feared.", {"bunk": "positive"}),
+        ("I can't praise the spa enough.", {"spa": "positive"}),
+        ("The boots never let me down.", {"boots": "positive"}),
+    ],
+)
+def test_words_that_mislead_a_word_list_are_read_as_people_mean_them(text: str, expected: dict[str, Polarity]) -> None:
+    assert tied(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "tag"),
+    [
+        ("The room has wifi.", "wifi", "N"),
+        ("Any guest can affirm that.", "affirm", "V"),
+        ("The floor was crumby.", "crumby", "A"),
+        ("They didn't juggle.", "juggle", "V"),
+        ("My aunt's stroller broke.", "stroller", "N"),
+    ],
+)
+def test_an_unknown_word_behind_an_auxiliary_is_what_that_auxiliary_takes(text: str, word: str, tag: str) -> None:
+    assert next(found.tag for found in read_english(text).words if found.form == word) == tag
+
+
+@pytest.mark.parametrize(
     ("text", "term"),
     [
         ("The slow cooker is great.", "slow cooker"),

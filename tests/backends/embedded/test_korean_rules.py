@@ -2,7 +2,6 @@
 
 import pytest
 
-from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
 from episodic_absa.backends.embedded.korean.korean_reader import read_korean
 from episodic_absa.backends.embedded.reading import polarity_of
 
@@ -62,7 +61,7 @@ def test_the_target_is_named_where_the_clause_names_it(text: str, expected: set[
         ("펌이 하루 만에 풀렸어요", "펌"),
         ("곰팡이 냄새가 심해요", "곰팡이 냄새"),
         ("가이드님이 친절해요", "가이드님"),
-        ("직원분들이 친절해요", "직원"),
+        ("직원분들이 친절해요", "직원분들"),
     ],
 )
 def test_a_compound_is_named_whole(text: str, term: str) -> None:
@@ -94,14 +93,29 @@ def test_litotes_idioms_and_events_count_as_what_they_amount_to(text: str, polar
 
 
 @pytest.mark.parametrize(
-    ("text", "is_fact"),
+    ("text", "terms"),
     [
-        ("어제 주문했어요", True),
-        ("내일 가 볼 예정이에요", True),
-        ("어제 주문했어요!!", False),
-        ("한 입 먹고 다 남겼어요", False),
-        ("맛있게 먹었어요", False),
+        ("아이라이너도 섀도우도 금방 번져요", {"아이라이너", "섀도우"}),
+        ("디자인도 난이도도 좋아요", {"디자인", "난이도"}),
+        ("사찰과 전통시장, 수목원 모두 가볼 만해요", {"사찰", "전통시장", "수목원"}),
+        ("허리, 기장 다 딱 맞아요", {"허리", "기장"}),
+        ("충전 속도 답답할 정도로 느려요", {"충전 속도"}),
     ],
 )
-def test_a_text_that_tells_only_facts_is_recognised(text: str, is_fact: bool) -> None:
-    assert tells_facts_only(read_korean(text)) == is_fact
+def test_every_noun_of_a_list_is_a_target_whatever_hides_its_end(text: str, terms: set[str]) -> None:
+    assert {found for found, _ in said(text)} == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "polarity"),
+    [
+        ("립밤은 없으면 못 살아요", "positive"),
+        ("오케스트라는 빠지는 데가 없었어요", "positive"),
+        ("일출이 장관이었습니다", "positive"),
+        ("로그인이 않되요", "negative"),
+        ("방이 크지도 작지도 않아요", "neutral"),
+        ("메뉴가 특별할 것 없었어요", "neutral"),
+    ],
+)
+def test_what_customers_say_without_an_opinion_word_counts(text: str, polarity: str) -> None:
+    assert {found for _, found in said(text)} == {polarity}

@@ -53,9 +53,9 @@ def test_a_korean_review_becomes_a_table_with_signs_and_evidence(pages: subproce
     first = pages.stdout.partition("2. ")[0]
     assert first.startswith(f"1. {KOREAN}\n")
     rows = [line.split() for line in first.splitlines()]
-    assert ["서비스", "+", "positive", "0.73", "친절했지만"] in rows
-    assert ["음식", "-", "negative", "0.67", "별로였어"] in rows
-    assert ["label", "±", "mixed", "0.67"] in rows
+    assert ["서비스", "+", "positive", "0.70", "친절했지만"] in rows
+    assert ["음식", "-", "negative", "0.61", "별로였어"] in rows
+    assert ["label", "±", "mixed", "0.61"] in rows
 
 
 def test_columns_stay_in_line_with_wide_characters(pages: subprocess.CompletedProcess[str]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.cli.analyze.test_analyze import run_analyze
 
 PLAIN = "The room was clean, but the breakfast was cold."
-DOUBTED = "예약 시스템이 불편해요. 인기 있는 선생님은 한 달 뒤까지 꽉 차 있어요."
+DOUBTED = "Every bottle was wrapped on its own: great packing."
 
 
 # CHECKLIST 241

@@ -23,7 +23,7 @@ episodic_memory: {conditions_path: v2_0}
 experiment: {conditions: [C1], seeds: [42]}
 """
 REVIEWS = """uid,text
-dropped,The museum allows photos without flash until six.
+dropped,The developer is a two-person studio from Ghent.
 refused,화장실이 건물 밖에 있는데 열쇠 받아서 가야 함. 한겨울엔 진짜 비추
 """
 SPAN = {"start": 0, "end": 6}

@@ -134,7 +134,6 @@ class _OpinionFile(_Checked):
     body_parts: frozenset[str] = frozenset()
     bodily: frozenset[str] = frozenset()
     joined_nouns: frozenset[str] = frozenset()
-    plain_words: frozenset[str] = frozenset()
 
 
 class OpinionLexicon(NamedTuple):
@@ -159,8 +158,6 @@ class OpinionLexicon(NamedTuple):
     """What a part of the body feels; nothing is said of a target by it."""
     joined_nouns: frozenset[str]
     """Nouns that the analyser takes apart."""
-    plain_words: frozenset[str]
-    """Verbs and adverbs of texts that judge nothing."""
 
     def longest_idiom(self, forms: Sequence[str], start: int) -> tuple[Idiom, int] | None:
         """Return the idiom at `start` that takes the most tokens, and where it ends."""
@@ -255,7 +252,6 @@ def _load_opinions(*names: str) -> OpinionLexicon:
         body_parts=file.body_parts,
         bodily=file.bodily,
         joined_nouns=file.joined_nouns,
-        plain_words=file.plain_words,
     )
 
 

@@ -15,6 +15,8 @@ from episodic_absa.backends.embedded.opinion_lexicon import (
 Tag = Literal["D", "P", "I", "C", "X", "V", "A", "R", "N", "S", "#"]
 """Determiner, pronoun, preposition, conjunction, auxiliary, verb, adjective, adverb, noun, sign, number."""
 _TOKEN: Final = re.compile(
+    # Hurried writers leave the apostrophe out (didnt, ive): a contraction is two words all the same.
+    r"(?i:\b(?:did|do|does|was|is|are|were|had|has|have|would|could|should|ca|wo)(?=nt\b)|\bi(?=(?:ve|m)\b))|"
     # Tokenised corpora write "don ' t": the space inside a contraction is no boundary.
     r"n ?['’] ?t\b|['’] ?(?:s|re|m|ll|ve|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*?(?=n ?['’] ?t\b)|"
     r"[^\W\d_]+(?:-[^\W\d_]+)*|\d+(?:[.,:]\d+)*|\S"
@@ -22,6 +24,11 @@ _TOKEN: Final = re.compile(
 _ADJECTIVE: Final = re.compile(r".(?:ous|ful|ive|able|ible|less|ish|est)$")
 _ADJECTIVES_IN_LY: Final = frozenset({"friendly", "unfriendly", "user-friendly", "lovely", "lively", "ugly", "costly"})
 _PAST: Final = frozenset({"shrank", "tore", "broke", "froze", "stank", "sank", "fell", "burst", "split"})
+_CONTRACTED: Final = {"nt": "n't", "ve": "'ve", "m": "'m"}
+_NEGATIONS: Final = frozenset({"n't", "not"})
+_FORMS_OF_BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "being", "am", "'re", "'m", "ai"})
+_BEFORE_NOUNS: Final = frozenset({"'s", "has", "have", "had", "having", "'ve", "'d", ""})
+"""Auxiliaries that a noun may follow at once: has wifi, my husband's steak."""
 _PREFERS_NOUN_AFTER: Final = frozenset({"D", "A", "N"})
 
 
@@ -59,11 +66,16 @@ def tagged(text: str) -> list[EnglishToken]:
     tokens: list[EnglishToken] = []
     before: Tag = "S"
     last = ""
+    helper = ""
     for match in _TOKEN.finditer(text):
         word = match.group().lower().replace("’", "'").replace(" ", "")
-        tag = "V" if _must_be_verb(word, last) else _tag(word, before)
+        if word in _CONTRACTED and tokens and tokens[-1].end == match.start():
+            word = _CONTRACTED[word]
+        tag = "V" if _must_be_verb(word, last) else _tag(word, before, helper)
         tokens.append(EnglishToken(word, tag, match.start(), match.end()))
         before, last = tag, word
+        if word not in _NEGATIONS:
+            helper = word if tag == "X" else ""
     return tokens
 
 
@@ -93,7 +105,8 @@ def compound_places(forms: list[str]) -> list[range]:
     return found
 
 
-def _tag(word: str, before: Tag) -> Tag:
+def _tag(word: str, before: Tag, helper: str) -> Tag:
+    """Guess the class of a word from the class before it and, right behind an auxiliary, from that."""
     known = _closed_class(word)
     if known is not None:
         return known
@@ -112,7 +125,7 @@ def _tag(word: str, before: Tag) -> Tag:
         return "V" if may_be_verb and word in verb_forms() else "A"
     if word in verb_forms():
         return "N" if before == "D" and not word.endswith("ed") else "V"
-    return _by_shape(word, before)
+    return _by_shape(word, before, helper)
 
 
 @lru_cache(maxsize=4096)
@@ -134,16 +147,18 @@ def _closed_class(word: str) -> Tag | None:
     return "R" if word in words.adverbs and word not in words.adjectives else None
 
 
-def _by_shape(word: str, before: Tag) -> Tag:
+def _by_shape(word: str, before: Tag, helper: str) -> Tag:
     if word.endswith("ly"):
         return "R"
     if word.endswith("ing") and len(word) > 4:
         return "N" if before in _PREFERS_NOUN_AFTER else "V"
     if word.endswith("ed") and len(word) > 4:
         return "V"
-    # "was muddy": what follows a form of be without an article is said of the subject.
-    if before == "X":
+    if before == "X" and helper in _FORMS_OF_BE:
+        # "was muddy": what follows a form of be without an article is said of the subject.
         return "A"
+    if before == "X" and helper not in _BEFORE_NOUNS:
+        return "V"
     return "A" if _ADJECTIVE.search(word) and len(word) > 5 else "N"
 
 

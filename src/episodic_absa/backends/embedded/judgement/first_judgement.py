@@ -9,8 +9,13 @@ from episodic_absa.backends.embedded.judgement.aspect_judgement import (
     judge_term,
     opinions_about,
 )
-from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
-from episodic_absa.backends.embedded.model.weighing import Weights3, weigh, weighed_polarity, weighed_text
+from episodic_absa.backends.embedded.model.weighing import (
+    Weights3,
+    weigh,
+    weighed_polarity,
+    weighed_text,
+    without_opinion,
+)
 from episodic_absa.backends.embedded.reading import Opinion, Reading, polarity_of
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
@@ -20,11 +25,8 @@ _LEAST: Final = 0.4
 _MOST: Final = 0.97
 _UNDECIDED: Final = 0.3
 """Below this lead of one polarity, a text that the rules read both ways says both."""
-_OPINIONATED: Final = {"ko": 0.55, "en": 0.85}
-"""How sure the weights must be of a side before a text without opinion words holds an implicit opinion.
-
-Korean texts are judged by what sixty thousand whole reviews taught; in English there were few, and most praised.
-"""
+_TELLS: Final = 0.5
+"""From this likelihood of judging nothing on, a text holds no opinion beside those of its targets."""
 _RULES_DECIDE: Final = {"ko": 0.6}
 """By language: outside the trained domains, plain words about a target decide unless the weights lead by this much."""
 _PLAIN_WORDS: Final = 1.0
@@ -86,10 +88,6 @@ def _least_sure(reading: WeighedReading, by_rule: tuple[Judgement, ...]) -> floa
     return _OVER_IDIOM if is_idiom else _WAVERING
 
 
-def _only_asks(reading: Reading) -> bool:
-    return reading.language == "en" and all(clause.is_question for clause in reading.clauses)
-
-
 def _is_plain(by_rule: tuple[Judgement, ...]) -> bool:
     return len(by_rule) == 1 and by_rule[0].has_own_words and abs(by_rule[0].score) >= _PLAIN_WORDS
 
@@ -100,10 +98,10 @@ def judge_unnamed(reading: WeighedReading, *, names_targets: bool) -> Judgement 
     weighed = weighed_text(reading)
     if weighed is None:
         return by_rule
+    if without_opinion(reading) >= _TELLS:
+        return None
     if by_rule is None:
-        is_opinion = weighed.best != "neutral" and max(weighed) >= _OPINIONATED.get(reading.language, 1.0)
-        says_nothing = tells_facts_only(reading) or _only_asks(reading)
-        if names_targets or not (is_opinion or reading.opinions) or says_nothing:
+        if names_targets or (weighed.best == "neutral" and not reading.opinions):
             return None
     elif names_targets and by_rule.polarity == weighed.best:
         return by_rule

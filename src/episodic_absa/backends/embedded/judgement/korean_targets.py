@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from episodic_absa.backends.embedded.korean.korean_facts import tells_facts_only
 from episodic_absa.backends.embedded.model.weighing import Weighed
 from episodic_absa.backends.embedded.reading import Reading, Target
 
@@ -17,6 +16,7 @@ _SURE_BOUNDS: Final = {False: 0.9, True: 0.97}
 
 It must be surer where the tagger leaves out the head: 주차 of 주차 공간 names another thing.
 """
+_ASIDE: Final = ("oblique", "genitive")
 _SHORT: Final = 20
 """In a text of fewer words the noun that an opinion is said of is what the text is about."""
 
@@ -67,16 +67,17 @@ def _said_inside(reading: Reading, start: int, end: int) -> Target | None:
 
 def _unsaid(reading: Reading, start: int, end: int, least: float) -> float:
     """Return how likely a stretch must be that nothing is said of, outside the trained domains."""
-    if _is_asked(reading, start) or _is_in_verdict(reading, start, end) or tells_facts_only(reading):
+    if _is_asked(reading, start) or _is_in_verdict(reading, start, end):
         return 1.0
     if len(reading.words) >= _SHORT:
         return least
     clause = reading.clause_at(start)
     if not any(reading.opinions[index].targets for index in reading.by_clause.get(clause, ())):
         return _UNSAID
-    # Beside an opinion that is said of something else, a place (방에서 냄새가 나요) or a part of a name is no target.
+    # Beside an opinion that is said of something else, a place (방에서 냄새가 나요), an owner (가이드의 설명이 좋아요)
+    # or a part of a name is no target.
     around = (target for target in reading.targets if target.start <= start and end <= target.end)
-    is_aside = any(target.case == "oblique" or (target.start, target.end) != (start, end) for target in around)
+    is_aside = any(target.case in _ASIDE or (target.start, target.end) != (start, end) for target in around)
     return _UNSAID_ASIDE if is_aside else _UNSAID_BESIDE
 
 

@@ -9,7 +9,14 @@ from typing import Final, NamedTuple
 from episodic_absa.backends.embedded.judgement import english_targets, korean_targets
 from episodic_absa.backends.embedded.judgement.judged_targets import is_plain_subject, judged_at
 from episodic_absa.backends.embedded.model.polarity_features import place_of
-from episodic_absa.backends.embedded.model.weighing import Weighed, WeighedSpan, likelihood, spans_above, weigh
+from episodic_absa.backends.embedded.model.weighing import (
+    Weighed,
+    WeighedSpan,
+    likelihood,
+    spans_above,
+    weigh,
+    without_opinion,
+)
 from episodic_absa.backends.embedded.model.word_marks import listed_nouns
 from episodic_absa.backends.embedded.reading import Reading, Target
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
@@ -21,12 +28,18 @@ MAX_TARGETS: Final = 190
 _TRIMMED: Final = " \t\r\n.,;:!?\"'`()[]{}“”‘’-~…"
 NAMED: Final = 0.35
 """How likely a stretch must be before it is named."""
-KEPT: Final[dict[Language, float]] = {"ko": 0.3, "en": 0.33, "other": 0.3}
+KEPT: Final[dict[Language, float]] = {"ko": 0.28, "en": 0.33, "other": 0.3}
 """How likely target and polarity must be together before the debate lets a tuple stand."""
 _LEAST: Final = 0.05
 """Where the tagger knows the words and gives them less than this, the rules do not insist."""
 _GLIMPSED: Final = 0.2
 """In an unknown domain, what the rules tie an opinion to is named unless the tagger gives it even less than this."""
+_TELLS_ONLY: Final = 0.8
+"""A text that is so likely to judge nothing names nothing."""
+_SURELY_JUDGES: Final = 0.3
+"""Below this likelihood of judging nothing a text is taken to judge something."""
+_NEARLY: Final = 0.3
+"""How likely the likeliest stretch of such a text must be at least."""
 _LISTED: Final = 0.4
 """How often a listed noun with an opinion is a target in texts the tagger was not trained on."""
 _INSISTED: Final = 0.2
@@ -50,9 +63,13 @@ def named_targets(reading: WeighedReading) -> tuple[NamedTarget, ...]:
 
 
 def _named(reading: WeighedReading) -> tuple[NamedTarget, ...]:
+    if without_opinion(reading) >= _TELLS_ONLY:
+        return ()
     weighed = weigh(reading)
     found = _tagged(reading, weighed)
     found += _added_by_rules(reading, weighed, found)
+    if not found and weighed.is_everyday and without_opinion(reading) < _SURELY_JUDGES:
+        found = _next_likely(reading, weighed)
     if weighed.domain is None:
         found = _with_conjuncts(reading, weighed, found)
     unique: dict[str, NamedTarget] = {}
@@ -140,6 +157,30 @@ def _added_by_rules(reading: Reading, weighed: Weighed, known: list[NamedTarget]
         if share >= NAMED:
             added.append(NamedTarget(target, share, f"{target.case} that an opinion is said of"))
     return added
+
+
+def _next_likely(reading: Reading, weighed: Weighed) -> list[NamedTarget]:
+    """Name what a Korean text most likely judges where it surely judges something and nothing is likely enough.
+
+    Korean leaves out what is known: a text that names the thing at all mostly speaks of it. English judges by pronouns.
+    """
+    if reading.language != "ko":
+        return []
+    judged = [reading.targets[index] for index in rule_targets(reading)] if reading.opinions else []
+    found = [
+        NamedTarget(target, NAMED, f"{target.case} that an opinion is said of")
+        for target in judged
+        if target.is_nameable and likelihood(reading, weighed, target.start, target.end) >= _LEAST
+    ]
+    spans = spans_above(reading, weighed, _NEARLY)
+    if found or not spans:
+        return found
+    likeliest = max(spans, key=lambda span: span.probability)
+    start, end = _trimmed(reading, likeliest.start, likeliest.end)
+    if start >= end or _is_fragment(reading, start):
+        return []
+    target = _target_at(reading, start, end)
+    return [NamedTarget(target, NAMED, f"{target.case} that such reviews judge")]
 
 
 def _with_conjuncts(reading: Reading, weighed: Weighed, known: list[NamedTarget]) -> list[NamedTarget]:

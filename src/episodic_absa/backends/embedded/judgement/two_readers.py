@@ -13,8 +13,6 @@ from episodic_absa.vocabulary import Polarity
 
 _SURE_TARGET: Final = 0.5
 _SURE_LEAD: Final = 0.3
-_EVERYDAY: Final = 0.5
-"""From this share of the everyday weights on a text counts as one that they know."""
 
 
 def place_of_tuple(reading: WeighedReading, sentiment: SentimentItem) -> tuple[int, int] | None:
@@ -65,7 +63,7 @@ def is_doubtful(reading: WeighedReading, sentiment: SentimentItem) -> bool:
         return False
     words = weigh(reading)
     # Outside the domains and the everyday reviews the tagger is too shy: what it gives little is often right.
-    is_elsewhere = words.domain is None and words.everyday < _EVERYDAY
+    is_elsewhere = words.domain is None and not words.is_everyday
     if is_elsewhere or round(support(reading, words, *place) * max(weighed), 5) >= KEPT[reading.language]:
         return False
     return not _is_plainly_said(reading, sentiment, place)

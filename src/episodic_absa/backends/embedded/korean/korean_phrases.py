@@ -12,10 +12,12 @@ _ASIDE: Final = frozenset({"없이", "마다", "부터", "까지"})
 """A noun before these is not what the clause is about."""
 _AGAINST: Final = frozenset({"대비", "치고"})
 """What stands before it is only what the target is measured by: 용량 대비 가격."""
-_TRAILING: Final = frozenset({"대비", "위주", "중심"})
-"""Nouns that only say how the noun before them is meant: 실습 위주."""
+_TRAILING: Final = frozenset({"대비", "위주", "중심", "모두", "전부"})
+"""Nouns that only say how the nouns before them are meant: 실습 위주, 수목원 모두."""
 _MEALTIMES: Final = frozenset({"아침", "점심", "저녁"})
 """Times by themselves, part of the name of a meal (아침 식사)."""
+_OF_MANY: Final = ("들", "분")
+"""Suffixes that name the same thing as the noun before them."""
 _JOINING: Final = frozenset({"과", "와", "랑", "이랑", "하고"})
 _SERVICES: Final = frozenset(
     [
@@ -146,27 +148,23 @@ def _continues(tokens: KoreanTokens, last: int, taken: set[int], clause_of: Sequ
     following = last + 1
     if following >= len(tokens.items) or following in taken or clause_of[following] != clause_of[last]:
         return False
-    if tokens.tag(following) == "XSN":
-        # 배우들 연기 is one phrase; 직원들 is about 직원.
-        is_inside = tokens.tag(following + 1) in ("NNG", "NNP") and following + 1 not in taken
-        if tokens.forms[following] == "들" and not is_inside:
-            return False
-    elif tokens.tag(following) not in NOUNS:
-        return False
     gap = tokens.text[tokens.items[last].end : tokens.items[following].start]
-    return gap in ("", " ")
+    if _is_suffix(tokens, following):
+        return gap == ""
+    return tokens.tag(following) in NOUNS and gap in ("", " ")
+
+
+def _is_suffix(tokens: KoreanTokens, at: int) -> bool:
+    """Whether a morpheme belongs to the noun before it: 직원들, 직원분."""
+    return tokens.tag(at) == "XSN" or (tokens.form(at) == "분" and tokens.tag(at) == "NNB")
 
 
 def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanPhrase | None:
-    not_targets = tokens.lexicon.not_targets
     against = [at for at in range(first, last) if tokens.forms[at] in _AGAINST]
     first = against[-1] + 1 if against else first
-    while first < last and tokens.forms[first] in not_targets and tokens.forms[first] not in _MEALTIMES:
+    while first < last and _is_aside(tokens, first):
         first += 1
     following = last + 1
-    # 들 and 분 stay outside the term: 직원분들 is about 직원.
-    while tokens.forms[following : following + 1] in (["들"], ["분"]) and tokens.tag(following) in ("XSN", "NNB"):
-        following += 1
     tag = tokens.tag(following)
     while last > first and tokens.forms[last] in _TRAILING:
         last -= 1
@@ -188,7 +186,16 @@ def _phrase(tokens: KoreanTokens, first: int, last: int, clause: int) -> KoreanP
     )
 
 
+def _is_aside(tokens: KoreanTokens, at: int) -> bool:
+    """Whether a noun before others does not belong to the name: a time, a person; but for 아침 of 아침 식사."""
+    form = tokens.forms[at]
+    return form in tokens.lexicon.not_targets and form not in _MEALTIMES and not _is_suffix(tokens, at + 1)
+
+
 def _is_nameable(tokens: KoreanTokens, first: int, last: int, term: str) -> bool:
+    while last > first and tokens.forms[last] in _OF_MANY and _is_suffix(tokens, last):
+        term = term.removesuffix(tokens.forms[last])
+        last -= 1
     lexicon, head = tokens.lexicon, tokens.forms[last]
     if first < last and head in lexicon.modified_heads:
         return True

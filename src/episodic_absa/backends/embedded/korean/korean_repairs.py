@@ -1,4 +1,8 @@
-"""Puts nouns together again that the analyser takes apart: listed ones (세정력), and sequences no grammar allows."""
+"""Mends nouns that the analyser misreads.
+
+Listed ones (세정력) and sequences that no grammar allows are joined; a particle that hides in an unknown noun is split
+off.
+"""
 
 from collections.abc import Iterable
 from functools import cache
@@ -8,6 +12,9 @@ from episodic_absa.backends.embedded.korean.korean_tokens import NOUNS
 from episodic_absa.backends.embedded.opinion_lexicon import korean_lexicon
 from episodic_absa.language import Morpheme
 
+_ALSO: Final = "도"
+_SHORTEST: Final = 2
+"""A noun of two syllables may end in 도 by itself (속도)."""
 _CODAS: Final = frozenset({"ᆯ", "ᆷ"})
 """A final consonant that the analyser splits off an unknown noun (앰프 + ㄹ, 퍼 + ㅁ)."""
 
@@ -24,7 +31,7 @@ def repaired(text: str, items: Iterable[Morpheme]) -> tuple[Morpheme, ...]:
         if end == at + 1:
             end = _end_of_coda(items, at)
         if end == at + 1:
-            found.append(items[at])
+            found += _without_hidden_particle(items, at)
         else:
             start, stop = items[at].start, max(item.end for item in items[at:end])
             found.append(Morpheme(text[start:stop], "NNG", start, stop))
@@ -68,6 +75,18 @@ def _may_follow_noun(items: tuple[Morpheme, ...], at: int, stop: int) -> bool:
     if at >= len(items) or items[at].start > stop:
         return True
     return items[at].tag.startswith(("J", "N", "VCP", "S", "X"))
+
+
+def _without_hidden_particle(items: tuple[Morpheme, ...], at: int) -> tuple[Morpheme, ...]:
+    """Split 도 off an unknown noun that stands behind another noun with 도: 아이라이너도 섀도우도."""
+    item = items[at]
+    is_beside_another = at > 0 and items[at - 1].form == _ALSO and items[at - 1].tag == "JX"
+    has_particle = at + 1 < len(items) and items[at + 1].start == item.end and items[at + 1].tag.startswith("J")
+    may_hide_one = item.tag in ("NNG", "NNP") and len(item.form) > _SHORTEST and item.form.endswith(_ALSO)
+    if not is_beside_another or has_particle or not may_hide_one:
+        return (item,)
+    middle = item.end - 1
+    return (Morpheme(item.form[:-1], item.tag, item.start, middle), Morpheme(_ALSO, "JX", middle, item.end))
 
 
 def _end_of_coda(items: tuple[Morpheme, ...], at: int) -> int:

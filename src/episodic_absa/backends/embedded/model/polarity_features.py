@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement
@@ -10,6 +11,8 @@ from episodic_absa.backends.embedded.model.word_marks import sign, word_colour
 from episodic_absa.backends.embedded.reading import Reading, Word
 
 _WINDOW: Final = 3
+_LONG: Final = 6
+"""How many words make a step of length, and how many steps are told apart."""
 _NEGATORS: Final = frozenset({"not", "n't", "never", "no", "without", "hardly", "cannot", "barely", "neither", "nor"})
 _KOREAN_NEGATORS: Final = frozenset({"안", "못", "않", "못하", "없", "아니", "말"})
 _KOREAN_CONTENT: Final = (
@@ -61,6 +64,22 @@ def text_features(reading: Reading) -> list[Feature]:
     if reading.language == "ko":
         found += [(f"run:{run}", 1.0) for run in dict.fromkeys(_character_runs(reading.text))]
     return found
+
+
+def opinion_features(reading: Reading) -> list[Feature]:
+    """Return the features by which texts that judge differ from those that tell, plan or ask."""
+    forms = [word.form for word in reading.words]
+    asks = any(clause.is_question for clause in reading.clauses)
+    found: list[Feature] = [
+        ("bias", 1.0),
+        (f"n:{min(3, len(reading.opinions))}", 1.0),
+        (f"total:{_bucket(sum(opinion.first for opinion in reading.opinions))}", 1.0),
+        (f"asks:{asks}", 1.0),
+        (f"long:{min(_LONG, len(forms) // _LONG)}", 1.0),
+    ]
+    found += [(f"w:{form}", 1.0) for form in dict.fromkeys(_forms(reading, 0, len(forms)))]
+    found += [(f"ww:{first} {second}", 1.0) for first, second in dict.fromkeys(pairwise(forms))]
+    return found + [(f"end:{' '.join(forms[-count:])}", 1.0) for count in (1, 2, 3)]
 
 
 def word_features(reading: Reading, start: int, end: int, domain: str | None) -> list[Feature]:

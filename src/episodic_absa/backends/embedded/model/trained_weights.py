@@ -1,9 +1,11 @@
 """Loads the trained weights and checks every file against the manifest."""
 
+import base64
 import gzip
 import hashlib
 import json
 import threading
+from array import array
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -47,6 +49,8 @@ class LanguageWeights(NamedTuple):
     polarity: LinearModel
     everyday_polarity: LinearModel
     text: LinearModel
+    opinion: LinearModel
+    """Tells texts that judge something from those that tell, plan or ask."""
 
 
 class TrainedWeights:
@@ -80,7 +84,10 @@ def weights_sha256(folder: Path = SHIPPED) -> str:
 def read_linear_model(content: bytes) -> LinearModel:
     """Read a model from the bytes of its file."""
     stored = json.loads(gzip.decompress(content))
-    return LinearModel(tuple(stored["classes"]), stored["scale"], stored["weights"])
+    classes: tuple[str, ...] = tuple(stored["classes"])
+    steps = array("b", base64.b64decode(stored["steps"], validate=True))
+    rows = zip(*[iter(steps)] * len(classes), strict=True)
+    return LinearModel(classes, stored["scale"], dict(zip(stored["names"], rows, strict=True)))
 
 
 def _load(folder: Path, language: str) -> LanguageWeights:
@@ -95,6 +102,7 @@ def _load(folder: Path, language: str) -> LanguageWeights:
         polarity=_linear(folder / f"polarity_{language}.json.gz", files),
         everyday_polarity=_linear(folder / f"everyday_polarity_{language}.json.gz", files),
         text=_linear(folder / f"text_{language}.json.gz", files),
+        opinion=_linear(folder / f"opinion_{language}.json.gz", files),
     )
 
 

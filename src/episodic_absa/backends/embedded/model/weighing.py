@@ -7,6 +7,7 @@ from episodic_absa.backends.embedded.model.linear_model import LinearModel
 from episodic_absa.backends.embedded.model.polarity_features import (
     domain_features,
     in_domain,
+    opinion_features,
     place_of,
     target_features,
     text_features,
@@ -16,15 +17,19 @@ from episodic_absa.backends.embedded.reading import Reading
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.vocabulary import POLARITIES, Polarity
 
-KNOWN_DOMAIN: Final = 0.6
+KNOWN_DOMAIN: Final = 0.8
 """From this probability on a text counts as one of a trained domain."""
 OTHER_DOMAIN: Final = "other"
 """The class of texts outside the trained domains."""
 EVERYDAY: Final = "everyday"
 """The class of short reviews of anything, as people write them outside the corpora."""
+JUDGES: Final = "judges"
+NO_OPINION: Final = "none"
+"""The classes of texts that judge something and of texts that do not."""
 EDGE: Final = 0.5
 _HARDLY: Final = 0.03
 """A share of the everyday weights, or of the others, that is too small to matter."""
+_MOSTLY: Final = 0.5
 _DIGITS: Final = 5
 
 
@@ -52,6 +57,11 @@ class Weighed(NamedTuple):
 
     everyday: float = 0.0
     """How likely the text is an everyday review of anything: so much do the everyday weights count."""
+
+    @property
+    def is_everyday(self) -> bool:
+        """Whether the text counts as one that the everyday weights know."""
+        return self.everyday >= _MOSTLY
 
     def knows(self, form: str) -> bool:
         """Whether the tagger has met a word in texts of this domain."""
@@ -95,6 +105,13 @@ def weighed_polarity(reading: WeighedReading, term: str, place: tuple[int, int] 
 def weighed_text(reading: WeighedReading) -> Weights3 | None:
     """Return the polarity weights of the whole text; None without words."""
     return reading.once(_text)
+
+
+def without_opinion(reading: WeighedReading) -> float:
+    """Return how likely a text judges nothing. The corpora are reviews throughout: a text of their domains judges."""
+    if not reading.words or weigh(reading).domain is not None:
+        return 0.0
+    return reading.once(_without_opinion)
 
 
 def spans_above(reading: Reading, weighed: Weighed, threshold: float) -> list[WeighedSpan]:
@@ -191,6 +208,10 @@ def _polarity(reading: WeighedReading, term: str, found: tuple[int, int]) -> Wei
     of_domain = reading.weights.polarity.probabilities(in_domain(features, weighed.domain))
     of_everyday = reading.weights.everyday_polarity.probabilities(features) if weighed.everyday else of_domain
     return Weights3(*(_mixed(of_domain[name], of_everyday[name], weighed.everyday) for name in POLARITIES))
+
+
+def _without_opinion(reading: WeighedReading) -> float:
+    return round(reading.weights.opinion.probabilities(opinion_features(reading))[NO_OPINION], _DIGITS)
 
 
 def _text(reading: WeighedReading) -> Weights3 | None:
