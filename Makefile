@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes would compile the same modules again
-.PHONY: help environment demo test lint coverage wheel-test bench docs train torture prohibitions checklist schemas clean
+.PHONY: help environment demo test lint coverage wheel-test bench docs train torture prohibitions schemas clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -60,9 +60,6 @@ torture: $(STAMP) ## Kills, damage, failing disks, jumping clocks, bad servers, 
 
 prohibitions: $(STAMP) ## Break what prevents each entry of SPEC 14; the named test must notice: a table (minutes)
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m prohibition tests/prohibitions
-
-checklist: $(STAMP) ## Which checklist items have a test; fails when one has none
-	@$(BIN)/python tests/checklist_coverage.py
 
 schemas: $(STAMP) ## Regenerate the shipped JSON Schema files
 	@$(BIN)/python -m episodic_absa.schemas.json_schema_files

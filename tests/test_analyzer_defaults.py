@@ -14,7 +14,6 @@ from episodic_absa.analyzer import make_sample
 TEXT = "The food was not good, but the service was great."
 
 
-# CHECKLIST 18
 def test_outside_experiments_the_store_lies_in_the_memory_folder_of_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -25,7 +24,6 @@ def test_outside_experiments_the_store_lies_in_the_memory_folder_of_the_working_
     assert list(tmp_path.rglob("*.jsonl")) == [tmp_path / "memory" / "episodic_store.jsonl"]
 
 
-# CHECKLIST 18
 def test_a_store_that_is_named_is_the_one_that_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with Analyzer(condition="C2", store=tmp_path / "mine" / "own.jsonl") as analyzer:
@@ -33,7 +31,6 @@ def test_a_store_that_is_named_is_the_one_that_is_used(tmp_path: Path, monkeypat
     assert list(tmp_path.rglob("*.jsonl")) == [tmp_path / "mine" / "own.jsonl"]
 
 
-# CHECKLIST 18, 224
 def test_the_command_line_stores_and_reads_at_the_same_default(tmp_path: Path) -> None:
     def run(*arguments: str) -> str:
         done = run_warm(["-m", "episodic_absa", *arguments], cwd=tmp_path)
@@ -48,7 +45,6 @@ def test_the_command_line_stores_and_reads_at_the_same_default(tmp_path: Path) -
     assert json.loads(listed) == json.loads(stored)
 
 
-# CHECKLIST 224
 def test_an_analysis_names_its_sample_by_a_random_uuid_unless_a_uid_is_passed() -> None:
     uids = {make_sample(TEXT).uid for _ in range(3)}
     assert len(uids) == 3

@@ -45,7 +45,6 @@ def seen(ask: Any) -> dict[str, Any]:
     return found
 
 
-# CHECKLIST 23, 182
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_a_sample_asks_ten_questions_in_order_in_every_condition(tmp_path: Path, condition: str) -> None:
     backend = b.ScriptedBackend()
@@ -58,7 +57,6 @@ def test_a_sample_asks_ten_questions_in_order_in_every_condition(tmp_path: Path,
     assert [call.call_index for call in result.calls] == list(range(10))
 
 
-# CHECKLIST 178
 def test_stage1_is_a_chain(tmp_path: Path) -> None:
     backend = b.ScriptedBackend()
     result = b.run_sample(backend, tmp_path / "s")
@@ -73,7 +71,6 @@ def test_stage1_is_a_chain(tmp_path: Path) -> None:
     assert "negative" in b.as_json(seen(validator))
 
 
-# CHECKLIST 178
 def test_atsa_sees_the_processed_and_not_the_raw_aspects(tmp_path: Path) -> None:
     answers = {"ate": {"aspects": [{"aspect_term": "FOOD"}, {"aspect_term": "zebra"}]}}
     backend = b.ScriptedBackend(answers)
@@ -82,7 +79,6 @@ def test_atsa_sees_the_processed_and_not_the_raw_aspects(tmp_path: Path) -> None
     assert "zebra" not in backend.asked("atsa").prompt.user
 
 
-# CHECKLIST 178
 def test_independent_stage1_agents_see_only_the_text(tmp_path: Path) -> None:
     backend = b.ScriptedBackend()
     settings = PipelineSettings(stage1=Stage1Settings(independent=True))
@@ -120,7 +116,6 @@ def test_speakers_see_the_debate_context_and_the_turns_so_far(tmp_path: Path) ->
     assert len(seen(backend.asked("judge"))["history"]) == 2
 
 
-# CHECKLIST 182
 def test_stage2_reviewers_do_not_see_each_other_but_validator2_sees_both(tmp_path: Path) -> None:
     backend = b.ScriptedBackend(REVIEWS)
     b.run_sample(backend, tmp_path / "s")
@@ -138,7 +133,6 @@ def test_stage2_reviewers_do_not_see_each_other_but_validator2_sees_both(tmp_pat
     assert {"aspect_term": "food", "polarity": "negative"}.items() <= seen(last)["patched_sentiments"][0].items()
 
 
-# CHECKLIST 215
 def test_override_and_reduction_precede_validator2_which_sees_the_final_tuples(tmp_path: Path) -> None:
     backend = b.ScriptedBackend(b.OVERRIDING_ANSWERS)
     result = b.run_sample(backend, tmp_path / "s")
@@ -212,7 +206,6 @@ def test_a_second_round_sees_the_first(tmp_path: Path) -> None:
     assert [one.round_index for one in result.debate.rounds] == [1, 2]
 
 
-# CHECKLIST 186
 @pytest.mark.parametrize("enable_debate", [True, False])
 def test_without_stage2_the_final_result_is_stage1(tmp_path: Path, enable_debate: bool) -> None:
     settings = PipelineSettings(enable_stage2=False, enable_debate=enable_debate)
@@ -232,7 +225,6 @@ def test_without_debate_override_a_strong_debate_changes_nothing(tmp_path: Path)
     assert on.final_result.final_tuples != on.final_result.stage1_tuples
 
 
-# CHECKLIST 26
 def test_without_a_debate_there_is_no_retrieval_and_an_empty_bundle(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     result = b.run_sample(
@@ -275,7 +267,6 @@ def watched(
     return orchestrator, result
 
 
-# CHECKLIST 23, 24, 27, 33, 34, 120
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_memory_is_read_once_before_the_debate_and_written_once_at_the_end(tmp_path: Path, condition: str) -> None:
     orchestrator, result = watched(tmp_path, condition)
@@ -287,7 +278,6 @@ def test_memory_is_read_once_before_the_debate_and_written_once_at_the_end(tmp_p
     assert (validator, language, keywords) == (result.stage1.validator, "en", {"sample_id": "u1"})
 
 
-# CHECKLIST 25, 30, 35, 41
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1(
     tmp_path: Path, condition: str, monkeypatch: pytest.MonkeyPatch
@@ -313,7 +303,6 @@ def test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_sta
     assert result.memory.retrieval_calls == len(asked)
 
 
-# CHECKLIST 27
 def test_the_read_takes_stage1_by_position_and_the_uid_by_keyword() -> None:
     parameters = inspect.signature(EpisodicOrchestrator.get_slot_payload_for_current_sample).parameters
     assert list(parameters) == [
@@ -323,7 +312,6 @@ def test_the_read_takes_stage1_by_position_and_the_uid_by_keyword() -> None:
     assert parameters["sample_id"].default is None
 
 
-# CHECKLIST 63
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_one_episode_is_built_per_sample_exactly_where_the_condition_writes(
     tmp_path: Path, condition: str, monkeypatch: pytest.MonkeyPatch
@@ -348,20 +336,17 @@ def test_one_episode_is_built_per_sample_exactly_where_the_condition_writes(
     assert len(MemoryStore(store).load()) == (1 if writes else 0)
 
 
-# CHECKLIST 26, 33
 def test_without_a_debate_memory_is_not_read_but_still_written_once(tmp_path: Path) -> None:
     orchestrator, _ = watched(tmp_path, "C2", PipelineSettings(enable_debate=False))
     assert orchestrator.reads == []
     assert len(orchestrator.writes) == 1
 
 
-# CHECKLIST 31
 def test_c1_creates_no_store(tmp_path: Path) -> None:
     watched(tmp_path, "C1")
     assert list(tmp_path.iterdir()) == []
 
 
-# CHECKLIST 20
 def test_the_debate_runs_identically_in_every_condition_with_an_empty_store(tmp_path: Path) -> None:
     prompts = []
     for condition in CONDITIONS:

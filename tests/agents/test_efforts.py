@@ -93,7 +93,6 @@ def final_pairs(result: Any) -> list[tuple[str, str]]:
     return [(pair.aspect_term, pair.polarity) for pair in result.final_result.final_tuples]
 
 
-# CHECKLIST 241
 @pytest.mark.parametrize(
     ("answers", "settings", "roles"),
     [
@@ -116,7 +115,6 @@ def test_each_effort_asks_exactly_its_questions(tmp_path: Path, answers: Any, se
     assert "second_look" not in result.to_output()
 
 
-# CHECKLIST 231
 def test_two_asks_of_stage1_request_nothing_that_the_program_computes_and_are_mapped_by_terms(tmp_path: Path) -> None:
     backend, result = run(tmp_path, effort="stage1", stage1=APART)
     for ask in backend.asks:
@@ -126,7 +124,6 @@ def test_two_asks_of_stage1_request_nothing_that_the_program_computes_and_are_ma
     assert backend.asks[-1] == joint.asks[-1]
 
 
-# CHECKLIST 241
 @pytest.mark.parametrize("condition", ["adaptive", "stage1_only", "one_call", "one_call_votes"])
 def test_the_shipped_conditions_ask_what_their_overlays_say(tmp_path: Path, condition: str) -> None:
     asks_n = {"adaptive": 2, "stage1_only": 2, "one_call": 1, "one_call_votes": 5}
@@ -134,7 +131,6 @@ def test_the_shipped_conditions_ask_what_their_overlays_say(tmp_path: Path, cond
     assert len(backend.asks) == asks_n[condition]
 
 
-# CHECKLIST 241
 def test_votes_are_drawn_with_their_own_seeds_at_the_vote_temperature(tmp_path: Path) -> None:
     votes = [[("food", "positive"), ("price", "neutral")], [("food", "positive")], [("Food", "positive")]]
     backend, result = run(tmp_path, backend=VotingBackend(votes), effort="one_call", votes=3, vote_temperature=0.4)
@@ -151,7 +147,6 @@ def test_one_ask_is_made_with_the_seed_of_the_run_at_the_temperature_of_the_back
     assert {ask.temperature for ask in whole.asks} == {None}
 
 
-# CHECKLIST 238
 @pytest.mark.parametrize("effort", ["stage1", "one_call"])
 def test_without_a_second_look_stage1_stands_though_validator_and_reader_agree_on_a_change(
     tmp_path: Path, effort: str
@@ -167,7 +162,6 @@ def test_without_a_second_look_stage1_stands_though_validator_and_reader_agree_o
     assert (result.debate, result.stage2.ate_reviews, result.stage2.atsa_reviews) == (None, (), ())
 
 
-# CHECKLIST 238
 def test_only_after_a_second_look_can_validator_and_reader_move_a_span() -> None:
     moved = b.proposal("REVISE_SPAN", "service", (20, 31))
     assert b.TEXT[20:31] == "the service"
@@ -189,7 +183,6 @@ def test_only_after_a_second_look_can_validator_and_reader_move_a_span() -> None
     assert settled.decision.final_sentiments[0] is stage1.atsa.sentiments[0]
 
 
-# CHECKLIST 241
 @pytest.mark.parametrize(
     ("views", "finds", "look", "stakes", "again"),
     [
@@ -219,7 +212,6 @@ def test_adaptive_asks_again_only_about_what_the_reader_doubts(
         assert (recorded.look, recorded.stakes) == (look, stakes)
 
 
-# CHECKLIST 241
 def test_for_a_missed_target_nobody_is_asked_about_polarities(tmp_path: Path) -> None:
     finding = TableReader(SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
     backend, result = run(tmp_path, effort="adaptive", reader=finding)
@@ -228,7 +220,6 @@ def test_for_a_missed_target_nobody_is_asked_about_polarities(tmp_path: Path) ->
     assert set(backend.roles[3:]) <= {"stage2_ate"}
 
 
-# CHECKLIST 241
 @pytest.mark.parametrize(
     ("answers", "text", "stakes", "again"),
     [

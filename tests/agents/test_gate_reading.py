@@ -55,7 +55,6 @@ def reasons(result: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return memory.injection_trigger_reasons, memory.stage2_memory_gate_reasons
 
 
-# CHECKLIST 242
 @pytest.mark.parametrize(
     ("text", "reader", "opened"),
     [
@@ -157,7 +156,6 @@ def test_a_proposed_change_or_a_gate_makes_an_episode(tmp_path: Path, answers: A
     assert (result.store.store_decision, result.store.store_reason_tags) == ("stored", tags)
 
 
-# CHECKLIST 121
 def test_open_gates_change_no_prompt_of_a_condition_that_hides_memory(tmp_path: Path) -> None:
     reader = TableReader(OTHER)
     store = tmp_path / "s.jsonl"
@@ -179,7 +177,6 @@ def test_a_file_of_thresholds_with_a_mistake_names_its_key(tmp_path: Path) -> No
         load_gate_rules(path)
 
 
-# CHECKLIST 241
 def test_a_cue_is_at_stake_for_adaptive_effort_only_where_no_reader_is_heard(tmp_path: Path) -> None:
     adaptive = PipelineSettings(effort="adaptive")
     for reader, look in ((TableReader(SURE), "none"), (None, "whole")):

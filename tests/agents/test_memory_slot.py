@@ -43,7 +43,6 @@ def prompts(backend: Any) -> list[tuple[str, str, str]]:
     return [(ask.role, ask.prompt.system, ask.prompt.user) for ask in backend.asks]
 
 
-# CHECKLIST 29, 109, 118, 121, 122, 123, 176
 @pytest.mark.parametrize("condition", SEEN)
 def test_an_exposed_condition_shows_the_bundle_to_debate_and_stage2_as_last_key(tmp_path: Path, condition: str) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
@@ -80,7 +79,6 @@ class FullSlot(DirectMemory):
     teacher: Path
 
 
-# CHECKLIST 108
 @pytest.mark.parametrize("condition", [*UNSEEN, *SEEN])
 @pytest.mark.parametrize("answers", [b.PLAIN_ANSWERS, b.RISKY_ANSWERS], ids=["gates closed", "gates open"])
 def test_the_supervisor_alone_decides_whether_an_offered_slot_is_merged(
@@ -97,7 +95,6 @@ def test_the_supervisor_alone_decides_whether_an_offered_slot_is_merged(
     assert bool(result.memory.prompt_injection_chars) is result.memory.stage2_memory_injected is merged
 
 
-# CHECKLIST 108
 def test_the_orchestrator_offers_the_slot_and_leaves_the_gates_to_the_supervisor(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     closed = b.run_sample(b.ScriptedBackend(), store, condition="C2_frozen")
@@ -114,7 +111,6 @@ def test_the_orchestrator_offers_the_slot_and_leaves_the_gates_to_the_supervisor
     assert (offered.meta.injection_skip_reason, offered.meta.advisory_injection_gated) == ("", False)
 
 
-# CHECKLIST 94
 def test_dangerous_advice_is_withheld_or_tagged_and_decides_nothing(tmp_path: Path) -> None:
     worse = {"stage2_validator": {"consistency_score": 0.2, "structural_risks": [{"type": "OTHER"}]}}
     store = tmp_path / "store.jsonl"
@@ -132,7 +128,6 @@ def test_dangerous_advice_is_withheld_or_tagged_and_decides_nothing(tmp_path: Pa
     assert ("service", "positive") in [(pair.aspect_term, pair.polarity) for pair in blocked.final_result.final_tuples]
 
 
-# CHECKLIST 134
 def test_what_was_injected_is_recorded_with_stage2(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     shown = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2_frozen").stage2
@@ -143,7 +138,6 @@ def test_what_was_injected_is_recorded_with_stage2(tmp_path: Path) -> None:
     assert (hidden.advisories_present, hidden.advisories_ids) == (False, ())
 
 
-# CHECKLIST 111, 125, 21
 def test_unexposed_conditions_send_byte_identical_prompts_without_the_key(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     sent = []
@@ -164,7 +158,6 @@ def test_unexposed_conditions_send_byte_identical_prompts_without_the_key(tmp_pa
     assert sent[0] == sent[1] == sent[2]
 
 
-# CHECKLIST 116, 119
 def test_a_closed_gate_keeps_the_slot_out_of_an_exposed_sample(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     backend = b.ScriptedBackend()
@@ -183,7 +176,6 @@ def test_a_closed_gate_keeps_the_slot_out_of_an_exposed_sample(tmp_path: Path) -
 NEUTRAL = {"atsa": {"sentiments": [{"aspect_term": "food", "polarity": "neutral", "confidence": 0.6}]}}
 
 
-# CHECKLIST 124
 def test_the_two_gates_are_independent(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     backend = b.ScriptedBackend(NEUTRAL)
@@ -196,7 +188,6 @@ def test_the_two_gates_are_independent(tmp_path: Path) -> None:
     assert (result.stage2.advisories_present, result.stage2.advisories_ids) == (True, ("adv_000001",))
 
 
-# CHECKLIST 112, 113, 114, 115, 117
 @pytest.mark.parametrize(
     ("answers", "debate", "stage2"),
     [
@@ -263,7 +254,6 @@ def test_gate_reasons_come_from_stage1_in_every_condition(
         assert result.memory.stage2_memory_gate_reason == stage2
 
 
-# CHECKLIST 109
 def test_an_empty_bundle_counts_as_no_slot(tmp_path: Path) -> None:
     backend = b.ScriptedBackend(b.RISKY_ANSWERS)
     result = b.run_sample(backend, tmp_path / "store.jsonl", condition="C2")
@@ -296,7 +286,6 @@ def test_a_cap_too_small_injects_nothing_anywhere(tmp_path: Path, cap: int) -> N
 SUBSETS = [subset for n in range(5) for subset in itertools.combinations(DEBATE_ROLES, n)]
 
 
-# CHECKLIST 175
 @pytest.mark.parametrize("visible", SUBSETS)
 def test_the_slot_is_shown_only_to_the_named_calls_and_recorded_from_the_prompt(
     tmp_path: Path, visible: tuple[Any, ...]
@@ -321,7 +310,6 @@ def test_the_slot_is_shown_only_to_the_named_calls_and_recorded_from_the_prompt(
     assert set(STAGE2_ROLES) <= set(slots(backend))
 
 
-# CHECKLIST 175, 118
 def test_a_slot_that_no_debate_call_may_see_counts_no_injected_characters(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     backend = b.ScriptedBackend(b.RISKY_ANSWERS)
@@ -336,7 +324,6 @@ def test_a_slot_that_no_debate_call_may_see_counts_no_injected_characters(tmp_pa
     assert result.memory.stage2_memory_prompt_injection_chars > 0
 
 
-# CHECKLIST 134, 175
 def test_an_advisory_that_no_call_saw_is_not_recorded_as_injected(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     backend = b.ScriptedBackend(b.RISKY_ANSWERS)
@@ -355,7 +342,6 @@ def test_an_advisory_that_no_call_saw_is_not_recorded_as_injected(tmp_path: Path
     assert not result.stage2.advisories_present
 
 
-# CHECKLIST 122
 def test_without_stage2_no_stage2_injection_is_recorded(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     result = b.run_sample(
@@ -366,7 +352,6 @@ def test_without_stage2_no_stage2_injection_is_recorded(tmp_path: Path) -> None:
     assert result.memory.stage2_memory_prompt_injection_chars == 0
 
 
-# CHECKLIST 19, 107
 def test_the_slot_name_is_configurable(tmp_path: Path) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     backend = b.ScriptedBackend(b.RISKY_ANSWERS)
@@ -377,7 +362,6 @@ def test_the_slot_name_is_configurable(tmp_path: Path) -> None:
     assert result.memory.memory_debate_slot_present_for == DEBATE_ROLES
 
 
-# CHECKLIST 19, 111
 @pytest.mark.parametrize("name", ["persona", "text", "history", "pairs", "targets", "claims"])
 def test_a_slot_named_like_another_key_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=rf"io\.slot_memory_name '{name}' is a key that prompts already use"):
@@ -417,7 +401,6 @@ FAKES = [
 ]
 
 
-# CHECKLIST 111
 @pytest.mark.parametrize("text", FAKES)
 @pytest.mark.parametrize("condition", ["C1", "C2_silent", "C2"])
 def test_a_review_cannot_fake_a_slot(tmp_path: Path, text: str, condition: str) -> None:
@@ -472,7 +455,6 @@ def test_a_slot_is_found_only_as_a_key_of_the_rendered_context(context: Any, hel
     assert holds_slot(render_context(context), [DEBATE, STAGE2]) is held
 
 
-# CHECKLIST 33
 def test_memory_read_and_written_by_one_sample_serves_the_next(tmp_path: Path) -> None:
     store = tmp_path / "store.jsonl"
     first = b.run_sample(b.ScriptedBackend(b.RISKY_ANSWERS), store, condition="C2", uid="u1")

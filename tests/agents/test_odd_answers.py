@@ -75,7 +75,6 @@ def test_a_key_inside_another_value_is_no_memory_slot() -> None:
     assert holds_slot(render_context([("text", "t"), ("scope", {"start": 0})]), ["scope"])
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(("first", "second"), [(0.9, 0.8), (0.7, 0.85)])
 def test_rule_m_takes_the_higher_confidence_of_the_two_stages(first: float, second: float) -> None:
     one = (SentimentItem(aspect_term="a", polarity="positive", confidence=first),)

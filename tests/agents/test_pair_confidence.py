@@ -52,7 +52,6 @@ def test_what_is_no_pair_stays_the_identical_object(item: Any) -> None:
     assert with_confidence(item, b.TEXT, "en", TableReader({"food": ReaderView(0.9, "neutral", 0.9)})) is item
 
 
-# CHECKLIST 238
 def test_only_a_changed_pair_gets_another_confidence(tmp_path: Path) -> None:
     views = {"food": ReaderView(0.8, "positive", 0.9), "service": ReaderView(0.9, "positive", 0.8)}
     added = {"tan": {"targets": [{"target": term} for term in ("food", "service", "price")]}}
@@ -69,7 +68,6 @@ def test_only_a_changed_pair_gets_another_confidence(tmp_path: Path) -> None:
     assert [pair.confidence for pair in result.final_result.final_tuples] == [0.72, 0.72, 0.42]
 
 
-# CHECKLIST 234
 def test_the_confidence_and_the_readers_numbers_stand_in_no_prompt(tmp_path: Path) -> None:
     p_target, p_polarity = NUMBERS
     views = {term: ReaderView(p_target, "positive", p_polarity) for term in ("food", "service", "price")}

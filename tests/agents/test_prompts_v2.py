@@ -83,7 +83,6 @@ def test_a_language_without_prompts_of_its_own_is_asked_in_english() -> None:
     assert instructions(prompt_name("tan", "v2", "ko")) != instructions("v2/tan.en")
 
 
-# CHECKLIST 232
 @pytest.mark.parametrize(("role", "language"), PROMPTS)
 def test_every_example_is_in_the_language_of_the_prompt(role: str, language: str) -> None:
     examples = examples_of(role, language)
@@ -126,7 +125,6 @@ def changes_of(answer: dict[str, Any]) -> list[tuple[str, str]]:
     return [(target, change) for target, change in words if change != "keep"]
 
 
-# CHECKLIST 232
 @pytest.mark.parametrize("language", HEADS)
 @pytest.mark.parametrize("role", ["cj", "stage2_ate", "stage2_atsa"])
 def test_as_many_examples_keep_everything_as_change_something(role: str, language: str) -> None:
@@ -134,14 +132,12 @@ def test_as_many_examples_keep_everything_as_change_something(role: str, languag
     assert keeps[True] == keeps[False] > 0
 
 
-# CHECKLIST 232
 @pytest.mark.parametrize("language", HEADS)
 def test_the_judge_of_the_examples_keeps_as_many_claimed_pairs_as_it_changes(language: str) -> None:
     decisions = [item["decision"] for _, answer in examples_of("judge", language) for item in answer["decisions"]]
     assert decisions.count("keep") * 2 == len(decisions) > 0
 
 
-# CHECKLIST 232
 @pytest.mark.parametrize("language", HEADS)
 @pytest.mark.parametrize("role", ["cj", "judge", "stage2_ate", "stage2_atsa"])
 def test_examples_change_in_both_directions(role: str, language: str) -> None:
@@ -161,7 +157,6 @@ def pairs_of(given: dict[str, Any]) -> dict[str, str]:
     return dict(pair.rsplit(": ", 1) for pair in given.get("pairs", ()))
 
 
-# CHECKLIST 231
 @pytest.mark.parametrize("role", ANSWERS)
 def test_no_requested_schema_holds_what_the_program_computes(role: str) -> None:
     names = set(property_names(json_schema(ANSWERS[role])))

@@ -31,7 +31,6 @@ class RecordedReplier(RemoteFacts):
         return None
 
 
-# CHECKLIST 230
 def test_seed_rules_decide_byte_for_byte_as_version_0_1_did(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in RECORDING.read_text("utf-8").splitlines()]
     backend = RepairingBackend(RecordedReplier(lines))

@@ -52,7 +52,6 @@ def judged(*items: tuple[str, str, str]) -> Any:
     return JudgementsAnswer.model_validate({"judgements": judgements})
 
 
-# CHECKLIST 231
 def test_a_joint_answer_becomes_targets_and_judgements() -> None:
     answer = JointAnswer.model_validate(
         {
@@ -74,7 +73,6 @@ def test_a_joint_answer_becomes_targets_and_judgements() -> None:
     assert atsa_of_judgements(judged(("food", "great", "positive")), TEXT).sentiments[0].evidence == "great"
 
 
-# CHECKLIST 231
 def test_epm_confirms_what_it_finds_too_and_sets_what_it_does_not() -> None:
     answer = judged(("food", "great", "positive"), ("service", "slow", "POSITIVE"), ("zebra", "x", "negative"))
     assert edits(edits_of_judgements(answer.judgements, SENTIMENTS, TERMS)) == [
@@ -88,7 +86,6 @@ def test_epm_says_nothing_about_a_backfill_or_without_a_polarity(item: Any) -> N
     assert edits_of_judgements(judged(item).judgements, SENTIMENTS, TERMS) == ()
 
 
-# CHECKLIST 231
 @pytest.mark.parametrize(
     ("named", "expected"),
     [
@@ -119,7 +116,6 @@ def test_tan_names_a_target_that_stage1_lacks() -> None:
     assert edits([new]) == [("confirm_tuple", "price", None, "fair")]
 
 
-# CHECKLIST 231
 def test_cj_asks_for_what_a_wrong_pair_should_be() -> None:
     wrong = [("food", "Drop"), ("service", "positive"), ("service", "negative"), ("service", "unclear"), ("z", "drop")]
     answer = WrongPairsAnswer.model_validate(
@@ -131,7 +127,6 @@ def test_cj_asks_for_what_a_wrong_pair_should_be() -> None:
     ]
 
 
-# CHECKLIST 231
 @pytest.mark.parametrize(
     ("decision", "op", "value"),
     [
@@ -165,7 +160,6 @@ def test_a_judges_word_that_no_table_knows_rules_nothing_and_a_foreign_quote_is_
     assert (judge.final_patch, judge.aspect_evidence, judge.sentence_polarity) == ((), {}, None)
 
 
-# CHECKLIST 231
 def test_stage2_verdicts_keep_drop_flip_and_add() -> None:
     targets = TargetVerdictsAnswer.model_validate(
         {
@@ -214,7 +208,6 @@ def test_the_quote_of_a_risk_gives_its_scope() -> None:
         assert read.suggested_label == "negative"
 
 
-# CHECKLIST 231
 def test_tan_drops_nothing_if_a_part_of_its_answer_is_lost() -> None:
     answer = TargetsAnswer.model_validate({"targets": [{"quote": "q", "target": "food"}], "is_partial": True})
     assert edits(edits_of_targets(answer, SENTIMENTS, TERMS, TEXT)) == [("confirm_tuple", "food", None, "q")]
@@ -246,7 +239,6 @@ def test_a_target_is_understood_as_a_pair_and_with_an_article(name: str) -> None
     assert [review.aspect_term for review in ate_verdicts_of(verdicts, TERMS).reviews] == ["food"]
 
 
-# CHECKLIST 233
 @pytest.mark.parametrize(
     ("word", "of_target", "of_pair"),
     [

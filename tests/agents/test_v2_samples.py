@@ -98,7 +98,6 @@ def test_eight_questions_are_asked_where_nothing_changes(tmp_path: Path) -> None
     assert (result.changes, result.moderator.selected_stage) == ((), "stage1")
 
 
-# CHECKLIST 239
 def test_validator2_is_asked_last_and_only_where_a_change_was_adopted(tmp_path: Path) -> None:
     backend, result = run(tmp_path, b.SLIM_FLIP)
     assert backend.roles[8:] == ["stage2_validator"]
@@ -148,7 +147,6 @@ def test_a_second_round_sees_the_claims_of_the_first(tmp_path: Path) -> None:
     assert len(result.calls) == 12
 
 
-# CHECKLIST 238
 def test_only_the_adopted_change_differs_from_stage1(tmp_path: Path) -> None:
     lone = {"cj": {"wrong": [{"target": "food", "quote": "great", "should_be": "negative"}]}}
     _, result = run(tmp_path, b.SLIM_FLIP, lone)
@@ -168,7 +166,6 @@ def test_only_the_adopted_change_differs_from_stage1(tmp_path: Path) -> None:
     assert final_pairs(result) == [("food", "positive"), ("service", "positive")]
 
 
-# CHECKLIST 238
 @pytest.mark.parametrize(
     "answers",
     [
@@ -187,7 +184,6 @@ def test_without_an_adopted_change_the_final_sentiments_are_those_of_stage1(tmp_
     assert result.final_result.final_tuples == result.final_result.stage1_tuples
 
 
-# CHECKLIST 239
 @pytest.mark.parametrize(
     ("answers", "kind", "pairs"),
     [
@@ -222,7 +218,6 @@ def test_an_adopted_change_of_each_kind_selects_stage2(tmp_path: Path, answers: 
     assert [change["adopted"] for change in line["changes"]] == [change.adopted for change in result.changes]
 
 
-# CHECKLIST 234
 def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Path) -> None:
     named = [{"quote": "great", "target": "food"}, {"quote": "slow", "target": "service"}, {"target": "price"}]
     backend, result = run(tmp_path, {"tan": {"targets": named}}, reader=OneViewReader("neutral"))
@@ -235,7 +230,6 @@ def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Pat
     assert all("price: " not in prompt for prompt in prompts_of(backend).values())
 
 
-# CHECKLIST 234
 @pytest.mark.parametrize("polarity", ["positive", "negative"])
 def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path, polarity: str) -> None:
     alone, _ = run(tmp_path, b.SLIM_FLIP)
@@ -252,7 +246,6 @@ def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path
     assert {role: with_reader[role] for role in ALWAYS_ASKED} == {role: without[role] for role in ALWAYS_ASKED}
 
 
-# CHECKLIST 231
 def test_what_the_pipeline_requests_holds_nothing_that_the_program_computes(tmp_path: Path) -> None:
     backend, _ = run(tmp_path, b.SLIM_FLIP)
     assert len(backend.asks) == 9
@@ -262,7 +255,6 @@ def test_what_the_pipeline_requests_holds_nothing_that_the_program_computes(tmp_
         assert ask.prompt.states_form
 
 
-# CHECKLIST 231
 def test_answers_without_references_are_mapped_by_their_terms(tmp_path: Path) -> None:
     _, result = run(tmp_path, b.SLIM_FLIP)
     assert [(item.aspect_term, item.span) for item in result.stage1.atsa.sentiments] == [
@@ -325,7 +317,6 @@ def test_a_sample_without_pairs_asks_the_same_questions(tmp_path: Path) -> None:
     assert (result.changes, final_pairs(result)) == ((), [])
 
 
-# CHECKLIST 238, 239
 @pytest.mark.parametrize("language", PLAIN)
 def test_the_embedded_engine_leaves_a_plain_review_as_stage1_has_it(tmp_path: Path, language: str) -> None:
     backend, result = run_embedded(tmp_path, PLAIN[language])
@@ -336,7 +327,6 @@ def test_the_embedded_engine_leaves_a_plain_review_as_stage1_has_it(tmp_path: Pa
     assert result.moderator.selected_stage == "stage1"
 
 
-# CHECKLIST 234, 238, 239
 @pytest.mark.parametrize("language", CHANGED)
 def test_the_embedded_engine_drops_a_doubtful_target_and_nothing_else(tmp_path: Path, language: str) -> None:
     backend, result = run_embedded(tmp_path, CHANGED[language])

@@ -38,7 +38,6 @@ def changes(found: Any) -> list[tuple[str, str]]:
     return [(one.change_id, one.reasoning) for one in found]
 
 
-# CHECKLIST 133
 def test_adopted_reviews_are_accepted_with_their_reasons(tmp_path: Path) -> None:
     result = run(tmp_path, RISKY, CLEARED, reviewing([ADD], [FLIP]))
     assert (result.adoption.adopt, result.adoption.reason) == (True, "risk_resolved")
@@ -46,7 +45,6 @@ def test_adopted_reviews_are_accepted_with_their_reasons(tmp_path: Path) -> None
     assert result.stage2.rejected_changes == ()
 
 
-# CHECKLIST 133, 186
 def test_reviews_that_were_not_adopted_are_rejected_with_the_adopt_reason(tmp_path: Path) -> None:
     result = run(tmp_path, reviewing([ADD], [FLIP]))
     assert (result.adoption.adopt, result.adoption.reason) == (False, "low_signal")
@@ -58,7 +56,6 @@ def test_reviews_that_were_not_adopted_are_rejected_with_the_adopt_reason(tmp_pa
     assert result.final_result.final_tuples == result.final_result.stage1_tuples
 
 
-# CHECKLIST 133
 def test_a_review_that_could_not_be_patched_is_rejected_with_its_failure_code(tmp_path: Path) -> None:
     lost = {"aspect_term": "zebra", "action": "drop", "reason": "why-lost"}
     result = run(tmp_path, RISKY, CLEARED, reviewing([], [FLIP, lost]))
@@ -70,7 +67,6 @@ def test_a_review_that_could_not_be_patched_is_rejected_with_its_failure_code(tm
     assert len(reasoning) > len("why-lost | not applied: ")
 
 
-# CHECKLIST 133
 def test_keeping_is_neither_accepted_nor_rejected(tmp_path: Path) -> None:
     keep = {"aspect_term": "food", "action": "keep", "reason": "fine"}
     result = run(tmp_path, reviewing([keep], [keep]))
@@ -78,7 +74,6 @@ def test_keeping_is_neither_accepted_nor_rejected(tmp_path: Path) -> None:
     assert [one.change_id for one in result.stage2.ate_reviews + result.stage2.atsa_reviews] == ["chg_001", "chg_002"]
 
 
-# CHECKLIST 133
 @pytest.mark.parametrize("adopted", [True, False])
 def test_a_longest_reason_still_fits_with_its_code(tmp_path: Path, adopted: bool) -> None:
     long = FLIP | {"reason": "x" * 400}
@@ -91,7 +86,6 @@ def test_a_longest_reason_still_fits_with_its_code(tmp_path: Path, adopted: bool
         assert " | not applied: " in one.reasoning
 
 
-# CHECKLIST 133
 def test_a_review_that_the_anchor_guard_took_away_is_not_accepted(tmp_path: Path) -> None:
     ghost = {"aspect_term": "zebra", "action": "add", "revised_polarity": "positive", "reason": "why-ghost"}
     result = run(tmp_path, RISKY, CLEARED, reviewing([], [FLIP, ghost]))
@@ -101,7 +95,6 @@ def test_a_review_that_the_anchor_guard_took_away_is_not_accepted(tmp_path: Path
     assert not [one for one in result.final_result.final_tuples if one.aspect_term == "zebra"]
 
 
-# CHECKLIST 133
 def test_a_review_that_the_override_turned_back_is_not_accepted(tmp_path: Path) -> None:
     back = FLIP | {"aspect_term": "service", "revised_polarity": "neutral", "reason": "why-back"}
     result = run(tmp_path, b.OVERRIDING_ANSWERS, reviewing([], [back]))
@@ -111,7 +104,6 @@ def test_a_review_that_the_override_turned_back_is_not_accepted(tmp_path: Path) 
     assert [one.change_id for one in result.stage2.rejected_changes] == ["chg_001"]
 
 
-# CHECKLIST 133
 def test_a_review_that_the_reduction_took_away_is_not_accepted(tmp_path: Path) -> None:
     extra = {"aspect_term": "food", "action": "add", "revised_polarity": "negative", "reason": "why-extra"}
     judge = dict(b.OVERRIDING_ANSWERS["judge"]) | {"final_tuples": [{"aspect_term": "food", "polarity": "positive"}]}
@@ -130,7 +122,6 @@ def ate_verdict(term: str, action: str) -> dict[str, Any]:
     return {"aspect_term": term, "action": action, "reason": "why"}
 
 
-# CHECKLIST 133
 @pytest.mark.parametrize(
     ("ate", "atsa", "accepted", "rejected"),
     [
@@ -162,14 +153,12 @@ def test_only_what_stands_in_the_final_result_is_accepted(
     assert [one.change_id for one in result.stage2.rejected_changes] == rejected
 
 
-# CHECKLIST 132
 def test_no_output_speaks_of_advisory_impact(tmp_path: Path) -> None:
     b.filled_store(tmp_path / "store.jsonl")
     result = run(tmp_path, b.RISKY_ANSWERS, condition="C2")
     assert "memory_advisory_impact" not in b.as_json(result.to_output())
 
 
-# CHECKLIST 169
 @pytest.mark.parametrize(
     ("answers", "adopted", "after"),
     [
@@ -206,7 +195,6 @@ def test_risk_after_is_validator2s_only_where_its_tuples_were_used(
     assert (found.severity_sum, found.tags) == after
 
 
-# CHECKLIST 139
 @pytest.mark.parametrize(
     ("answers", "flags"),
     [
@@ -231,7 +219,6 @@ def test_the_outcome_of_an_override_reaches_the_episode(tmp_path: Path, answers:
     assert (found.override_applied, found.override_success, found.override_harm) == flags
 
 
-# CHECKLIST 186
 def test_an_override_below_the_evidence_threshold_changes_nothing(tmp_path: Path) -> None:
     strict = PipelineSettings(debate_override=DebateOverride(ev_threshold=0.9))
     result = run(tmp_path, b.OVERRIDING_ANSWERS, settings=strict)
@@ -248,7 +235,6 @@ def test_ev_weights_are_obeyed(tmp_path: Path) -> None:
     assert result.adoption.ev_score == 0.7
 
 
-# CHECKLIST 185
 @pytest.mark.parametrize(("profile", "applied"), [("t0", False), ("t1", True), ("t2", True)])
 def test_the_profile_reaches_the_gate(tmp_path: Path, profile: Any, applied: bool) -> None:
     weaker = dict(b.OVERRIDING_ANSWERS)
@@ -257,7 +243,6 @@ def test_the_profile_reaches_the_gate(tmp_path: Path, profile: Any, applied: boo
     assert ("APPLY" in [one.decision for one in result.override_decisions]) is applied
 
 
-# CHECKLIST 186
 def test_judge_tuples_alone_change_no_tuple(tmp_path: Path) -> None:
     judge = {
         "final_tuples": [
@@ -272,7 +257,6 @@ def test_judge_tuples_alone_change_no_tuple(tmp_path: Path) -> None:
     assert b.pairs_of(result.final_result.final_tuples) == [("food", "positive"), ("service", "negative")]
 
 
-# CHECKLIST 179
 def test_an_implicit_sentiment_survives_to_the_final_tuples(tmp_path: Path) -> None:
     atsa = {
         "sentiments": [{"aspect_term": "", "polarity": "negative"}, {"aspect_term": "food", "polarity": "positive"}]
@@ -285,7 +269,6 @@ def test_an_implicit_sentiment_survives_to_the_final_tuples(tmp_path: Path) -> N
         assert (last.aspect_term, last.polarity, last.grounding, last.span) == ("", "negative", "implicit", None)
 
 
-# CHECKLIST 188
 def test_final_tuples_follow_the_text_whatever_order_the_model_gave(tmp_path: Path) -> None:
     ate = {"aspects": [{"aspect_term": "price"}, {"aspect_term": "service"}, {"aspect_term": "food"}]}
     atsa = {
@@ -298,7 +281,6 @@ def test_final_tuples_follow_the_text_whatever_order_the_model_gave(tmp_path: Pa
     assert all(one.span is not None and one.confidence == 0.7 and one.grounding == "explicit" for one in found)
 
 
-# CHECKLIST 180
 def test_a_backfill_is_flagged_in_the_final_tuples_and_gives_no_label(tmp_path: Path) -> None:
     atsa = {"sentiments": [{"aspect_term": "food", "polarity": "positive", "confidence": 0.3}]}
     result = run(tmp_path, {"atsa": atsa})
@@ -307,7 +289,6 @@ def test_a_backfill_is_flagged_in_the_final_tuples_and_gives_no_label(tmp_path: 
     assert result.final_result.label == "positive"
 
 
-# CHECKLIST 219
 def test_dropping_every_sentiment_leaves_a_flagged_placeholder(tmp_path: Path) -> None:
     drops = [{"aspect_term": term, "action": "drop", "reason": "no"} for term in ("food", "service")]
     result = run(tmp_path, RISKY, CLEARED, reviewing([], drops))
@@ -315,7 +296,6 @@ def test_dropping_every_sentiment_leaves_a_flagged_placeholder(tmp_path: Path) -
     assert (one.aspect_term, one.polarity, one.is_backfilled, one.grounding) == ("", "neutral", True, "implicit")
 
 
-# CHECKLIST 181
 def test_unreadable_words_anywhere_never_abort_a_sample(tmp_path: Path) -> None:
     target = {"aspect_ref": "food", "polarity": "banana"}
     edits = [
@@ -539,7 +519,6 @@ def check_tuples(result: Any, text: str, shown: Any) -> None:
         assert bool(implicit) is any(one.aspect_term == "" for one in final.final_tuples)
 
 
-# CHECKLIST 169, 179, 186, 215, 133, 188
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(ANSWERS, st.sampled_from(TEXTS), st.sampled_from(["t0", "t1", "t2"]))
 def test_whatever_the_models_say_unadopted_samples_keep_stage1_and_records_tell_the_truth(
@@ -573,7 +552,6 @@ def test_whatever_the_models_say_unadopted_samples_keep_stage1_and_records_tell_
         assert (applied.aspect, applied.target) in pairs
 
 
-# CHECKLIST 189
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(ANSWERS)
 def test_equal_answers_give_equal_outputs(answers: Any) -> None:

@@ -43,7 +43,6 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-# CHECKLIST 145
 def test_a_run_ends_with_its_tables_and_deriving_them_again_gives_the_same_bytes(grid: Path) -> None:
     before = contents(grid)
     derived = [path for path in before if path.name in CELL_FILES | GRID_FILES]
@@ -60,7 +59,6 @@ def test_a_cell_is_reported_under_its_condition_whatever_its_directory_is_called
     assert load_cell(grid / "C1__seed1").condition == "C2"
 
 
-# CHECKLIST 145
 def test_one_cell_can_be_derived_alone(grid: Path) -> None:
     written = derive_tables(load_run(grid / "C2__seed42"))
     assert {path.name for path in written} == CELL_FILES
@@ -81,7 +79,6 @@ def test_the_metrics_table_has_a_row_per_metric_and_a_null_is_empty(grid: Path) 
     assert rows["generalized_f1@0.95"]["note"] == "similarity: character 2- and 3-gram cosine"
 
 
-# CHECKLIST 198, 227
 def test_the_grid_table_has_means_over_seeds_stability_and_the_baseline(grid: Path) -> None:
     rows = {(row["condition"], row["metric"]): row for row in rows_of(grid / "grid_metrics.csv")}
     assert list(dict.fromkeys(condition for condition, _ in rows)) == ["C1", "C2", "C2_silent", "baseline_majority"]
@@ -97,7 +94,6 @@ def test_the_grid_table_has_means_over_seeds_stability_and_the_baseline(grid: Pa
     assert rows["C1", "self_consistency"]["note"].startswith("eligible=false")
 
 
-# CHECKLIST 200
 def test_the_comparisons_table_holds_the_pairs_of_the_experiment(grid: Path) -> None:
     rows = rows_of(grid / "comparisons.csv")
     assert list(dict.fromkeys((row["a"], row["b"]) for row in rows)) == [("C2", "C1"), ("C2", "C2_silent")]
@@ -113,7 +109,6 @@ def edit_manifest(cell: Path, **experiment: Any) -> None:
     (cell / "manifest.json").write_text(json.dumps(manifest), "utf-8")
 
 
-# CHECKLIST 227
 def test_without_shuffling_the_seeds_of_an_engine_that_ignores_them_are_one_trial(grid: Path) -> None:
     for cell in grid.glob("*__seed*"):
         edit_manifest(cell, shuffle=False)

@@ -185,7 +185,6 @@ def test_a_failed_sample_says_where_and_why(reader: Reader, report: Path, tmp_pa
     reader.expect(page.locator(".part")).to_have_count(1)
 
 
-# CHECKLIST 253
 def test_a_reader_chooses_the_order_and_the_address_names_it(reader: Reader, report: Path, tmp_path: Path) -> None:
     grid = Path(shutil.copytree(report.parent, tmp_path / "ordered"))
     for place, seed in enumerate((42, 123), start=1):

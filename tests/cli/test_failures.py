@@ -142,7 +142,6 @@ def test_verbose_reports_the_file_on_stderr_only(cli: Cli, make_store: MakeStore
     assert loud.stdout == quiet.stdout
 
 
-# CHECKLIST 261
 def test_a_traceback_and_a_log_line_hold_no_credential() -> None:
     code = (
         "import logging\n"

@@ -49,7 +49,6 @@ def test_an_overlay_is_read_and_written_as_it_was_named(tmp_path: Path, advice: 
     assert Condition.model_validate(written) == condition
 
 
-# CHECKLIST 251
 @pytest.mark.parametrize(
     ("advice", "flags", "named"),
     [

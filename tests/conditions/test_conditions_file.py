@@ -65,7 +65,6 @@ def write(folder: Path, document: Document) -> Path:
     return path
 
 
-# CHECKLIST 1, 2, 3, 4, 5, 16, 17, 146
 @pytest.mark.parametrize(("version", "name"), SHIPPED)
 def test_each_shipped_file_gives_each_condition_the_flags_of_the_table(version: str, name: str) -> None:
     condition = load_condition(name, version)
@@ -79,7 +78,6 @@ def test_each_shipped_file_gives_each_condition_the_flags_of_the_table(version: 
     assert condition.advice.model_dump() == ARMS.get(name, {})
 
 
-# CHECKLIST 22
 def test_no_code_compares_a_condition_with_a_name() -> None:
     names = {*FILES["v1_3"], "C3", "C2_eval", "stage1_only", "one_call_votes", *ARMS}  # the others of v2_0 are efforts
     comparing = []
@@ -93,18 +91,15 @@ def test_no_code_compares_a_condition_with_a_name() -> None:
     assert comparing == []
 
 
-# CHECKLIST 22
 def test_the_flags_of_a_condition_are_exactly_the_six() -> None:
     assert set(FLAG_NAMES) == set(FLAGS)
 
 
-# CHECKLIST 17
 @pytest.mark.parametrize(("version", "names"), FILES.items())
 def test_a_shipped_file_defines_its_conditions_and_no_other(version: str, names: tuple[str, ...]) -> None:
     assert set(load_conditions(version).conditions) == set(names)
 
 
-# CHECKLIST 17, 91
 @pytest.mark.parametrize(
     ("version", "dangerous_advice", "use_lexical"),
     [("v1_1", "demote", False), ("v1_2", "block", True), ("v1_3", "block", True), ("v2_0", "block", True)],
@@ -118,13 +113,11 @@ def test_the_head_of_a_shipped_file_sets_dangerous_advice_and_use_lexical(
         assert (condition.dangerous_advice, condition.use_lexical) == (dangerous_advice, use_lexical)
 
 
-# CHECKLIST 17
 def test_without_a_source_the_file_of_rules_v2_is_read() -> None:
     assert load_conditions(None).sha256 == load_conditions("v2_0").sha256
     assert load_condition("C2") == load_condition("C2", "v2_0")
 
 
-# CHECKLIST 16
 def test_a_conditions_file_of_ones_own_is_read_by_path(tmp_path: Path) -> None:
     document = valid_document()
     document["dangerous_advice"] = "demote"
@@ -134,13 +127,11 @@ def test_a_conditions_file_of_ones_own_is_read_by_path(tmp_path: Path) -> None:
     assert condition.dangerous_advice == "demote"
 
 
-# CHECKLIST 229
 @pytest.mark.parametrize(("version", "name"), SHIPPED)
 def test_the_first_files_mean_seed_rules_and_the_last_one_rules_v2(version: str, name: str) -> None:
     assert load_condition(name, version).rules == ("v2" if version == "v2_0" else "seed")
 
 
-# CHECKLIST 229
 def test_a_condition_may_name_its_rules_and_its_flags_stay_as_they_are(tmp_path: Path) -> None:
     document = valid_document()
     document["conditions"]["C2_v2"] = document["conditions"]["C2"] | {"rules": "v2"}
@@ -154,7 +145,6 @@ def test_a_condition_may_name_its_rules_and_its_flags_stay_as_they_are(tmp_path:
     assert conditions["C2_v2"].model_copy(update={"name": "C2", "rules": "seed"}) == conditions["C2"]
 
 
-# CHECKLIST 229
 @pytest.mark.parametrize("rules", ["v3", "", None, True, 2, "V2"])
 def test_unknown_rules_are_refused_by_name(tmp_path: Path, rules: Any) -> None:
     document = valid_document()
@@ -165,7 +155,6 @@ def test_unknown_rules_are_refused_by_name(tmp_path: Path, rules: Any) -> None:
     assert caught.value.key == "conditions.C2.rules"
 
 
-# CHECKLIST 229
 def test_an_unknown_overlay_is_refused_by_name(tmp_path: Path) -> None:
     document = valid_document()
     document["conditions"]["C2"]["ruleset"] = "v2"
@@ -173,7 +162,6 @@ def test_an_unknown_overlay_is_refused_by_name(tmp_path: Path) -> None:
         load_conditions(write(tmp_path, document))
 
 
-# CHECKLIST 3, 6, 149
 @pytest.mark.parametrize(
     ("version", "alias", "target"),
     [
@@ -192,7 +180,6 @@ def test_an_alias_is_reported_under_its_target_name(version: str, alias: str, ta
     assert [c.name for c in resolve_conditions(load_conditions(version), condition=alias)] == [target]
 
 
-# CHECKLIST 15, 149
 @pytest.mark.parametrize(
     ("version", "name"),
     [
@@ -221,7 +208,6 @@ def test_the_document_all_refusals_start_from_is_itself_accepted(tmp_path: Path)
     assert set(load_conditions(write(tmp_path, valid_document())).conditions) == set(TABLE)
 
 
-# CHECKLIST 5, 147, 148
 @pytest.mark.parametrize("flag", FLAGS)
 def test_a_missing_flag_is_refused(tmp_path: Path, flag: str) -> None:
     document = valid_document()
@@ -230,7 +216,6 @@ def test_a_missing_flag_is_refused(tmp_path: Path, flag: str) -> None:
         load_conditions(write(tmp_path, document))
 
 
-# CHECKLIST 5
 @pytest.mark.parametrize("flag", FLAGS[1:])
 @pytest.mark.parametrize("value", ["true", "yes", 1, 0, None, [True]])
 def test_a_flag_that_is_no_boolean_is_refused(tmp_path: Path, flag: str, value: object) -> None:
@@ -240,7 +225,6 @@ def test_a_flag_that_is_no_boolean_is_refused(tmp_path: Path, flag: str, value: 
         load_conditions(write(tmp_path, document))
 
 
-# CHECKLIST 148
 @pytest.mark.parametrize(("name", "unquoted"), [("C1", "off"), ("C2", "on"), ("C2_frozen", "on")])
 def test_an_unquoted_memory_mode_is_refused_and_the_choices_are_listed(
     tmp_path: Path, name: str, unquoted: str
@@ -253,7 +237,6 @@ def test_an_unquoted_memory_mode_is_refused_and_the_choices_are_listed(
         assert choice in str(caught.value)
 
 
-# CHECKLIST 148
 @pytest.mark.parametrize("word", ["on", "off"])
 def test_the_bare_yaml_word_is_refused_where_the_quoted_one_is_read(tmp_path: Path, word: str) -> None:
     path = write(tmp_path, valid_document())
@@ -265,7 +248,6 @@ def test_the_bare_yaml_word_is_refused_where_the_quoted_one_is_read(tmp_path: Pa
         load_conditions(path)
 
 
-# CHECKLIST 148
 @pytest.mark.parametrize("mode", ["On", "OFF", "loud", "", "advisory", None, 1])
 def test_an_unknown_memory_mode_in_the_file_is_refused(tmp_path: Path, mode: object) -> None:
     document = valid_document()
@@ -329,7 +311,6 @@ def with_alias_to_nowhere(document: Document) -> None:
     document["aliases"]["C9"] = "C2_gone"
 
 
-# CHECKLIST 148
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -349,7 +330,6 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path, spoil: Callable[[Doc
         load_conditions(write(tmp_path, document))
 
 
-# CHECKLIST 148
 def test_an_unknown_flag_is_refused_and_the_known_ones_are_listed(tmp_path: Path) -> None:
     document = valid_document()
     with_extra_flag(document)
@@ -359,7 +339,6 @@ def test_an_unknown_flag_is_refused_and_the_known_ones_are_listed(tmp_path: Path
         assert flag in str(caught.value)
 
 
-# CHECKLIST 147
 @pytest.mark.parametrize(
     ("reason", "flags"),
     [
@@ -390,7 +369,6 @@ def test_contradicting_flags_are_refused(
     assert reason
 
 
-# CHECKLIST 147
 @pytest.mark.parametrize("mode", ["off", "on", "silent"])
 def test_of_all_flag_combinations_exactly_the_consistent_ones_load(tmp_path: Path, mode: str) -> None:
     accepted: set[tuple[bool, ...]] = set()
@@ -411,7 +389,6 @@ def test_of_all_flag_combinations_exactly_the_consistent_ones_load(tmp_path: Pat
     assert accepted == expected[mode]
 
 
-# CHECKLIST 8, 9, 10, 11
 @pytest.mark.parametrize(
     ("memory", "name"),
     [
@@ -429,7 +406,6 @@ def test_the_memory_block_maps_to_a_condition(version: str, memory: Mapping[str,
     assert resolve_conditions(file, memory=memory) == (file.resolve(name),)
 
 
-# CHECKLIST 148
 @pytest.mark.parametrize("mode", ["loud", "on", "Advisory", "", None, True])
 def test_an_unknown_memory_block_mode_is_refused_and_the_choices_are_listed(mode: object) -> None:
     with pytest.raises(ConfigError, match="mode") as caught:
@@ -438,20 +414,17 @@ def test_an_unknown_memory_block_mode_is_refused_and_the_choices_are_listed(mode
     assert "silent" in str(caught.value)
 
 
-# CHECKLIST 148
 @pytest.mark.parametrize("memory", [{"enable": True, "Mode": "silent"}, {"enabled": True}, {"enable": "yes"}])
 def test_a_memory_block_of_another_shape_is_refused(memory: Mapping[str, object]) -> None:
     with pytest.raises(ConfigError):
         resolve_conditions(load_conditions(None), memory=memory)
 
 
-# CHECKLIST 14
 def test_a_config_that_names_no_condition_runs_the_first_one() -> None:
     file = load_conditions(None)
     assert resolve_conditions(file) == (file.resolve("C1"),)
 
 
-# CHECKLIST 7
 @pytest.mark.parametrize("name", FILES["v1_3"])
 def test_a_condition_may_be_named_directly(name: str) -> None:
     assert [c.name for c in resolve_conditions(load_conditions("v1_3"), condition=name)] == [name]
@@ -462,7 +435,6 @@ def test_a_list_of_conditions_keeps_its_order() -> None:
     assert [c.name for c in resolved] == ["C2", "C1", "C2_silent"]
 
 
-# CHECKLIST 150
 @pytest.mark.parametrize(
     ("memory", "condition", "conditions"),
     [
@@ -482,7 +454,6 @@ def test_places_that_name_different_sets_are_refused(
         resolve_conditions(load_conditions(None), memory=memory, condition=condition, conditions=conditions)
 
 
-# CHECKLIST 6, 150
 @pytest.mark.parametrize(
     ("memory", "condition", "conditions", "name"),
     [
@@ -499,7 +470,6 @@ def test_places_that_agree_are_accepted(
     assert [c.name for c in resolved] == [name]
 
 
-# CHECKLIST 16
 @pytest.mark.parametrize("source", ["v1_4", "V1_2", "no/such/file.yaml"])
 def test_a_source_that_does_not_exist_is_refused(source: str) -> None:
     with pytest.raises(ConfigError):

@@ -62,7 +62,6 @@ def load(folder: Path, arm: Any, pipeline: Any) -> ExperimentConfig:
     return load_experiment(write_experiment(folder, arm, pipeline))
 
 
-# CHECKLIST 229
 @pytest.mark.parametrize(
     ("overlays", "named"),
     [
@@ -85,7 +84,6 @@ def test_an_overlay_that_contradicts_itself_or_its_rules_is_refused_by_name(
         assert words in str(raised.value)
 
 
-# CHECKLIST 229
 @pytest.mark.parametrize(
     ("overlays", "key"),
     [
@@ -121,7 +119,6 @@ def test_an_overlay_with_an_unknown_key_or_a_wrong_value_is_refused_by_name(
     assert f"conditions.arm.{key}" in str(raised.value)
 
 
-# CHECKLIST 229
 @pytest.mark.parametrize(
     ("arm", "pipeline", "named"),
     [
@@ -159,7 +156,6 @@ def test_an_experiment_refuses_wrong_values_of_the_same_keys(tmp_path: Path, pip
         load(tmp_path, {}, pipeline)
 
 
-# CHECKLIST 229
 @pytest.mark.parametrize(
     ("overlay", "changed"),
     [

@@ -64,12 +64,10 @@ def survive(folder: Path, kills: int, seed: int, experiment: dict[str, Any]) -> 
         assert exact_bytes(path.parent / "results" / "grid") == expected
 
 
-# CHECKLIST 192
 def test_a_killed_grid_ends_byte_for_byte_like_an_undisturbed_one(tmp_path: Path) -> None:
     survive(tmp_path, 3, 1, {**EXPERIMENT, "seeds": [1]})
 
 
-# CHECKLIST 192
 def test_a_second_process_in_one_run_directory_is_refused(tmp_path: Path) -> None:
     path = write_experiment(tmp_path, experiment={"conditions": ["C2"]})
     with _start(path, "--slow") as first:
@@ -94,7 +92,6 @@ def _rows(cache: Path) -> int:
         return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
 
 
-# CHECKLIST 192, 194, 206, 223
 def test_no_answer_that_the_cache_held_is_paid_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not-needed")
     experiment = {"conditions": ["C1", "C2", "C2_silent"], "concurrency": 6}

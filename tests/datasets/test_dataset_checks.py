@@ -23,7 +23,6 @@ def labelled(uid: str, text: str = "ok", polarities: tuple[Polarity | None, ...]
     return LabelledSample(sample=Sample(uid=uid, text=text), gold=gold)
 
 
-# CHECKLIST 224
 def test_a_uid_in_two_splits_is_refused_and_both_places_are_named() -> None:
     splits = {Path("train.csv"): [labelled("a"), labelled("b")], Path("valid.csv"): [labelled("c"), labelled("b")]}
 
@@ -33,7 +32,6 @@ def test_a_uid_in_two_splits_is_refused_and_both_places_are_named() -> None:
     assert caught.value.path == Path("valid.csv")
 
 
-# CHECKLIST 224
 def test_a_uid_twice_in_one_split_is_refused() -> None:
     with pytest.raises(DatasetError, match="'a'"):
         require_unique_uids({Path("train.csv"): [labelled("a"), labelled("a")]})

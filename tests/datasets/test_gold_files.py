@@ -72,7 +72,6 @@ def test_a_tuple_that_names_no_polarity_is_kept_without_one(tmp_path: Path) -> N
     assert one.polarity is None
 
 
-# CHECKLIST 207
 @pytest.mark.parametrize(
     ("row", "said"),
     [

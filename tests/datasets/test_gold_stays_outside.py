@@ -13,7 +13,6 @@ from episodic_absa.schemas.gold import LabelledSample
 PACKAGE = Path(episodic_absa.__file__).parent
 
 
-# CHECKLIST 224
 @pytest.mark.parametrize("field", ["gold", "gold_tuples", "metadata"])
 def test_a_sample_refuses_gold_and_metadata(field: str) -> None:
     assert field not in Sample.model_fields
@@ -21,13 +20,11 @@ def test_a_sample_refuses_gold_and_metadata(field: str) -> None:
         Sample.model_validate({"uid": "a", "text": "ok", field: []})
 
 
-# CHECKLIST 224
 def test_a_labelled_sample_is_no_sample_but_holds_one() -> None:
     assert not issubclass(LabelledSample, Sample)
     assert LabelledSample.model_fields["sample"].annotation is Sample
 
 
-# CHECKLIST 224
 @pytest.mark.parametrize("folder", ["agents", "backends", "language", "memory"])
 def test_nothing_that_sees_a_sample_knows_of_gold(folder: str) -> None:
     modules = list((PACKAGE / folder).rglob("*.py"))

@@ -16,7 +16,6 @@ def load(folder: Path, *rows: dict[str, Any]) -> tuple[LabelledSample, ...]:
     return load_split(path, "nikl_absa_2022", "train")
 
 
-# CHECKLIST 207
 def test_a_line_of_the_corpus_becomes_a_sample_with_its_gold(tmp_path: Path) -> None:
     annotation = [
         ["본품#품질", ["뚜껑", 0, 2], "negative"],
@@ -49,7 +48,6 @@ def test_without_annotation_there_is_no_gold_and_an_empty_one_has_no_opinion(tmp
     assert (bare.sample.uid, empty.sample.uid) == ("corpus:1", "corpus:2")
 
 
-# CHECKLIST 207
 @pytest.mark.parametrize(
     ("row", "said"),
     [

@@ -31,7 +31,6 @@ FORM_2014 = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-# CHECKLIST 207
 def test_the_form_of_2014_gives_its_terms_as_gold(tmp_path: Path) -> None:
     first, second = load(tmp_path, FORM_2014)
 
@@ -82,7 +81,6 @@ FORM_2016 = """<Reviews>
 """
 
 
-# CHECKLIST 207
 def test_the_form_of_2016_gives_its_opinions_as_gold_and_null_as_implicit(tmp_path: Path) -> None:
     first, second = load(tmp_path, FORM_2016)
 
@@ -123,7 +121,6 @@ TWICE = "<sentence id='1'><text>a</text></sentence>\n<sentence id='1'><text>b</t
 BAD_OFFSET = "<aspectTerm term='a' polarity='positive' from='x' to='1'/>"
 
 
-# CHECKLIST 207
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [

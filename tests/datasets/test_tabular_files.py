@@ -28,7 +28,6 @@ def texts(samples: tuple[LabelledSample, ...]) -> list[str]:
     return [labelled.sample.text for labelled in samples]
 
 
-# CHECKLIST 207
 def test_a_csv_row_becomes_a_sample_and_its_other_columns_metadata(tmp_path: Path) -> None:
     rows = "uid,text,language_code,domain_id,case_type,stars\na1,Fine soup.,en,restaurant,plain,4\n"
 
@@ -41,7 +40,6 @@ def test_a_csv_row_becomes_a_sample_and_its_other_columns_metadata(tmp_path: Pat
     assert labelled.gold is None
 
 
-# CHECKLIST 207
 def test_a_json_line_becomes_a_sample_with_its_gold_and_metadata(tmp_path: Path) -> None:
     row = {
         "id": 7,
@@ -152,7 +150,6 @@ def test_the_text_column_can_have_another_name(tmp_path: Path) -> None:
     assert texts(load(tmp_path, '{"review": "read me"}', "jsonl", text_column="review")) == ["read me"]
 
 
-# CHECKLIST 207
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
@@ -187,7 +184,6 @@ def test_a_bad_csv_row_is_refused_with_its_file_and_line(
 GOOD = '{"text": "ok"}\n'
 
 
-# CHECKLIST 207
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
@@ -257,7 +253,6 @@ def rows_of_texts(draw: st.DrawFn) -> list[dict[str, str]]:
     return [{"uid": f"u{at}", "text": text, "note": note} for at, (text, note) in enumerate(found)]
 
 
-# CHECKLIST 218
 @settings(max_examples=40)
 @given(rows=rows_of_texts(), as_file=st.sampled_from([("csv", as_csv), ("jsonl", as_jsonl)]))
 def test_what_is_written_as_csv_or_jsonl_is_read_back_in_nfc(rows: list[dict[str, str]], as_file: Any) -> None:

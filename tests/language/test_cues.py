@@ -15,7 +15,6 @@ from episodic_absa.language import (
 from episodic_absa.vocabulary import Language
 
 
-# CHECKLIST 38, 156
 @pytest.mark.parametrize(
     ("text", "forms"),
     [
@@ -65,7 +64,6 @@ def test_korean_negation_is_found(text: str, forms: list[str]) -> None:
     assert [cue.form for cue in find_negations(text, "ko")] == forms
 
 
-# CHECKLIST 156
 @pytest.mark.parametrize(
     "text",
     [
@@ -116,7 +114,6 @@ def test_korean_words_that_only_look_negative_are_left_alone(text: str) -> None:
     assert find_negations(text, "ko") == ()
 
 
-# CHECKLIST 38, 157
 @pytest.mark.parametrize(
     ("text", "forms"),
     [
@@ -144,7 +141,6 @@ def test_english_negation_is_word_bounded(text: str, forms: list[str]) -> None:
     assert [cue.form for cue in find_negations(text, "en")] == forms
 
 
-# CHECKLIST 38, 39, 209
 @pytest.mark.parametrize(
     ("text", "forms"),
     [
@@ -187,7 +183,6 @@ def test_korean_contrast_is_found(text: str, forms: list[str]) -> None:
     assert [cue.form for cue in find_contrasts(text, "ko")] == forms
 
 
-# CHECKLIST 38, 157
 @pytest.mark.parametrize(
     ("text", "forms"),
     [
@@ -207,7 +202,6 @@ def test_english_contrast_is_word_bounded(text: str, forms: list[str]) -> None:
     assert [cue.form for cue in find_contrasts(text, "en")] == forms
 
 
-# CHECKLIST 38
 @pytest.mark.parametrize(
     ("text", "language", "forms"),
     [
@@ -239,7 +233,6 @@ def test_irony_cues_are_conservative(text: str, language: Language, forms: list[
     assert [cue.form for cue in find_ironies(text, language)] == forms
 
 
-# CHECKLIST 37, 38
 @pytest.mark.parametrize(
     ("text", "language", "structures"),
     [
@@ -260,13 +253,11 @@ def test_structures_are_listed_in_order_and_by_the_effective_language(
     assert detect_structures(text, language) == structures
 
 
-# CHECKLIST 40
 @pytest.mark.parametrize("text", ["안 좋아요", "not good", "없어요"])
 def test_language_other_has_no_negation(text: str) -> None:
     assert find_negations(text, "other") == ()
 
 
-# CHECKLIST 39
 @pytest.mark.parametrize(
     ("text", "language", "marker"),
     [

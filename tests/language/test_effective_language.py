@@ -8,7 +8,6 @@ from episodic_absa.language import effective_language
 from episodic_absa.vocabulary import Language
 
 
-# CHECKLIST 36
 @pytest.mark.parametrize(
     ("code", "text", "language"),
     [
@@ -92,7 +91,6 @@ def test_hangul_makes_a_mixed_text_korean(text: str) -> None:
     assert effective_language(None, text) == "ko"
 
 
-# CHECKLIST 36
 @given(st.none() | st.text() | st.sampled_from(["unknown", "unknown-x", "_", "ko_", "en-"]), st.text())
 def test_unknown_is_never_an_answer(code: str | None, text: str) -> None:
     assert effective_language(code, text) in {"ko", "en", "other"}

@@ -41,7 +41,6 @@ def test_no_particle_ends_elsewhere(end: int) -> None:
     assert not ends_with_particle("음식은 별로", end)
 
 
-# CHECKLIST 208
 @pytest.mark.parametrize(
     ("term", "text", "expected"),
     [
@@ -68,7 +67,6 @@ def _run(code: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-# CHECKLIST 208
 def test_without_an_analyser_nothing_is_stripped() -> None:
     code = """
 import sys

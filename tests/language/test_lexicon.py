@@ -30,7 +30,6 @@ def test_the_lexicon_is_read_once_and_cannot_be_changed() -> None:
         lexicon.ko = lexicon.ko  # type: ignore[misc]
 
 
-# CHECKLIST 38
 def test_the_lexicon_holds_every_form_of_the_specification() -> None:
     lexicon = load_lexicon()
     assert lexicon.particles.removable == tuple("은는이가을를")
@@ -43,7 +42,6 @@ def test_the_lexicon_holds_every_form_of_the_specification() -> None:
     assert lexicon.en.negation.clitics == ("n't",)
 
 
-# CHECKLIST 156
 @pytest.mark.parametrize(
     "noun",
     _NOUNS.split(),

@@ -47,7 +47,6 @@ def test_without_a_text_the_key_is_the_norm_form(term: str) -> None:
     assert norm_key(term) == norm(term)
 
 
-# CHECKLIST 208
 @pytest.mark.parametrize(
     ("term", "text", "key"),
     [

@@ -32,7 +32,6 @@ def oracle(word: str) -> tuple[str | None, How]:
     return None, "invalid"
 
 
-# CHECKLIST 181
 @pytest.mark.parametrize(
     ("word", "polarity", "how"),
     [
@@ -75,7 +74,6 @@ def test_a_polarity_word_is_taken_repaired_or_refused(word: str, polarity: str |
     assert oracle(word) == (polarity, how)
 
 
-# CHECKLIST 181
 def test_a_missing_polarity_is_null_and_not_neutral() -> None:
     assert read_polarity(None).polarity is None
 
@@ -90,7 +88,6 @@ def misspelt(draw: st.DrawFn) -> str:
     return draw(st.sampled_from([word, word.upper(), word.capitalize()]))
 
 
-# CHECKLIST 181
 @settings(max_examples=250, deadline=None)
 @given(misspelt())
 def test_reading_agrees_with_the_levenshtein_oracle(word: str) -> None:

@@ -176,7 +176,6 @@ def failing(tmp_path: Path) -> Path:
 # Reading
 
 
-# CHECKLIST 28, 32, 126
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_a_condition_retrieves_once_or_never(filled: Path, name: str) -> None:
     retrieving = name in RETRIEVING
@@ -191,7 +190,6 @@ def test_a_condition_retrieves_once_or_never(filled: Path, name: str) -> None:
     assert slot["meta"]["retrieval_executed"] is retrieving
 
 
-# CHECKLIST 104, 105
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_masked_conditions_retrieve_and_show_nothing(filled: Path, name: str) -> None:
     with orchestrator(filled, name) as memory:
@@ -204,7 +202,6 @@ def test_masked_conditions_retrieve_and_show_nothing(filled: Path, name: str) ->
     assert answer.slot["meta"]["topk"] == (0 if name == "C1" else 3)
 
 
-# CHECKLIST 68, 105
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_every_condition_gives_a_bundle_and_a_meta_that_obey_their_json_schemas(filled: Path, name: str) -> None:
     with orchestrator(filled, name) as memory:
@@ -218,7 +215,6 @@ def test_every_condition_gives_a_bundle_and_a_meta_that_obey_their_json_schemas(
             jsonschema.validate(value, json.loads((SCHEMAS / f"{schema}.json").read_text(encoding="utf-8")))
 
 
-# CHECKLIST 127, 128
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_the_meta_names_the_condition_and_its_exposure(filled: Path, name: str) -> None:
     with orchestrator(filled, name) as memory:
@@ -232,19 +228,16 @@ def test_the_meta_names_the_condition_and_its_exposure(filled: Path, name: str) 
     assert meta.memory_debate_slot_present_for == ()
 
 
-# CHECKLIST 6
 def test_an_alias_is_recorded_under_its_target(filled: Path) -> None:
     with orchestrator(filled, "C3") as memory:
         assert read(memory).meta.condition == "C2_silent"
 
 
-# CHECKLIST 175
 def test_the_access_policy_names_the_calls_that_may_see_the_slot(filled: Path) -> None:
     with orchestrator(filled, visible_to=("epm", "judge")) as memory:
         assert read(memory).meta.memory_access_policy == {"debate": ("epm", "judge")}
 
 
-# CHECKLIST 22
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_the_flags_decide_whatever_the_condition_is_called(filled: Path, name: str) -> None:
     flags = load_condition(name, "v1_3")
@@ -262,7 +255,6 @@ def test_the_flags_decide_whatever_the_condition_is_called(filled: Path, name: s
     assert decisions[0] == decisions[1]
 
 
-# CHECKLIST 31
 def test_the_first_condition_neither_opens_nor_creates_a_store(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "store.jsonl"
     with orchestrator(path, "C1") as memory:
@@ -272,7 +264,6 @@ def test_the_first_condition_neither_opens_nor_creates_a_store(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-# CHECKLIST 31
 def test_the_first_condition_does_not_even_read_a_broken_store(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_text("not json\n", encoding="utf-8")
@@ -281,7 +272,6 @@ def test_the_first_condition_does_not_even_read_a_broken_store(tmp_path: Path) -
     assert path.read_text(encoding="utf-8") == "not json\n"
 
 
-# CHECKLIST 26, 103
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_without_debate_nothing_is_retrieved_and_the_bundle_is_empty(filled: Path, name: str) -> None:
     with orchestrator(filled, name) as memory:
@@ -291,7 +281,6 @@ def test_without_debate_nothing_is_retrieved_and_the_bundle_is_empty(filled: Pat
     assert mode == load_condition(name, "v1_3").memory_mode
 
 
-# CHECKLIST 158
 def test_a_sample_never_sees_its_own_episode(filled: Path) -> None:
     with orchestrator(filled) as memory:
         assert "epi_000002" not in read(memory, sample_id="u2").meta.retrieved_ids
@@ -299,7 +288,6 @@ def test_a_sample_never_sees_its_own_episode(filled: Path) -> None:
         assert "epi_000002" in read(memory, sample_id=None).meta.retrieved_ids
 
 
-# CHECKLIST 50
 @pytest.mark.parametrize("topk", [1, 2, 3])
 def test_topk_bounds_what_is_retrieved_and_is_told_in_the_bundle(filled: Path, topk: int) -> None:
     with orchestrator(filled, topk=topk) as memory:
@@ -308,14 +296,12 @@ def test_topk_bounds_what_is_retrieved_and_is_told_in_the_bundle(filled: Path, t
     assert answer.slot["meta"]["topk"] == topk
 
 
-# CHECKLIST 50
 @pytest.mark.parametrize("topk", [0, 4, -1])
 def test_another_topk_is_refused(topk: int) -> None:
     with pytest.raises(ConfigError):
         Retriever(topk=topk)
 
 
-# CHECKLIST 50
 @pytest.mark.parametrize("topk", [0, 4])
 def test_the_settings_refuse_another_topk_too(tmp_path: Path, topk: int) -> None:
     with pytest.raises(ValidationError), orchestrator(tmp_path / "store.jsonl", topk=topk) as memory:
@@ -329,7 +315,6 @@ def test_an_empty_store_gives_an_empty_bundle_after_one_retrieval(tmp_path: Path
     assert answer.slot["meta"]["retrieval_executed"] is True
 
 
-# CHECKLIST 21, 32
 def test_every_retrieving_condition_retrieves_the_same_episodes(failing: Path) -> None:
     seen = set()
     for name in RETRIEVING:
@@ -338,7 +323,6 @@ def test_every_retrieving_condition_retrieves_the_same_episodes(failing: Path) -
     assert len(seen) == 1
 
 
-# CHECKLIST 148, 175
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -357,7 +341,6 @@ def test_a_setting_that_cannot_be_obeyed_is_refused(wrong: dict[str, Any]) -> No
 # OPFB in the orchestrator
 
 
-# CHECKLIST 88, 89, 91, 92, 93
 @pytest.mark.parametrize("version", ["v1_2", "v1_3"])
 def test_later_files_block_what_failed_and_say_so_in_the_meta(failing: Path, version: str) -> None:
     with orchestrator(failing, version=version) as memory:
@@ -370,7 +353,6 @@ def test_later_files_block_what_failed_and_say_so_in_the_meta(failing: Path, ver
     assert meta.memory_block_reason == "opposite_polarity_failed"
 
 
-# CHECKLIST 90, 91
 def test_the_first_file_demotes_what_failed(failing: Path) -> None:
     with orchestrator(failing, version="v1_1") as memory:
         slot, _, meta = read(memory)
@@ -381,7 +363,6 @@ def test_the_first_file_demotes_what_failed(failing: Path) -> None:
     assert meta.memory_block_reason == ""
 
 
-# CHECKLIST 91
 @pytest.mark.parametrize(("version", "advice", "shown"), [("v1_1", "block", 1), ("v1_2", "demote", 3)])
 def test_the_experiment_may_override_the_dangerous_advice_of_the_file(
     failing: Path, version: str, advice: str, shown: int
@@ -390,14 +371,12 @@ def test_the_experiment_may_override_the_dangerous_advice_of_the_file(
         assert len(read(memory).slot["retrieved"]) == shown
 
 
-# CHECKLIST 88
 @pytest.mark.parametrize(("term", "expected"), [("food", 1), ("Food", 1), ("service", 0)])
 def test_dangerous_pairs_about_a_current_aspect_are_counted(failing: Path, term: str, expected: int) -> None:
     with orchestrator(failing) as memory:
         assert read(memory, stage1_of(NEG, term=term)).meta.memory_dangerous_current_n == expected
 
 
-# CHECKLIST 172
 def test_the_warning_speaks_the_language_of_the_sample(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     text = "음식이 안 좋아요"
@@ -415,7 +394,6 @@ def test_the_warning_speaks_the_language_of_the_sample(tmp_path: Path) -> None:
 # Lexical query
 
 
-# CHECKLIST 49, 159, 171
 @pytest.mark.parametrize(
     ("version", "use_lexical", "lexical"),
     [("v1_1", None, 0.0), ("v1_2", None, 0.5), ("v1_1", True, 0.5), ("v1_2", False, 0.0)],
@@ -436,7 +414,6 @@ def test_relevance_uses_the_risks_and_proposals_of_stage1_only_where_lexical_is_
 # Firewall in the orchestrator
 
 
-# CHECKLIST 173
 def test_the_firewall_drops_and_counts_advice_that_names_a_current_aspect(filled: Path) -> None:
     with orchestrator(filled) as memory:
         slot, _, meta = read(memory, stage1_of(NEG, term="risk"))
@@ -445,7 +422,6 @@ def test_the_firewall_drops_and_counts_advice_that_names_a_current_aspect(filled
     assert meta.retrieved_k == 3
 
 
-# CHECKLIST 173
 def test_a_term_that_only_a_sentiment_names_is_an_aspect_term_of_the_sample(filled: Path) -> None:
     stage1 = stage1_of(NEG, term="service")
     judged = SentimentItem(aspect_term="risk", polarity="negative")
@@ -454,7 +430,6 @@ def test_a_term_that_only_a_sentiment_names_is_an_aspect_term_of_the_sample(fill
         assert read(memory, stage1).meta.firewall_dropped_n == 3
 
 
-# CHECKLIST 173
 def test_the_strict_firewall_fails_the_sample(filled: Path) -> None:
     with orchestrator(filled, firewall="strict") as memory:
         read(memory)
@@ -462,7 +437,6 @@ def test_the_strict_firewall_fails_the_sample(filled: Path) -> None:
             read(memory, stage1_of(NEG, term="risk"))
 
 
-# CHECKLIST 84
 @pytest.mark.parametrize("name", MASKED)
 def test_where_injection_is_masked_no_advisory_is_built_that_could_be_dropped_or_blocked(
     failing: Path, name: str
@@ -501,7 +475,6 @@ def injected(
     return debate.into({"text": "t"}), stage2.into({"text": "t"}), stage2.meta
 
 
-# CHECKLIST 5, 109, 111, 117, 118, 122, 125, 129
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_only_exposed_conditions_put_memory_into_a_context(filled: Path, name: str) -> None:
     with orchestrator(filled, name) as memory:
@@ -519,7 +492,6 @@ def test_only_exposed_conditions_put_memory_into_a_context(filled: Path, name: s
     assert (meta.advisory_expects is not None) is exposed
 
 
-# CHECKLIST 119
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_a_sample_without_signals_keeps_the_prompt_of_the_first_condition(filled: Path, name: str) -> None:
     with orchestrator(filled, name) as memory:
@@ -531,7 +503,6 @@ def test_a_sample_without_signals_keeps_the_prompt_of_the_first_condition(filled
     assert meta.prompt_injection_chars == 0
 
 
-# CHECKLIST 124
 def test_the_two_gates_decide_independently(filled: Path) -> None:
     with orchestrator(filled) as memory:
         debate, stage2, meta = injected(memory, stage1_of(term="service", polarity="neutral"))
@@ -542,7 +513,6 @@ def test_the_two_gates_decide_independently(filled: Path) -> None:
     assert meta.stage2_memory_gate_reason == "neutral_only"
 
 
-# CHECKLIST 109
 def test_with_an_empty_store_an_exposed_sample_keeps_the_prompt_of_the_first_condition(tmp_path: Path) -> None:
     with orchestrator(tmp_path / "store.jsonl") as memory:
         debate, stage2, meta = injected(memory, stage1_of(NEG))
@@ -551,7 +521,6 @@ def test_with_an_empty_store_an_exposed_sample_keeps_the_prompt_of_the_first_con
     assert meta.advisory_injection_gated is False
 
 
-# CHECKLIST 174
 @pytest.mark.parametrize("cap", [0, 20, 700, 1000, 5000])
 def test_the_cap_of_the_settings_holds_in_both_slots(filled: Path, cap: int) -> None:
     with orchestrator(filled, chars_cap=cap) as memory:
@@ -569,7 +538,6 @@ def test_the_cap_of_the_settings_holds_in_both_slots(filled: Path, cap: int) -> 
 # Writing
 
 
-# CHECKLIST 21, 64, 65
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_only_writing_conditions_append(filled: Path, name: str) -> None:
     before = filled.read_bytes()
@@ -586,7 +554,6 @@ def test_only_writing_conditions_append(filled: Path, name: str) -> None:
         assert filled.read_bytes() == before
 
 
-# CHECKLIST 63, 67, 170
 def test_the_storage_gate_keeps_novel_and_risky_samples_and_skips_the_rest(tmp_path: Path) -> None:
     plain = stage1_of(polarity="positive")
     with orchestrator(tmp_path / "store.jsonl") as memory:
@@ -601,7 +568,6 @@ def test_the_storage_gate_keeps_novel_and_risky_samples_and_skips_the_rest(tmp_p
     assert (fourth.store_reason_tags, fourth.episode_id) == (("failure_asset",), "epi_000003")
 
 
-# CHECKLIST 67
 def test_without_the_storage_gate_everything_is_stored(tmp_path: Path) -> None:
     plain = stage1_of(polarity="positive")
     with orchestrator(tmp_path / "store.jsonl", selective_storage=False) as memory:
@@ -610,7 +576,6 @@ def test_without_the_storage_gate_everything_is_stored(tmp_path: Path) -> None:
     assert [d.episode_id for d in decisions] == ["epi_000001", "epi_000002", "epi_000003"]
 
 
-# CHECKLIST 61
 def test_the_provenance_of_a_stored_episode_names_its_sample(tmp_path: Path) -> None:
     with orchestrator(tmp_path / "store.jsonl") as memory:
         write(memory, "u5", split="valid", index=11, seed=42, used_in_eval=True)
@@ -627,7 +592,6 @@ def test_the_provenance_of_a_stored_episode_names_its_sample(tmp_path: Path) -> 
     }
 
 
-# CHECKLIST 36, 41
 @pytest.mark.parametrize(
     ("code", "text", "language"),
     [
@@ -654,7 +618,6 @@ def test_the_stored_language_is_the_effective_one(tmp_path: Path, code: str | No
     assert entry.input_signature.num_aspects == 1
 
 
-# CHECKLIST 41, 55
 def test_the_stored_signature_is_that_of_the_text_and_of_the_kept_aspects(tmp_path: Path) -> None:
     text = "The food was not fine, but the service was quick and the staff was kind to everybody."
     aspects = tuple(AspectItem(aspect_term=term) for term in ("food", "service", "staff"))
@@ -678,7 +641,6 @@ def test_the_stored_signature_is_that_of_the_text_and_of_the_kept_aspects(tmp_pa
     }
 
 
-# CHECKLIST 161
 def test_two_texts_of_one_signature_are_stored_as_equal_bytes_apart_from_id_and_provenance(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     with orchestrator(path, selective_storage=False) as memory:
@@ -690,14 +652,12 @@ def test_two_texts_of_one_signature_are_stored_as_equal_bytes_apart_from_id_and_
     assert json.dumps(one) == json.dumps(two)
 
 
-# CHECKLIST 43, 163
 def test_no_stored_line_holds_the_text(filled: Path) -> None:
     stored = filled.read_text(encoding="utf-8")
     for words in ("was not fine", "not fine at all", "The food"):
         assert words not in stored
 
 
-# CHECKLIST 163, 170
 def test_a_text_that_quotes_the_catalogue_raises_and_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     quoted = load_catalogue().lookup("NEGATION_SCOPE", "abstain", "neutral").text_en
@@ -709,14 +669,12 @@ def test_a_text_that_quotes_the_catalogue_raises_and_writes_nothing(tmp_path: Pa
         assert write(memory, "u2").episode_id == "epi_000001"
 
 
-# CHECKLIST 54, 68
 def test_every_stored_line_obeys_the_json_schema_of_an_entry(failing: Path) -> None:
     schema = json.loads((SCHEMAS / "episodic_memory_entry_v1_1.json").read_text(encoding="utf-8"))
     for line in entries_of(failing):
         jsonschema.validate(json.loads(line), schema)
 
 
-# CHECKLIST 191
 def test_an_episode_is_retrieved_by_the_next_sample(tmp_path: Path) -> None:
     with orchestrator(tmp_path / "store.jsonl") as memory:
         assert read(memory, sample_id="u1").meta.retrieved_ids == ()
@@ -724,7 +682,6 @@ def test_an_episode_is_retrieved_by_the_next_sample(tmp_path: Path) -> None:
         assert read(memory, sample_id="u2").meta.retrieved_ids == ("epi_000001",)
 
 
-# CHECKLIST 21
 def test_the_evaluating_condition_reads_like_the_silent_one(filled: Path) -> None:
     with orchestrator(filled, "C2_eval_only") as evaluating:
         one = read(evaluating)

@@ -88,7 +88,6 @@ ENGLISH: list[tuple[str, tuple[Structure, ...], str | None]] = [
 ]
 
 
-# CHECKLIST 35, 37, 38, 39, 40, 156, 209
 @pytest.mark.parametrize(("text", "structures", "marker"), KOREAN)
 def test_the_signature_of_a_korean_text(text: str, structures: tuple[Structure, ...], marker: str | None) -> None:
     signature = SignatureBuilder().build(text, "ko", 1)
@@ -96,7 +95,6 @@ def test_the_signature_of_a_korean_text(text: str, structures: tuple[Structure, 
     assert signature.has_negation is ("negation" in structures)
 
 
-# CHECKLIST 35, 37, 38, 39, 40, 157
 @pytest.mark.parametrize(("text", "structures", "marker"), ENGLISH)
 def test_the_signature_of_an_english_text(text: str, structures: tuple[Structure, ...], marker: str | None) -> None:
     signature = SignatureBuilder().build(text, "en", 1)
@@ -104,7 +102,6 @@ def test_the_signature_of_an_english_text(text: str, structures: tuple[Structure
     assert signature.has_negation is ("negation" in structures)
 
 
-# CHECKLIST 37, 40
 @pytest.mark.parametrize("text", ["not good but cheap", "안 좋지만 싸요", "pas mal, mais cher", "12345"])
 def test_a_text_of_another_language_has_no_structures_and_an_unknown_negation(text: str) -> None:
     signature = SignatureBuilder().build(text, "other", 0)
@@ -113,7 +110,6 @@ def test_a_text_of_another_language_has_no_structures_and_an_unknown_negation(te
     assert signature.has_negation is None
 
 
-# CHECKLIST 42
 @pytest.mark.parametrize(
     ("length", "bucket"),
     [(1, "short"), (49, "short"), (50, "medium"), (199, "medium"), (200, "long"), (5000, "long")],
@@ -126,7 +122,6 @@ def test_the_length_bucket_counts_characters_after_strip(length: int, bucket: st
     assert signature.length_bucket == bucket
 
 
-# CHECKLIST 41
 @pytest.mark.parametrize("n", [0, 1, 7])
 def test_the_signature_carries_the_number_of_aspects(n: int) -> None:
     assert SignatureBuilder().build("Good food", "en", n).num_aspects == n
@@ -137,7 +132,6 @@ PIECES = st.sampled_from(
 )
 
 
-# CHECKLIST 37, 39, 40
 @given(pieces=st.lists(PIECES, max_size=12), language=st.sampled_from(["ko", "en", "other"]), n=st.integers(0, 9))
 def test_every_signature_is_consistent_in_itself(pieces: list[str], language: Language, n: int) -> None:
     signature = SignatureBuilder().build(" ".join(pieces), language, n)
@@ -148,7 +142,6 @@ def test_every_signature_is_consistent_in_itself(pieces: list[str], language: La
     assert signature.num_aspects == n
 
 
-# CHECKLIST 43
 @given(secret=st.text(alphabet="qzxjkw", min_size=6, max_size=40))
 def test_no_word_of_the_text_enters_the_signature(secret: str) -> None:
     for language in ("ko", "en", "other"):

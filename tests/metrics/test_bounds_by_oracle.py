@@ -25,7 +25,6 @@ def is_share(name: str) -> bool:
     return name.endswith(BOUNDED) or ("f1" in name and "delta" not in name) or "_rate_" in name
 
 
-# CHECKLIST 196
 @settings(max_examples=80)
 @given(cells(), st.booleans())
 def test_no_rate_leaves_zero_to_one_and_nothing_is_nan(cards: list[Scorecard], count_backfilled: bool) -> None:
@@ -39,7 +38,6 @@ def test_no_rate_leaves_zero_to_one_and_nothing_is_nan(cards: list[Scorecard], c
             assert metric.value == pytest.approx(metric.numerator / metric.denominator, abs=1e-6), name
 
 
-# CHECKLIST 196
 @pytest.mark.parametrize("cards", [[], [error_card()]])
 def test_without_an_ok_sample_every_share_and_mean_is_null(cards: list[Scorecard]) -> None:
     for name, metric in measured(cards).items():
@@ -47,7 +45,6 @@ def test_without_an_ok_sample_every_share_and_mean_is_null(cards: list[Scorecard
             assert metric.value is None, name
 
 
-# CHECKLIST 196
 def test_without_gold_every_quality_score_is_null() -> None:
     metrics = measured([ok_card(stage1=[final_tuple("food")])])
     for name, metric in metrics.items():

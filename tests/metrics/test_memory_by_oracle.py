@@ -40,7 +40,6 @@ KEYS = (
 )
 
 
-# CHECKLIST 196
 @settings(max_examples=60)
 @given(cells())
 def test_every_memory_rate_is_its_sentence(cards: list[Scorecard]) -> None:
@@ -73,7 +72,6 @@ def test_triggers_are_counted_over_injected_samples_only(cards: list[Scorecard])
         assert found.denominator is None
 
 
-# CHECKLIST 136, 137, 138, 196, 226
 @settings(max_examples=70, phases=UNSHRUNK)
 @given(cells(names=MEMORY))
 def test_every_impact_metric_is_its_sentence(cards: list[Scorecard]) -> None:
@@ -83,7 +81,6 @@ def test_every_impact_metric_is_its_sentence(cards: list[Scorecard]) -> None:
         assert metrics[name].group == "impact"
 
 
-# CHECKLIST 135
 @settings(max_examples=30)
 @given(cells(names=MEMORY))
 def test_impact_and_process_do_not_change_with_gold(cards: list[Scorecard]) -> None:
@@ -108,7 +105,6 @@ def advised(expects: Expects | None, *, changes: bool, rises: bool = False, char
     )
 
 
-# CHECKLIST 226
 @pytest.mark.parametrize(
     ("expects", "changes", "expected"),
     [
@@ -123,7 +119,6 @@ def test_advice_is_followed_by_doing_what_it_expects(expects: Expects | None, ch
     assert_ratio(measured([advised(expects, changes=changes)])["follow_rate"], expected)
 
 
-# CHECKLIST 137, 138
 def test_delta_risk_is_after_minus_before_and_harm_a_rise() -> None:
     metrics = measured(
         [

@@ -58,7 +58,6 @@ def cards(draw: st.DrawFn) -> list[Scorecard]:
     return made
 
 
-# CHECKLIST 196
 @given(cards(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_no_rate_exceeds_one_and_an_empty_denominator_shows_no_number(found: list[Scorecard], backfilled: bool) -> None:
@@ -75,7 +74,6 @@ def test_no_rate_exceeds_one_and_an_empty_denominator_shows_no_number(found: lis
         assert value.value is None or value.value >= 0 or value.metric in ("delta_f1", "net_gain"), value
 
 
-# CHECKLIST 196
 @given(cards(), st.randoms(use_true_random=False))
 @settings(max_examples=40, deadline=None)
 def test_the_order_of_scorecards_changes_nothing(found: list[Scorecard], random: Any) -> None:
@@ -94,7 +92,6 @@ def test_gold_scored_against_itself_is_perfect(gold: list[Any]) -> None:
     assert found["generalized_f1@0.95"] in (None, 1.0)
 
 
-# CHECKLIST 228
 @given(cards(), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_the_buckets_sum_to_one(found: list[Scorecard], backfilled: bool) -> None:
@@ -125,7 +122,6 @@ def test_a_metric_without_a_value_per_sample_is_refused() -> None:
         sample_value("net_gain", make_card())
 
 
-# CHECKLIST 143
 def test_every_metric_is_defined_in_both_languages_and_stands_in_the_order_of_its_definition() -> None:
     values = compute_cell_metrics([make_card()], majority=MAJORITY)
     known = all_definitions()

@@ -21,7 +21,6 @@ SHORT_NAMES = {f"mapping_coverage_{way}": (f"mapping_{way}",) for way in ("direc
 """SPEC writes `mapping_coverage, _direct, _fallback, _none`: either name will do."""
 
 
-# CHECKLIST 142, 196
 @settings(max_examples=80)
 @given(cells(), st.booleans())
 def test_every_process_rate_is_its_sentence(cards: list[Scorecard], count_backfilled: bool) -> None:
@@ -32,7 +31,6 @@ def test_every_process_rate_is_its_sentence(cards: list[Scorecard], count_backfi
         assert (found.group, found.kind) == ("rq3", "process")
 
 
-# CHECKLIST 142
 @settings(max_examples=30)
 @given(cells())
 def test_every_reason_is_counted_even_if_it_never_occurs(cards: list[Scorecard]) -> None:
@@ -55,7 +53,6 @@ def test_changes_improve_or_degrade_the_explicit_f1(cards: list[Scorecard], coun
     assert_ratio(metrics["changed_degraded_rate"], Ratio(sum(gain < 0 for gain in known), len(changed)))
 
 
-# CHECKLIST 142
 @settings(max_examples=45)
 @given(cells())
 def test_coverage_is_mapped_tags_over_tags_where_memory_was_asked(cards: list[Scorecard]) -> None:
@@ -64,7 +61,6 @@ def test_coverage_is_mapped_tags_over_tags_where_memory_was_asked(cards: list[Sc
     assert_ratio(measured(cards)["coverage_rate"], Ratio(mapped, asked))
 
 
-# CHECKLIST 142
 def test_a_retrieval_that_finds_nothing_lowers_the_coverage_and_one_that_never_ran_does_not() -> None:
     risky = RiskVectorV1_1(severity_sum=3, tags=("IRONY",))
     tag = MappedTag(risk_tag="IRONY", principle_id="P-IRO-01")
@@ -92,7 +88,6 @@ def with_override(*, applied_n: int, applied: bool, skips: dict[OverrideSkip, in
     )
 
 
-# CHECKLIST 142
 def test_an_apply_decision_that_was_not_adopted_is_rejected_not_skipped() -> None:
     metrics = measured(
         [with_override(applied_n=1, applied=False, skips={"max_one_override_per_sample": 2}, adopt=False)]

@@ -37,7 +37,6 @@ UNSAID = final_tuple("", "positive")
 F1S = (*oracles.MACRO, "tuple_f1_explicit_micro")
 
 
-# CHECKLIST 196, 197
 @settings(max_examples=100)
 @given(cells(), st.booleans())
 def test_every_macro_f1_is_the_mean_of_the_samples_f1(cards: list[Scorecard], count_backfilled: bool) -> None:
@@ -130,7 +129,6 @@ def test_precision_and_recall_are_macro_means_over_samples_with_explicit_gold(ca
     assert_value(metrics["tuple_recall_explicit"], oracles.mean(recalls).value)
 
 
-# CHECKLIST 197
 def test_explicit_f1_is_strict_where_lenient_f1_is_not() -> None:
     gold_tuples = gold(("food", "positive"), ("", "negative"))
     metrics = measured([ok_card(stage1=[FOOD, SLOW], gold_tuples=gold_tuples)])
@@ -140,7 +138,6 @@ def test_explicit_f1_is_strict_where_lenient_f1_is_not() -> None:
     assert_value(metrics["tuple_f1_lenient"], 1.0)
 
 
-# CHECKLIST 197
 def test_lenient_matching_takes_the_polarity_of_the_gold_and_no_prediction_twice() -> None:
     two_unsaid = gold(("", "positive"), ("", "negative"))
     assert_value(measured([ok_card(stage1=[FOOD], gold_tuples=two_unsaid)])["tuple_f1_lenient"], 2 / 3)
@@ -181,7 +178,6 @@ def test_writing_a_tuple_twice_changes_no_score(
         assert_value(again[name], once[name].value)
 
 
-# CHECKLIST 196
 @settings(max_examples=30)
 @given(st.lists(valid_gold, min_size=1, max_size=3))
 def test_gold_against_gold_gives_one(golds: list[tuple[GoldTuple, ...]]) -> None:
@@ -221,7 +217,6 @@ def test_an_annotated_sample_without_opinions_is_right_only_without_predictions(
     assert measured([loud])["tuple_f1_overall"].value in (0.0, None)
 
 
-# CHECKLIST 198
 def test_generalized_f1_names_its_similarity() -> None:
     found = measured([ok_card(stage1=[FOOD], gold_tuples=gold(("food", "positive")))])["generalized_f1@0.95"]
     assert found.note.strip()
@@ -254,7 +249,6 @@ def test_generalized_f1_pairs_conflicting_polarities_of_a_term_the_best_way() ->
     assert_value(measured([card])["generalized_f1@0.95"], 1.0)
 
 
-# CHECKLIST 198
 @settings(max_examples=45)
 @given(cells(), st.sampled_from(POLARITIES), st.sampled_from(("train", "evaluation")))
 def test_the_majority_baseline_gives_every_kept_stage1_term_the_majority_polarity(
@@ -273,7 +267,6 @@ def test_the_majority_baseline_gives_every_kept_stage1_term_the_majority_polarit
     assert sum(f"baseline_majority_{name}" in metrics for name in oracles.MACRO) >= len(oracles.MACRO) - 1
 
 
-# CHECKLIST 198
 def test_the_majority_baseline_reads_no_gold_terms_and_takes_backfilled_terms() -> None:
     card = ok_card(
         stage1=[final_tuple("food", "neutral", 0.5, backfilled=True), UNSAID],

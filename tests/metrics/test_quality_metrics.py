@@ -12,7 +12,6 @@ from episodic_absa.schemas.run_files.scorecard import Scorecard
 MAJORITY = Majority(polarity="positive", source="train")
 
 
-# CHECKLIST 196
 @pytest.mark.parametrize(
     "left_out",
     [
@@ -58,7 +57,6 @@ def test_only_samples_with_explicit_gold_are_pooled() -> None:
     assert (micro.numerator, micro.denominator) == (2, 2)
 
 
-# CHECKLIST 180
 def test_a_backfill_is_no_prediction_unless_the_experiment_counts_it() -> None:
     card = make_card([], [("food", "neutral")], backfilled=[("food", "neutral")])
     assert measure(card)("tuple_f1_explicit").value == 0.0
@@ -82,7 +80,6 @@ def test_corrections_are_counted_by_exact_match_before_and_after() -> None:
     assert found("tuple_f1_explicit_s1").value == pytest.approx(2 / 6)
 
 
-# CHECKLIST 198
 def test_the_baseline_gives_every_kept_term_the_majority_polarity() -> None:
     card = make_card(
         [("food", "negative")],
@@ -99,7 +96,6 @@ def test_the_baseline_gives_every_kept_term_the_majority_polarity() -> None:
     assert (without.value, without.note) == (None, "no gold to take a majority from")
 
 
-# CHECKLIST 198
 def test_similar_terms_are_matched_one_to_one_and_the_similarity_is_named() -> None:
     long = "the very long name of a dish that nobody remembers"
     near = long + "s"

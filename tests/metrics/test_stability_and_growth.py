@@ -22,7 +22,6 @@ def values(stability: Stability) -> dict[str, float | None]:
     return {value.metric: value.value for value in stability.metrics}
 
 
-# CHECKLIST 253
 def test_seeds_are_compared_within_an_order_and_orders_are_not() -> None:
     first = trials("positive", "positive")
     second = {seed: [card.model_copy(update={"order": 1}) for card in trials("negative")[0]] for seed in first}
@@ -35,7 +34,6 @@ def test_seeds_are_compared_within_an_order_and_orders_are_not() -> None:
     assert (ignored.eligible, ignored.trials) == (False, 1)
 
 
-# CHECKLIST 141
 def test_seeds_are_compared_sample_by_sample() -> None:
     found = compute_stability(trials("positive", "negative", "positive"), seed_supported=True)
     assert (found.eligible, found.eligible_uids, found.trials) == (True, 1, 3)
@@ -49,14 +47,12 @@ def test_seeds_are_compared_sample_by_sample() -> None:
     assert values(compute_stability(trials("positive", "positive"), seed_supported=True))["flip_flop_rate"] == 0.0
 
 
-# CHECKLIST 141
 def test_adjacent_trials_are_those_of_neighbouring_seeds_whatever_order_they_come_in() -> None:
     by_seed = trials("positive", "positive", "negative")
     mixed = {seed: by_seed[seed] for seed in (1, 2, 0)}
     assert compute_stability(mixed, seed_supported=True) == compute_stability(by_seed, seed_supported=True)
 
 
-# CHECKLIST 227
 @pytest.mark.parametrize(
     ("seed_supported", "memory_shown", "eligible"),
     [(True, True, True), (True, False, True), (False, True, True), (False, False, False)],
@@ -69,7 +65,6 @@ def test_seeds_that_can_change_nothing_are_one_trial(seed_supported: bool, memor
     assert all((value is not None) is eligible for value in values(found).values())
 
 
-# CHECKLIST 227
 @pytest.mark.parametrize(("seed_supported", "eligible"), [(True, True), (False, False)])
 def test_seeds_that_change_neither_order_nor_answers_are_one_trial(seed_supported: bool, eligible: bool) -> None:
     found = compute_stability(trials("positive", "positive"), seed_supported=seed_supported, order_varies=False)
@@ -77,7 +72,6 @@ def test_seeds_that_change_neither_order_nor_answers_are_one_trial(seed_supporte
     assert eligible or all("the order is not shuffled" in value.note for value in found.metrics)
 
 
-# CHECKLIST 196, 227
 def test_one_trial_agrees_with_nothing() -> None:
     by_seed = trials("positive", "negative")
     by_seed[1] = [card.model_copy(update={"uid": "other"}) for card in by_seed[1]]

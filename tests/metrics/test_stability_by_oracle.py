@@ -33,7 +33,6 @@ def labelled(*labels: SentenceLabel, uid: str = "u0", condition: str = "C1") -> 
     return {seed: [ok_card(uid, label=label, seed=seed, condition=condition)] for seed, label in enumerate(labels)}
 
 
-# CHECKLIST 141, 196
 @settings(max_examples=70)
 @given(grids(), st.booleans())
 def test_stability_with_a_seeded_backend(grid: Grid, count_backfilled: bool) -> None:
@@ -48,7 +47,6 @@ def test_stability_with_a_seeded_backend(grid: Grid, count_backfilled: bool) -> 
             assert_ratio(metrics[name], expected)
 
 
-# CHECKLIST 141
 @settings(max_examples=45)
 @given(grids())
 def test_risk_set_consistency_is_the_share_of_uids_with_equal_risks_after_revision(grid: Grid) -> None:
@@ -58,7 +56,6 @@ def test_risk_set_consistency_is_the_share_of_uids_with_equal_risks_after_revisi
     assert_ratio(found, Ratio(sum(len(tags) == 1 for tags in kinds), len(kinds)))
 
 
-# CHECKLIST 227
 @settings(max_examples=30)
 @given(grids(names=NEVER_EXPOSED))
 def test_seeds_that_change_nothing_are_one_trial(grid: Grid) -> None:
@@ -67,7 +64,6 @@ def test_seeds_that_change_nothing_are_one_trial(grid: Grid) -> None:
     assert all(value.value is None for value in rq2(found.metrics).values())
 
 
-# CHECKLIST 227
 @settings(max_examples=30)
 @given(grids(names=EXPOSED))
 def test_an_exposed_condition_has_a_trial_per_seed_even_if_the_backend_ignores_seeds(grid: Grid) -> None:
@@ -116,7 +112,6 @@ def test_agreement_needs_equal_pairs_and_consistency_equal_labels() -> None:
     assert_ratio(metrics["self_consistency"], Ratio(0, 1))
 
 
-# CHECKLIST 141
 def test_stability_is_an_outcome() -> None:
     metrics = rq2(compute_stability(labelled("positive", "negative"), seed_supported=True).metrics)
     assert {(value.group, value.kind) for value in metrics.values()} == {("rq2", "outcome")}

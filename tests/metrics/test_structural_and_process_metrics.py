@@ -18,7 +18,6 @@ LOW = ScoredRisk(type="OTHER", severity="low")
 HIGH = ScoredRisk(type="NEGATION_SCOPE", severity="high")
 
 
-# CHECKLIST 140
 def test_severe_errors_name_a_gold_term_and_turn_its_polarity_round() -> None:
     found = measure(
         make_card(
@@ -52,7 +51,6 @@ def test_conflicts_drops_and_hallucinations_are_shares_of_samples() -> None:
     assert found("conflict_resolved_by_representative_n").value == 1
 
 
-# CHECKLIST 142
 def test_risk_is_told_before_and_after_with_and_without_change() -> None:
     fixed = make_card([("a", "positive")], stage1=[("a", "negative")], risks_s1=[HIGH])
     calmed = make_card([("a", "positive")], risks_s1=[HIGH, LOW], risks_s2=[LOW])
@@ -113,7 +111,6 @@ def overriding(*, applied: int, stands: bool, success: bool = False, skips: dict
     return card.model_copy(update={"adoption": card.adoption.model_copy(update={"adopt": stands})})
 
 
-# CHECKLIST 139, 142
 def test_overrides_are_counted_where_the_gate_decided() -> None:
     found = measure(
         overriding(applied=1, stands=True, success=True, skips={"low_signal": 2}),
@@ -179,7 +176,6 @@ def advised(expects: Literal["change", "hold"] | None, *, changed: bool, chars: 
     return make_card([("a", "positive")], stage1=stage1, risks_s1=[HIGH], memory=memory)  # type: ignore[arg-type]
 
 
-# CHECKLIST 135, 136, 137, 138, 226
 def test_following_is_doing_what_the_top_advisory_expects() -> None:
     found = measure(
         advised("change", changed=True),

@@ -31,7 +31,6 @@ def bucket_rates(metrics: ByName) -> dict[str, Ratio]:
     return {name: Ratio(value.numerator or 0, value.denominator or 0) for name, value in found.items()}
 
 
-# CHECKLIST 140, 196
 @settings(max_examples=70)
 @given(cells(), st.booleans())
 def test_severe_errors_are_counted_over_tuples_and_over_samples(cards: list[Scorecard], count_backfilled: bool) -> None:
@@ -55,7 +54,6 @@ def test_a_polarity_that_some_annotator_gave_the_term_is_no_severe_error() -> No
     assert_ratio(metrics["severe_polarity_error_L3_rate"], Ratio(1, 1))
 
 
-# CHECKLIST 140
 @settings(max_examples=45)
 @given(cells(), st.booleans())
 def test_a_conflict_is_one_aspect_with_two_polarities(cards: list[Scorecard], count_backfilled: bool) -> None:
@@ -84,7 +82,6 @@ def test_a_backfill_is_grounded_only_if_backfills_count(count_backfilled: bool) 
     assert rates["explicit" if count_backfilled else "unsupported"].value == 1
 
 
-# CHECKLIST 196, 228
 @settings(max_examples=70)
 @given(cells(), st.booleans())
 def test_each_sample_falls_in_one_bucket_and_the_rates_sum_to_one(
@@ -99,7 +96,6 @@ def test_each_sample_falls_in_one_bucket_and_the_rates_sum_to_one(
         assert sum(r.value or 0 for r in rates.values()) == pytest.approx(1.0)
 
 
-# CHECKLIST 228
 @pytest.mark.parametrize(
     ("term", "grounded", "evidence", "rules", "candidate", "expected"),
     [
@@ -175,7 +171,6 @@ def test_negation_and_contrast_risks_are_counted_by_sample(cards: list[Scorecard
         assert found.value is None
 
 
-# CHECKLIST 140
 def test_the_group_rq1_holds_outcomes_and_residual_risk_is_a_process_metric() -> None:
     metrics = measured([ok_card(stage1=[FOOD])])
     for name in ("severe_polarity_error_L3_rate", "polarity_conflict_rate", "aspect_hallucination_rate"):

@@ -35,7 +35,6 @@ def values_on(path: Path, key: str) -> list[Any]:
     return lists
 
 
-# CHECKLIST 239
 def test_a_change_stands_on_the_page_with_its_decision_and_witnesses(default_grid: Path) -> None:
     changes = values_on(default_grid / REPORT, "changes")
     assert [] in changes
@@ -47,7 +46,6 @@ def test_a_change_stands_on_the_page_with_its_decision_and_witnesses(default_gri
     assert "silent" not in {stance for _, stance, *_ in witnesses}
 
 
-# CHECKLIST 228
 def test_without_text_a_change_names_no_term_and_quotes_nothing(default_grid: Path, tmp_path: Path) -> None:
     grid = Path(shutil.copytree(default_grid, tmp_path / "grid"))
     write_pages(load_run(grid), with_text=False)

@@ -59,7 +59,6 @@ def hostile_page(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> str
     return everything_on(grid / REPORT)
 
 
-# CHECKLIST 228
 def test_no_eight_characters_of_any_review_stand_on_a_page_without_text(grid: Path, ours: str) -> None:
     runs = runs_of(texts_of(grid))
     assert any(run in everything_on(grid / REPORT) for run in runs)  # with text they do
@@ -69,7 +68,6 @@ def test_no_eight_characters_of_any_review_stand_on_a_page_without_text(grid: Pa
         assert sorted(run for run in runs if run in shown and run not in ours) == []
 
 
-# CHECKLIST 228
 def test_no_korean_aspect_term_stands_on_a_page_without_text(grid: Path, ours: str) -> None:
     write_pages(load_run(grid), with_text=False)
     shown = everything_on(grid / REPORT)

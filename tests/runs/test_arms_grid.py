@@ -131,7 +131,6 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> ArmsGrid:
     return ArmsGrid(load_experiment(path).out_dir, path, sent, in_sequence)
 
 
-# CHECKLIST 250, 251
 def test_a_grid_of_arms_verifies_and_every_arm_keeps_its_promise(grid: ArmsGrid) -> None:
     verified = verify(grid.out)
     assert verified.failures == ()
@@ -145,7 +144,6 @@ def test_a_grid_of_arms_verifies_and_every_arm_keeps_its_promise(grid: ArmsGrid)
     assert promises == dict.fromkeys(CONDITIONS, "pass") | plain
 
 
-# CHECKLIST 250
 def test_a_placebo_is_as_long_as_retrieved_advice_and_changes_nothing_for_the_embedded_engine(grid: ArmsGrid) -> None:
     retrieved = grid.traces("C2")
     shown_n = 0
@@ -165,7 +163,6 @@ def test_a_placebo_is_as_long_as_retrieved_advice_and_changes_nothing_for_the_em
     assert grid.finals("C2_placebo") == grid.finals("C1")
 
 
-# CHECKLIST 247, 250
 def test_experience_and_familiarity_are_part_of_every_arm(grid: ArmsGrid) -> None:
     offered = {
         condition: Counter(
@@ -210,7 +207,6 @@ def bundle_numbers(trace: TraceLine) -> list[Any]:
     return [(advisory["evidence"]["experience"], advisory["evidence"]["familiarity"]) for advisory in advisories]
 
 
-# CHECKLIST 251
 def test_random_episodes_are_of_the_language_and_never_what_retrieval_chose(grid: ArmsGrid) -> None:
     with MemoryStore(grid.out / "C2_random__seed42" / "episodic_store.jsonl") as store:
         stored = {episode.episode_id: episode for episode in store.load()}
@@ -223,7 +219,6 @@ def test_random_episodes_are_of_the_language_and_never_what_retrieval_chose(grid
         assert languages <= {trace.case_trace.input_signature.language}
 
 
-# CHECKLIST 251
 def test_donor_constant_and_retired_offer_what_they_name(grid: ArmsGrid) -> None:
     with MemoryStore(grid.path.parent / "donor.jsonl") as donor:
         known = {episode.episode_id for episode in donor.load()}
@@ -236,7 +231,6 @@ def test_donor_constant_and_retired_offer_what_they_name(grid: ArmsGrid) -> None
     assert max(memory.retrieved_k for memory in retired) == 2
 
 
-# CHECKLIST 251
 def test_the_coins_of_a_trial_are_recorded_and_leave_out_only_their_principle(grid: ArmsGrid) -> None:
     tossed = Counter[bool]()
     for uid, trace in grid.traces("C2_trial").items():
@@ -250,7 +244,6 @@ def test_the_coins_of_a_trial_are_recorded_and_leave_out_only_their_principle(gr
     assert min(tossed[True], tossed[False]) > 3
 
 
-# CHECKLIST 252
 def test_arms_share_every_equal_answer(grid: ArmsGrid) -> None:
     asked = Counter((request.ask.prompt, request.ask.seed, request.ask.temperature) for request in grid.sent)
     assert set(asked.values()) == {1}
@@ -259,7 +252,6 @@ def test_arms_share_every_equal_answer(grid: ArmsGrid) -> None:
     assert len(grid.sent) < asked_n * 0.6
 
 
-# CHECKLIST 251
 def test_draws_and_coins_do_not_depend_on_how_many_samples_run_at_once(grid: ArmsGrid) -> None:
     in_sequence, at_once = exact_bytes(grid.in_sequence), exact_bytes(grid.out)
     assert {path: at_once[path] for path in in_sequence} == in_sequence
@@ -360,7 +352,6 @@ def _offers(principle_id: str) -> Callable[[dict[str, Any]], None]:
     return offer
 
 
-# CHECKLIST 250, 251
 @pytest.mark.parametrize(
     ("condition", "damage", "named"),
     [

@@ -115,7 +115,6 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> EffortGrid:
     return EffortGrid(load_experiment(path).out_dir, path, sent)
 
 
-# CHECKLIST 229
 def test_a_grid_of_efforts_and_rules_verifies(grid: EffortGrid) -> None:
     derive_tables(load_run(grid.out))
     verified = verify(grid.out)
@@ -132,7 +131,6 @@ def test_a_grid_of_efforts_and_rules_verifies(grid: EffortGrid) -> None:
     assert answers["C1"] != answers["stage1_only"] == answers["one_call"]
 
 
-# CHECKLIST 241
 def test_every_sample_has_the_calls_of_its_effort(grid: EffortGrid) -> None:
     calls_n = {condition: {len(calls) for calls in grid.calls(condition).values()} for condition in CONDITIONS}
     assert calls_n["one_call"] == {1}
@@ -149,7 +147,6 @@ def test_every_sample_has_the_calls_of_its_effort(grid: EffortGrid) -> None:
     assert not any("second_look" in output for output in outputs_of(grid.out / "C1__seed42"))
 
 
-# CHECKLIST 229
 def test_the_manifest_names_the_rules_and_the_overlay(grid: EffortGrid) -> None:
     named = {}
     for condition in CONDITIONS:
@@ -163,7 +160,6 @@ def test_the_manifest_names_the_rules_and_the_overlay(grid: EffortGrid) -> None:
     assert named["seed"] == ("seed", None, None)
 
 
-# CHECKLIST 252
 def test_equal_questions_of_all_efforts_are_sent_once(grid: EffortGrid) -> None:
     sent = grid.sent
     first = Counter((request.ask.role, request.ask.temperature, request.ask.seed) for request in sent)

@@ -17,7 +17,6 @@ from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import MANIFEST, TRACES
 
 
-# CHECKLIST 194, 206
 @pytest.mark.parametrize(("share", "times"), [("all", 1), ("condition", 2)])
 def test_equal_prompts_are_one_request_over_all_conditions_that_share(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: str, times: int
@@ -68,7 +67,6 @@ class _Crowd(RemoteFacts):
         await self._engine.close()
 
 
-# CHECKLIST 194
 def test_no_ask_spends_its_time_limit_in_a_long_queue(tmp_path: Path) -> None:
     crowd = _Crowd()
     experiment = {"conditions": ["C1", "C2_silent"], "concurrency": 2, "seeds": [1, 2, 3, 4]}
@@ -78,7 +76,6 @@ def test_no_ask_spends_its_time_limit_in_a_long_queue(tmp_path: Path) -> None:
     assert exact_bytes(config.out_dir)
 
 
-# CHECKLIST 155
 def test_recordings_lie_beside_the_config_wherever_the_command_is_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

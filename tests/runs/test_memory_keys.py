@@ -36,7 +36,6 @@ def run_with(folder: Path, **changes: Any) -> tuple[ReadPrompts, Path]:
     return engine, config.out_dir / "C2_frozen__seed42"
 
 
-# CHECKLIST 19, 50, 175
 def test_slot_name_visibility_and_topk_of_the_file_are_obeyed(tmp_path: Path) -> None:
     engine, cell = run_with(
         tmp_path,
@@ -53,7 +52,6 @@ def test_slot_name_visibility_and_topk_of_the_file_are_obeyed(tmp_path: Path) ->
         assert meta["memory_debate_slot_present_for"] == (["tan"] if meta["prompt_injection_chars"] else [])
 
 
-# CHECKLIST 174
 def test_the_character_cap_of_the_file_is_obeyed_in_both_slots(tmp_path: Path) -> None:
     _, free = run_with(tmp_path / "free")
     shown = [output["meta"]["memory"]["prompt_injection_chars"] for output in outputs_of(free)]

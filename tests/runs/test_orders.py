@@ -77,7 +77,6 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> _Grid:
     return _Grid(Run(finished), tuple(states), tuple(ran))
 
 
-# CHECKLIST 253
 def test_an_added_order_seed_or_condition_runs_its_own_cells_and_touches_no_other(grid: _Grid) -> None:
     build = {"build": 5}
     evaluated = {"C1": SAMPLE_N, "C2": SAMPLE_N}
@@ -92,7 +91,6 @@ def test_an_added_order_seed_or_condition_runs_its_own_cells_and_touches_no_othe
         assert {path: after[path] for path in before} == before
 
 
-# CHECKLIST 253
 def test_an_order_permutes_the_same_samples_alike_under_every_condition_and_seed(grid: _Grid) -> None:
     in_file, permuted = _uids(grid.path / "C1__seed42"), _uids(grid.path / "C1__order1__seed42")
     assert (len(in_file), sorted(permuted)) == (SAMPLE_N, sorted(in_file))
@@ -117,7 +115,6 @@ def test_manifests_scorecards_and_results_name_the_order(grid: _Grid) -> None:
     assert {(line.orders, line.seeds) for line in summary.conditions[:3]} == {((0, 1), (7, 42))}
 
 
-# CHECKLIST 253
 def test_verify_checks_every_order_with_every_seed(grid: _Grid) -> None:
     verified = verify(grid.path)
     assert verified.failures == ()
@@ -189,7 +186,6 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-# CHECKLIST 253
 def test_a_run_of_version_0_1_keeps_its_names_is_read_verified_and_not_run_again(
     old: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -105,7 +105,6 @@ def question_of(grid: Path) -> Question:
     return question
 
 
-# CHECKLIST 254
 def test_the_question_is_on_disk_before_the_model_is_asked(grown: Grown) -> None:
     assert grown.seen
     assert all(grown.seen)
@@ -117,7 +116,6 @@ def test_the_question_is_on_disk_before_the_model_is_asked(grown: Grown) -> None
     assert manifest["question_sha256"] == asked.sha256
 
 
-# CHECKLIST 254
 def test_a_comparison_that_is_edited_later_takes_effect_at_once_and_is_marked(grown: Grown) -> None:
     assert marks_of(grown.first) == [("C2", "C1", "false", "", "1")]
     # The pair that was asked stays, although the config no longer names it.
@@ -135,7 +133,6 @@ def test_a_comparison_that_is_edited_later_takes_effect_at_once_and_is_marked(gr
     assert later[0]["exploratory_because"] == "primary metric tuple_f1_explicit added"
 
 
-# CHECKLIST 254
 def test_an_added_seed_leaves_the_headline_as_it_was_and_stands_in_a_row_of_its_own(grown: Grown) -> None:
     first, seeded = rows_of(grown.first / "comparisons.csv"), rows_of(grown.seeded / "comparisons.csv")
     # The config of "edited" made this metric the primary one.
@@ -159,7 +156,6 @@ def is_asked(row: dict[str, str]) -> bool:
     return row["exploratory"] == "false"
 
 
-# CHECKLIST 254
 def test_the_report_says_what_was_added(grown: Grown) -> None:
     pages = [(grid / "report.html").read_text("utf-8") for grid in (grown.first, grown.seeded)]
     headlines = [page[page.index("<h1>") : page.index("</h1>")] for page in pages]
@@ -171,7 +167,6 @@ def test_the_report_says_what_was_added(grown: Grown) -> None:
     assert [(pair["a"], pair["b"]) for pair in exploratory] == [("C2", "C1"), ("C2_silent", "C1")]
 
 
-# CHECKLIST 254
 def test_verify_holds_the_cells_against_the_question(grown: Grown, tmp_path: Path) -> None:
     assert [name for name, _ in grown.verified.failures] == []
     assert "seed 2 added" in grown.verified.exploratory
@@ -194,7 +189,6 @@ def test_verify_holds_the_cells_against_the_question(grown: Grown, tmp_path: Pat
     assert "question_kept" in {check.check for _, check in verify(grid).failures}
 
 
-# CHECKLIST 254
 def test_an_edited_question_or_a_missing_cell_makes_even_the_asked_pair_exploratory(
     grown: Grown, tmp_path: Path
 ) -> None:
@@ -219,7 +213,6 @@ def test_an_edited_question_or_a_missing_cell_makes_even_the_asked_pair_explorat
     assert marks_of(seeded)[0] == ("C2", "C1", "true", "asked seed 2 left out; C1 unfinished", "1|2")
 
 
-# CHECKLIST 254
 def test_a_grid_of_an_earlier_version_is_read_with_a_notice(grown: Grown, tmp_path: Path) -> None:
     grid = Path(shutil.copytree(grown.first, tmp_path / "grid"))
     (grid / "question.json").unlink()
@@ -238,7 +231,6 @@ def test_a_grid_of_an_earlier_version_is_read_with_a_notice(grown: Grown, tmp_pa
     assert not (grid / "question.json").exists()
 
 
-# CHECKLIST 254
 def test_a_run_killed_before_its_first_sample_may_ask_anew_and_one_with_samples_may_not(
     grown: Grown, tmp_path: Path
 ) -> None:

@@ -114,7 +114,6 @@ def grid_bytes(path: Path) -> dict[str, bytes]:
     return exact_bytes(path.parent / "results" / "grid")
 
 
-# CHECKLIST 263
 def test_the_next_run_does_failed_samples_again_and_ends_as_if_nothing_had_failed(
     undisturbed: Path, disturbed: Path, tmp_path: Path
 ) -> None:
@@ -134,7 +133,6 @@ def test_the_next_run_does_failed_samples_again_and_ends_as_if_nothing_had_faile
     assert not again.by_text
 
 
-# CHECKLIST 263
 def test_without_a_build_a_cell_that_stores_goes_back_to_its_first_failure_and_others_ask_for_failures_only(
     tmp_path: Path,
 ) -> None:
@@ -159,7 +157,6 @@ def test_without_a_build_a_cell_that_stores_goes_back_to_its_first_failure_and_o
     assert engine.by_text[texts["valid-en-hotel-6"]] == 20
 
 
-# CHECKLIST 263
 def test_a_redo_that_is_stopped_again_and_again_loses_nothing_and_ends_alike(
     undisturbed: Path, disturbed: Path, tmp_path: Path
 ) -> None:
@@ -173,7 +170,6 @@ def test_a_redo_that_is_stopped_again_and_again_loses_nothing_and_ends_alike(
     assert not list(path.parent.rglob(".kept_samples*"))
 
 
-# CHECKLIST 263
 def test_failures_may_be_kept(disturbed: Path, tmp_path: Path) -> None:
     path, engine = copied(disturbed, tmp_path), Counted()
     before = grid_bytes(path)
@@ -202,7 +198,6 @@ def test_the_first_ten_samples_that_fail_alike_stop_the_run_which_goes_on_later(
     assert grid_bytes(path) == grid_bytes(whole)
 
 
-# CHECKLIST 265
 def test_an_unexpected_error_behind_an_answer_fails_its_sample_only(tmp_path: Path) -> None:
     path = write_experiment(
         tmp_path, experiment={"conditions": ["C1"]}, episodic_memory={"build": None}, data={"limit": 3}

@@ -91,7 +91,6 @@ def _cell(path: Path, name: str = "C2__seed42") -> Path:
     return path.parent / "results" / "grid" / name
 
 
-# CHECKLIST 192
 def test_a_grid_that_is_interrupted_again_and_again_ends_alike(tmp_path: Path) -> None:
     expected = exact_bytes(run_here(write_experiment(tmp_path / "whole")).out_dir)
     path = write_experiment(tmp_path / "pieces", experiment={"speculate": True})
@@ -102,7 +101,6 @@ def test_a_grid_that_is_interrupted_again_and_again_ends_alike(tmp_path: Path) -
     assert exact_bytes(path.parent / "results" / "grid") == expected
 
 
-# CHECKLIST 221
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("state", ["finished", "unfinished"])
 @pytest.mark.parametrize("lost", ["a few bytes", "half", "all", "the file"])
@@ -132,7 +130,6 @@ def test_a_file_that_lost_its_tail_is_made_whole(
     assert manifest["completed"] is True
 
 
-# CHECKLIST 221
 def test_a_finished_run_is_left_as_is(finished: Path, tmp_path: Path) -> None:
     path = _copied(finished, tmp_path)
     before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in _cell(path).iterdir()}
@@ -140,7 +137,6 @@ def test_a_finished_run_is_left_as_is(finished: Path, tmp_path: Path) -> None:
     assert {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in _cell(path).iterdir()} == before
 
 
-# CHECKLIST 144, 192
 def test_another_configuration_is_refused_and_explained(finished: Path, tmp_path: Path) -> None:
     _copied(finished, tmp_path)
     path = write_experiment(tmp_path, experiment=PACE, pipeline={"override_profile": "t2"})
@@ -150,7 +146,6 @@ def test_another_configuration_is_refused_and_explained(finished: Path, tmp_path
     assert exact_bytes(tmp_path / "results" / "grid") == before
 
 
-# CHECKLIST 192, 220
 def test_a_key_outside_the_hash_is_taken_over(unfinished: Path, finished: Path, tmp_path: Path) -> None:
     _copied(unfinished, tmp_path)
     path = write_experiment(tmp_path, experiment={**PACE, "concurrency": 2, "speculate": False}, run_purpose="paper")
@@ -159,7 +154,6 @@ def test_a_key_outside_the_hash_is_taken_over(unfinished: Path, finished: Path, 
     assert json.loads((_cell(path) / MANIFEST).read_text())["run_purpose"] == "paper"
 
 
-# CHECKLIST 221
 @pytest.mark.parametrize("text", ["", "{", "[]", None])
 def test_an_unreadable_manifest_beside_a_journal_is_refused(finished: Path, tmp_path: Path, text: str | None) -> None:
     path = _copied(finished, tmp_path)
@@ -169,7 +163,6 @@ def test_an_unreadable_manifest_beside_a_journal_is_refused(finished: Path, tmp_
         run_here(path)
 
 
-# CHECKLIST 221
 def test_an_unreadable_manifest_beside_an_empty_journal_is_rebuilt(finished: Path, tmp_path: Path) -> None:
     path = _copied(finished, tmp_path)
     (_cell(path) / MANIFEST).write_text("{")
@@ -178,7 +171,6 @@ def test_an_unreadable_manifest_beside_an_empty_journal_is_rebuilt(finished: Pat
     assert exact_bytes(tmp_path / "results" / "grid") == exact_bytes(finished / "results" / "grid")
 
 
-# CHECKLIST 221
 @pytest.mark.parametrize("state", ["finished", "unfinished"])
 def test_changed_gold_is_refused(request: pytest.FixtureRequest, tmp_path: Path, state: str) -> None:
     path = _copied(request.getfixturevalue(state), tmp_path)
@@ -188,7 +180,6 @@ def test_changed_gold_is_refused(request: pytest.FixtureRequest, tmp_path: Path,
         run_here(path)
 
 
-# CHECKLIST 192
 def test_a_directory_in_use_is_refused(finished: Path, tmp_path: Path) -> None:
     path = _copied(finished, tmp_path)
     holder = os.open(_cell(path) / ".lock", os.O_RDWR)
@@ -217,7 +208,6 @@ def _texts() -> list[str]:
 TEXTS = _texts()
 
 
-# CHECKLIST 193, 222
 @pytest.mark.parametrize(("role", "stage"), [("ate", "stage1"), ("epm", "debate"), ("stage2_validator", "stage2")])
 def test_a_failing_sample_is_recorded_and_the_grid_goes_on(tmp_path: Path, role: str, stage: str) -> None:
     found = []
@@ -260,7 +250,6 @@ def test_a_failed_sample_is_charged_what_its_calls_took(tmp_path: Path) -> None:
     assert cards[2]["status"] == "error"
 
 
-# CHECKLIST 193
 def test_too_many_failures_stop_the_run_which_can_go_on(tmp_path: Path) -> None:
     fails = _about(1, 4, 5, role="atsa")
     changes: dict[str, Any] = {"conditions": ["C2"], "concurrency": 4}
@@ -278,7 +267,6 @@ def test_too_many_failures_stop_the_run_which_can_go_on(tmp_path: Path) -> None:
         assert (_cell(path) / name).read_bytes() == (_cell(whole) / name).read_bytes()
 
 
-# CHECKLIST 193
 def test_no_failure_at_all_may_be_allowed(tmp_path: Path) -> None:
     path = write_experiment(tmp_path, experiment={"conditions": ["C1"], "max_failures": 0})
     with pytest.raises(TooManyFailuresError):

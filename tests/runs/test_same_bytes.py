@@ -43,7 +43,6 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_here(write_experiment(folder, experiment={"concurrency": 1})).out_dir
 
 
-# CHECKLIST 189
 @pytest.mark.parametrize(
     ("seed", "pace"),
     [
@@ -62,7 +61,6 @@ def test_no_pace_changes_a_byte(plain: Path, tmp_path: Path, seed: int, pace: di
     assert exact_bytes(config.out_dir) == exact_bytes(plain)
 
 
-# CHECKLIST 189
 def test_these_grids_would_show_a_wrong_order(plain: Path, tmp_path: Path) -> None:
     shown = [
         output for output in outputs_of(plain / "C2__seed42") if output["meta"]["memory"]["prompt_injection_chars"]
@@ -100,7 +98,6 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
         yield cell.name, {**found, STORE: path.read_bytes()} if path.exists() else found
 
 
-# CHECKLIST 189, 191
 def test_a_plain_loop_over_the_supervisor_gives_the_same(plain: Path, tmp_path: Path) -> None:
     start = plain / "build__seed42" / STORE
     compared = 0
@@ -111,7 +108,6 @@ def test_a_plain_loop_over_the_supervisor_gives_the_same(plain: Path, tmp_path: 
     assert compared == 2 * len(CONDITIONS) + 4
 
 
-# CHECKLIST 191
 def test_a_sample_retrieves_only_what_earlier_samples_committed(tmp_path: Path) -> None:
     pace = {"concurrency": 64, "speculate": True, "speculate_ahead": 50}
     config = run_here(write_experiment(tmp_path, experiment=pace), Scrambled(10))
@@ -127,7 +123,6 @@ def test_a_sample_retrieves_only_what_earlier_samples_committed(tmp_path: Path) 
         assert retrieved
 
 
-# CHECKLIST 189
 def test_a_failure_on_a_wrong_guess_is_no_failure(tmp_path: Path) -> None:
     recording = tmp_path / "answers.jsonl"
     alone = {"conditions": ["C2"]}
@@ -158,7 +153,6 @@ def test_a_recording_of_the_engine_replays_with_the_same_reader_under_rules_v2(t
     assert any(output["changes"] for output in recorded)
 
 
-# CHECKLIST 189
 def test_a_condition_that_stores_nothing_waits_for_nobody(tmp_path: Path) -> None:
     most = {}
     for condition in ("C2", "C2_frozen"):
@@ -168,7 +162,6 @@ def test_a_condition_that_stores_nothing_waits_for_nobody(tmp_path: Path) -> Non
     assert most["C2_frozen"] > 5
 
 
-# CHECKLIST 155, 189
 def test_no_working_directory_and_no_hash_seed_changes_a_byte(plain: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -188,7 +181,6 @@ def test_no_working_directory_and_no_hash_seed_changes_a_byte(plain: Path, tmp_p
     assert list(elsewhere.iterdir()) == []
 
 
-# CHECKLIST 189
 def test_a_shuffled_grid_is_as_repeatable(tmp_path: Path) -> None:
     found = []
     for number, replier in enumerate((None, Scrambled(13))):
@@ -214,7 +206,6 @@ def _keys(value: Any) -> Iterator[str]:
             yield from _keys(inner)
 
 
-# CHECKLIST 190
 def test_no_clock_and_no_cache_hit_stands_outside_traces_and_run_meta(plain: Path) -> None:
     told = {
         key

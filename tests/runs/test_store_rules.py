@@ -44,7 +44,6 @@ def _grid(folder: Path, conditions: list[str], experiment: dict[str, Any] | None
     )
 
 
-# CHECKLIST 151
 def test_the_initial_store_is_copied_and_stays_as_it_is(tmp_path: Path, episodes: Path) -> None:
     initial = tmp_path / "initial.jsonl"
     shutil.copyfile(episodes, initial)
@@ -61,7 +60,6 @@ def test_the_initial_store_is_copied_and_stays_as_it_is(tmp_path: Path, episodes
     assert not list((config.out_dir / "C1__seed42").glob("*store*"))
 
 
-# CHECKLIST 151
 def test_a_changed_initial_store_is_another_configuration(tmp_path: Path, episodes: Path) -> None:
     shutil.copyfile(episodes, tmp_path / "initial.jsonl")
     path = _grid(tmp_path, ["C2"], initial_store="initial.jsonl")
@@ -72,7 +70,6 @@ def test_a_changed_initial_store_is_another_configuration(tmp_path: Path, episod
         run_here(path)
 
 
-# CHECKLIST 152
 def test_a_store_is_built_once_per_seed_and_copied(tmp_path: Path) -> None:
     config = run_here(write_experiment(tmp_path, experiment={"seeds": [1, 2]}))
     names = {path.name for path in config.out_dir.iterdir()}
@@ -90,13 +87,11 @@ def test_a_store_is_built_once_per_seed_and_copied(tmp_path: Path) -> None:
         }
 
 
-# CHECKLIST 152
 def test_no_store_is_built_where_nobody_uses_it(tmp_path: Path) -> None:
     config = run_here(write_experiment(tmp_path, experiment={"conditions": ["C1"]}))
     assert [path.name for path in config.out_dir.iterdir() if path.is_dir()] == ["C1__seed42"]
 
 
-# CHECKLIST 152
 def test_a_build_that_found_nothing_worth_storing_is_an_empty_beginning(tmp_path: Path) -> None:
     path = write_experiment(tmp_path, experiment={"conditions": ["C2", "C2_frozen"]})
     config = run_here(path, Failing(lambda request: texts_of(tmp_path)[request.ask.inputs.text] == "train"))
@@ -105,7 +100,6 @@ def test_a_build_that_found_nothing_worth_storing_is_an_empty_beginning(tmp_path
     run_here(path, Failing(lambda _: True))  # finished: asks nothing
 
 
-# CHECKLIST 153
 def test_a_condition_that_only_reads_needs_something_to_read(tmp_path: Path) -> None:
     for condition in ("C2_frozen", "C2_eval_only"):
         with pytest.raises(ConfigError, match=r"empty at the start.*allow_empty_store") as caught:
@@ -119,7 +113,6 @@ def test_a_condition_that_only_reads_needs_something_to_read(tmp_path: Path) -> 
     assert len(outputs_of(config.out_dir / "C2_frozen__seed42")) == 16
 
 
-# CHECKLIST 153
 def test_a_filled_store_path_is_something_to_read(tmp_path: Path, episodes: Path) -> None:
     (tmp_path / "stores").mkdir()
     shutil.copyfile(episodes, tmp_path / "stores" / "C2_frozen_42.jsonl")
@@ -129,14 +122,12 @@ def test_a_filled_store_path_is_something_to_read(tmp_path: Path, episodes: Path
     assert (tmp_path / "stores" / "C2_frozen_42.jsonl").read_bytes() == episodes.read_bytes()
 
 
-# CHECKLIST 154
 @pytest.mark.parametrize("store_path", ["s.jsonl", "{condition}.jsonl", "{seed}.jsonl"])
 def test_several_cells_never_write_one_store(tmp_path: Path, store_path: str) -> None:
     with pytest.raises(ConfigError, match=r"\{condition\} and \{seed\}"):
         run_here(_grid(tmp_path, ["C2", "C2_silent"], {"seeds": [1, 2]}, store_path=store_path))
 
 
-# CHECKLIST 154, 191
 def test_no_cell_reads_the_store_that_another_writes(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="share one store"):
         run_here(_grid(tmp_path, ["C2", "C2_frozen"], store_path="s.jsonl", allow_empty_store=True))
@@ -154,7 +145,6 @@ def _elsewhere(folder: Path, episodes: Path) -> tuple[Path, Path, Path]:
     return path, cell, store
 
 
-# CHECKLIST 192, 221
 @pytest.mark.parametrize("left", [0, 1, 5])
 def test_a_store_elsewhere_goes_on_where_the_journal_ends(tmp_path: Path, episodes: Path, left: int) -> None:
     path, cell, store = _elsewhere(tmp_path, episodes)
@@ -172,7 +162,6 @@ def test_a_store_elsewhere_goes_on_where_the_journal_ends(tmp_path: Path, episod
         (cell / JOURNAL).write_bytes(b"".join(journal[:left]))
 
 
-# CHECKLIST 221
 def test_a_store_elsewhere_that_others_changed_is_refused(tmp_path: Path, episodes: Path) -> None:
     path, cell, store = _elsewhere(tmp_path, episodes)
     stored = store.read_bytes()
@@ -194,7 +183,6 @@ def test_a_store_elsewhere_that_others_changed_is_refused(tmp_path: Path, episod
     assert store.read_bytes() == more
 
 
-# CHECKLIST 151
 def test_a_beginning_never_replaces_a_store_that_holds_something(tmp_path: Path, episodes: Path) -> None:
     (tmp_path / "stores").mkdir()
     store = tmp_path / "stores" / "C2_42.jsonl"
@@ -205,7 +193,6 @@ def test_a_beginning_never_replaces_a_store_that_holds_something(tmp_path: Path,
     assert store.read_bytes() == episodes.read_bytes()
 
 
-# CHECKLIST 151, 192
 def test_a_copy_that_a_kill_cut_short_is_made_again(tmp_path: Path, episodes: Path) -> None:
     shutil.copyfile(episodes, tmp_path / "initial.jsonl")
     path = _grid(tmp_path, ["C2"], store_path=ELSEWHERE, initial_store="initial.jsonl")

@@ -40,7 +40,6 @@ class TryLock(PassedOnFacts):
         await self._engine.close()
 
 
-# CHECKLIST 211
 def test_a_writing_run_holds_the_lock_of_its_store_from_the_first_request_to_the_last(tmp_path: Path) -> None:
     path = write_experiment(
         tmp_path, experiment={"conditions": ["C2"]}, episodic_memory={"build": None}, data={"limit": 4}
@@ -68,7 +67,6 @@ class Unjudged(PassedOnFacts):
         await self._engine.close()
 
 
-# CHECKLIST 180
 def test_the_experiment_decides_whether_backfills_are_predictions(tmp_path: Path) -> None:
     recall = {}
     for counted in (False, True):

@@ -158,7 +158,6 @@ def changed(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
     return tree
 
 
-# CHECKLIST 68
 @each_model
 def test_a_valid_object_is_accepted_by_model_and_schema_and_comes_back_the_same(model: type[BaseModel]) -> None:
     value = OBJECTS[model]
@@ -169,7 +168,6 @@ def test_a_valid_object_is_accepted_by_model_and_schema_and_comes_back_the_same(
     assert schema_accepts(model, written)
 
 
-# CHECKLIST 68
 @each_model
 def test_an_unknown_key_is_refused_at_every_depth_by_model_and_schema(model: type[BaseModel]) -> None:
     for path in dict_places(OBJECTS[model]):
@@ -266,7 +264,6 @@ REFUSED: list[tuple[type[BaseModel], tuple[str | int, ...], Any]] = [
 ]
 
 
-# CHECKLIST 37, 61, 68, 245, 246, 72, 76, 77, 79, 98, 99, 100
 @pytest.mark.parametrize(
     ("model", "path", "bad"),
     REFUSED,
@@ -280,7 +277,6 @@ def test_a_value_outside_the_specification_is_refused_by_model_and_schema(
     assert not schema_accepts(model, value)
 
 
-# CHECKLIST 59, 83
 @pytest.mark.parametrize("name", ["risk_tags", "risk_before_tags", "risk_after_tags"])
 def test_risk_tags_must_be_sorted(name: str) -> None:
     assert not model_accepts(EvidenceV1_1, {**EVIDENCE, name: ["IRONY", "CONTRAST_SCOPE"]})
@@ -306,7 +302,6 @@ ACCEPTED: list[tuple[type[BaseModel], tuple[str | int, ...], Any]] = [
 ]
 
 
-# CHECKLIST 68
 @pytest.mark.parametrize(("model", "path", "good"), ACCEPTED)
 def test_a_value_at_the_edge_of_the_specification_is_accepted_by_model_and_schema(
     model: type[BaseModel], path: tuple[str | int, ...], good: Any
@@ -316,19 +311,16 @@ def test_a_value_at_the_edge_of_the_specification_is_accepted_by_model_and_schem
     assert schema_accepts(model, value)
 
 
-# CHECKLIST 79
 def test_constraints_are_true_without_being_said() -> None:
     assert AdvisoryConstraintsV1_1().model_dump() == CONSTRAINTS
     bare = {name: value for name, value in ADVISORY.items() if name != "constraints"}
     assert AdvisoryV1_1.model_validate(bare).constraints == AdvisoryConstraintsV1_1()
 
 
-# CHECKLIST 80, 81
 def test_stats_have_exactly_three_fields() -> None:
     assert set(AnchorStatsV1_1.model_fields) == {"historical_count", "consistency_score", "variance"}
 
 
-# CHECKLIST 55, 56, 57, 58, 59, 60, 61
 @pytest.mark.parametrize(
     "path", [path for path in dict_places(EPISODE) if path], ids=lambda path: ".".join(map(str, path))
 )
@@ -342,7 +334,6 @@ def test_no_block_of_an_entry_may_be_missing(path: tuple[str | int, ...]) -> Non
     assert not schema_accepts(EpisodicMemoryEntryV1_1, tree)
 
 
-# CHECKLIST 68
 def test_the_shipped_files_are_those_the_models_describe() -> None:
     for name, content in json_schema_files.json_schemas().items():
         assert (json_schema_files.SCHEMA_FOLDER / name).read_text(encoding="utf-8") == content

@@ -36,7 +36,6 @@ def files_of_at_most(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-# CHECKLIST 262
 def test_directories_that_are_made_are_private_and_others_keep_their_mode(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     make_private_directory(tmp_path / "a" / "b")
@@ -44,7 +43,6 @@ def test_directories_that_are_made_are_private_and_others_keep_their_mode(tmp_pa
     assert [mode_of(path) for path in (tmp_path, tmp_path / "a", tmp_path / "a" / "b")] == [0o755, 0o700, 0o700]
 
 
-# CHECKLIST 262
 def test_new_files_caches_and_recordings_are_private_and_files_that_the_user_names_follow_the_umask(
     tmp_path: Path,
 ) -> None:

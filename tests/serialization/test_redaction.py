@@ -48,7 +48,6 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]
         yield patched
 
 
-# CHECKLIST 261
 @given(st.sampled_from(PLACES), SECRETS, WORDS, WORDS)
 @example(PLACES[0], "hid/den?word#1", "", "")
 @example("[(b'api-key', b'{}')]", "00000000", "", "")
@@ -62,7 +61,6 @@ def test_no_credential_is_left_in_a_text_and_redacting_twice_changes_nothing(
     assert secret not in redacted(repr(place.format(secret)))
 
 
-# CHECKLIST 261
 @given(SECRETS)
 def test_what_the_environment_holds_as_a_secret_is_replaced_wherever_it_stands(
     environment: pytest.MonkeyPatch, secret: str

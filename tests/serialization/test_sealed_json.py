@@ -6,7 +6,6 @@ from episodic_absa.serialization.sealed_json import seal_state, sealed
 DOCUMENT = {"version": 4, "seal_n": 0, "nested": {"seal": "no"}, "words": ["배송", "a"]}
 
 
-# CHECKLIST 262
 def test_every_changed_removed_or_added_character_breaks_the_seal() -> None:
     content = sealed(indented_json(DOCUMENT)).encode()
     assert seal_state(content) == "whole"

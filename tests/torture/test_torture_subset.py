@@ -17,7 +17,6 @@ SCALE = 0.02
 FEWER = {"fuzzed_inputs": 0.005}  # at least 25 inputs for every reader; test_fuzz_corpus.py replays what was found
 
 
-# CHECKLIST 170, 192, 204, 205, 211, 223
 @pytest.mark.parametrize("family", present_families())
 def test_a_small_share_of_every_family_loses_nothing(family: str) -> None:
     rows = list(importlib.import_module(f"tests.torture.{family}").rows(FEWER.get(family, SCALE)))

@@ -28,7 +28,6 @@ def run(whole: DamagedRun) -> Iterator[DamagedRun]:
     whole.put_back()
 
 
-# CHECKLIST 262
 def test_no_damage_passes_verify_and_none_is_accepted_by_run(run: DamagedRun) -> None:
     assert {Path(name).name for name in run.files} == {
         *("outputs.jsonl", "scorecards.jsonl", "traces.jsonl", "override_gate_debug.jsonl", "episodic_store.jsonl"),
@@ -42,7 +41,6 @@ def test_no_damage_passes_verify_and_none_is_accepted_by_run(run: DamagedRun) ->
     assert [outcome for outcome in outcomes if outcome.run == "accepted"] == []
 
 
-# CHECKLIST 262
 def test_a_refused_cell_says_which_file_from_which_sample_on_and_what_to_do(run: DamagedRun) -> None:
     traces = run.grid / CELL / "traces.jsonl"
     first, second, *others = traces.read_bytes().splitlines(keepends=True)
@@ -55,7 +53,6 @@ def test_a_refused_cell_says_which_file_from_which_sample_on_and_what_to_do(run:
     assert failed["file_hashes"] == f"traces.jsonl is not as committed, from sample 2 ({uid}) on"
 
 
-# CHECKLIST 262
 def test_a_cell_that_continues_is_refused_if_what_it_continues_is_damaged(run: DamagedRun) -> None:
     cell = run.grid / CELL
     for name in ("journal.jsonl", "outputs.jsonl"):
@@ -67,7 +64,6 @@ def test_a_cell_that_continues_is_refused_if_what_it_continues_is_damaged(run: D
     assert (refused, "episodic_store.jsonl, from sample" in words) == ("refused", True)
 
 
-# CHECKLIST 262
 def test_what_stands_behind_the_last_sample_of_a_finished_cell_is_cut_off_with_a_notice(run: DamagedRun) -> None:
     with open(run.grid / CELL / "outputs.jsonl", "ab") as file:
         file.write(b"{}\n")
@@ -77,7 +73,6 @@ def test_what_stands_behind_the_last_sample_of_a_finished_cell_is_cut_off_with_a
     )
 
 
-# CHECKLIST 262
 def test_a_run_without_hashes_is_accepted_as_before_and_verify_says_that_the_check_does_not_apply(
     run: DamagedRun,
 ) -> None:
@@ -94,7 +89,6 @@ def test_a_run_without_hashes_is_accepted_as_before_and_verify_says_that_the_che
         assert results[name].detail == "the run is of an older version, which wrote no hashes of its files"
 
 
-# CHECKLIST 262
 def test_only_the_user_may_read_what_a_run_writes(run: DamagedRun) -> None:
     # The store makes its own lock.
     below = (path for path in run.grid.rglob("*") if path.name != "episodic_store.jsonl.lock")

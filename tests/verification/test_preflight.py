@@ -99,9 +99,7 @@ def test_nothing_is_written(make_config: MakeConfig, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("purpose", "level"), [("smoke", "warning"), ("dev", "warning"), ("paper", "error")])
-def test_shared_texts_are_counted(
-    purpose: str, level: str, make_config: MakeConfig, tmp_path: Path
-) -> None:  # CHECKLIST 225
+def test_shared_texts_are_counted(purpose: str, level: str, make_config: MakeConfig, tmp_path: Path) -> None:
     write_reviews(tmp_path, "train", ["Fine room.", "The  bed creaks. ", "Quick delivery."])
     found = check_experiment(make_config(run_purpose=purpose))
     assert level_of(found, "shared_texts") == level
@@ -116,9 +114,7 @@ def test_texts_of_a_split_that_fills_no_store_are_not_compared(make_config: Make
 
 
 @pytest.mark.parametrize(("purpose", "level"), [("dev", "warning"), ("paper", "error")])
-def test_invalid_gold_is_counted(
-    purpose: str, level: str, make_config: MakeConfig, tmp_path: Path
-) -> None:  # CHECKLIST 225
+def test_invalid_gold_is_counted(purpose: str, level: str, make_config: MakeConfig, tmp_path: Path) -> None:
     write_gold(tmp_path, [{"polarity": "mixed", "aspect_term": "bed"}], [])
     found = check_experiment(make_config(run_purpose=purpose))
     assert level_of(found, "invalid_gold") == level
@@ -227,7 +223,6 @@ def test_two_splits_in_one_file_are_an_error(make_config: MakeConfig) -> None:
     assert "distinct" in message_of(found, "data")
 
 
-# CHECKLIST 224
 def test_a_uid_in_two_splits_is_an_error(make_config: MakeConfig, tmp_path: Path) -> None:
     (tmp_path / "data" / "train.csv").write_text("uid,text\nvalid-0,Something else.\n", "utf-8")
     assert "valid-0" in message_of(check_experiment(make_config()), "data")

@@ -118,7 +118,7 @@ def _data_lines(config: ExperimentConfig, data: ExperimentData) -> Iterator[_Sai
             f"{split} and {config.file.data.process_split} share no text",
         )
     invalid_n = count_invalid_gold(evaluated)
-    yield _counted(  # CHECKLIST 225
+    yield _counted(
         config,
         "invalid_gold",
         invalid_n,

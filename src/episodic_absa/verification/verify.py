@@ -115,7 +115,7 @@ def check_never_shown_agree(cells: Sequence[CellFiles]) -> Findings:
 
     Without memory nothing passes from a sample to a later one, so the cells of all orders of a seed agree as well.
     """
-    # CHECKLIST 202: C1, C2_silent and C2_eval_only; flags decide, names do not.
+    # Of the shipped conditions these are C1, C2_silent and C2_eval_only; flags decide, names do not.
     compared = list(_never_shown_groups(cells))
     if not compared:
         raise NotApplicableError("no seed has two cells of the same rules that never show memory")

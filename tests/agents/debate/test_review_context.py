@@ -26,7 +26,6 @@ def hints(debate: Any, stage1: Any = STAGE1) -> dict[str, list[tuple[str, float,
     }
 
 
-# CHECKLIST 184
 @pytest.mark.parametrize(
     ("edit", "polarity", "speaker", "judge"),
     [
@@ -50,14 +49,12 @@ def test_every_edit_weighs_as_the_table_says(
     assert hints(ruled) == {ref: [(polarity, judge, "judge")]}
 
 
-# CHECKLIST 184
 def test_a_drop_of_one_of_two_tuples_is_against_the_named_one() -> None:
     stage1 = b.stage1_of([b.aspect("food")], [b.sentiment("food", "positive", 0.9), b.sentiment("food", "negative")])
     debate = b.debate_of({"epm": [b.edit("drop_tuple", "food", polarity="negative")]})
     assert hints(debate, stage1) == {"food": [("negative", -0.8, "epm")]}
 
 
-# CHECKLIST 216
 @pytest.mark.parametrize("op", ["set_aspect_ref", "merge_tuples"])
 def test_renaming_and_merging_are_log_only(op: str) -> None:
     debate = b.debate_of(
@@ -66,7 +63,6 @@ def test_renaming_and_merging_are_log_only(op: str) -> None:
     assert hints(debate) == {}
 
 
-# CHECKLIST 184
 @pytest.mark.parametrize(
     ("ref", "term", "mapped"),
     [
@@ -114,13 +110,11 @@ def test_listed_synonyms_lead_to_their_term() -> None:
     assert context.synonym_hints["food"] == words
 
 
-# CHECKLIST 219
 def test_an_empty_name_means_the_implicit_opinion_only_where_one_exists() -> None:
     assert TermMap(["food", ""], b.TEXT).find("") == ""
     assert TermMap(["food"], b.TEXT).find("") is None
 
 
-# CHECKLIST 219
 def test_aspect_terms_are_those_of_ate_then_atsa_once_each() -> None:
     stage1 = b.stage1_of(
         [b.aspect("service"), b.aspect("food")],
@@ -130,7 +124,6 @@ def test_aspect_terms_are_those_of_ate_then_atsa_once_each() -> None:
     assert context.aspect_terms == ("service", "food", "", "price")
 
 
-# CHECKLIST 219
 def test_without_an_implicit_sentiment_the_empty_term_is_no_aspect() -> None:
     assert "" not in build_review_context(STAGE1, None, b.TEXT).context.aspect_terms
 

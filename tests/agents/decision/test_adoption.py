@@ -43,7 +43,6 @@ def test_severities_add_up_by_weight(severities: tuple[str, ...], total: int) ->
     assert severity_sum([b.risk("OTHER", one, (n, n + 1)) for n, one in enumerate(severities)]) == total
 
 
-# CHECKLIST 186
 def test_without_a_patched_sentiment_nothing_is_adopted() -> None:
     first = stage1([], [HIGH])
     adoption = decide(first, b.patched(first, [b.ate_verdict("drop", "food")])._replace(sentiments=()))
@@ -193,7 +192,6 @@ RISKS = st.lists(st.sampled_from(["low", "mid", "high"]).map(lambda severity: b.
 EV_WEIGHTS = st.just(WEIGHTS) | st.tuples(*[st.integers(0, 10).map(lambda n: n / 10)] * 4)
 
 
-# CHECKLIST 185, 186
 @settings(max_examples=200, deadline=None)
 @given(
     SENTIMENTS,
@@ -259,7 +257,6 @@ NEW_CONFLICT = [
 ]
 
 
-# CHECKLIST 139
 @pytest.mark.parametrize(
     ("case", "after", "more", "flags"),
     [
@@ -289,14 +286,12 @@ def test_an_override_succeeds_or_harms_by_risk_alone(case: str, after: Any, more
     assert outcome(after, **more) == flags
 
 
-# CHECKLIST 139
 def test_without_an_applied_override_there_is_neither_success_nor_harm() -> None:
     first = stage1(risks=[HIGH])
     patched = b.patched(first, [], [b.atsa_verdict("flip_polarity", "food")])
     assert tuple(override_flags(first, patched, (), adopted=True)) == (False, False, False)
 
 
-# CHECKLIST 139
 def test_a_later_judge_drop_of_the_same_aspect_undoes_the_override() -> None:
     first = stage1(risks=[HIGH])
     debate = b.debate_of(

@@ -79,7 +79,6 @@ def record(
     return ChangeRecord.model_validate(fields | more)
 
 
-# CHECKLIST 239
 def test_a_record_holds_kind_from_to_witnesses_score_adopted_and_reason() -> None:
     edit = b.edit("set_polarity", "food", "negative").model_copy(update={"evidence": "was great"})
     debate = b.debate_of({"epm": [edit]}, patch=[b.ruling("set_polarity", "food", "negative")])
@@ -108,7 +107,6 @@ def test_a_record_holds_kind_from_to_witnesses_score_adopted_and_reason() -> Non
     assert stances["cj"] == ("silent", "", False, None)
 
 
-# CHECKLIST 233
 def test_a_flip_without_a_polarity_changes_nothing_and_is_logged() -> None:
     first = b.stage1_of(STAGE1.ate.aspects, STAGE1.atsa.sentiments, proposals=[b.proposal("FLIP_POLARITY", "food")])
     edits = [b.edit("set_polarity", "food")]
@@ -118,7 +116,6 @@ def test_a_flip_without_a_polarity_changes_nothing_and_is_logged() -> None:
     assert apply_changes(first, [change]) == (first.ate.aspects, first.atsa.sentiments)
 
 
-# CHECKLIST 238
 def test_every_change_is_decided_alone() -> None:
     debate = b.debate_of(
         {
@@ -189,7 +186,6 @@ def test_an_aspect_stays_while_one_of_its_pairs_stays() -> None:
     assert sentiments == (first.atsa.sentiments[1],)
 
 
-# CHECKLIST 240
 @pytest.mark.parametrize(
     ("held", "records", "reasons"),
     [
@@ -289,7 +285,6 @@ def check_untouched(stage1: Any, records: Any) -> None:
         assert sentiments is stage1.atsa.sentiments
 
 
-# CHECKLIST 238, 240
 @settings(max_examples=300, deadline=None)
 @given(
     stage1=first_results(),
@@ -312,7 +307,6 @@ def test_for_random_witnesses_every_other_pair_is_stage1s_object_and_no_conflict
     assert decide_again(stage1, records, rules) == records
 
 
-# CHECKLIST 236
 @settings(max_examples=100, deadline=None)
 @given(stage1=first_results(), edits=st.lists(EDIT, max_size=5), who=st.sampled_from(("epm", "tan", "cj", "judge")))
 def test_one_witness_never_changes_anything(stage1: Any, edits: Any, who: str) -> None:
@@ -329,7 +323,6 @@ RECORD = st.tuples(
 )
 
 
-# CHECKLIST 240
 @settings(max_examples=200, deadline=None)
 @given(stage1=first_results(), drawn=st.lists(RECORD, max_size=8))
 def test_no_random_set_of_records_creates_a_conflict(stage1: Any, drawn: Any) -> None:

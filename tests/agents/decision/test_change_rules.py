@@ -89,14 +89,12 @@ def test_the_shipped_table_decides(change: Any, words: str, reason: str) -> None
     assert decision.score == words.count("+") - words.count("-")
 
 
-# CHECKLIST 236
 @pytest.mark.parametrize("change", EVERY_KIND)
 @pytest.mark.parametrize("who", WITNESSES)
 def test_one_witness_never_suffices_whatever_the_rules_say(change: Any, who: str) -> None:
     assert adopt(change, voices(f"{who}+"), GREEDY).reason == "one_witness"
 
 
-# CHECKLIST 236
 @pytest.mark.parametrize("pair", list(combinations(WITNESSES, 2)))
 def test_a_flip_needs_the_judge_or_two_speakers_whatever_the_rules_say(pair: tuple[str, str]) -> None:
     allowed = "judge" in pair or set(pair) <= {"epm", "tan", "cj"}
@@ -104,7 +102,6 @@ def test_a_flip_needs_the_judge_or_two_speakers_whatever_the_rules_say(pair: tup
     assert decision.reason == ("adopted" if allowed else "no_judge_nor_two_speakers")
 
 
-# CHECKLIST 237
 @pytest.mark.parametrize("change", EVERY_KIND)
 @pytest.mark.parametrize(
     ("words", "reason"),
@@ -123,7 +120,6 @@ def test_a_sure_reader_is_passed_only_by_unanimous_others_with_a_quote_at_home(
     assert adopt(change, voices(words), GREEDY).reason == reason
 
 
-# CHECKLIST 233
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -155,7 +151,6 @@ HEARD = st.tuples(
 )
 
 
-# CHECKLIST 236, 237
 @settings(max_examples=300, deadline=None)
 @given(change=st.sampled_from(EVERY_KIND), witnesses=HEARD, rules=st.sampled_from((SHIPPED, GREEDY)))
 def test_no_adopted_change_breaks_a_law(change: Any, witnesses: Any, rules: Any) -> None:

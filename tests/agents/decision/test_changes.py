@@ -99,7 +99,6 @@ def test_equal_changes_are_one_change_and_ids_follow_the_text() -> None:
     ]
 
 
-# CHECKLIST 233
 @pytest.mark.parametrize(
     "given",
     [

@@ -61,7 +61,6 @@ def test_the_label_of_a_stage_is_its_surest_and_then_earliest_sentiment(
     assert stage_label(tuple(sentiments)).label == polarity
 
 
-# CHECKLIST 181, 180
 @pytest.mark.parametrize(
     "extra", [b.sentiment("service", "neutral", 0.95, backfilled=True), b.sentiment("service", None, 0.95)]
 )
@@ -70,7 +69,6 @@ def test_backfills_and_missing_polarities_give_no_label(extra: Any) -> None:
     assert (output.final_label, output.confidence) == ("positive", 0.6)
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -89,13 +87,11 @@ def test_rule_z_stops_where_nothing_is_known(first: list[Any], second: list[Any]
     assert output.selected_stage == ("stage1" if second is None else "stage2")
 
 
-# CHECKLIST 187
 def test_rule_z_does_not_fire_with_any_confidence() -> None:
     assert "Z" not in rules(label([food("positive", 0.01)]))
     assert "Z" not in rules(label([food("positive", 0.0)], [food("positive", 0.2)]))
 
 
-# CHECKLIST 187
 def test_rule_b_takes_stage1_where_stage2_is_absent() -> None:
     output = label([food("positive", 0.8)])
     assert (output.final_label, output.confidence, output.label_source) == ("positive", 0.8, "stage1")
@@ -104,7 +100,6 @@ def test_rule_b_takes_stage1_where_stage2_is_absent() -> None:
     assert output.arbiter_flags.confidence_margin_used == 0.0
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("c1", "c2", "guarded"),
     [(0.9, 0.6, True), (0.9, 0.71, False), (0.7, 0.5, True), (0.8, 0.6, True), (0.5, 0.9, False), (0.6, 0.41, False)],
@@ -119,7 +114,6 @@ def test_rule_b_guards_against_a_drop_of_a_fifth(c1: float, c2: float, guarded: 
     assert rules(output)[0] == "B"
 
 
-# CHECKLIST 187
 def test_rule_m_calls_opposite_stages_with_both_polarities_mixed() -> None:
     output = label(
         [food("positive", 0.8), service("negative", 0.6)], [food("positive", 0.75), service("negative", 0.9)]
@@ -128,7 +122,6 @@ def test_rule_m_calls_opposite_stages_with_both_polarities_mixed() -> None:
     assert rules(output) == "BM"
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -144,7 +137,6 @@ def test_rule_m_needs_different_labels_and_both_polarities(first: list[Any], sec
     assert output.final_label != "mixed"
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("risks", "confidence", "taken"),
     [
@@ -168,7 +160,6 @@ def test_rule_c_takes_the_validators_label_with_its_confidence(
     assert output.label_source == ("validator" if taken else "stage1")
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize("suggested", [None, "positive"])
 def test_rule_c_needs_another_label(suggested: Any) -> None:
     output = label([food("positive", 0.8)], risks=[b.risk("IRONY", "high")], suggested=suggested)
@@ -176,14 +167,12 @@ def test_rule_c_needs_another_label(suggested: Any) -> None:
     assert not output.arbiter_flags.validator_override_applied
 
 
-# CHECKLIST 187
 def test_rule_c_may_suggest_mixed() -> None:
     output = label([food("positive", 0.8)], suggested="mixed", validator_confidence=0.9)
     assert (output.final_label, output.confidence) == ("mixed", 0.9)
     assert rules(output) == "BC"
 
 
-# CHECKLIST 187
 def test_rule_a_takes_the_mean_where_all_three_labels_agree_in_one_place() -> None:
     output = label([food("positive", 0.8)], [food("positive", 0.9)])
     assert output.final_label == "positive"
@@ -195,7 +184,6 @@ def spanned(polarity: Any, confidence: float, start: int, end: int) -> Any:
     return b.sentiment("food", polarity, confidence).model_copy(update={"span": Span(start=start, end=end)})
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("first", "second", "fires"),
     [
@@ -214,7 +202,6 @@ def test_rule_a_needs_spans_that_overlap_by_four_fifths(first: Any, second: Any,
     assert output.confidence == pytest.approx(0.85 if fires else 0.9)
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("case", "first", "second", "more"),
     [
@@ -238,7 +225,6 @@ def test_rule_a_does_not_fire_otherwise(case: str, first: Any, second: Any, more
 IRONY = [b.risk("IRONY", "low")]
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("stage", "validator", "final", "confidence", "source"),
     [
@@ -260,7 +246,6 @@ def test_rule_d_weighs_the_selected_stage_against_the_current_label(
         assert rules(output) == "BCD"
 
 
-# CHECKLIST 187
 def test_rule_d_looks_at_stage2_where_it_was_adopted() -> None:
     output = label(
         [food("positive", 0.7)], [food("positive", 0.9)], risks=IRONY, suggested="negative", validator_confidence=0.6
@@ -269,7 +254,6 @@ def test_rule_d_looks_at_stage2_where_it_was_adopted() -> None:
     assert rules(output) == "BCD"
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("first", "second", "more"),
     [
@@ -283,7 +267,6 @@ def test_rule_d_does_not_fire_on_mixed_or_equal_labels(first: Any, second: Any, 
     assert "D" not in rules(label(first, second, **more))
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("sentence", "judge", "final"),
     [
@@ -304,7 +287,6 @@ def test_rule_e_follows_the_judge_where_confidence_is_low(sentence: Any, judge: 
     assert output.selected_stage == "stage1"
 
 
-# CHECKLIST 187
 def test_rule_e_follows_the_judge_where_the_label_is_mixed() -> None:
     output = label(
         [food("positive", 0.8), service("negative", 0.6)],
@@ -315,7 +297,6 @@ def test_rule_e_follows_the_judge_where_the_label_is_mixed() -> None:
     assert rules(output) == "BME"
 
 
-# CHECKLIST 187
 @pytest.mark.parametrize(
     ("confidence", "sentence", "judge", "reason"),
     [
@@ -348,7 +329,6 @@ SENTIMENTS = st.lists(
 )
 
 
-# CHECKLIST 186, 187
 @settings(max_examples=150, deadline=None)
 @given(
     SENTIMENTS,
@@ -382,7 +362,6 @@ def test_rules_fire_in_order_and_the_selected_stage_tells_the_truth(
         assert output.label_source in {"merged", "validator", "judge"}
 
 
-# CHECKLIST 188
 def test_final_tuples_stand_in_text_order_with_implicit_ones_last() -> None:
     found = extract_tuples(
         (
@@ -405,7 +384,6 @@ def test_final_tuples_stand_in_text_order_with_implicit_ones_last() -> None:
     assert found[0].confidence == 0.7
 
 
-# CHECKLIST 188, 181
 @settings(max_examples=150, deadline=None)
 @given(SENTIMENTS)
 def test_final_tuples_are_the_surest_of_each_pair_and_skip_missing_polarities(sentiments: Any) -> None:

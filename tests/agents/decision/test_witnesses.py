@@ -172,7 +172,6 @@ def test_a_later_statement_of_a_witness_revises_its_earlier_one() -> None:
     assert heard(FLIP, debate)["epm"].stance == "against"
 
 
-# CHECKLIST 235
 @pytest.mark.parametrize(
     ("evidence", "quote", "at_home"),
     [
@@ -201,7 +200,6 @@ def test_the_judge_quotes_its_evidence_for_the_aspect_and_stage2_its_reason() ->
     assert [witnesses[who].quote for who in ("judge", "review", "epm")] == ["was great", "great", ""]
 
 
-# CHECKLIST 235
 @pytest.mark.parametrize(
     ("text", "language", "parts"),
     [

@@ -66,7 +66,6 @@ def change(kind: str, words: str, *, adopted: bool = True, reason: str = "adopte
     return ChangeRecord.model_validate(fields | more)
 
 
-# CHECKLIST 243
 @pytest.mark.parametrize(
     ("record", "p_polarity", "outcome"),
     [
@@ -98,7 +97,6 @@ def decided(outcome: str, by: str | None = "reader", *, adopted: bool = True) ->
     return ChangeOutcomeV1_2.model_validate(fields)
 
 
-# CHECKLIST 243
 def test_one_contradicted_change_decides_before_confirmed_ones_and_a_refused_one_never() -> None:
     confirmed, contradicted = decided("confirmed"), decided("contradicted")
     still_open, refused = decided("open", None), decided("contradicted", "referee", adopted=False)
@@ -118,7 +116,6 @@ def run(tmp_path: Path, *answers: Any, uid: str = "u1", **more: Any) -> tuple[An
     return backend, result, episode
 
 
-# CHECKLIST 243
 def test_no_risk_and_no_drop_makes_a_success(tmp_path: Path) -> None:
     dropping = {
         "tan": {"targets": [{"quote": "great", "target": "food"}]},
@@ -136,7 +133,6 @@ def said(answer: str) -> dict[str, Any]:
     return {"referee": {"better": answer}}
 
 
-# CHECKLIST 244
 @pytest.mark.parametrize("uid", ["u1", "u2", "u3"])
 def test_the_referee_sees_two_lists_whose_places_the_uid_fixes(tmp_path: Path, uid: str) -> None:
     lists = (STAGE1, CHANGED) if stage1_stands_first(uid) else (CHANGED, STAGE1)
@@ -151,7 +147,6 @@ def test_the_referee_sees_two_lists_whose_places_the_uid_fixes(tmp_path: Path, u
     assert (harmed.outcome, harmed.episode_type, failed(harmed)) == ("contradicted", "harm", True)
 
 
-# CHECKLIST 244
 def test_the_referee_is_asked_only_about_adopted_and_narrowly_refused_changes(tmp_path: Path) -> None:
     stage1s = "A" if stage1_stands_first("u1") else "B"
     nearly, _, episode = run(tmp_path / "nearly", NEARLY, said(stage1s), referee=True)

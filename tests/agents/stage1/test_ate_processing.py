@@ -31,7 +31,6 @@ def terms_and_spans(ate: Stage1Ate) -> list[tuple[str, tuple[int, int] | None]]:
     return [(one.aspect_term, None if one.span is None else (one.span.start, one.span.end)) for one in ate.aspects]
 
 
-# CHECKLIST 208
 @pytest.mark.parametrize(
     ("text", "term", "span", "kept", "kept_span"),
     [
@@ -57,7 +56,6 @@ def test_a_particle_goes_only_where_it_is_one(
     assert ate.drops == ()
 
 
-# CHECKLIST 208
 def test_a_particle_is_stripped_and_the_span_shortened_even_without_span_repair() -> None:
     ate = processed("배터리가 오래 가요.", ("배터리가", (0, 4)), language="ko", span_repair=False)
     assert terms_and_spans(ate) == [("배터리", (0, 3))]
@@ -67,7 +65,6 @@ REPEATED = "battery ok. screen fine. battery bad. price ok. battery dead."
 PLACES = (0, 25, 48)
 
 
-# CHECKLIST 177
 @pytest.mark.parametrize(
     ("start", "nearest"),
     [(0, 0), (1, 0), (9, 0), (20, 25), (26, 25), (33, 25), (40, 48), (47, 48), (500, 48), (-3, 0)],
@@ -80,7 +77,6 @@ def test_a_wrong_span_moves_to_the_occurrence_nearest_its_start(start: int, near
     assert ate.drops == ()
 
 
-# CHECKLIST 177
 @settings(max_examples=60, deadline=None)
 @given(st.integers(-10, 100), st.integers(-10, 100))
 def test_span_repair_always_finds_a_nearest_occurrence(start: int, end: int) -> None:
@@ -94,28 +90,24 @@ def test_span_repair_always_finds_a_nearest_occurrence(start: int, end: int) -> 
     assert span[1] == span[0] + 7
 
 
-# CHECKLIST 177
 def test_a_missing_span_is_the_first_occurrence_and_not_counted_as_repaired() -> None:
     ate = processed(REPEATED, ("battery", None))
     assert terms_and_spans(ate) == [("battery", (0, 7))]
     assert ate.span_repaired == 0
 
 
-# CHECKLIST 177
 def test_a_right_span_stays_even_if_an_earlier_occurrence_exists() -> None:
     ate = processed(REPEATED, ("battery", (48, 55)))
     assert terms_and_spans(ate) == [("battery", (48, 55))]
     assert ate.span_repaired == 0
 
 
-# CHECKLIST 177
 def test_each_wrong_span_is_counted() -> None:
     ate = processed("food and service here", ("food", (9, 11)), ("service", (0, 3)))
     assert terms_and_spans(ate) == [("food", (0, 4)), ("service", (9, 16))]
     assert ate.span_repaired == 2
 
 
-# CHECKLIST 218
 @pytest.mark.parametrize(
     ("text", "term", "kept"),
     [
@@ -132,20 +124,17 @@ def test_an_occurrence_is_found_in_any_case_and_the_term_takes_the_texts_charact
     assert ate.drops == ()
 
 
-# CHECKLIST 218
 def test_a_right_span_in_another_case_is_no_repair() -> None:
     ate = processed("the Battery is weak", ("battery", (4, 11)))
     assert terms_and_spans(ate) == [("Battery", (4, 11))]
     assert ate.span_repaired == 0
 
 
-# CHECKLIST 218
 def test_a_decomposed_term_is_found_in_the_composed_text() -> None:
     ate = processed("서비스 속도 느림", (unicodedata.normalize("NFD", "서비스"), None), language="ko")
     assert terms_and_spans(ate) == [("서비스", (0, 3))]
 
 
-# CHECKLIST 213
 @pytest.mark.parametrize(
     ("text", "language", "guess"),
     [
@@ -169,7 +158,6 @@ def test_the_second_aspect_is_a_noun_behind_the_marker(text: str, language: Any,
     assert text[found[0] : found[1]] == guess
 
 
-# CHECKLIST 213
 @pytest.mark.parametrize(
     ("text", "language"),
     [
@@ -191,7 +179,6 @@ def test_without_a_noun_behind_a_marker_there_is_no_guess(text: str, language: A
     assert guess_second_aspect(text, language) is None
 
 
-# CHECKLIST 213
 @pytest.mark.parametrize(
     ("text", "language", "first", "second"),
     [
@@ -211,7 +198,6 @@ def test_a_guess_joins_a_single_aspect_with_half_confidence_and_its_origin(
     assert ate.aspects[0].origin == "model"
 
 
-# CHECKLIST 213
 @pytest.mark.parametrize(
     ("text", "language", "terms"),
     [
@@ -244,7 +230,6 @@ def test_the_configured_allowlist_admits_a_short_word(term: str) -> None:
     assert is_valid_target(term, {term})
 
 
-# CHECKLIST 177
 @pytest.mark.parametrize(
     ("text", "language", "term", "span", "reason"),
     [
@@ -277,7 +262,6 @@ def test_a_term_whose_norm_form_occurs_is_no_alignment_failure(term: str) -> Non
     assert [one.aspect_term for one in ate.aspects] == ["food"]
 
 
-# CHECKLIST 177
 @pytest.mark.parametrize(
     ("term", "span", "kept", "drops"),
     [
@@ -306,7 +290,6 @@ WORDS = st.sampled_from(["food", "Food", "service", "zebra", "f", "price", "ㅋ�
 SPANS = st.none() | st.tuples(st.integers(-3, 60), st.integers(-3, 60))
 
 
-# CHECKLIST 177, 218
 @settings(max_examples=120, deadline=None)
 @given(st.lists(st.tuples(WORDS, SPANS), max_size=5))
 def test_every_kept_aspect_is_exactly_what_its_span_marks(answered: list[Given]) -> None:

@@ -65,14 +65,12 @@ def test_among_aspects_of_equal_length_the_earliest_wins() -> None:
     assert found == first
 
 
-# CHECKLIST 218
 def test_an_unmatched_term_of_the_text_stays() -> None:
     result = processed([("screen", "negative"), ("delivery", "negative")], [aspect("screen")])
     assert real(result) == [("screen", "negative"), ("delivery", "negative")]
     assert result.unmatched_terms == ()
 
 
-# CHECKLIST 218
 def test_an_unmatched_term_takes_the_texts_own_characters() -> None:
     result = processed([("DELIVERY", "negative")], [])
     assert real(result) == [("delivery", "negative")]
@@ -84,7 +82,6 @@ def test_an_unmatched_term_outside_the_text_is_removed_and_logged() -> None:
     assert result.unmatched_terms == ("zebra",)
 
 
-# CHECKLIST 179, 219
 @pytest.mark.parametrize("polarity", ["positive", "negative", "neutral", None])
 def test_an_implicit_sentiment_is_always_kept(polarity: str | None) -> None:
     result = processed([("", polarity)], [aspect("screen")])
@@ -95,7 +92,6 @@ def test_an_implicit_sentiment_is_always_kept(polarity: str | None) -> None:
     assert result.unmatched_terms == ()
 
 
-# CHECKLIST 180
 def test_an_aspect_without_a_sentiment_gets_a_marked_neutral_backfill() -> None:
     result = processed([("screen", "negative")], [aspect("screen"), aspect("delivery")])
     (filled,) = [one for one in result.atsa.sentiments if one.is_backfilled]
@@ -106,7 +102,6 @@ def test_an_aspect_without_a_sentiment_gets_a_marked_neutral_backfill() -> None:
     assert filled == backfill(aspect("delivery"))
 
 
-# CHECKLIST 180, 181
 def test_a_sentiment_without_a_polarity_is_no_reason_for_a_backfill_and_stays_null() -> None:
     result = processed([("screen", "banana")], [aspect("screen")])
     (one,) = result.atsa.sentiments
@@ -114,7 +109,6 @@ def test_a_sentiment_without_a_polarity_is_no_reason_for_a_backfill_and_stays_nu
     assert not one.is_backfilled
 
 
-# CHECKLIST 180
 def test_nothing_is_backfilled_without_aspects() -> None:
     assert processed([], []).atsa.sentiments == ()
 
@@ -124,7 +118,6 @@ def test_two_sentiments_of_one_aspect_are_both_kept() -> None:
     assert real(result) == [("screen", "negative"), ("screen", "positive")]
 
 
-# CHECKLIST 181
 @pytest.mark.parametrize(
     ("words", "counts"),
     [

@@ -25,7 +25,6 @@ PAIRS = st.builds(
 )
 
 
-# CHECKLIST 241
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.lists(PAIRS, max_size=5), min_size=1, max_size=6))
 def test_a_pair_is_kept_if_and_only_if_more_than_half_of_the_votes_hold_it(votes: list[list[Pair]]) -> None:

@@ -110,7 +110,6 @@ def test_a_negation_risk_needs_a_negation_in_korean_and_english(text: str, langu
     assert types(output) == (["NEGATION_SCOPE", "OTHER"] if kept else ["OTHER"])
 
 
-# CHECKLIST 213
 @pytest.mark.parametrize(
     ("text", "language", "standing", "kept"),
     [
@@ -141,7 +140,6 @@ def test_a_flip_proposal_needs_a_negation_or_another_reason_to_turn_round(
     assert kinds(output) == (["FLIP_POLARITY", *others] if kept else others)
 
 
-# CHECKLIST 213
 @pytest.mark.parametrize(("text", "language"), [(CONTRAST_EN, "en"), (CONTRAST_KO, "ko")])
 @pytest.mark.parametrize("aspect_n", [0, 1])
 def test_a_contrast_with_one_aspect_misses_a_second_one(text: str, language: Any, aspect_n: int) -> None:
@@ -151,7 +149,6 @@ def test_a_contrast_with_one_aspect_misses_a_second_one(text: str, language: Any
     assert (added.severity, added.scope, added.id) == ("high", Span(start=0, end=len(text)), "r2")
 
 
-# CHECKLIST 213
 @pytest.mark.parametrize(
     ("text", "language", "aspect_n", "standing"),
     [
@@ -223,7 +220,6 @@ def seen(output: Validator2Output) -> list[tuple[str, str, str]]:
 BOTH = [("r1", "IRONY", "mid"), ("r2", "EVIDENCE_GAP", "low")]
 
 
-# CHECKLIST 183, 214
 @pytest.mark.parametrize(
     ("resolved", "remaining", "stay"),
     [
@@ -246,27 +242,23 @@ def test_a_stage1_risk_remains_unless_it_is_only_in_the_resolved_list(
     assert output.final_consistency_score == 0.65
 
 
-# CHECKLIST 214
 def test_a_remaining_risk_keeps_its_severity_unless_restated() -> None:
     assert seen(read2(remaining=("r1", "r2"))) == BOTH
     restated = read2(risks=(answered("IRONY", "high", (0, 8), "r1"),), remaining=("r1", "r2"))
     assert seen(restated) == [("r1", "IRONY", "high"), ("r2", "EVIDENCE_GAP", "low")]
 
 
-# CHECKLIST 214
 def test_a_severity_may_be_restated_by_type_and_scope_without_an_id() -> None:
     output = read2(risks=(answered("IRONY", "low", (0, 8)),), remaining=("r1", "r2"))
     assert seen(output) == [("r1", "IRONY", "low"), ("r2", "EVIDENCE_GAP", "low")]
 
 
-# CHECKLIST 214
 def test_a_repeat_of_a_resolved_risk_is_discarded() -> None:
     by_id = read2(risks=(answered("IRONY", "high", (0, 8), "r1"),), resolved=("r1",), remaining=("r2",))
     by_shape = read2(risks=(answered("IRONY", "high", (0, 8)),), resolved=("r1",), remaining=("r2",))
     assert seen(by_id) == seen(by_shape) == [("r2", "EVIDENCE_GAP", "low")]
 
 
-# CHECKLIST 214
 def test_new_risks_follow_the_remaining_ones_with_ids_of_their_own() -> None:
     output = read2(
         risks=(answered("SPAN_MISMATCH", "high", (4, 8)), answered("OTHER", "low")), resolved=("r1",), remaining=("r2",)
@@ -274,13 +266,11 @@ def test_new_risks_follow_the_remaining_ones_with_ids_of_their_own() -> None:
     assert seen(output) == [("r2", "EVIDENCE_GAP", "low"), ("n1", "SPAN_MISMATCH", "high"), ("n2", "OTHER", "low")]
 
 
-# CHECKLIST 214
 def test_the_same_type_in_another_scope_is_a_new_risk() -> None:
     output = read2(risks=(answered("IRONY", "low", (9, 12)),), resolved=("r1",), remaining=("r2",))
     assert seen(output) == [("r2", "EVIDENCE_GAP", "low"), ("n1", "IRONY", "low")]
 
 
-# CHECKLIST 214
 def test_there_is_one_risk_per_type_and_scope() -> None:
     twice = (answered("OTHER", "low", (0, 3)), answered("OTHER", "high", (0, 3)), answered("OTHER", "low", (4, 8)))
     output = read2(risks=twice, resolved=("r1", "r2"))
@@ -288,7 +278,6 @@ def test_there_is_one_risk_per_type_and_scope() -> None:
     assert shapes == [("OTHER", Span(start=0, end=3)), ("OTHER", Span(start=4, end=8))]
 
 
-# CHECKLIST 183
 def test_aliases_and_severities_are_read_as_in_the_first_validator() -> None:
     output = read2(NEGATED_EN, risks=(answered("NEGATION", "medium"), answered("SARCASM", "x")), stage1=())
     assert seen(output) == [("n1", "NEGATION_SCOPE", "mid"), ("n2", "OTHER", "mid")]
@@ -302,7 +291,6 @@ def test_validator2_too_needs_a_negation_for_a_negation_risk(text: str, language
     assert len(output.structural_risks) == kept
 
 
-# CHECKLIST 213
 @pytest.mark.parametrize("language", ["en", "other"])
 def test_validator2_keeps_its_proposals(language: Any) -> None:
     every = ("FLIP_POLARITY", "DROP_ASPECT", "REVISE_SPAN", "CHECK_SPAN")
@@ -312,7 +300,6 @@ def test_validator2_keeps_its_proposals(language: Any) -> None:
 MISSING = StructuralRisk(id="r1", type="MISSING_SECOND_ASPECT", severity="high", scope=Span(start=0, end=44))
 
 
-# CHECKLIST 214
 @pytest.mark.parametrize(
     ("language", "aspect_n", "resolved", "ids"),
     [
@@ -331,7 +318,6 @@ def test_a_missing_second_aspect_is_appended_only_where_none_remains(
     assert all(one.type == "MISSING_SECOND_ASPECT" and one.severity == "high" for one in output.structural_risks)
 
 
-# CHECKLIST 214
 def test_a_new_missing_second_aspect_of_the_model_is_not_doubled() -> None:
     output = read2(CONTRAST_EN, risks=(answered("MISSING_SECOND_ASPECT", "low", (0, 3)),), stage1=(), aspect_n=1)
     assert seen(output) == [("n1", "MISSING_SECOND_ASPECT", "low")]
@@ -345,7 +331,6 @@ ANSWERED = st.builds(
 IDS = st.lists(st.sampled_from(["r1", "r2", "r3", "n1"]), max_size=3).map(tuple)
 
 
-# CHECKLIST 183, 214
 @settings(max_examples=150, deadline=None)
 @given(st.lists(ANSWERED, max_size=4).map(tuple), IDS, IDS)
 def test_validator2_ids_are_unique_and_every_stage1_risk_stands_or_is_resolved(

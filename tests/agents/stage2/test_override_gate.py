@@ -63,7 +63,6 @@ def reasons(outcome: OverrideOutcome) -> dict[str, str]:
 NEGATIVE_FOOD = b.sentiment("food", "negative", 0.6)
 
 
-# CHECKLIST 185
 @pytest.mark.parametrize(
     ("profile", "values"),
     [("t0", (1.6, 0.8, 0.7, True, 0.3)), ("t1", (1.0, 0.5, 0.6, True, 0.3)), ("t2", (0.6, 0.3, 0.55, False, 0.3))],
@@ -80,12 +79,10 @@ def test_a_profile_has_the_listed_thresholds(profile: Any, values: tuple[Any, ..
     assert found == OVERRIDE_PROFILES[profile]
 
 
-# CHECKLIST 185
 def test_the_default_profile_is_t0() -> None:
     assert PipelineSettings().thresholds == T0
 
 
-# CHECKLIST 185
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -104,7 +101,6 @@ def test_a_single_key_beats_the_profile_and_leaves_the_others(profile: Any, key:
     assert found == OVERRIDE_PROFILES[profile].model_copy(update={key: value})
 
 
-# CHECKLIST 185, 217
 @pytest.mark.parametrize(
     ("fixed", "reason"),
     [
@@ -135,7 +131,6 @@ def test_reasons_are_tested_in_the_order_of_the_specification(fixed: int, reason
     assert reasons(outcome) == {"food": reason}
 
 
-# CHECKLIST 217
 def test_an_implicit_sentiment_is_only_softly_advised() -> None:
     outcome = gate({"": STRONG}, [b.sentiment("", "negative")], terms=("",), aspects=())
     assert reasons(outcome) == {"": "implicit_soft_only"}
@@ -168,7 +163,6 @@ def test_evidence_is_the_aspects_own_else_the_first_sentence_span(
     assert reasons(outcome) == {"food": reason}
 
 
-# CHECKLIST 184, 217
 @pytest.mark.parametrize(
     ("hints", "reason"),
     [
@@ -190,7 +184,6 @@ def test_the_targets_weight_and_the_margin_decide(hints: list[tuple[str, float]]
     assert reasons(gate({"food": hints}, [NEGATIVE_FOOD], terms=("food",))) == {"food": reason}
 
 
-# CHECKLIST 217
 @pytest.mark.parametrize(
     ("hints", "thresholds"),
     [
@@ -207,14 +200,12 @@ def test_sums_are_rounded_to_six_decimals_before_comparison(
     assert reasons(outcome) == {"food": "APPLY"}
 
 
-# CHECKLIST 184
 def test_a_drop_lowers_its_own_polarity_and_raises_no_other() -> None:
     outcome = gate({"food": [("positive", 0.5), ("positive", -0.8), ("negative", 0.5)]}, [NEGATIVE_FOOD])
     (food, _) = outcome.decisions
     assert (food.pos, food.neg, food.total, food.margin, food.target) == (0.0, 0.5, 0.5, 0.5, "negative")
 
 
-# CHECKLIST 217
 @pytest.mark.parametrize(
     ("risk_type", "scope", "reason"),
     [
@@ -234,14 +225,12 @@ def test_an_l3_risk_holds_back_only_what_it_covers(risk_type: str, scope: Any, r
     assert reasons(outcome) == {"food": reason}
 
 
-# CHECKLIST 217
 def test_without_l3_conservative_a_risk_holds_back_nothing() -> None:
     bold = T0.model_copy(update={"l3_conservative": False})
     outcome = gate({"food": STRONG}, [NEGATIVE_FOOD], terms=("food",), risks=[b.risk("IRONY")], thresholds=bold)
     assert reasons(outcome) == {"food": "APPLY"}
 
 
-# CHECKLIST 219
 def test_an_override_without_a_sentiment_adds_one_in_place_of_the_backfill() -> None:
     filled = b.sentiment("food", "neutral", 0.5, backfilled=True)
     service = b.sentiment("service", "negative")
@@ -255,7 +244,6 @@ def test_an_override_without_a_sentiment_adds_one_in_place_of_the_backfill() -> 
     assert added.neutral_reason is None
 
 
-# CHECKLIST 219
 def test_an_override_adds_a_sentiment_where_there_is_not_even_a_backfill() -> None:
     outcome = gate({"food": STRONG}, [b.sentiment("service", "negative")])
     added = [one for one in outcome.sentiments if one.aspect_term == "food"]
@@ -263,7 +251,6 @@ def test_an_override_adds_a_sentiment_where_there_is_not_even_a_backfill() -> No
     assert len(outcome.sentiments) == 2
 
 
-# CHECKLIST 219
 @pytest.mark.parametrize("backfill_polarity", ["neutral"])
 def test_a_backfill_is_never_already_confident(backfill_polarity: str) -> None:
     filled = b.sentiment("food", backfill_polarity, 0.5, backfilled=True)
@@ -362,7 +349,6 @@ def oracle(
     return "APPLY"
 
 
-# CHECKLIST 184, 217, 185
 @settings(max_examples=150, deadline=None)
 @given(
     st.tuples(HINTS, HINTS),

@@ -202,7 +202,6 @@ def test_a_review_of_an_unknown_term_is_logged_as_not_applied(action: str) -> No
     assert entry.reason
 
 
-# CHECKLIST 215
 def test_proposals_come_before_verdicts() -> None:
     result = b.patched(stage1(b.proposal("FLIP_POLARITY", "food")), [], [b.atsa_verdict("flip_polarity", "food")])
     assert of(result, "food").polarity == "positive"
@@ -223,7 +222,6 @@ def strong_debate(term: str = "food", polarity: str = "negative", **more: Any) -
     )
 
 
-# CHECKLIST 215
 def test_the_override_gate_comes_after_the_verdicts() -> None:
     result = b.patched(stage1(), [], [b.atsa_verdict("flip_polarity", "food")], strong_debate())
     assert of(result, "food").polarity == "negative"
@@ -246,7 +244,6 @@ def test_without_debate_override_nothing_is_overridden() -> None:
     assert result.override.applied is None
 
 
-# CHECKLIST 216
 @pytest.mark.parametrize(
     ("speakers", "judge", "gone"),
     [
@@ -272,7 +269,6 @@ def test_a_judges_drop_needs_a_speaker_who_drops_the_same_aspect(
     assert result.debate_acted is gone
 
 
-# CHECKLIST 216
 @pytest.mark.parametrize("op", ["merge_tuples", "set_aspect_ref"])
 def test_merging_and_renaming_change_no_tuple(op: str) -> None:
     first = stage1()
@@ -285,7 +281,6 @@ def test_merging_and_renaming_change_no_tuple(op: str) -> None:
 LIFE = "battery life is long, the battery was cheap and the screen is dim"
 
 
-# CHECKLIST 218
 @pytest.mark.parametrize(
     ("term", "aspects", "renamed"),
     [
@@ -309,7 +304,6 @@ def test_the_anchor_guard_renames_keeps_or_drops(term: str, aspects: list[str], 
         assert any(one.aspect_term == term and one.reason for one in result.log)
 
 
-# CHECKLIST 219
 def test_a_placeholder_stands_where_changes_left_no_sentiment() -> None:
     first = stage1(sentiments=[b.sentiment("food", "positive")])
     result = b.patched(first, [], [b.atsa_verdict("drop", "food")])
@@ -338,7 +332,6 @@ CONFLICT = [
 ]
 
 
-# CHECKLIST 216
 @pytest.mark.parametrize(
     ("judge", "kept"),
     [
@@ -357,7 +350,6 @@ def test_reduction_keeps_the_judges_existing_polarity_else_the_surest(
     assert b.pairs_of(result.sentiments) == [("food", "negative"), kept]
 
 
-# CHECKLIST 216
 def test_without_a_debate_action_nothing_is_reduced() -> None:
     debate = b.debate_of({}, tuples=[b.judged("service", "negative")])
     first = stage1(sentiments=CONFLICT)
@@ -410,7 +402,6 @@ def test_a_conflict_stage1_already_had_blocks_nothing() -> None:
     assert not result.unsettled_conflict
 
 
-# CHECKLIST 179
 def test_implicit_and_polarity_free_sentiments_pass_the_patch() -> None:
     first = stage1(sentiments=[b.sentiment("", "negative", 0.7), b.sentiment("service", None, 0.5)])
     result = b.patched(first, [b.ate_verdict("add", "price")])

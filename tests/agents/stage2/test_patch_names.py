@@ -103,7 +103,6 @@ def test_an_override_of_an_aspect_with_a_revised_span_makes_no_conflict_of_its_o
     assert [(item.aspect_term, item.polarity) for item in result.sentiments] == [("battery life", "positive")]
 
 
-# CHECKLIST 133
 def test_a_flip_that_the_override_turns_back_is_rejected_as_overruled() -> None:
     said = debate(("epm", "negative"), ("tan", "negative"), ("cj", "negative"), judge="negative")
     result = stage2(stage1("negative"), atsa=(flip(polarity=None),), said=said)
@@ -111,7 +110,6 @@ def test_a_flip_that_the_override_turns_back_is_rejected_as_overruled() -> None:
     assert result.rejected_changes[0].reasoning.endswith("not applied: overruled")
 
 
-# CHECKLIST 133
 def test_a_flip_beside_a_revised_span_is_accepted_with_it() -> None:
     said = debate(("epm", "positive"), judge="positive")
     result = stage2(stage1(), (REVISE,), (flip(),), said)

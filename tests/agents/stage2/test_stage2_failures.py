@@ -47,7 +47,6 @@ def attempts(errors: dict[str, Exception], slow: str, tmp_path: Any) -> tuple[Ex
     return failed.value, [(call.agent, call.attempts) for call in asking.calls]
 
 
-# CHECKLIST 189
 def test_a_failing_reviewer_leaves_the_same_record_whoever_is_faster(tmp_path: Any) -> None:
     errors: dict[str, Exception] = {"stage2_ate": BackendUnavailableError("gone", backend="b", kind="timeout")}
     first = attempts(errors, "stage2_ate", tmp_path)

@@ -53,7 +53,6 @@ def killed_asker(location: Path | str, chance: random.Random, kill: int) -> tupl
     return set(acknowledged(heard + rest).values()), err
 
 
-# CHECKLIST 223
 @pytest.mark.parametrize(("place", "kills"), [("sqlite", 10), ("postgres", 3)], indirect=["place"])
 def test_kills_lose_no_answer_that_was_used(place: CachePlace, kills: int) -> None:
     chance = random.Random(20)
@@ -66,7 +65,6 @@ def test_kills_lose_no_answer_that_was_used(place: CachePlace, kills: int) -> No
         assert said <= place.kept_texts()
 
 
-# CHECKLIST 223
 @pytest.mark.parametrize(("place", "processes"), [("sqlite", 2), ("sqlite", 6), ("postgres", 3)], indirect=["place"])
 def test_processes_at_one_place_all_use_the_answer_that_was_kept(place: CachePlace, processes: int) -> None:
     count = 200
@@ -84,7 +82,6 @@ def test_processes_at_one_place_all_use_the_answer_that_was_kept(place: CachePla
     assert place.kept_texts() == set(first.values())
 
 
-# CHECKLIST 223
 def test_a_server_that_crashes_loses_no_answer_that_was_used(
     postgres_server: PostgresServer, cache_database: str
 ) -> None:

@@ -128,7 +128,6 @@ def test_name_seed_support_and_closing_are_those_of_the_wrapped_replier(tmp_path
     assert replier.closed
 
 
-# CHECKLIST 195
 @pytest.mark.parametrize(
     "missing",
     [

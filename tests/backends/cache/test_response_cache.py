@@ -113,7 +113,6 @@ async def a_few_turns() -> None:
         await asyncio.sleep(0)
 
 
-# CHECKLIST 195
 @pytest.mark.parametrize(
     ("identity", "question"),
     [
@@ -143,7 +142,6 @@ def test_each_part_of_the_key_makes_another_request(
     assert (first.text, second.text) == ("answer 1 to ate", "answer 2 to ate")
 
 
-# CHECKLIST 195
 def test_role_prompt_name_and_typed_inputs_are_not_part_of_the_key() -> None:
     replier = caching(ResponseCache.in_memory())
     request = make_request()
@@ -170,7 +168,6 @@ def reversed_order(value: Any) -> Any:
     return [reversed_order(item) for item in value] if isinstance(value, list) else value
 
 
-# CHECKLIST 195
 @given(parameters=parameter_sets)
 def test_the_order_of_parameters_does_not_change_the_key(parameters: dict[str, Any]) -> None:
     cache = ResponseCache.in_memory()
@@ -178,7 +175,6 @@ def test_the_order_of_parameters_does_not_change_the_key(parameters: dict[str, A
     assert ordered.key(make_request()) == turned.key(make_request())
 
 
-# CHECKLIST 195
 @given(one=parameter_sets, other=parameter_sets)
 def test_keys_are_equal_exactly_when_parameters_are(one: dict[str, Any], other: dict[str, Any]) -> None:
     cache = ResponseCache.in_memory()
@@ -186,7 +182,6 @@ def test_keys_are_equal_exactly_when_parameters_are(one: dict[str, Any], other: 
     assert len(keys) == len({canonical_json(one), canonical_json(other)})
 
 
-# CHECKLIST 195
 @pytest.mark.parametrize("share", ["all", "condition"])
 def test_the_key_is_a_hash_over_canonical_json(share: Literal["all", "condition"]) -> None:
     parts = {
@@ -206,7 +201,6 @@ def test_the_key_is_a_hash_over_canonical_json(share: Literal["all", "condition"
     assert key == hashlib.sha256(canonical_json(parts).encode()).hexdigest()
 
 
-# CHECKLIST 206
 @pytest.mark.parametrize(("share", "sent"), [("all", 1), ("condition", 3)])
 def test_conditions_share_answers_or_draw_their_own(
     place: CachePlace, share: Literal["all", "condition"], sent: int
@@ -297,7 +291,6 @@ def test_each_repair_attempt_is_kept_on_its_own() -> None:
     assert replier.calls == 3
 
 
-# CHECKLIST 194
 def test_equal_concurrent_requests_are_sent_once(any_cache: ResponseCache) -> None:
     async def ask(cache: ResponseCache) -> list[Reply]:
         replier = ScriptedReplier(gated=True)
@@ -314,7 +307,6 @@ def test_equal_concurrent_requests_are_sent_once(any_cache: ResponseCache) -> No
     assert {replace(reply, cached=False) for reply in replies} == {replies[0]}
 
 
-# CHECKLIST 194
 def test_when_the_first_of_equal_requests_fails_another_one_takes_over(any_cache: ResponseCache) -> None:
     async def ask(cache: ResponseCache) -> list[Reply | BaseException]:
         replier = ScriptedReplier(failures=2, gated=True)
@@ -334,7 +326,6 @@ def test_when_the_first_of_equal_requests_fails_another_one_takes_over(any_cache
     assert {outcome.text for outcome in outcomes if isinstance(outcome, Reply)} == {"answer 3 to ate"}
 
 
-# CHECKLIST 194
 def test_when_the_first_of_equal_requests_is_cancelled_another_one_takes_over(any_cache: ResponseCache) -> None:
     async def ask(cache: ResponseCache) -> None:
         replier = ScriptedReplier(gated=True)
@@ -351,7 +342,6 @@ def test_when_the_first_of_equal_requests_is_cancelled_another_one_takes_over(an
     asyncio.run(ask(any_cache))
 
 
-# CHECKLIST 194
 def test_a_waiting_request_that_is_cancelled_leaves_the_others_alone() -> None:
     async def ask(cache: ResponseCache) -> None:
         replier = ScriptedReplier(gated=True)
@@ -368,7 +358,6 @@ def test_a_waiting_request_that_is_cancelled_leaves_the_others_alone() -> None:
         asyncio.run(ask(cache))
 
 
-# CHECKLIST 223
 def test_no_answer_is_used_before_it_is_committed(place: CachePlace) -> None:
     async def ask(cache: ResponseCache) -> None:
         replier = ScriptedReplier()
@@ -387,7 +376,6 @@ def test_no_answer_is_used_before_it_is_committed(place: CachePlace) -> None:
         asyncio.run(ask(cache))
 
 
-# CHECKLIST 194, 223
 def test_an_answer_that_arrived_is_kept_though_its_caller_was_cancelled(place: CachePlace) -> None:
     async def ask(cache: ResponseCache) -> None:
         replier = ScriptedReplier()
@@ -551,7 +539,6 @@ def test_the_answers_of_a_failed_ask_are_asked_for_again_by_the_next_invocation(
     assert (first.calls, second.calls) == (3, 2)
 
 
-# CHECKLIST 223
 def test_an_answer_that_cannot_be_committed_reaches_nobody(place: CachePlace) -> None:
     async def ask(cache: ResponseCache) -> list[Reply | BaseException]:
         replier = caching(cache, ScriptedReplier(answer=Reply("x" * 100_000)))
@@ -592,7 +579,6 @@ def test_closing_while_answers_are_awaited_hangs_nobody(place: CachePlace) -> No
     asyncio.run(ask(ResponseCache(place.location)))
 
 
-# CHECKLIST 223
 def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
     with ResponseCache(tmp_path / "cache.sqlite") as cache:
         assert isinstance(cache._file, AnswerFile)

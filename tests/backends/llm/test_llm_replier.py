@@ -103,7 +103,6 @@ def test_wrapping_around_an_answer_costs_no_attempt(content: str) -> None:
         assert ask_for_aspects(server).attempts == 1
 
 
-# CHECKLIST 199
 def test_repair_attempts_carry_error_and_answer_and_sum_up_their_tokens() -> None:
     kept = '{"reviews": [{"aspect_term": "screen", "action": "keep", "reason": "named"}]}'
     wrong = kept.replace('"keep"', '"retain"')
@@ -174,7 +173,6 @@ def test_a_content_filter_without_text_fails_at_once_and_says_so() -> None:
     assert "content filter" in str(error)
 
 
-# CHECKLIST 199, 222
 @pytest.mark.parametrize(
     "trouble",
     [
@@ -195,7 +193,6 @@ def test_transport_trouble_is_retried_without_counting_as_an_attempt(trouble: Be
     assert got.waited_s >= 3 * RETRY_BASE_S  # the pauses before the second and the third request
 
 
-# CHECKLIST 222
 def test_a_request_slower_than_its_limit_is_retried_without_counting_as_an_attempt() -> None:
     with LoopbackModel(answer(SCREEN, delay_s=5), answer(SCREEN, drip_s=0.2), answer(SCREEN)) as server:
         got = ask_for_aspects(server, timeout_s=0.3)

@@ -118,7 +118,6 @@ def test_what_is_no_address_is_refused(given: str) -> None:
         LlmReplier(make_settings(base_url=given))
 
 
-# CHECKLIST 261
 @pytest.mark.parametrize(
     ("address", "variable"),
     [
@@ -135,7 +134,6 @@ def test_a_credential_in_the_address_of_the_settings_is_refused_and_not_repeated
     assert "hidden" not in str(caught.value)
 
 
-# CHECKLIST 261
 def test_the_environment_may_hold_a_login_which_no_address_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://me:hid%40den/word@127.0.0.1:1/v1")
     connection = open_connection(make_settings(base_url=None))

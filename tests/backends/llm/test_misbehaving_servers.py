@@ -73,7 +73,6 @@ def packed(body: bytes) -> Behaviour:
     return Behaviour(gzip.compress(body), headers=headers)
 
 
-# CHECKLIST 265
 @pytest.mark.parametrize(
     ("odd", "event"),
     [
@@ -128,7 +127,6 @@ def test_a_wrong_address_is_told_after_one_retry_and_a_server_that_has_answered_
     assert server.count == 5
 
 
-# CHECKLIST 265
 def test_only_answers_of_a_model_are_kept_and_a_compressed_one_is_read() -> None:
     async def twice(replier: LlmReplier) -> list[bool]:
         with CountingCache.in_memory() as cache:
@@ -142,14 +140,12 @@ def test_only_answers_of_a_model_are_kept_and_a_compressed_one_is_read() -> None
     assert server.count == 2
 
 
-# CHECKLIST 265
 def test_an_answer_that_nests_too_deep_is_unusable_and_never_a_recursion_error() -> None:
     for depth in (65, 900, 50_000):
         with pytest.raises(UnusableReplyError):
             parse_reply('{"aspects": ' + "[" * depth + "]" * depth + "}", AteAnswer)
 
 
-# CHECKLIST 266
 def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_followed() -> None:
     def to(place: str) -> Behaviour:
         return Behaviour(status=307, headers={"Location": place})
@@ -166,7 +162,6 @@ def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_is_follo
     assert server.paths[-1] == "/v1/moved"
 
 
-# CHECKLIST 266
 @pytest.mark.parametrize(
     ("place", "event", "request_n"),
     [
@@ -197,7 +192,6 @@ def test_the_message_of_a_server_steers_no_terminal() -> None:
     assert str(error) == "openai:m answered with status 400: no [2J more"
 
 
-# CHECKLIST 266
 def test_a_wish_to_wait_beyond_the_time_left_fails_at_once_with_its_cause() -> None:
     error, server = failed(failure(429, "slow down", Retry_After="3600"), total_timeout_s=60)
     assert isinstance(error, BackendUnavailableError)
@@ -206,7 +200,6 @@ def test_a_wish_to_wait_beyond_the_time_left_fails_at_once_with_its_cause() -> N
     assert "backbone.total_timeout_s" in str(error)
 
 
-# CHECKLIST 266
 def test_a_request_that_waits_for_its_retry_holds_no_place() -> None:
     async def both(base_url: str) -> list[str]:
         settings = LlmSettings(provider="openai", model="m", base_url=base_url, retry_base_s=30)
@@ -224,7 +217,6 @@ def test_a_request_that_waits_for_its_retry_holds_no_place() -> None:
         assert asyncio.run(both(server.base_url)) == [SCREEN]
 
 
-# CHECKLIST 267
 def test_the_usage_of_failed_requests_is_counted_but_is_no_part_of_the_answer() -> None:
     paid = page(json.dumps({"choices": [], "usage": {"prompt_tokens": 70, "completion_tokens": 3}}))
 
@@ -290,7 +282,6 @@ def test_a_local_server_that_has_answered_before_is_worth_a_retry() -> None:
     assert "(after 2 retries)" in run(twice, server.base_url, max_retries=2)
 
 
-# CHECKLIST 265
 def test_what_no_file_can_hold_ends_no_run(tmp_path: Path) -> None:
     async def kept(replier: LlmReplier) -> tuple[Usage, str]:
         with CountingCache(tmp_path / "cache.sqlite") as cache:
@@ -303,7 +294,6 @@ def test_what_no_file_can_hold_ends_no_run(tmp_path: Path) -> None:
         assert run(kept, server.base_url) == (Usage(cost_usd=None), "m")
 
 
-# CHECKLIST 265
 def test_half_a_character_in_an_answer_is_no_failure_of_the_transport() -> None:
     error, server = failed(answer("\ud800 no"))
     assert "did not answer the question" in str(error)
@@ -311,7 +301,6 @@ def test_half_a_character_in_an_answer_is_no_failure_of_the_transport() -> None:
     assert parse_reply('{"terms": ["scr\\ud800een"]}', TermsAnswer).terms == ("scr?een",)
 
 
-# CHECKLIST 266
 def test_a_question_that_waits_lets_others_pass() -> None:
     def by_text(body: dict[str, Any]) -> Behaviour:
         is_first = "first" in body["messages"][1]["content"]
@@ -333,7 +322,6 @@ def test_a_question_that_waits_lets_others_pass() -> None:
     assert server.count == 4
 
 
-# CHECKLIST 265
 def test_who_waits_for_an_equal_request_fails_with_its_cause() -> None:
     async def both(replier: LlmReplier) -> list[str]:
         with CountingCache.in_memory() as cache:

@@ -9,7 +9,6 @@ PLAIN = "The room was clean, but the breakfast was cold."
 DOUBTED = "Every bottle was wrapped on its own: great packing."
 
 
-# CHECKLIST 241
 def test_an_adaptive_analysis_says_how_closely_it_looked_and_why(tmp_path: Path) -> None:
     done = run_analyze(tmp_path, PLAIN, DOUBTED, "--conditions", "v2_0", "--effort", "adaptive", "--explain")
     assert (done.returncode, done.stderr) == (0, "")

@@ -212,7 +212,6 @@ def analysed_under_v2(effort: Effort = "full", **changes: dict[str, Any]) -> Sam
         return analyzer.analyze(TEXT)
 
 
-# CHECKLIST 235, 239
 def test_under_v2_each_change_is_shown_with_its_decision_and_its_witnesses() -> None:
     page = told(explanation_view(analysed_under_v2()))
     changes = page[page.index("Changes") : page.index("Adoption")]

@@ -107,7 +107,6 @@ def give_gold_answers(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_two_conditions_of_a_grid_are_compared_over_all_seeds(cli: Cli, grid: Path) -> None:
-    # CHECKLIST 200
     done = cli("compare", grid, "C2", "C1")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
@@ -124,7 +123,6 @@ def test_two_conditions_of_a_grid_are_compared_over_all_seeds(cli: Cli, grid: Pa
 
 
 def test_what_is_printed_claims_no_more_than_it_shows(compare: Compare, grid: Path) -> None:
-    # CHECKLIST 201
     for cell in grid.glob("C2__*"):
         change_cards(cell, give_gold_answers)
     for sides in (("C2", "C1"), ("C1", "C2"), ("C1", "C2_silent")):
@@ -135,7 +133,6 @@ def test_what_is_printed_claims_no_more_than_it_shows(compare: Compare, grid: Pa
 
 
 def test_equal_runs_print_no_variation_and_never_nan(compare: Compare, grid: Path) -> None:
-    # CHECKLIST 200
     done = compare(grid, "C2_silent", "C1")
     assert done.stdout.startswith(
         "Whether C2_silent changes mean F1 (tuple_f1_explicit) by 0.01 or more compared with C1"

@@ -40,7 +40,6 @@ def only_episode(store: MemoryStore) -> EpisodicMemoryEntryV1_2:
     return episode
 
 
-# CHECKLIST 245
 def test_a_verdict_beats_the_reader_changes_nothing_when_repeated_and_holds_no_label(store: Path) -> None:
     before = store.read_bytes()
     with MemoryStore(store) as opened:
@@ -87,7 +86,6 @@ def test_a_verdict_that_fits_no_result_is_refused_and_nothing_is_written(
     assert store.read_bytes() == before
 
 
-# CHECKLIST 245
 def test_a_verdict_reaches_only_later_samples(store: Path) -> None:
     def advised(uid: str) -> Any:
         return b.run_v2_sample(b.slim_backend(b.SLIM_RISKY), store, condition="C2", uid=uid).memory
@@ -99,7 +97,6 @@ def test_a_verdict_reaches_only_later_samples(store: Path) -> None:
     assert (earlier.memory_blocked_episode_n, later.memory_blocked_episode_n) == (0, 1)
 
 
-# CHECKLIST 245
 def test_the_command_writes_a_verdict_and_memory_show_shows_it(cli: Cli, store: Path) -> None:
     first = cli("feedback", store, "u1", "wrong", "--aspect", "service")
     assert (first.returncode, first.stdout) == (0, "wrong: target service of u1\n")
@@ -116,7 +113,6 @@ def test_the_command_writes_a_verdict_and_memory_show_shows_it(cli: Cli, store: 
     assert cli("feedback", store, "u1").returncode == 2
 
 
-# CHECKLIST 245
 def test_every_answered_verdict_survives_kill_9(store: Path) -> None:
     command = [sys.executable, "-m", "episodic_absa", "feedback", str(store), "--json"]
     with subprocess.Popen(

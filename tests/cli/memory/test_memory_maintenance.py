@@ -52,7 +52,6 @@ def test_the_check_prints_the_same_as_json(cli: Cli, make_store: MakeStore) -> N
     assert told["repair_command"].startswith("episodic-absa memory repair")
 
 
-# CHECKLIST 258
 def test_a_file_that_is_no_store_is_refused_by_every_command_and_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
     notes = tmp_path / "notes.md"
     notes.write_text("# Notes\n\nNothing that a store would hold.\n", encoding="utf-8")
@@ -132,7 +131,6 @@ def test_compacting_keeps_the_newest_with_their_ids(cli: Cli, make_store: MakeSt
     assert [episode.episode_id for episode in MemoryStore(store).load()] == ["epi_000004", "epi_000005"]
 
 
-# CHECKLIST 246
 def test_compacting_upgrades_episodes_of_1_1_where_asked(cli: Cli, make_store: MakeStore) -> None:
     store = make_store(plain=3)
     old = [episode.model_dump() for episode in MemoryStore(store).load()]

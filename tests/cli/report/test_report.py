@@ -16,7 +16,6 @@ PAGES = ["report.html", "report.json"]
 TABLES = ["structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"]
 
 
-# CHECKLIST 145, 228
 def test_report_derives_everything_anew_and_rewrites_no_jsonl(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", write_experiment(tmp_path, experiment={"conditions": ["C1"], "seeds": [1]})).returncode == 0
     grid = tmp_path / "results" / "toy"

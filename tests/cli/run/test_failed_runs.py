@@ -19,7 +19,6 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 EXPERIMENT = {"conditions": ["C1"], "seeds": [1]}
 
 
-# CHECKLIST 263, 264
 def test_a_run_of_failures_names_its_cause_and_the_next_run_makes_it_good(cli: Cli, tmp_path: Path) -> None:
     engine = Remembering()
     offline = load_experiment(write_experiment(tmp_path / "offline", experiment=EXPERIMENT))

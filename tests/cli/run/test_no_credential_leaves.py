@@ -1,4 +1,4 @@
-"""CHECKLIST 261 through the commands: random keys in every place that takes one, and a server that repeats them all."""
+"""No key leaves the program: random keys in every place that takes one, and a server that repeats them all."""
 
 import base64
 import json
@@ -108,7 +108,6 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Left:
     return Left(folder, runs, secrets, sent)
 
 
-# CHECKLIST 261
 def test_no_output_of_any_command_holds_a_credential(left: Left) -> None:
     for name, run in left.runs.items():
         for secret in _forms(left.secrets):
@@ -121,7 +120,6 @@ def test_no_output_of_any_command_holds_a_credential(left: Left) -> None:
         assert "Traceback" not in left.runs[name].stderr
 
 
-# CHECKLIST 261
 def test_no_file_or_name_of_a_file_holds_a_credential(left: Left) -> None:
     paths = [path for path in left.folder.rglob("*") if path.is_file()]
     assert {"manifest.json", "traces.jsonl", "report.html", "integrity.json", "cache.sqlite"} <= {
@@ -145,7 +143,6 @@ def test_the_login_of_the_environment_reaches_the_server_and_no_address(left: Le
     assert manifest["backbone"]["base_url"] is None
 
 
-# CHECKLIST 261
 def test_a_manifest_that_recorded_a_credential_is_read_without_it(left: Left) -> None:
     document = json.loads(next(left.folder.rglob("manifest.json")).read_text("utf-8"))
     document["backbone"]["base_url"] = "https://ann:hidden-1@h/v1"

@@ -79,7 +79,7 @@ def test_a_run_tells_of_its_cells_prints_a_summary_and_is_not_run_twice(cli: Cli
         f"report   {tmp_path}/results/toy/report.html",
     ]
     assert (tmp_path / "results" / "toy" / "report.html").is_file()
-    assert re.search(r"baseline_\nmajority +0\.\d{3} +3$", first.stdout, re.MULTILINE)  # CHECKLIST 198
+    assert re.search(r"baseline_\nmajority +0\.\d{3} +3$", first.stdout, re.MULTILINE)
     assert "\x1b" not in first.stdout + first.stderr
     assert max(map(len, lines[:-3])) <= 80
 
@@ -278,7 +278,6 @@ def test_the_live_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
 
 
-# CHECKLIST 253
 def test_the_live_table_has_a_column_per_order_and_seed_or_a_sum_of_them(tmp_path: Path) -> None:
     experiment = {"conditions": ["C1"], "orders": [3, 0], "seeds": [1]}
     config = load_experiment(write_experiment(tmp_path, experiment=experiment))

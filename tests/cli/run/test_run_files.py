@@ -19,7 +19,6 @@ CELL_FILES = {
 }
 
 
-# CHECKLIST 203
 def test_a_finished_grid_holds_every_file_and_a_valid_trace_of_every_sample(cli: Cli, tmp_path: Path) -> None:
     grid = tmp_path / "results" / "toy"
     experiment = {"conditions": ["C1", "C2"], "seeds": [1]}

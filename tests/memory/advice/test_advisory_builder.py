@@ -117,7 +117,6 @@ def advise(
     return tuple(advisory for advisory in build.advisories if isinstance(advisory, AdvisoryV1_1))
 
 
-# CHECKLIST 71
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
@@ -135,7 +134,6 @@ def test_the_type_of_an_advisory_follows_from_its_episode(entry: EpisodicMemoryE
     assert advisory.advisory_type == expected
 
 
-# CHECKLIST 69, 70, 84
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_there_is_one_advisory_per_episode_numbered_in_rank_order(n: int) -> None:
     entries = [episode(9 - i) for i in range(n)]
@@ -145,7 +143,6 @@ def test_there_is_one_advisory_per_episode_numbered_in_rank_order(n: int) -> Non
     assert [a.schema_version for a in advisories] == ["1.1"] * n
 
 
-# CHECKLIST 78, 83
 @pytest.mark.parametrize(
     "entry",
     [
@@ -185,7 +182,6 @@ def test_the_evidence_of_an_override_shows_the_risks_before_and_after_and_no_sta
     )
 
 
-# CHECKLIST 78, 81
 def test_the_evidence_of_an_anchor_is_its_stats_over_all_retrieved_episodes() -> None:
     entries = [
         episode(1, before=4, after=4, tags_before=("IRONY", "OTHER")),
@@ -203,13 +199,11 @@ def test_the_evidence_of_an_anchor_is_its_stats_over_all_retrieved_episodes() ->
     assert stats.variance == pytest.approx(pvariance([0, -3, -5]), abs=1e-6)
 
 
-# CHECKLIST 81
 def test_the_stats_of_a_single_anchor() -> None:
     (anchor,) = advise(episode(1))
     assert anchor.evidence.stats == AnchorStatsV1_1(historical_count=1, consistency_score=1.0, variance=0.0)
 
 
-# CHECKLIST 81
 def test_withheld_episodes_still_count_in_the_stats_and_in_the_strength() -> None:
     entries = [episode(1, kind="harm", before=2, after=3), episode(2)]
     build = AdvisoryBuilder(CATALOGUE).build_from_episodes(entries, signature(), prohibit_dangerous=True)
@@ -218,7 +212,6 @@ def test_withheld_episodes_still_count_in_the_stats_and_in_the_strength() -> Non
     assert anchor.strength == "moderate"
 
 
-# CHECKLIST 171
 @pytest.mark.parametrize(
     ("principles", "strengths"),
     [
@@ -235,7 +228,6 @@ def test_strength_counts_the_retrieved_episodes_of_one_principle(principles: lis
     assert [a.strength for a in advisories] == strengths
 
 
-# CHECKLIST 53, 171
 @pytest.mark.parametrize(
     ("query", "stored", "overlap", "most"),
     [
@@ -297,7 +289,6 @@ BRACKETS = [
 ]
 
 
-# CHECKLIST 73, 74
 @pytest.mark.parametrize(("given_episode", "bracket"), BRACKETS)
 @pytest.mark.parametrize("language", ["en", "ko", "other"])
 @pytest.mark.parametrize("principle", ["P-NEG-01", "P-GEN-01"])
@@ -311,7 +302,6 @@ def test_the_message_is_the_principle_and_its_bracket_to_the_letter(
     assert advisory.message == (texts.text_ko if language == "ko" else texts.text_en) + bracket
 
 
-# CHECKLIST 73, 74, 90
 @pytest.mark.parametrize(("language", "warning"), [("en", WARNING_EN), ("ko", WARNING_KO), ("other", WARNING_EN)])
 def test_a_demoted_message_ends_with_the_past_failure_text_to_the_letter(language: Language, warning: str) -> None:
     entry = episode(1, kind="harm", before=1, after=3, action="polarity_flip", principle="P-OVE-01")
@@ -325,7 +315,6 @@ def test_a_demoted_message_ends_with_the_past_failure_text_to_the_letter(languag
     )
 
 
-# CHECKLIST 72, 75, 82, 165
 @pytest.mark.parametrize("principle", [p.principle_id for p in CATALOGUE])
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_the_message_of_every_principle_is_short_and_free_of_labels(principle: str, language: Language) -> None:
@@ -338,7 +327,6 @@ def test_the_message_of_every_principle_is_short_and_free_of_labels(principle: s
             assert word not in advisory.message.lower()
 
 
-# CHECKLIST 165
 @pytest.mark.parametrize("principle", [p.principle_id for p in CATALOGUE])
 def test_every_anti_pattern_is_short_and_free_of_labels(principle: str) -> None:
     entry = CATALOGUE.get(principle)
@@ -347,7 +335,6 @@ def test_every_anti_pattern_is_short_and_free_of_labels(principle: str) -> None:
         assert text is None or (len(text) <= 200 and find_polarity_word(text) is None)
 
 
-# CHECKLIST 79
 @pytest.mark.parametrize("constraint", ["no_label_hint", "no_forcing", "no_confidence_boost"])
 def test_no_constraint_can_be_switched_off(constraint: str) -> None:
     (advisory,) = advise(episode(1))
@@ -360,7 +347,6 @@ def test_no_constraint_can_be_switched_off(constraint: str) -> None:
         AdvisoryV1_1.model_validate(document)
 
 
-# CHECKLIST 68, 79
 @pytest.mark.parametrize("constraint", ["no_label_hint", "no_forcing", "no_confidence_boost"])
 def test_the_json_schema_refuses_a_constraint_that_is_false(constraint: str) -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
@@ -372,7 +358,6 @@ def test_the_json_schema_refuses_a_constraint_that_is_false(constraint: str) -> 
         jsonschema.validate(document, schema)
 
 
-# CHECKLIST 80, 81, 82
 @pytest.mark.parametrize("key", ["mode_decision", "accuracy", "correctness", "gold", "label", "polarity"])
 @pytest.mark.parametrize("place", [(), ("evidence",), ("evidence", "stats"), ("constraints",)])
 def test_no_part_of_an_advisory_can_carry_a_decision_or_an_answer(key: str, place: tuple[str, ...]) -> None:
@@ -411,7 +396,6 @@ def retrieved(draw: st.DrawFn) -> list[EpisodicMemoryEntryV1_1]:
     return entries
 
 
-# CHECKLIST 76, 77, 81, 83, 171
 @given(entries=retrieved(), language=st.sampled_from(["ko", "en", "other"]), block=st.booleans())
 def test_whatever_was_retrieved_every_advisory_keeps_the_rules(
     entries: list[EpisodicMemoryEntryV1_1], language: Language, block: bool

@@ -115,7 +115,6 @@ MANY = {
 }
 
 
-# CHECKLIST 247, 248
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_each_shown_number_is_a_count_over_the_store(tmp_path: Path, language: Language) -> None:
     path = tmp_path / "store.jsonl"
@@ -193,7 +192,6 @@ def test_a_prompt_shows_sentences_and_the_bundle_keeps_the_values(tmp_path: Path
     assert kept_n[-1] == 1
 
 
-# CHECKLIST 249
 def test_a_bundle_has_one_advisory_per_principle_and_one_direction() -> None:
     outcomes, risks = ("confirmed", "contradicted", "open"), ("none", "NEGATION_SCOPE", "CONTRAST_SCOPE", "conflict")
     cases = [
@@ -239,7 +237,6 @@ def test_the_outcome_that_counts_chooses_the_principle(tmp_path: Path) -> None:
     assert demoted["advisory_type"] == "failed_override_warning"
 
 
-# CHECKLIST 249
 def test_no_text_of_rules_v2_names_a_label_or_speaks_of_a_risk_as_an_outcome() -> None:
     principles = [text for principle in CATALOGUE for text in (principle.text_en, principle.text_ko)]
     texts = [*principles, *counted_texts(), *fixed_texts_v2(), *HOW_TO_READ.values()]

@@ -95,7 +95,6 @@ def harmful(
     return episode(n, kind="harm", before=2, after=3, final=final, principle=principle)
 
 
-# CHECKLIST 85, 86, 87
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
@@ -119,7 +118,6 @@ def test_an_episode_has_failed_by_its_type_its_override_or_its_risk(
     assert failed(entry) is expected
 
 
-# CHECKLIST 85, 86, 87
 @pytest.mark.parametrize("kind", ["success", "harm", "neutral"])
 def test_the_definition_of_failed_holds_over_the_whole_table(kind: EpisodeType) -> None:
     flags = [False, True]
@@ -128,7 +126,6 @@ def test_the_definition_of_failed_holds_over_the_whole_table(kind: EpisodeType) 
         assert failed(entry) == (kind == "harm" or (applied and (not success or harm)) or after > 2)
 
 
-# CHECKLIST 88
 def test_dangerous_pairs_are_the_final_pairs_of_failed_episodes_only() -> None:
     entries = [
         harmful(1, {"food": "positive", "price": "negative"}),
@@ -138,13 +135,11 @@ def test_dangerous_pairs_are_the_final_pairs_of_failed_episodes_only() -> None:
     assert set(dangerous_pairs(entries)) == {("food", "positive"), ("price", "negative"), ("staff", "neutral")}
 
 
-# CHECKLIST 88
 def test_the_stage1_snapshot_of_a_failed_episode_is_not_dangerous() -> None:
     entry = episode(1, kind="harm", stage1={"food": "positive"}, final={"food": "negative"})
     assert set(dangerous_pairs([entry])) == {("food", "negative")}
 
 
-# CHECKLIST 88
 def test_without_failures_nothing_is_dangerous(catalogue: PrincipleCatalogue) -> None:
     build = AdvisoryBuilder(catalogue).build_from_episodes(
         [episode(1), episode(2)], signature(), prohibit_dangerous=True
@@ -155,7 +150,6 @@ def test_without_failures_nothing_is_dangerous(catalogue: PrincipleCatalogue) ->
     assert len(build.advisories) == 2
 
 
-# CHECKLIST 89, 92, 94
 @pytest.mark.parametrize(
     ("second", "withheld"),
     [
@@ -181,7 +175,6 @@ def test_block_withholds_failed_episodes_and_those_that_share_a_dangerous_pair(
     assert not any("[Warning" in a.message or "[경고" in a.message for a in build.advisories)
 
 
-# CHECKLIST 88, 89
 def test_an_implicit_pair_is_dangerous_like_any_other(catalogue: PrincipleCatalogue) -> None:
     entries = [harmful(1, {"": "negative"}), episode(2, final={"": "negative"}), episode(3, final={"": "positive"})]
     build = AdvisoryBuilder(catalogue).build_from_episodes(entries, signature(), prohibit_dangerous=True)
@@ -189,7 +182,6 @@ def test_an_implicit_pair_is_dangerous_like_any_other(catalogue: PrincipleCatalo
     assert [a.evidence.source_episode_ids for a in build.advisories] == [("epi_000003",)]
 
 
-# CHECKLIST 89
 def test_a_failed_episode_without_any_pair_is_withheld_too(catalogue: PrincipleCatalogue) -> None:
     build = AdvisoryBuilder(catalogue).build_from_episodes([harmful(1, {})], signature(), prohibit_dangerous=True)
     assert not build.advisories
@@ -197,14 +189,12 @@ def test_a_failed_episode_without_any_pair_is_withheld_too(catalogue: PrincipleC
     assert not build.dangerous
 
 
-# CHECKLIST 71, 89
 def test_block_mode_never_yields_a_failed_override_warning(catalogue: PrincipleCatalogue) -> None:
     entries = [harmful(1, {"a": "positive"}), episode(2, applied=True, final={"b": "positive"}), episode(3)]
     build = AdvisoryBuilder(catalogue).build_from_episodes(entries, signature(), prohibit_dangerous=True)
     assert [a.advisory_type for a in build.advisories] == ["consistency_anchor"]
 
 
-# CHECKLIST 70
 def test_advisories_that_remain_after_a_block_are_numbered_from_one(catalogue: PrincipleCatalogue) -> None:
     entries = [harmful(1, {"a": "positive"}), episode(2), episode(3)]
     build = AdvisoryBuilder(catalogue).build_from_episodes(entries, signature(), prohibit_dangerous=True)
@@ -214,7 +204,6 @@ def test_advisories_that_remain_after_a_block_are_numbered_from_one(catalogue: P
     ]
 
 
-# CHECKLIST 172
 @pytest.mark.parametrize(("language", "used"), [("ko", "ko"), ("en", "en"), ("other", "en")])
 @pytest.mark.parametrize("principle", ["P-NEG-01", "P-OVE-01"])
 def test_a_blocked_episode_leaves_its_anti_pattern_in_the_language_of_the_sample(
@@ -228,7 +217,6 @@ def test_a_blocked_episode_leaves_its_anti_pattern_in_the_language_of_the_sample
     assert build.warnings == ({"ko": entry.anti_pattern_ko, "en": entry.anti_pattern_en}[used],)
 
 
-# CHECKLIST 172
 @pytest.mark.parametrize("language", ["ko", "en", "other"])
 def test_a_principle_without_an_anti_pattern_leaves_a_fixed_label_free_text(tmp_path: Path, language: Language) -> None:
     general = {
@@ -251,7 +239,6 @@ def test_a_principle_without_an_anti_pattern_leaves_a_fixed_label_free_text(tmp_
     assert find_polarity_word(build.warnings[0]) is None
 
 
-# CHECKLIST 172
 def test_each_blocked_episode_adds_one_warning(catalogue: PrincipleCatalogue) -> None:
     entries = [harmful(1, principle="P-NEG-01"), harmful(2, principle="P-CON-02"), harmful(3, principle="P-IRO-03")]
     build = AdvisoryBuilder(catalogue).build_from_episodes(entries, signature(), prohibit_dangerous=True)
@@ -259,7 +246,6 @@ def test_each_blocked_episode_adds_one_warning(catalogue: PrincipleCatalogue) ->
     assert build.warnings == tuple(p.anti_pattern_en for p in expected if p is not None)
 
 
-# CHECKLIST 172
 def test_two_blocked_episodes_of_one_principle_add_two_warnings(catalogue: PrincipleCatalogue) -> None:
     build = AdvisoryBuilder(catalogue).build_from_episodes(
         [harmful(1), harmful(2)], signature(), prohibit_dangerous=True
@@ -267,7 +253,6 @@ def test_two_blocked_episodes_of_one_principle_add_two_warnings(catalogue: Princ
     assert len(build.warnings) == 2
 
 
-# CHECKLIST 74, 90, 94
 @pytest.mark.parametrize(("language", "text"), [("en", WARNING_EN), ("ko", WARNING_KO), ("other", WARNING_EN)])
 def test_demote_keeps_every_advisory_and_marks_the_dangerous_ones(
     catalogue: PrincipleCatalogue, language: Language, text: str
@@ -281,7 +266,6 @@ def test_demote_keeps_every_advisory_and_marks_the_dangerous_ones(
     assert not build.warnings
 
 
-# CHECKLIST 71, 90
 def test_demote_names_failed_episodes_and_leaves_the_type_of_their_neighbours(catalogue: PrincipleCatalogue) -> None:
     neighbour = episode(2, kind="success", before=3, after=1, applied=True, success=True)
     build = AdvisoryBuilder(catalogue).build_from_episodes([harmful(1), neighbour, episode(3)], signature())
@@ -293,7 +277,6 @@ def test_demote_names_failed_episodes_and_leaves_the_type_of_their_neighbours(ca
     assert all(a.message.endswith(WARNING_EN) for a in build.advisories)
 
 
-# CHECKLIST 91
 def test_the_builder_demotes_unless_told_to_block(catalogue: PrincipleCatalogue) -> None:
     builder = AdvisoryBuilder(catalogue)
     entries = [harmful(1), episode(2)]

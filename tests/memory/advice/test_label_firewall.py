@@ -77,7 +77,6 @@ PASSES: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 
-# CHECKLIST 75, 173
 @pytest.mark.parametrize(("message", "terms"), HITS)
 def test_a_message_with_a_label_or_an_aspect_term_is_left_out_and_counted(message: str, terms: tuple[str, ...]) -> None:
     screened = LabelFirewall("drop").screen(build((message, "Read on.")), terms)
@@ -85,7 +84,6 @@ def test_a_message_with_a_label_or_an_aspect_term_is_left_out_and_counted(messag
     assert screened.dropped_n == 1
 
 
-# CHECKLIST 75, 173
 @pytest.mark.parametrize(("message", "terms"), HITS)
 def test_a_warning_with_a_label_or_an_aspect_term_is_left_out_and_counted(message: str, terms: tuple[str, ...]) -> None:
     screened = LabelFirewall("drop").screen(build(("Go.",), (message, "Stop.", message)), terms)
@@ -94,7 +92,6 @@ def test_a_warning_with_a_label_or_an_aspect_term_is_left_out_and_counted(messag
     assert screened.dropped_n == 2
 
 
-# CHECKLIST 173
 @pytest.mark.parametrize(("message", "terms"), HITS)
 def test_in_strict_mode_a_hit_is_a_leakage_error(message: str, terms: tuple[str, ...]) -> None:
     firewall = LabelFirewall("strict")
@@ -104,7 +101,6 @@ def test_in_strict_mode_a_hit_is_a_leakage_error(message: str, terms: tuple[str,
         firewall.screen(build((), (message,)), terms)
 
 
-# CHECKLIST 75
 @pytest.mark.parametrize(("message", "terms"), PASSES)
 def test_words_that_only_look_alike_pass_in_both_modes(message: str, terms: tuple[str, ...]) -> None:
     given_build = build((message,), (message,))
@@ -115,7 +111,6 @@ def test_words_that_only_look_alike_pass_in_both_modes(message: str, terms: tupl
         assert screened.dropped_n == 0
 
 
-# CHECKLIST 165
 def test_every_text_of_the_shipped_catalogue_passes_the_strict_firewall() -> None:
     for principle in load_catalogue():
         texts = (principle.text_en, principle.text_ko)

@@ -44,7 +44,6 @@ def bundle(*messages: str, warnings: tuple[str, ...] = ()) -> AdvisoryBundleV1_1
     )
 
 
-# CHECKLIST 250
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_every_text_is_free_of_labels_cues_and_the_task(language: Language) -> None:
     texts = placebo_texts(language)
@@ -55,7 +54,6 @@ def test_every_text_is_free_of_labels_cues_and_the_task(language: Language) -> N
         assert re.search(TASK_WORDS[language], text) is None
 
 
-# CHECKLIST 250
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_any_length_of_a_message_is_met_within_a_tenth(language: Language) -> None:
     shortest = 20 if language == "en" else 17
@@ -73,7 +71,6 @@ def test_texts_depend_on_the_key_and_name_no_aspect_of_the_sample() -> None:
     assert compose_placebo("en", 100, "review-1", everything)
 
 
-# CHECKLIST 250
 def test_a_placebo_looks_like_advice_and_has_no_content_for_the_embedded_engine() -> None:
     shown = bundle("m" * 140, "n" * 200, warnings=("w" * 60,))
     placebos = placebo_advisories(shown, "en", "review-1", ["screen"], match_chars=True)

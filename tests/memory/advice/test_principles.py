@@ -236,7 +236,6 @@ def best_by_score(
     return min(fitting, key=lambda principle: (-score(principle), principle.principle_id))
 
 
-# CHECKLIST 164
 @pytest.mark.parametrize(("risk", "action", "outcome"), list(product(RISKS, ACTIONS, OUTCOMES)))
 def test_every_kind_of_episode_finds_the_principle_with_the_highest_score(
     risk: PrincipleRisk, action: ActionTaken, outcome: EpisodeType
@@ -297,7 +296,6 @@ def test_every_principle_learnt_from_a_risk_that_rose_can_warn() -> None:
     )
 
 
-# CHECKLIST 212
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda principle: principle.principle_id)
 def test_every_principle_expects_a_change_or_a_hold(principle: Principle) -> None:
     assert principle.expects in get_args(Expects)
@@ -307,7 +305,6 @@ def test_advice_learnt_from_a_risk_that_rose_is_to_hold() -> None:
     assert {principle.expects for principle in PRINCIPLES if principle.outcome == "harm"} == {"hold"}
 
 
-# CHECKLIST 165
 @pytest.mark.parametrize("principle", PRINCIPLES, ids=lambda principle: principle.principle_id)
 def test_no_text_holds_a_polarity_word(principle: Principle) -> None:
     for text in (*texts(principle, "en"), *texts(principle, "ko")):

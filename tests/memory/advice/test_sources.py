@@ -15,7 +15,6 @@ from episodic_absa.memory.advice.sources import Offer
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 
 
-# CHECKLIST 251
 def test_a_coin_depends_on_uid_and_principle_alone_and_is_fair() -> None:
     assert coin_value("review-1", "P-NEG-01") == pytest.approx(0.6414582964530549)
     assert coin_value("review-1", "P-NEG-02") != coin_value("review-1", "P-NEG-01") != coin_value("r", "P-NEG-01")
@@ -23,7 +22,6 @@ def test_a_coin_depends_on_uid_and_principle_alone_and_is_fair() -> None:
     assert 900 < sum(withheld) < 1100
 
 
-# CHECKLIST 251
 def test_draws_are_without_replacement_uniform_and_fixed_by_uid() -> None:
     assert sorted(drawn_places("review-1", 50)) == list(range(50))
     assert list(drawn_places("review-1", 50)) == list(drawn_places("review-1", 50)) != list(drawn_places("r", 50))

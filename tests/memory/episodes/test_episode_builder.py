@@ -142,7 +142,6 @@ PLACEHOLDER = sentiment("", "neutral", 0.5, is_backfilled=True, neutral_reason="
 NEG: tuple[RiskId, Severity] = ("NEGATION_SCOPE", "high")
 
 
-# CHECKLIST 60, 168
 @pytest.mark.parametrize(
     ("sentiments", "given_risks", "expected"),
     [
@@ -209,7 +208,6 @@ HIGHER = sentiment("food", "positive", 0.9)
 WIDER = SentimentItem(aspect_term="food", span=Span(start=0, end=8), polarity="positive", confidence=0.8)
 
 
-# CHECKLIST 60
 @pytest.mark.parametrize(
     ("before", "after", "adopted", "expected"),
     [
@@ -246,7 +244,6 @@ def test_the_action_an_episode_records(
     assert f"action={expected};" in draft.case_summary.rationale_summary
 
 
-# CHECKLIST 60
 @pytest.mark.parametrize("adopted", [True, False])
 def test_a_moved_span_alone_is_a_deferred_change(adopted: bool) -> None:
     stage1 = stage1_of((GOOD,))
@@ -255,7 +252,6 @@ def test_a_moved_span_alone_is_a_deferred_change(adopted: bool) -> None:
     assert draft.action_taken == "defer"
 
 
-# CHECKLIST 60
 @pytest.mark.parametrize(
     ("before", "after", "adopted", "expected"),
     [
@@ -275,7 +271,6 @@ def test_a_conflict_is_resolved_only_by_the_true_final_result(
     assert build(stage1, outcome_of(stage1, after), adopted=adopted).outcome_delta.conflict_resolved is expected
 
 
-# CHECKLIST 166
 @pytest.mark.parametrize(
     ("before", "after", "applied", "success", "harm", "expected"),
     [
@@ -305,7 +300,6 @@ def test_the_type_of_an_episode(
     assert episode_type_of(evaluation) == expected
 
 
-# CHECKLIST 166
 @pytest.mark.parametrize("kind", RISK_IDS)
 def test_no_risk_alone_makes_an_episode_harm(kind: RiskId) -> None:
     stage1 = stage1_of((GOOD,), structural_risks=risks((kind, "high")))
@@ -314,7 +308,6 @@ def test_no_risk_alone_makes_an_episode_harm(kind: RiskId) -> None:
         assert draft.episode_type == "neutral"
 
 
-# CHECKLIST 59
 @pytest.mark.parametrize(
     ("given_risks", "total", "tags"),
     [
@@ -336,7 +329,6 @@ def test_a_risk_vector_sums_weights_and_sorts_its_tags(
     assert risk_vector(risks(*given_risks)) == RiskVectorV1_1(severity_sum=total, tags=tags)
 
 
-# CHECKLIST 59, 66, 169
 @pytest.mark.parametrize(
     ("second", "delta"),
     [((), -3), ((("IRONY", "low"),), -2), ((NEG,), 0), ((NEG, ("OTHER", "mid")), 2)],
@@ -357,7 +349,6 @@ def test_the_risk_after_is_that_of_the_review_if_adopted_and_that_of_stage1_if_n
     assert left.episode_type == "neutral"
 
 
-# CHECKLIST 59
 @pytest.mark.parametrize(
     "flags",
     [
@@ -375,7 +366,6 @@ def test_the_flags_of_the_override_are_taken_over(flags: dict[str, Any]) -> None
     assert evaluation.override_harm is flags.get("override_harm", False)
 
 
-# CHECKLIST 169
 @pytest.mark.parametrize("flags", [{"override_success": True}, {"override_harm": True}, {}])
 def test_an_override_that_was_not_adopted_was_not_applied(flags: dict[str, Any]) -> None:
     stage1 = stage1_of((GOOD,), structural_risks=risks(NEG))
@@ -385,7 +375,6 @@ def test_an_override_that_was_not_adopted_was_not_applied(flags: dict[str, Any])
     assert draft.episode_type == "neutral"
 
 
-# CHECKLIST 56, 161
 @pytest.mark.parametrize(
     ("text", "given_risks", "expected"),
     [
@@ -408,7 +397,6 @@ def test_the_symptom_to_the_letter(text: str, given_risks: tuple[tuple[RiskId, S
     assert build(stage1, text=text).case_summary.symptom == expected
 
 
-# CHECKLIST 56, 161
 @pytest.mark.parametrize(
     ("proposals", "adopted", "adopt_reason", "expected"),
     [
@@ -435,7 +423,6 @@ def test_the_rationale_summary_to_the_letter(
     assert draft.case_summary.rationale_summary == expected
 
 
-# CHECKLIST 58, 164
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_the_correction_is_the_english_catalogue_text_of_its_principle(language: str) -> None:
     text = "The food was not fine" if language == "en" else "food 맛이 안 좋아요"
@@ -449,7 +436,6 @@ def test_the_correction_is_the_english_catalogue_text_of_its_principle(language:
     assert correction.applicable_conditions == (f"language={language}", "structure=negation", "risk=NEGATION_SCOPE")
 
 
-# CHECKLIST 57, 66, 167
 @pytest.mark.parametrize("adopted", [True, False])
 def test_the_snapshots_show_stage1_and_the_true_final_result(adopted: bool) -> None:
     stage1 = stage1_of((GOOD, PRICE))
@@ -468,7 +454,6 @@ def test_the_snapshots_show_stage1_and_the_true_final_result(adopted: bool) -> N
     assert final.confidence == pytest.approx(0.7)
 
 
-# CHECKLIST 167
 def test_terms_of_a_snapshot_are_normalised_and_in_text_order() -> None:
     text = "ROOM and Food were fine"
     items = tuple(sentiment(t, "positive", text=text) for t in ("Food", "ROOM"))
@@ -478,19 +463,16 @@ def test_terms_of_a_snapshot_are_normalised_and_in_text_order() -> None:
     assert set(snapshot.polarities) == {"room", "food"}
 
 
-# CHECKLIST 167, 180
 def test_a_backfill_is_no_prediction_of_a_snapshot() -> None:
     snapshot = build(stage1_of((GOOD, BACKFILL))).stage_snapshot.stage1
     assert snapshot.polarities == {"food": "positive"}
     assert snapshot.confidence == pytest.approx(0.8)
 
 
-# CHECKLIST 181
 def test_a_missing_polarity_is_no_prediction_of_a_snapshot() -> None:
     assert build(stage1_of((GOOD, sentiment("price", None)))).stage_snapshot.stage1.polarities == {"food": "positive"}
 
 
-# CHECKLIST 167
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [(0.8, 0.6, "positive"), (0.6, 0.8, "negative")],
@@ -502,7 +484,6 @@ def test_a_snapshot_shows_the_representative_of_a_contested_aspect(first: float,
     assert snapshot.polarities == {"food": expected}
 
 
-# CHECKLIST 167, 219
 def test_an_implicit_opinion_is_an_empty_term_of_the_snapshot() -> None:
     snapshot = build(stage1_of((GOOD, IMPLICIT))).stage_snapshot.stage1
     assert snapshot.aspects_norm == ("food", "")
@@ -510,13 +491,11 @@ def test_an_implicit_opinion_is_an_empty_term_of_the_snapshot() -> None:
     assert snapshot.confidence == pytest.approx(0.7)
 
 
-# CHECKLIST 167
 def test_the_confidence_of_a_snapshot_without_sentiments_is_zero() -> None:
     assert build(stage1_of(())).stage_snapshot.stage1.confidence == 0
     assert build(stage1_of((BACKFILL,))).stage_snapshot.stage1.confidence == 0
 
 
-# CHECKLIST 56
 @pytest.mark.parametrize(
     ("sentiments", "expected"),
     [
@@ -532,7 +511,6 @@ def test_the_target_of_a_case_is_the_first_stage1_aspect(sentiments: tuple[Senti
     assert build(stage1_of(sentiments)).case_summary.target_aspect_type == expected
 
 
-# CHECKLIST 210
 @pytest.mark.parametrize(
     ("term", "stored"),
     [
@@ -555,7 +533,6 @@ def test_a_long_term_is_stored_under_one_name_everywhere(term: str, stored: str)
     assert (term in canonical_json(draft)) is (stored == term)
 
 
-# CHECKLIST 168, 210
 def test_opposite_judgements_of_two_long_terms_are_no_conflict() -> None:
     first, second = "a b c d e", "v w x y z"
     text = f"{first} and {second}"
@@ -568,7 +545,6 @@ def test_opposite_judgements_of_two_long_terms_are_no_conflict() -> None:
     assert set(draft.stage_snapshot.final.polarities) == {"long_term"}
 
 
-# CHECKLIST 168
 def test_a_conflict_is_seen_through_spelling() -> None:
     items = (sentiment("food", "positive"), SentimentItem(aspect_term="Food", polarity="negative"))
     draft = build(stage1_of(items, aspects=(aspect("food"),)))
@@ -576,14 +552,12 @@ def test_a_conflict_is_seen_through_spelling() -> None:
     assert draft.outcome_delta.conflict_resolved is False
 
 
-# CHECKLIST 167
 def test_a_judged_term_that_is_no_aspect_belongs_to_the_snapshot() -> None:
     snapshot = build(stage1_of((GOOD, PRICE), aspects=(aspect("food"),))).stage_snapshot.stage1
     assert snapshot.polarities == {"food": "positive", "price": "negative"}
     assert snapshot.aspects_norm == ("food", "price")
 
 
-# CHECKLIST 167, 219
 def test_a_placeholder_is_no_prediction_of_the_final_snapshot() -> None:
     stage1 = stage1_of((GOOD,))
     final = build(stage1, outcome_of(stage1, (PLACEHOLDER,)), adopted=True).stage_snapshot.final
@@ -591,7 +565,6 @@ def test_a_placeholder_is_no_prediction_of_the_final_snapshot() -> None:
     assert final.confidence == 0
 
 
-# CHECKLIST 208
 @pytest.mark.parametrize("term", ["떡볶이", "종이", "휴가", "평가", "아이"])
 def test_a_korean_noun_that_looks_like_a_particle_form_stays_whole(term: str) -> None:
     text = f"{term}가 정말 마음에 들어요"
@@ -600,7 +573,6 @@ def test_a_korean_noun_that_looks_like_a_particle_form_stays_whole(term: str) ->
     assert draft.stage_snapshot.stage1.aspects_norm == (term,)
 
 
-# CHECKLIST 61
 def test_the_provenance_is_kept_and_holds_no_clock_and_no_gold() -> None:
     draft = build(stage1_of((GOOD,)))
     assert draft.provenance == PROVENANCE
@@ -615,7 +587,6 @@ def test_the_provenance_is_kept_and_holds_no_clock_and_no_gold() -> None:
     }
 
 
-# CHECKLIST 55
 def test_the_signature_is_kept() -> None:
     stage1 = stage1_of((GOOD,))
     assert build(stage1).input_signature == signature_of(stage1)
@@ -624,7 +595,6 @@ def test_the_signature_is_kept() -> None:
 # Appendix A
 
 
-# CHECKLIST 164
 @pytest.mark.parametrize(
     ("given_risks", "conflict", "implicit", "expected"),
     [
@@ -667,14 +637,12 @@ def looked_up(risk: str, action: str, outcome: str) -> str:
 KEYS: tuple[PrincipleRisk, ...] = (*RISK_IDS, "conflict", "implicit", "none")
 
 
-# CHECKLIST 164
 @pytest.mark.parametrize("risk", KEYS)
 def test_the_catalogue_answers_every_case_by_its_scores(risk: PrincipleRisk) -> None:
     for action, outcome in product(get_args(ActionTaken), get_args(EpisodeType)):
         assert CATALOGUE.lookup(risk, action, outcome).principle_id == looked_up(risk, action, outcome)
 
 
-# CHECKLIST 164, 212
 def test_the_catalogue_obeys_its_format_and_holds_the_listed_principles() -> None:
     listed = "NEG-01 NEG-02 CON-01 CON-02 IRO-01 POL-01 EVG-01 SPN-01 MSA-01 CFL-01 IMP-01 OVE-01 DEF-01 STB-01 GEN-01"
     by_id = {p.principle_id: p for p in CATALOGUE}
@@ -714,7 +682,6 @@ CASES_OF_PRINCIPLES: list[tuple[Sentiments, Risks, Sentiments, Risks, bool, tupl
 ]
 
 
-# CHECKLIST 58, 164
 @pytest.mark.parametrize(("first", "before", "patched", "after", "adopted", "key"), CASES_OF_PRINCIPLES)
 def test_an_episode_points_to_the_principle_of_its_risk_action_and_outcome(
     first: Sentiments, before: Risks, patched: Sentiments, after: Risks, adopted: bool, key: tuple[str, str, str]
@@ -757,7 +724,6 @@ def with_a_long_anti_pattern(entries: list[dict[str, Any]]) -> None:
     entries[0]["anti_pattern_ko"] = "x" * 201
 
 
-# CHECKLIST 164, 212
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -791,7 +757,6 @@ POLARITY: st.SearchStrategy[Polarity] = st.sampled_from(["positive", "negative",
 RISK_LIST = st.lists(st.tuples(st.sampled_from(RISK_IDS), st.sampled_from(sorted(SEVERITY_WEIGHT))), max_size=3)
 
 
-# CHECKLIST 43, 161
 @given(
     fillers=st.tuples(FILLER, FILLER, FILLER, FILLER),
     notes=st.tuples(NOTE, NOTE),

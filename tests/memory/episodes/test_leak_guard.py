@@ -93,12 +93,10 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 # Forbidden keys
 
 
-# CHECKLIST 162
 def test_the_forbidden_keys_are_the_listed_ones() -> None:
     assert set(FORBIDDEN_KEYS) == set(KEYS)
 
 
-# CHECKLIST 62, 162
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("value", [None, "", 0, {}, "x"])
 def test_a_forbidden_key_is_refused_at_any_depth_whatever_its_value(key: str, value: object) -> None:
@@ -107,13 +105,11 @@ def test_a_forbidden_key_is_refused_at_any_depth_whatever_its_value(key: str, va
             refuse_forbidden_keys(nested)
 
 
-# CHECKLIST 62, 162
 @pytest.mark.parametrize("key", KEYS)
 def test_a_forbidden_key_may_be_an_aspect_of_the_polarities(key: str) -> None:
     refuse_forbidden_keys({"stage_snapshot": {"final": {"polarities": {key: "positive"}}}})
 
 
-# CHECKLIST 162
 @given(
     st.recursive(
         st.none() | st.text(max_size=5),
@@ -141,7 +137,6 @@ def test_exactly_the_values_with_a_forbidden_key_outside_polarities_are_refused(
         refuse_forbidden_keys(value)
 
 
-# CHECKLIST 62, 162
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("place", [(), ("case_summary",), ("stage_snapshot", "final"), ("provenance",)])
 def test_the_store_refuses_a_forbidden_key_and_writes_nothing(
@@ -158,13 +153,11 @@ def test_the_store_refuses_a_forbidden_key_and_writes_nothing(
     assert store.append(draft()).episode_id == "epi_000001"
 
 
-# CHECKLIST 62
 @pytest.mark.parametrize("key", ["text", "gold", "cot"])
 def test_an_aspect_that_is_called_like_a_forbidden_key_can_be_stored(store: MemoryStore, key: str) -> None:
     assert store.append(draft(term=key)).stage_snapshot.final.polarities == {key: "positive"}
 
 
-# CHECKLIST 162
 @pytest.mark.parametrize("key", KEYS)
 def test_a_stored_line_with_a_forbidden_key_is_refused_on_load(tmp_path: Path, key: str) -> None:
     path = tmp_path / "store.jsonl"
@@ -184,7 +177,6 @@ WORDS = PRINCIPLE.correction.corrective_principle.rstrip(".").split()
 PHRASE = " ".join(WORDS)
 
 
-# CHECKLIST 163
 @given(start=st.integers(0, len(WORDS) - 1), n=st.integers(1, len(WORDS)), language=st.sampled_from(["en", "other"]))
 def test_five_words_in_common_with_an_english_text_are_a_leak_and_four_are_none(
     start: int, n: int, language: Language
@@ -199,7 +191,6 @@ def test_five_words_in_common_with_an_english_text_are_a_leak_and_four_are_none(
         refuse_text_runs(PRINCIPLE, text, language)
 
 
-# CHECKLIST 163
 @given(start=st.integers(0, len(PHRASE) - 1), n=st.integers(1, 40))
 def test_twelve_characters_in_common_with_a_korean_text_are_a_leak_and_eleven_are_none(start: int, n: int) -> None:
     shared = PHRASE[start : start + n]
@@ -213,7 +204,6 @@ def test_twelve_characters_in_common_with_a_korean_text_are_a_leak_and_eleven_ar
             refuse_text_runs(PRINCIPLE, f"정말{shared}했다", language)
 
 
-# CHECKLIST 163
 @pytest.mark.parametrize(
     "shared",
     [
@@ -230,7 +220,6 @@ def test_every_string_of_an_episode_is_guarded(shared: str) -> None:
         refuse_text_runs(PRINCIPLE, f"정말 {shared} 했다", "ko")
 
 
-# CHECKLIST 163
 def test_a_uid_that_repeats_the_text_is_a_leak() -> None:
     text = "배송이 정말 빨라서 마음에 들어요"
     with pytest.raises(LeakageError):
@@ -250,7 +239,6 @@ def test_a_uid_without_white_space_that_is_most_of_the_review_is_a_leak() -> Non
         refuse_text_runs(draft(language="ko", source_id="배송이빨라서마음에들어요"), "배송이빨라서마음에들어요!", "ko")
 
 
-# CHECKLIST 163
 @pytest.mark.parametrize("language", ["ko", "en", "other"])
 def test_aspect_terms_are_no_leak(language: Language) -> None:
     term = "아주 매운 국물 떡볶이" if language == "ko" else "very hot soup noodle"
@@ -260,7 +248,6 @@ def test_aspect_terms_are_no_leak(language: Language) -> None:
 # Selective storage
 
 
-# CHECKLIST 67
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
@@ -292,7 +279,6 @@ def test_the_tags_of_an_episode_seen_before_and_of_one_never_seen(
     assert set(storage_tags(entry, store.load().episode_index)) == expected
 
 
-# CHECKLIST 67
 @pytest.mark.parametrize(
     ("entry", "novel"),
     [
@@ -311,13 +297,11 @@ def test_novelty_looks_at_language_structures_risks_and_symptom(
     assert ("novelty" in storage_tags(entry, store.load().episode_index)) is novel
 
 
-# CHECKLIST 67
 def test_a_higher_severity_of_the_same_risk_is_another_symptom(store: MemoryStore) -> None:
     store.append(draft(before=(("OTHER", "low"),)))
     assert "novelty" in storage_tags(draft(before=(("OTHER", "mid"),)), store.load().episode_index)
 
 
-# CHECKLIST 67
 def test_novelty_forgets_after_two_hundred_entries(store: MemoryStore) -> None:
     common, rare = draft(), draft(structures=("contrast",))
     with store.writing():

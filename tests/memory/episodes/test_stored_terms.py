@@ -18,7 +18,6 @@ ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u115f\u3164\ufe0f"
 CONTROL = "\x00\x1b\x7f\x9b"
 
 
-# CHECKLIST 260
 @pytest.mark.parametrize("hidden", [*BIDI, *ZERO_WIDTH, *CONTROL], ids=lambda hidden: f"U+{ord(hidden):04X}")
 def test_a_hidden_character_is_not_stored(hidden: str) -> None:
     text = "The bre" + hidden + "akfast was cold, and nobody came to say so."
@@ -26,7 +25,6 @@ def test_a_hidden_character_is_not_stored(hidden: str) -> None:
     assert stored_term(norm(hidden), text) == ""
 
 
-# CHECKLIST 260
 @settings(deadline=None, max_examples=60)
 @given(st.text(alphabet=[*BIDI, *ZERO_WIDTH, *CONTROL, "\u2028", "a", "é", " ", ".", "방"], max_size=12))
 def test_no_stored_term_holds_a_control_or_format_character(term: str) -> None:
@@ -35,7 +33,6 @@ def test_no_stored_term_holds_a_control_or_format_character(term: str) -> None:
     assert stored_term(stored) == stored
 
 
-# CHECKLIST 260
 @pytest.mark.parametrize(
     ("target", "text", "stored"),
     [
@@ -58,7 +55,6 @@ def test_a_term_that_is_a_sentence_or_most_of_its_text_is_long_term(target: str,
     assert stored_target(target, text) == stored
 
 
-# CHECKLIST 260
 def test_the_store_refuses_hidden_characters_whoever_gives_them(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "store.jsonl") as store:
         for hidden in BIDI + ZERO_WIDTH + CONTROL:

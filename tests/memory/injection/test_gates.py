@@ -164,7 +164,6 @@ def signals_of(case: Case) -> GateSignals:
     )
 
 
-# CHECKLIST 112, 113, 114, 115, 116, 117, 168, 181
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_debate_gate_gives_the_first_reason_and_all_reasons(case: Case) -> None:
     decision = should_inject_advisory_with_reason(signals_of(case))
@@ -173,7 +172,6 @@ def test_the_debate_gate_gives_the_first_reason_and_all_reasons(case: Case) -> N
     assert decision.reason == (case.debate[0] if case.debate else None)
 
 
-# CHECKLIST 124, 181
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_stage2_gate_gives_the_first_reason_and_all_reasons(case: Case) -> None:
     decision = should_inject_memory_for_stage2_with_reason(signals_of(case))
@@ -188,7 +186,6 @@ def test_the_short_name_of_the_debate_gate_gives_its_decision_alone() -> None:
         assert should_inject_advisory(signals) == should_inject_advisory_with_reason(signals).allowed
 
 
-# CHECKLIST 114, 115
 def test_drops_are_counted_by_reason() -> None:
     case = Case("", (), (), FOOD, drops("alignment_failure", "filter_rejection", "alignment_failure"))
     signals = signals_of(case)
@@ -197,7 +194,6 @@ def test_drops_are_counted_by_reason() -> None:
     assert signals.structural_risk_n == 0
 
 
-# CHECKLIST 116, 117, 124
 @pytest.mark.parametrize("has_conflict", [False, True])
 @pytest.mark.parametrize("structural_risk_n", [0, 1, 3])
 def test_both_gates_are_the_or_of_their_reasons_in_their_own_order(has_conflict: bool, structural_risk_n: int) -> None:
@@ -230,7 +226,6 @@ def test_both_gates_are_the_or_of_their_reasons_in_their_own_order(has_conflict:
         )
 
 
-# CHECKLIST 242
 def test_the_reasons_of_rules_v2_come_last_in_both_gates_and_each_opens_them_alone() -> None:
     closed = gate_signals(Stage1Ate(), Stage1Atsa(), ValidatorOutput())
     fields = {"structure": "has_structure", "reader_disagrees": "reader_disagrees", "unsure": "is_unsure"}

@@ -123,7 +123,6 @@ def inject(
 # The bundle per condition
 
 
-# CHECKLIST 95, 96, 97, 100, 101, 102, 103, 104, 105
 @pytest.mark.parametrize(
     ("name", "memory_on", "mode", "topk", "masked", "executed"),
     [
@@ -151,7 +150,6 @@ def test_the_bundle_of_a_condition_agrees_with_its_flags(
     assert slot["warnings"] == ([] if masked else ["Stop."])
 
 
-# CHECKLIST 68, 95, 96, 105, 106
 @pytest.mark.parametrize("name", CONDITIONS)
 @pytest.mark.parametrize("debate_enabled", [True, False])
 def test_every_bundle_has_one_shape_and_obeys_the_json_schema(name: str, debate_enabled: bool) -> None:
@@ -164,7 +162,6 @@ def test_every_bundle_has_one_shape_and_obeys_the_json_schema(name: str, debate_
     assert set(slot["meta"]) == {"memory_mode", "topk", "masked_injection", "retrieval_executed"}
 
 
-# CHECKLIST 26, 103
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_without_debate_the_bundle_says_that_nothing_was_retrieved(name: str) -> None:
     slot = InjectionController(topk=3).build_slot_payload(load_condition(name, "v1_3"), debate_enabled=False)
@@ -174,7 +171,6 @@ def test_without_debate_the_bundle_says_that_nothing_was_retrieved(name: str) ->
     assert slot["warnings"] == []
 
 
-# CHECKLIST 97, 102, 104
 @pytest.mark.parametrize("mode", ["off", "on", "silent"])
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("retrieving", [True, False])
@@ -201,7 +197,6 @@ def test_the_bundle_reads_flags_never_names(mode: MemoryMode, masked: bool, retr
 # Injection: skip reasons, characters, the last key
 
 
-# CHECKLIST 109, 110, 118, 119, 174
 @pytest.mark.parametrize(
     ("exposed", "gate_open", "filled", "fits"), list(product([True, False], repeat=4)), ids=lambda flag: "NY"[flag]
 )
@@ -237,7 +232,6 @@ def test_the_debate_skip_reasons_are_tested_in_their_order(
     assert injection.meta.stage2_memory_prompt_injection_chars == 0
 
 
-# CHECKLIST 121, 122, 174
 @pytest.mark.parametrize(
     ("exposed", "gate_open", "filled", "fits"), list(product([True, False], repeat=4)), ids=lambda flag: "NY"[flag]
 )
@@ -272,7 +266,6 @@ def test_the_stage2_skip_reasons_are_tested_in_their_order(
     assert injection.meta.injection_skip_reason == ""
 
 
-# CHECKLIST 110
 @pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
 def test_each_slot_looks_at_its_own_exposure(target: SlotTarget) -> None:
     only_debate, only_stage2 = meta(stage2=False), meta(debate=False)
@@ -280,7 +273,6 @@ def test_each_slot_looks_at_its_own_exposure(target: SlotTarget) -> None:
     assert (inject(target, bundle(advisory()), given_meta=only_stage2).slot is not None) is (target == STAGE2_SLOT)
 
 
-# CHECKLIST 95, 107, 118, 121, 176
 @pytest.mark.parametrize(
     ("target", "key"),
     [(DEBATE_SLOT, "DEBATE_CONTEXT__MEMORY"), (STAGE2_SLOT, "STAGE2_REVIEW_CONTEXT__MEMORY")],
@@ -294,14 +286,12 @@ def test_the_bundle_itself_becomes_the_last_key_of_the_context(target: SlotTarge
     assert context == {"text": "t", "aspect_terms": ["food"]}
 
 
-# CHECKLIST 19
 @pytest.mark.parametrize("stage", ["debate", "stage2"])
 def test_the_slot_carries_the_name_it_was_given(stage: Literal["debate", "stage2"]) -> None:
     merged = inject(SlotTarget(stage, "MEMO"), bundle(advisory())).into({"text": "t"})
     assert list(merged) == ["text", "MEMO"]
 
 
-# CHECKLIST 111, 119, 125
 @pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
 @pytest.mark.parametrize(
     ("given_bundle", "given_meta", "gate", "cap"),
@@ -325,7 +315,6 @@ def test_a_skipped_slot_leaves_the_context_without_the_key(
     assert injection.into({"text": "t"}) == {"text": "t"}
 
 
-# CHECKLIST 109
 def test_warnings_alone_make_a_slot_but_expect_nothing() -> None:
     injection = inject(DEBATE_SLOT, bundle(warnings=("Stop.",)))
     assert injection.slot is not None
@@ -333,7 +322,6 @@ def test_warnings_alone_make_a_slot_but_expect_nothing() -> None:
     assert injection.meta.advisory_expects is None
 
 
-# CHECKLIST 117
 @pytest.mark.parametrize("exposed", [True, False])
 def test_the_gate_reasons_are_recorded_whether_or_not_anything_is_shown(exposed: bool) -> None:
     debate = inject(DEBATE_SLOT, bundle(advisory()), given_meta=meta(debate=exposed)).meta
@@ -345,7 +333,6 @@ def test_the_gate_reasons_are_recorded_whether_or_not_anything_is_shown(exposed:
     assert stage2.stage2_memory_gate_reasons == ("alignment", "neutral_only")
 
 
-# CHECKLIST 212
 @pytest.mark.parametrize(
     ("principles", "expects"),
     [
@@ -363,7 +350,6 @@ def test_what_is_expected_is_what_the_top_ranked_advisory_expects(
     assert inject(target, given_bundle).meta.advisory_expects == expects
 
 
-# CHECKLIST 123, 212
 @pytest.mark.parametrize(("debate_gate", "stage2_gate"), list(product([OPEN, CLOSED], repeat=2)))
 def test_both_slots_are_decided_one_after_the_other_on_the_same_bundle(
     debate_gate: GateDecision[Any], stage2_gate: GateDecision[Any]
@@ -384,7 +370,6 @@ def test_both_slots_are_decided_one_after_the_other_on_the_same_bundle(
 # The cap
 
 
-# CHECKLIST 118
 def test_characters_are_those_of_the_compact_json() -> None:
     given_bundle = bundle(advisory(text="'안', '못'이 어느 서술어에 걸리는지 먼저 찾아라."), warnings=("멈춰라.",))
     slot = inject(DEBATE_SLOT, given_bundle).slot
@@ -392,7 +377,6 @@ def test_characters_are_those_of_the_compact_json() -> None:
     assert inject(DEBATE_SLOT, given_bundle).meta.prompt_injection_chars == chars(slot) == len(canonical_json(slot))
 
 
-# CHECKLIST 174
 @pytest.mark.parametrize("target", [DEBATE_SLOT, STAGE2_SLOT])
 def test_a_bundle_of_exactly_the_cap_fits_and_one_more_does_not(target: SlotTarget) -> None:
     given_bundle = bundle(advisory(), warnings=("Stop.",))
@@ -400,19 +384,16 @@ def test_a_bundle_of_exactly_the_cap_fits_and_one_more_does_not(target: SlotTarg
     assert inject(target, given_bundle, cap=chars(given_bundle) - 1).slot is None
 
 
-# CHECKLIST 174
 def test_a_bundle_within_the_cap_is_left_as_it_is() -> None:
     given_bundle = bundle(advisory(1), advisory(2), warnings=("Stop.",))
     assert shrink_to_cap(given_bundle, chars(given_bundle)) == given_bundle
 
 
-# CHECKLIST 174
 @pytest.mark.parametrize("cap", [0, 1, 50])
 def test_a_cap_that_nothing_fits_gives_nothing(cap: int) -> None:
     assert shrink_to_cap(bundle(advisory(), warnings=("Stop.",)), cap) is None
 
 
-# CHECKLIST 174
 @pytest.mark.parametrize(
     ("given_advisories", "kept"),
     [
@@ -431,14 +412,12 @@ def test_the_weakest_advisory_goes_first(given_advisories: list[tuple[Strength, 
     assert shrunk == bundle(*(advisories[n - 1] for n in kept), warnings=("Stop.",))
 
 
-# CHECKLIST 174
 def test_advisories_are_dropped_down_to_one_before_a_message_is_shortened() -> None:
     advisories = [advisory(1), advisory(2, strength="moderate"), advisory(3, strength="strong")]
     single = bundle(advisories[2], warnings=("Stop.",))
     assert shrink_to_cap(bundle(*advisories, warnings=("Stop.",)), chars(single)) == single
 
 
-# CHECKLIST 174
 @pytest.mark.parametrize("tail", [BRACKET, BRACKET + DEMOTED])
 def test_then_the_principle_is_shortened_at_a_word_boundary_and_the_brackets_stay(tail: str) -> None:
     given_bundle = bundle(advisory(tail=tail), warnings=("Stop.",))
@@ -460,7 +439,6 @@ def assert_is_a_cut(part: str, whole: str) -> None:
     assert len(part) >= min(40, len(whole))
 
 
-# CHECKLIST 174
 def test_the_principle_is_shortened_no_further_than_needed() -> None:
     given_bundle = bundle(advisory())
     words = TEXT.split(" ")
@@ -473,7 +451,6 @@ def test_the_principle_is_shortened_no_further_than_needed() -> None:
         assert shrunk.retrieved[0].message.startswith(" ".join(words[:n]))
 
 
-# CHECKLIST 174
 def test_warnings_are_dropped_last_and_from_the_end() -> None:
     given_bundle = bundle(advisory(), warnings=("One.", "Two.", "Three."))
     seen = []
@@ -489,7 +466,6 @@ def test_warnings_are_dropped_last_and_from_the_end() -> None:
     assert {length for length, n in seen if n < 3} == {shortest}
 
 
-# CHECKLIST 109, 174
 def test_a_bundle_is_never_shrunk_to_an_empty_one() -> None:
     given_bundle = bundle(warnings=("One.", "Two."))
     for cap in range(chars(given_bundle) + 1):
@@ -515,7 +491,6 @@ def bundles(draw: st.DrawFn) -> AdvisoryBundleV1_1:
     return bundle(*advisories, warnings=tuple(draw(st.lists(st.text("abc 가나.", max_size=60), max_size=5))))
 
 
-# CHECKLIST 174
 @settings(max_examples=300)
 @given(given_bundle=bundles(), cap=st.integers(0, 2500))
 def test_shrinking_gives_a_valid_bundle_within_the_cap_or_nothing(given_bundle: AdvisoryBundleV1_1, cap: int) -> None:
@@ -543,7 +518,6 @@ def test_shrinking_gives_a_valid_bundle_within_the_cap_or_nothing(given_bundle: 
         assert len(ids) <= 1
 
 
-# CHECKLIST 174
 @settings(max_examples=200)
 @given(given_bundle=bundles(), cap=st.integers(0, 2500))
 def test_an_advisory_is_kept_whenever_the_bundle_with_it_would_have_fitted(
@@ -561,7 +535,6 @@ def test_an_advisory_is_kept_whenever_the_bundle_with_it_would_have_fitted(
         assert [a.advisory_id for a in shrunk.retrieved] == [a.advisory_id for a in expected]
 
 
-# CHECKLIST 123, 174
 def test_the_controller_shrinks_once_for_both_slots() -> None:
     advisories = [advisory(1, strength="strong"), advisory(2), advisory(3)]
     whole = bundle(*advisories, warnings=("Stop.",))
@@ -576,7 +549,6 @@ def test_the_controller_shrinks_once_for_both_slots() -> None:
     assert 0 < second.meta.prompt_injection_chars == second.meta.stage2_memory_prompt_injection_chars <= cap
 
 
-# CHECKLIST 174
 @pytest.mark.parametrize("cap", [0, 30])
 def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int) -> None:
     slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(
@@ -590,7 +562,6 @@ def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int)
     assert (second.meta.prompt_injection_chars, second.meta.stage2_memory_prompt_injection_chars) == (0, 0)
 
 
-# CHECKLIST 212
 def test_after_shrinking_the_top_ranked_of_what_is_left_decides_what_is_expected() -> None:
     advisories = [advisory(1, principle="P-NEG-01"), advisory(2, strength="strong", principle="P-GEN-01")]
     cap = chars(bundle(*advisories)) - 1

@@ -215,7 +215,6 @@ def episode_lists(draw: st.DrawFn, max_size: int = 30) -> list[tuple[Shape, str]
     return draw(st.lists(st.tuples(st.sampled_from(palette), st.sampled_from(SOURCES)), max_size=max_size))
 
 
-# CHECKLIST 44, 45, 46, 47, 48, 49, 52, 53, 158, 160
 @settings(FAST, max_examples=300)
 @given(episode_lists(), st.lists(queries, min_size=1, max_size=4))
 def test_retrieval_from_a_list_equals_a_full_scan(pairs: list[tuple[Shape, str]], asked: list[Query]) -> None:
@@ -245,7 +244,6 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[Shape, str]], list[Append | C
     return at_first, [*draw(st.lists(step, min_size=2, max_size=14)), draw(queries)]
 
 
-# CHECKLIST 47, 54, 158, 160, 170, 211
 def test_one_open_store_answers_like_a_full_scan_of_its_last_entries_after_every_append_prune_and_compaction(
     place: StorePlace,
 ) -> None:
@@ -289,7 +287,6 @@ def answers_like_a_full_scan(
                 assert asked_of(list(loaded), step) == full_scan(live, step)
 
 
-# CHECKLIST 160, 205
 def test_retrieval_equals_a_full_scan_while_two_processes_append(place: StorePlace) -> None:
     appender = HERE.parent / "store" / "appender.py"
     children = [
@@ -321,7 +318,6 @@ def test_retrieval_equals_a_full_scan_while_two_processes_append(place: StorePla
     assert max(sizes) <= 40
 
 
-# CHECKLIST 47
 def test_among_equals_what_is_not_yet_chosen_comes_first_and_then_the_newest() -> None:
     twin, other = Shape(), Shape(action_taken="defer")
     episodes = [
@@ -334,7 +330,6 @@ def test_among_equals_what_is_not_yet_chosen_comes_first_and_then_the_newest() -
     assert [e.episode_id for e in found] == ["epi_000004", "epi_000002", "epi_000003"]
 
 
-# CHECKLIST 47
 def test_a_better_key_beats_the_preference_for_what_is_not_yet_chosen() -> None:
     near, far = Shape(), Shape(length_bucket="long", action_taken="defer")
     episodes = [numbered(1, near, "s-1"), numbered(2, near, "s-2"), numbered(3, far, "s-3")]
@@ -342,7 +337,6 @@ def test_a_better_key_beats_the_preference_for_what_is_not_yet_chosen() -> None:
     assert [e.episode_id for e in found] == ["epi_000002", "epi_000001", "epi_000003"]
 
 
-# CHECKLIST 46
 @pytest.mark.parametrize(
     ("of_query", "of_entry", "passes"),
     [
@@ -362,14 +356,12 @@ def test_an_entry_passes_if_it_shares_a_structure_or_contains_none(
     assert Retriever(require_structure_overlap=False).retrieve([entry], signature) == [entry]
 
 
-# CHECKLIST 158
 def test_a_sample_never_gets_its_own_episode_however_well_it_fits() -> None:
     own, other = numbered(2, Shape(), "s-1"), numbered(1, Shape(length_bucket="long", num_aspects=9), "s-2")
     assert Retriever().retrieve([other, own], own.input_signature, sample_id="s-1") == [other]
     assert Retriever().retrieve([other, own], own.input_signature) == [own, other]
 
 
-# CHECKLIST 49
 @pytest.mark.parametrize(
     ("use_lexical", "lexical", "first"),
     [(True, ["IRONY"], 1), (False, ["IRONY"], 2), (True, None, 2), (True, [], 2), (True, ["?", "x"], 2)],
@@ -382,7 +374,6 @@ def test_lexical_overlap_is_nought_without_a_query_without_tokens_and_when_switc
     assert found == [episodes[first - 1]]
 
 
-# CHECKLIST 48
 def test_lexical_overlap_reads_both_the_symptom_and_the_rationale() -> None:
     plain = numbered(3, Shape(), "s-3")
     by_symptom, by_rationale = (
@@ -394,7 +385,6 @@ def test_lexical_overlap_reads_both_the_symptom_and_the_rationale() -> None:
         assert found == [expected]
 
 
-# CHECKLIST 50
 def test_three_results_are_returned_unless_told_otherwise() -> None:
     episodes = [numbered(i, Shape(), f"s-{i}") for i in range(1, 6)]
     assert len(Retriever().retrieve(episodes, episodes[0].input_signature)) == 3
@@ -402,7 +392,6 @@ def test_three_results_are_returned_unless_told_otherwise() -> None:
     assert Retriever().retrieve([], episodes[0].input_signature) == []
 
 
-# CHECKLIST 50
 @pytest.mark.parametrize("topk", [0, 4, -1, 100, 2.5, "2", None])
 def test_a_topk_outside_one_to_three_is_a_config_error(topk: Any) -> None:
     with pytest.raises(ConfigError):
@@ -415,7 +404,6 @@ def filled_store(tmp_path: Path) -> Iterator[MemoryStore]:
         yield store
 
 
-# CHECKLIST 51, 159
 def test_the_pipeline_asks_with_risk_ids_and_proposal_types_and_never_with_words_of_the_text(
     filled_store: MemoryStore,
 ) -> None:
@@ -439,7 +427,6 @@ def test_the_pipeline_asks_with_risk_ids_and_proposal_types_and_never_with_words
     assert first(ValidatorOutput(), "evidence_gap revise_span") == newest
 
 
-# CHECKLIST 160
 def test_the_file_is_read_once_however_often_one_appends_and_asks(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     line = canonical_json(numbered(1, Shape(), "s-1"))
@@ -458,7 +445,6 @@ def test_the_file_is_read_once_however_often_one_appends_and_asks(tmp_path: Path
         assert bytes_read() - before < 500 * len(line)
 
 
-# CHECKLIST 160, 211
 def test_what_others_appended_is_picked_up_without_reading_the_rest_again(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     lines = [canonical_json(numbered(i, Shape(), f"s-{i}")).encode() for i in (1, 2, 3)]

@@ -44,7 +44,6 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in entries_of(path)]
 
 
-# CHECKLIST 31
 def test_a_store_that_is_only_read_is_empty_and_does_not_come_to_be(place: StorePlace) -> None:
     with opened(place) as store:
         assert not store.exists()
@@ -56,7 +55,6 @@ def test_a_store_that_is_only_read_is_empty_and_does_not_come_to_be(place: Store
     assert place.lines() == []
 
 
-# CHECKLIST 31
 def test_a_store_that_is_only_made_and_read_creates_nothing(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "store.jsonl"
     with MemoryStore(path) as store:
@@ -67,7 +65,6 @@ def test_a_store_that_is_only_made_and_read_creates_nothing(tmp_path: Path) -> N
     assert names_in(tmp_path) == []
 
 
-# CHECKLIST 211
 def test_reading_an_existing_store_creates_nothing_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_text(canonical_json({**draft(), "episode_id": "epi_000007"}) + "\n", encoding="utf-8")
@@ -86,7 +83,6 @@ def test_an_empty_file_is_an_empty_store(tmp_path: Path) -> None:
         assert store.append(draft()).episode_id == "epi_000001"
 
 
-# CHECKLIST 170
 def test_ids_are_the_store_sequence_and_an_incoming_id_is_ignored(place: StorePlace) -> None:
     with opened(place) as store:
         assert store.append({**draft("a"), "episode_id": "epi_000900"}).episode_id == "epi_000001"
@@ -100,7 +96,6 @@ def test_ids_are_the_store_sequence_and_an_incoming_id_is_ignored(place: StorePl
         ]
 
 
-# CHECKLIST 170
 def test_the_next_id_is_the_highest_plus_one_and_may_outgrow_six_digits(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     entries = [{**draft(), "episode_id": name} for name in ("epi_000004", "epi_999999")]
@@ -112,7 +107,6 @@ def test_the_next_id_is_the_highest_plus_one_and_may_outgrow_six_digits(tmp_path
         assert [int(e.episode_id[4:]) for e in store.load()] == [4, 999999, 1000000, 1000001]
 
 
-# CHECKLIST 62, 170
 @pytest.mark.parametrize(
     "refused",
     [
@@ -155,7 +149,6 @@ def test_a_refused_first_write_leaves_a_store_without_entries(place: StorePlace)
         assert store.append(draft()).episode_id == "epi_000001"
 
 
-# CHECKLIST 54, 55, 56, 57, 58, 59, 60, 61
 def test_a_line_holds_exactly_the_fields_of_the_specification(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     with MemoryStore(path) as store:
@@ -244,7 +237,6 @@ def drafts(draw: st.DrawFn) -> dict[str, Any]:
     )
 
 
-# CHECKLIST 54, 57, 68
 @settings(deadline=None, max_examples=150)
 @given(made=st.lists(drafts(), min_size=1, max_size=3))
 def test_every_line_is_canonical_json_of_the_entry_and_obeys_the_shipped_schema(
@@ -295,7 +287,6 @@ def test_hangul_is_written_as_itself_and_not_escaped(tmp_path: Path) -> None:
     assert b"\\u" not in path.read_bytes()
 
 
-# CHECKLIST 170
 def test_pruning_is_logical_the_index_forgets_the_oldest_and_the_store_keeps_all(place: StorePlace) -> None:
     with opened(place, keep_last_n=3) as store:
         entries = [store.append(draft(f"s-{i}")) for i in range(1, 8)]
@@ -366,7 +357,6 @@ def test_a_file_that_takes_one_byte_at_a_time_still_gets_whole_lines(tmp_path: P
         assert list(store.load()) == entries
 
 
-# CHECKLIST 170
 def test_two_open_stores_of_one_process_take_turns_and_see_each_other(place: StorePlace) -> None:
     with opened(place) as one, opened(place) as two:
         for i in range(1, 11):
@@ -374,7 +364,6 @@ def test_two_open_stores_of_one_process_take_turns_and_see_each_other(place: Sto
             assert len(one.load()) == len(two.load()) == i
 
 
-# CHECKLIST 170
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_threads_with_a_store_each_or_with_one_store_lose_and_repeat_nothing(
     place: StorePlace, is_shared: bool

@@ -108,7 +108,6 @@ def survive_kills(path: Path, kills: int, seed: int) -> None:
     assert tails, "no kill landed inside a write; the test proves nothing about torn lines"
 
 
-# CHECKLIST 170, 204
 def test_ten_kills_during_appends_lose_no_acknowledged_episode(tmp_path: Path) -> None:
     survive_kills(tmp_path / "store.jsonl", kills=10, seed=20)
 
@@ -148,12 +147,10 @@ def survive_kills_while_compacting(place: StorePlace, kills: int, seed: int) -> 
     assert len(acknowledged) > 5
 
 
-# CHECKLIST 170, 204, 211
 def test_kills_during_compaction_leave_the_last_episodes_whole(place: StorePlace) -> None:
     survive_kills_while_compacting(place, kills=5, seed=7)
 
 
-# CHECKLIST 204
 def test_truncating_at_every_byte_of_the_last_three_records_never_loses_an_earlier_one(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     records = [short_line(number) for number in (1, 2, 3, 5, 8)]
@@ -182,7 +179,6 @@ def test_truncating_at_every_byte_of_the_last_three_records_never_loses_an_earli
             assert not side.exists(), cut
 
 
-# CHECKLIST 204
 @pytest.mark.parametrize(
     "tail", [b"{", b'"', b"\0" * 4096, b"\xed\x95", b"   ", line(3)[:-1], b"x" * 200_000], ids=range(7)
 )
@@ -203,7 +199,6 @@ def test_an_unterminated_tail_of_any_kind_is_ignored_by_readers_and_set_aside_by
         assert ids_of(reader) == ["epi_000001", "epi_000002", "epi_000003"]
 
 
-# CHECKLIST 204
 def test_a_store_that_is_only_a_torn_line_is_empty_and_starts_at_one(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(line(1)[:-1])
@@ -214,7 +209,6 @@ def test_a_store_that_is_only_a_torn_line_is_empty_and_starts_at_one(tmp_path: P
     assert line(1)[:-1] in torn_of(path)
 
 
-# CHECKLIST 204
 def test_later_torn_lines_are_added_to_those_set_aside_before(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     tails = (line(1)[:40], b'{"second', b'{"third')
@@ -228,7 +222,6 @@ def test_later_torn_lines_are_added_to_those_set_aside_before(tmp_path: Path) ->
         assert ids_of(store) == ["epi_000001", "epi_000002", "epi_000003"]
 
 
-# CHECKLIST 204
 def test_a_writer_that_is_already_open_sets_aside_what_another_left_torn(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     with MemoryStore(path) as store:
@@ -242,7 +235,6 @@ def test_a_writer_that_is_already_open_sets_aside_what_another_left_torn(tmp_pat
         assert ids_of(store) == ["epi_000001", "epi_000002"]
 
 
-# CHECKLIST 204
 def test_a_reader_that_saw_half_a_line_sees_it_once_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(line(1) + line(2)[:700])
@@ -291,7 +283,6 @@ class FailingSync(DurableFile):
         super().sync()
 
 
-# CHECKLIST 170
 @pytest.mark.parametrize("stored", [0, 1, 3])
 @pytest.mark.parametrize("room", [0, 1, 100, 1000])
 def test_a_full_disk_is_a_store_error_and_leaves_the_store_as_it_was(tmp_path: Path, stored: int, room: int) -> None:
@@ -317,7 +308,6 @@ def test_a_full_disk_is_a_store_error_and_leaves_the_store_as_it_was(tmp_path: P
         assert len(entries_of(path)) == stored + 1
 
 
-# CHECKLIST 170
 def test_the_disk_may_fill_up_with_the_last_byte_of_a_line(tmp_path: Path) -> None:
     class Disk(FullDisk):
         pass
@@ -350,7 +340,6 @@ def test_a_write_error_is_a_store_error_and_leaves_the_store_as_it_was(tmp_path:
         assert ids_of(store) == ["epi_000001"]
 
 
-# CHECKLIST 170
 @pytest.mark.parametrize("stored", [0, 2])
 def test_a_failing_fsync_is_fatal_for_the_store_object_and_harmless_to_the_file(tmp_path: Path, stored: int) -> None:
     class Broken(FailingSync):
@@ -379,7 +368,6 @@ def test_a_failing_fsync_is_fatal_for_the_store_object_and_harmless_to_the_file(
         assert again.append(draft()).episode_id == f"epi_{stored + 1:06d}"
 
 
-# CHECKLIST 211
 def test_after_a_failing_fsync_others_are_not_kept_waiting(tmp_path: Path) -> None:
     class Broken(FailingSync):
         broken = True

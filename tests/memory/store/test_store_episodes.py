@@ -65,7 +65,6 @@ def write(memory: EpisodicOrchestrator, text: str = "The battery is fine.", uid:
     return memory.append_episode_if_needed(text, uid, stage1(first), outcome(first), KEPT, language_code="en")
 
 
-# CHECKLIST 31, 64, 65
 @pytest.mark.parametrize("condition", ["C1", "C2_eval_only", "C2_frozen"])
 def test_a_condition_that_does_not_write_leaves_no_file_and_says_why(tmp_path: Path, condition: str) -> None:
     decision = write(orchestrator(condition, tmp_path / "store.jsonl"))
@@ -74,7 +73,6 @@ def test_a_condition_that_does_not_write_leaves_no_file_and_says_why(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-# CHECKLIST 63, 64, 67
 @pytest.mark.parametrize("condition", ["C2", "C2_silent"])
 def test_a_writing_condition_stores_one_episode_per_sample_that_passes_the_gate(tmp_path: Path, condition: str) -> None:
     path = tmp_path / "store.jsonl"
@@ -89,7 +87,6 @@ def test_a_writing_condition_stores_one_episode_per_sample_that_passes_the_gate(
     assert len(entries_of(path)) == 1
 
 
-# CHECKLIST 67
 def test_without_selective_storage_everything_is_stored_and_tagged_so(tmp_path: Path) -> None:
     memory = orchestrator("C2", tmp_path / "store.jsonl", selective=False)
     decisions = [write(memory, uid=f"u-{i}") for i in (1, 2, 3)]
@@ -97,7 +94,6 @@ def test_without_selective_storage_everything_is_stored_and_tagged_so(tmp_path: 
     assert {d.store_reason_tags for d in decisions} == {("gate_disabled",)}
 
 
-# CHECKLIST 66
 @pytest.mark.parametrize(("summary", "polarity", "confidence"), [(KEPT, "positive", 0.6), (ADOPTED, "negative", 0.9)])
 def test_the_final_snapshot_is_the_patched_result_exactly_when_it_was_adopted(
     tmp_path: Path, summary: ModeratorSummary, polarity: str, confidence: float
@@ -118,7 +114,6 @@ def test_the_final_snapshot_is_the_patched_result_exactly_when_it_was_adopted(
     assert entry.provenance.source_id == "u-1"
 
 
-# CHECKLIST 43, 161
 @pytest.mark.parametrize(
     ("language", "one", "two", "term"),
     [
@@ -158,7 +153,6 @@ def test_equal_cases_with_different_texts_give_byte_identical_episodes_apart_fro
     assert two not in stored
 
 
-# CHECKLIST 61
 def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
     for name in ("one.jsonl", "two.jsonl"):
         memory = orchestrator("C2", tmp_path / name, selective=False)

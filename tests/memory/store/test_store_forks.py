@@ -76,7 +76,6 @@ with open_store(sys.argv[1]).writing():
 EPISODE_FILE = Path(__file__).parents[1] / "episode.json"
 
 
-# CHECKLIST 259
 def test_no_id_is_acknowledged_by_two_of_several_forked_processes(place: StorePlace) -> None:
     done = run_warm(["-c", FORKS, place.location, EPISODE_FILE], loads_engine=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -87,7 +86,6 @@ def test_no_id_is_acknowledged_by_two_of_several_forked_processes(place: StorePl
         assert store.check().is_sound
 
 
-# CHECKLIST 259
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_child_does_not_keep_the_lock_of_a_parent_that_died(place: StorePlace) -> None:
     wait, end = os.pipe()

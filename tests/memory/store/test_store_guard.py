@@ -80,7 +80,6 @@ def test_the_forbidden_keys_are_those_of_the_specification() -> None:
     assert set(FORBIDDEN_KEYS) == set(FORBIDDEN)
 
 
-# CHECKLIST 62, 162
 @settings(deadline=None, max_examples=300)
 @given(
     path=st.sampled_from(PLACES),
@@ -120,7 +119,6 @@ def test_a_forbidden_key_anywhere_is_refused_on_append_and_on_load(
         assert store_path.read_bytes() == before
 
 
-# CHECKLIST 162
 @settings(deadline=None, max_examples=150)
 @given(
     path=st.sampled_from([p for p in PLACES if isinstance(at(BASE, p), dict) and p[-1:] != ("polarities",)]),
@@ -148,7 +146,6 @@ def test_an_unknown_key_anywhere_is_refused_on_append_and_on_load(
         assert caught.value.line == 2
 
 
-# CHECKLIST 62, 162
 @settings(deadline=None, max_examples=30)
 @given(keys=st.lists(st.sampled_from(FORBIDDEN), min_size=1, unique=True), polarity=st.sampled_from(["positive"]))
 def test_forbidden_words_are_welcome_as_aspects_in_polarities(
@@ -165,7 +162,6 @@ def test_forbidden_words_are_welcome_as_aspects_in_polarities(
         assert set(entry.stage_snapshot.final.polarities) == set(keys)
 
 
-# CHECKLIST 162
 @pytest.mark.parametrize(
     "value",
     [
@@ -182,7 +178,6 @@ def test_the_guard_looks_into_lists_tuples_and_below_polarities(value: Any) -> N
         refuse_forbidden_keys(value)
 
 
-# CHECKLIST 162
 @pytest.mark.parametrize(
     "value", [{}, [], None, "text", ["gold"], {"a": "raw_text"}, {"has_gold": False}, {"polarities": {"text": "x"}}]
 )
@@ -193,7 +188,6 @@ def test_the_guard_minds_keys_and_not_values(value: Any) -> None:
 PLAIN = EpisodeDraftV1_1.model_validate(draft())
 
 
-# CHECKLIST 163
 @pytest.mark.parametrize(
     ("text", "language", "leaks"),
     [
@@ -220,7 +214,6 @@ def test_a_run_of_the_text_outside_aspect_terms_is_a_leak(text: str, language: A
         refuse_text_runs(PLAIN, text, language)
 
 
-# CHECKLIST 163
 def test_aspect_terms_may_be_words_of_the_text() -> None:
     term = "one two three fours"
     snapshot = {"aspects_norm": [term], "polarities": {term: "positive"}, "confidence": 0.5}
@@ -231,7 +224,6 @@ def test_aspect_terms_may_be_words_of_the_text() -> None:
         refuse_text_runs(EpisodeDraftV1_1.model_validate(draft(**blocks)), f"so {word} it is", language)  # type: ignore[arg-type]
 
 
-# CHECKLIST 163
 @pytest.mark.parametrize(
     ("text", "language", "uid"),
     [

@@ -96,7 +96,6 @@ def next_ids(path: Path, count: int = 3) -> list[int]:
         return [number_of(store.append(draft()).episode_id) for _ in range(count)]
 
 
-# CHECKLIST 204
 @pytest.mark.parametrize(
     ("kind", "place"),
     # The first line cannot repeat an earlier one.
@@ -141,7 +140,6 @@ def test_a_bad_line_is_an_error_that_names_file_line_and_remedy_and_repair_moves
     assert given == sorted(set(given))
 
 
-# CHECKLIST 204
 def test_a_wild_id_in_the_middle_is_the_bad_line_and_not_the_many_after_it(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     good = [line(number) for number in range(1, 9)]
@@ -155,7 +153,6 @@ def test_a_wild_id_in_the_middle_is_the_bad_line_and_not_the_many_after_it(tmp_p
     assert WILD not in next_ids(path)
 
 
-# CHECKLIST 204
 def test_a_descending_id_is_a_bad_line(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     good = [line(number) for number in (4, 5, 6, 7)]
@@ -196,7 +193,6 @@ def damaged_stores(draw: st.DrawFn) -> tuple[list[Line], int, bytes]:
     return lines, good_n, draw(st.sampled_from([b"", b'{"torn', line(500)]))
 
 
-# CHECKLIST 170, 204
 @settings(deadline=None, max_examples=200)
 @given(damaged=damaged_stores())
 def test_repair_keeps_all_that_fits_rejects_the_rest_and_lets_the_store_open(
@@ -254,7 +250,6 @@ def test_repair_keeps_all_that_fits_rejects_the_rest_and_lets_the_store_open(
     assert not seen & set(fresh), "an id was given twice"
 
 
-# CHECKLIST 204
 @pytest.mark.parametrize("numbers", [(0,), (0, 1), (1, 0), (1, 2, 0, 3)])
 def test_what_check_calls_sound_and_repair_leaves_behind_can_be_opened_also_with_an_id_of_nought(
     tmp_path: Path, numbers: tuple[int, ...]
@@ -273,7 +268,6 @@ def test_what_check_calls_sound_and_repair_leaves_behind_can_be_opened_also_with
     assert [number for number in kept if number] == [number for number in numbers if number]
 
 
-# CHECKLIST 170, 204
 @pytest.mark.parametrize("kind", ["wrong schema", "unknown key", "forbidden key", "missing block", "invalid UTF-8"])
 def test_the_id_of_a_rejected_last_line_is_not_given_again(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "store.jsonl"
@@ -286,7 +280,6 @@ def test_the_id_of_a_rejected_last_line_is_not_given_again(tmp_path: Path, kind:
     assert 4 not in next_ids(path)
 
 
-# CHECKLIST 170, 204
 def test_the_id_of_a_last_line_that_lost_its_json_is_not_given_again(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     flipped = line(4).replace(b'"risk_type":null', b'"risk_type";null')
@@ -296,7 +289,6 @@ def test_the_id_of_a_last_line_that_lost_its_json_is_not_given_again(tmp_path: P
     assert 4 not in next_ids(path)
 
 
-# CHECKLIST 170, 204
 def test_the_ids_of_a_store_that_lost_every_line_are_not_given_again(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     spoilt = [line(n).replace(b'"language":"en"', b'"language":"fr"') for n in (1, 2, 3)]
@@ -305,7 +297,6 @@ def test_the_ids_of_a_store_that_lost_every_line_are_not_given_again(tmp_path: P
     assert not {1, 2, 3} & set(next_ids(path))
 
 
-# CHECKLIST 204
 def test_a_second_repair_adds_to_the_rejected_lines_of_the_first(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([line(1), b"first nonsense", line(2)]))
@@ -326,7 +317,6 @@ def test_a_repair_begins_a_new_line_behind_the_half_line_of_a_killed_one(tmp_pat
     assert rejected_of(path).splitlines() == [b"half a li", b"nonsense"]
 
 
-# CHECKLIST 204
 def test_repairing_a_sound_store_changes_no_byte_and_rejects_nothing(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([line(1), line(5)]))
@@ -336,7 +326,6 @@ def test_repairing_a_sound_store_changes_no_byte_and_rejects_nothing(tmp_path: P
     assert rejected_of(path) == b""
 
 
-# CHECKLIST 204
 def test_check_of_a_sound_store_says_so_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([line(1), line(5)]))
@@ -353,7 +342,6 @@ def test_check_of_a_missing_store_creates_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# CHECKLIST 204
 def test_a_bad_line_in_what_another_appended_is_an_error_of_the_open_reader(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([line(1), line(2)]))
@@ -368,7 +356,6 @@ def test_a_bad_line_in_what_another_appended_is_an_error_of_the_open_reader(tmp_
         assert [number_of(e.episode_id) for e in store.load()] == [1, 2, 3]
 
 
-# CHECKLIST 204
 def test_a_bad_line_older_than_the_last_n_is_not_skipped_silently(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([line(1), b"nonsense", *map(line, range(2, 9))]))
@@ -377,7 +364,6 @@ def test_a_bad_line_older_than_the_last_n_is_not_skipped_silently(tmp_path: Path
     assert caught.value.line == 2
 
 
-# CHECKLIST 170, 211
 @pytest.mark.parametrize("keep", [1, 2, 4, 5, 100])
 def test_compact_keeps_the_last_n_with_their_ids_and_bytes(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "store.jsonl"
@@ -392,7 +378,6 @@ def test_compact_keeps_the_last_n_with_their_ids_and_bytes(tmp_path: Path, keep:
     assert not [p.name for p in tmp_path.iterdir() if p.name not in {"store.jsonl", "store.jsonl.lock"}]
 
 
-# CHECKLIST 170
 @pytest.mark.parametrize("keep", [0, -1, -3])
 def test_compacting_to_nothing_is_refused_and_leaves_every_id_taken(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "store.jsonl"
@@ -403,7 +388,6 @@ def test_compacting_to_nothing_is_refused_and_leaves_every_id_taken(tmp_path: Pa
     assert next_ids(path, 1) == [4]
 
 
-# CHECKLIST 204
 def test_compact_never_hides_a_bad_line(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([b"nonsense", line(1), line(2)]))
@@ -413,7 +397,6 @@ def test_compact_never_hides_a_bad_line(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-# CHECKLIST 204
 def test_compact_sets_a_torn_tail_aside_like_every_writer(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([line(1), line(2)]) + b'{"torn')
@@ -422,7 +405,6 @@ def test_compact_sets_a_torn_tail_aside_like_every_writer(tmp_path: Path) -> Non
     assert b'{"torn' in path.with_name("store.jsonl.torn").read_bytes()
 
 
-# CHECKLIST 160, 211
 def test_an_open_store_goes_on_after_a_compaction(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     with MemoryStore(path, keep_last_n=3) as store:
@@ -439,7 +421,6 @@ def test_an_open_store_goes_on_after_a_compaction(tmp_path: Path) -> None:
     assert len(entries_of(path)) == 2
 
 
-# CHECKLIST 204
 def test_the_command_named_by_the_error_mends_the_store(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(joined([line(1), b"nonsense", line(2)]))
@@ -481,7 +462,6 @@ REALLY_FULL = {
 }
 
 
-# CHECKLIST 170, 204
 @pytest.mark.parametrize("task", list(REALLY_FULL))
 def test_a_file_that_cannot_grow_ends_in_a_store_error_and_loses_nothing(tmp_path: Path, task: str) -> None:
     path = tmp_path / "store.jsonl"
@@ -498,7 +478,6 @@ def test_a_file_that_cannot_grow_ends_in_a_store_error_and_loses_nothing(tmp_pat
     assert next_ids(path, 1) == [4]
 
 
-# CHECKLIST 204
 @pytest.mark.parametrize("task", list(REALLY_FULL))
 def test_a_torn_tail_that_cannot_be_set_aside_is_not_cut_off_either(tmp_path: Path, task: str) -> None:
     path = tmp_path / "store.jsonl"

@@ -66,7 +66,6 @@ class Writer:
             return self.process.wait(timeout=60), err.decode()
 
 
-# CHECKLIST 170, 205, 211
 @pytest.mark.parametrize(("place", "each"), [("file", 500), ("postgres", 200)], indirect=["place"])
 def test_four_processes_append_to_one_store_and_see_each_other_also_after_a_compaction(
     place: StorePlace, each: int
@@ -106,7 +105,6 @@ def test_four_processes_append_to_one_store_and_see_each_other_also_after_a_comp
         assert not place.path.with_name(place.path.name + ".torn").exists()
 
 
-# CHECKLIST 170, 205, 211
 def test_compacting_while_others_append_loses_no_id_and_repeats_none(place: StorePlace) -> None:
     writers = [Writer(place.location, f"w-{i}", 200, "--talk") for i in range(2)]
     with opened(place, keep_last_n=10**6) as reader:
@@ -128,7 +126,6 @@ def test_compacting_while_others_append_loses_no_id_and_repeats_none(place: Stor
             assert writer.end() == (0, "")
 
 
-# CHECKLIST 211
 def test_a_held_lock_makes_anothers_append_wait_until_it_is_released(place: StorePlace) -> None:
     with opened(place) as store:
         with store.writing():
@@ -146,7 +143,6 @@ def test_a_held_lock_makes_anothers_append_wait_until_it_is_released(place: Stor
         assert writer.end() == (0, "")
 
 
-# CHECKLIST 211
 def test_a_lock_that_stays_held_is_a_clear_store_error_after_the_timeout(place: StorePlace) -> None:
     with opened(place) as store, store.writing():
         store.append(draft())
@@ -163,7 +159,6 @@ def test_a_lock_that_stays_held_is_a_clear_store_error_after_the_timeout(place: 
         assert store.append(draft()).episode_id == "epi_000002"
 
 
-# CHECKLIST 211
 def test_a_second_store_object_of_the_same_process_waits_for_the_lock_too(place: StorePlace) -> None:
     with opened(place) as store, opened(place, lock_timeout_s=0.1) as late:
         with store.writing():
@@ -177,7 +172,6 @@ def test_a_second_store_object_of_the_same_process_waits_for_the_lock_too(place:
         assert late.append(draft()).episode_id == "epi_000002"
 
 
-# CHECKLIST 211
 def test_the_lock_is_an_exclusive_flock_on_the_file_beside_the_store(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     with MemoryStore(path, lock_timeout_s=0.1) as store:
@@ -193,7 +187,6 @@ def test_the_lock_is_an_exclusive_flock_on_the_file_beside_the_store(tmp_path: P
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-# CHECKLIST 211
 def test_the_lock_is_released_when_the_writing_block_fails(place: StorePlace) -> None:
     with opened(place) as store:
         with pytest.raises(KeyError), store.writing():
@@ -202,7 +195,6 @@ def test_the_lock_is_released_when_the_writing_block_fails(place: StorePlace) ->
             assert other.append(draft()).episode_id == "epi_000001"
 
 
-# CHECKLIST 211
 def test_compacting_waits_for_the_lock_like_every_writer(place: StorePlace) -> None:
     with opened(place) as store, store.writing(), opened(place, lock_timeout_s=0.1) as late:
         store.append(draft())
@@ -215,7 +207,6 @@ def test_compacting_waits_for_the_lock_like_every_writer(place: StorePlace) -> N
         assert place.lines() == before
 
 
-# CHECKLIST 211
 def test_a_repair_waits_for_the_lock_like_every_writer(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     with MemoryStore(path) as store, store.writing():
@@ -226,7 +217,6 @@ def test_a_repair_waits_for_the_lock_like_every_writer(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
-# CHECKLIST 204, 211
 def test_readers_are_neither_hindered_by_a_held_lock_nor_do_they_truncate(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(line(1) + line(2))
@@ -242,7 +232,6 @@ def test_readers_are_neither_hindered_by_a_held_lock_nor_do_they_truncate(tmp_pa
         assert not (tmp_path / "store.jsonl.torn").exists()
 
 
-# CHECKLIST 211
 def test_a_killed_holder_of_the_lock_does_not_block_the_next_writer(place: StorePlace) -> None:
     holding = (
         "import sys, time; from episodic_absa.memory import open_store\n"
@@ -260,7 +249,6 @@ def test_a_killed_holder_of_the_lock_does_not_block_the_next_writer(place: Store
             assert store.append(draft()).episode_id == "epi_000001"
 
 
-# CHECKLIST 160, 211
 @pytest.mark.parametrize("numbers", [(7, 9), (1, 2, 3), (1, 2, 3, 4, 5, 6), ()])
 def test_a_reader_reopens_a_store_that_was_replaced_by_another_file(tmp_path: Path, numbers: tuple[int, ...]) -> None:
     path = tmp_path / "store.jsonl"

@@ -46,7 +46,6 @@ def ids_of(path: Path) -> list[str]:
         return [episode.episode_id for episode in store.load()]
 
 
-# CHECKLIST 258
 def test_the_first_line_is_a_header_and_each_line_seals_itself_and_the_one_before(path: Path) -> None:
     previous = ""
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -61,7 +60,6 @@ def test_the_first_line_is_a_header_and_each_line_seals_itself_and_the_one_befor
     assert check_store(path).is_sound
 
 
-# CHECKLIST 258
 def test_no_changed_bit_is_read_silently_and_a_repair_lets_the_store_open(path: Path) -> None:
     content, lock = path.read_bytes(), lock_of(path).read_bytes()
     newlines = [place for place, byte in enumerate(content) if byte == ord("\n")]
@@ -86,7 +84,6 @@ def without(at: int) -> Callable[[list[bytes]], list[bytes]]:
     return lambda lines: lines[:at] + lines[at + 1 :]
 
 
-# CHECKLIST 258
 @pytest.mark.parametrize(
     ("change", "kept"),
     [
@@ -125,7 +122,6 @@ def test_a_line_that_was_removed_moved_or_added_is_noticed_and_its_id_is_not_giv
         assert store.append(EPISODE).episode_id == "epi_000004"
 
 
-# CHECKLIST 258
 def test_a_lock_file_that_is_older_damaged_or_missing_is_no_damage(path: Path) -> None:
     stale = lock_of(path).read_bytes()
     with MemoryStore(path) as store:
@@ -146,7 +142,6 @@ def test_a_lock_file_that_is_older_damaged_or_missing_is_no_damage(path: Path) -
     assert check_store(path).is_sound
 
 
-# CHECKLIST 258
 def test_a_store_of_an_earlier_version_stays_in_its_form_until_it_is_compacted(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     path.write_bytes(line(1) + b"\n")
@@ -167,7 +162,6 @@ def test_a_store_of_an_earlier_version_stays_in_its_form_until_it_is_compacted(t
     assert (report.is_sound, report.is_sealed, report.episode_n) == (True, True, 3)
 
 
-# CHECKLIST 258
 @pytest.mark.parametrize(
     "content",
     [
@@ -198,7 +192,6 @@ def test_a_file_that_is_no_store_is_refused_and_nothing_is_left_beside_it(tmp_pa
     assert list(tmp_path.iterdir()) == [path]
 
 
-# CHECKLIST 258
 def test_what_is_no_regular_file_and_a_file_with_two_names_are_refused_at_once(path: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
@@ -221,7 +214,6 @@ def test_what_is_no_regular_file_and_a_file_with_two_names_are_refused_at_once(p
     assert not list(tmp_path.glob("*.lock"))
 
 
-# CHECKLIST 258
 @pytest.mark.parametrize(
     "bad",
     [
@@ -244,7 +236,6 @@ def test_a_monstrous_line_is_a_bad_line_and_the_store_opens_after_a_repair(path:
         store.append(EPISODE)
 
 
-# CHECKLIST 258
 def test_an_episode_over_one_megabyte_is_not_stored(path: Path) -> None:
     before = path.read_bytes()
     huge = {**EPISODE, "provenance": {**EPISODE["provenance"], "source_id": "s" * (1 << 20)}}
@@ -253,7 +244,6 @@ def test_an_episode_over_one_megabyte_is_not_stored(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-# CHECKLIST 262
 def test_only_the_owner_may_read_a_store_and_what_lies_beside_it(path: Path) -> None:
     with open(path, "ab") as file:
         file.write(b'{"torn')

@@ -9,7 +9,6 @@ from episodic_absa.metrics.per_sample.pair_scores import PAIR_SCORES
 GOLD: Pairs = (("food", "positive"), ("staff", "negative"), ("", "negative"))
 
 
-# CHECKLIST 197
 @pytest.mark.parametrize(
     ("metric", "found", "score"),
     [

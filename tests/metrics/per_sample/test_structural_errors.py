@@ -11,7 +11,6 @@ from episodic_absa.schemas.run_files.scorecard import ModeratorScore
 NO_LABEL = ModeratorScore(selected_stage="stage1", applied_rules=("Z",))
 
 
-# CHECKLIST 228
 @pytest.mark.parametrize(
     ("bucket", "fields"),
     [

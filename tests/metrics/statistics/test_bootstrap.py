@@ -28,7 +28,6 @@ def one_interval(values: list[float], **more: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize("n", [8, 40, 300])
 def test_intervals_are_those_of_scipy(n: int) -> None:
-    # CHECKLIST 200
     from scipy.stats import bootstrap
 
     values = np.random.default_rng(n).gamma(2.0, 0.1, n) - 0.15
@@ -103,7 +102,6 @@ def coverage(draw: Draw, truth: float, n: int, *, simulations: int = 2_000, resa
 @pytest.mark.parametrize("n", [50, 100, 200])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_95_in_100_intervals_hold_the_truth(shape: str, n: int) -> None:
-    # CHECKLIST 200
     draw, truth = SHAPES[shape]
     assert 0.93 <= coverage(draw, truth, n) <= 0.97
 

@@ -70,7 +70,6 @@ def made(
 def test_a_claim_needs_an_interval_without_0_a_test_that_rejects_and_an_outcome(
     difference: PairedDifference, expected: str
 ) -> None:
-    # CHECKLIST 201
     assert claim_strength(difference) == expected
 
 
@@ -120,7 +119,6 @@ def test_sentences_in_korean() -> None:
 def test_no_sentence_claims_more_than_its_numbers(
     metric: str, one: float, other: float, p_value: float, p_holm: float, n: int
 ) -> None:
-    # CHECKLIST 201
     difference = made(min(one, other), max(one, other), metric=metric, p_value=p_value, p_holm=p_holm, n=n)
     for language in ("en", "ko"):
         sentence = claim_sentence("C2", "C1", difference, language)
@@ -142,7 +140,6 @@ def test_no_sentence_claims_more_than_its_numbers(
     ],
 )
 def test_a_claim_without_an_interval_is_found(word: str) -> None:
-    # CHECKLIST 201
     for text in (f"C2 {word} here.", f"C2 {word}: 95 % CI [-0.010, +0.050], Holm p = 0.010."):
         (found,) = find_unsupported_claims(f"Before. {text}\nAfter: 95 % CI [+0.010, +0.050], Holm p = 0.010.")
         assert found.sentence == text
@@ -154,7 +151,6 @@ def test_a_claim_without_an_interval_is_found(word: str) -> None:
     [("Holm p = 0.049", True), ("Holm p < 0.001", True), ("Holm p = 0.050", False), ("p = 0.001", False), ("", False)],
 )
 def test_significant_needs_a_small_holm_p_as_well(p_text_: str, is_supported: bool) -> None:
-    # CHECKLIST 201
     for text in (
         f"C2 is significantly higher, 95 % CI [+0.010, +0.050], {p_text_}.",
         f"유의하게 높음, 95 % 신뢰구간 [−0.050, −0.010], {p_text_}.",

@@ -30,7 +30,6 @@ def without_counts(comparison: Comparison) -> list[dict[str, object]]:
 
 
 def test_a_difference_is_the_mean_of_paired_differences() -> None:
-    # CHECKLIST 200
     one = compare("A", make_cards(A), "B", make_cards(B)).of(F1)
     differences = [f1(a) - f1(b) for a, b in zip(A, B, strict=True)]
     assert one.difference == pytest.approx(fmean(differences))
@@ -50,7 +49,6 @@ def test_every_metric_with_a_value_per_sample_is_compared() -> None:
 
 
 def test_the_seeds_of_a_review_are_averaged_first() -> None:
-    # CHECKLIST 200
     a = [make_card("r1", seed=1, found=4), make_card("r1", seed=2, found=2), make_card("r2", seed=1, found=1)]
     b = [make_card("r1", seed=1, found=1), make_card("r1", seed=2, found=0), make_card("r2", seed=1, found=1)]
     one = compared(a, b).of(F1)
@@ -72,7 +70,6 @@ def test_seeds_are_not_mistaken_for_reviews() -> None:
 
 
 def test_samples_are_paired_by_uid_and_seed() -> None:
-    # CHECKLIST 200
     a = [
         make_card("r1", seed=1),
         make_card("r1", seed=2),
@@ -106,7 +103,6 @@ def test_swapping_the_sides_turns_every_sign(found: list[int], data: st.DataObje
 def test_neither_samples_without_a_partner_nor_the_order_of_cards_change_anything(
     found: list[int], extra_a: int, extra_b: int, chance: random.Random
 ) -> None:
-    # CHECKLIST 200
     a, b = make_cards(found), make_cards([*found[1:], found[0]])
     plain = compared(a, b)
     a = [*a, *(make_card(f"a{place}", found=place) for place in range(extra_a))]
@@ -122,7 +118,6 @@ def test_neither_samples_without_a_partner_nor_the_order_of_cards_change_anythin
 
 
 def test_equal_runs_have_no_variation_and_no_nan() -> None:
-    # CHECKLIST 200
     comparison = compared(make_cards(A), make_cards(A))
     for paired in comparison.metrics:
         assert not paired.variation
@@ -154,7 +149,6 @@ def test_fewer_than_two_reviews_are_no_sample(n: int) -> None:
 
 
 def test_the_primary_metric_is_tested_first_and_then_the_distinct_tests_of_the_other_outcomes() -> None:
-    # CHECKLIST 200
     a = [make_card(f"r{place:03d}", found=found_n, tokens=100 + place) for place, found_n in enumerate(A)]
     comparison = compare("A", a, "B", make_cards(B))
     assert [paired.is_primary for paired in comparison.metrics] == [True] + [False] * (len(PAIRED_METRICS) - 1)
@@ -201,7 +195,6 @@ def test_without_gold_only_what_needs_none_is_compared() -> None:
     assert comparison.of("unsupported").n_uids == 4
 
 
-# CHECKLIST 255
 def test_a_memory_that_grows_and_was_seen_in_one_order_supports_no_claim() -> None:
     better, worse = make_cards((4,) * 60), make_cards((1, 2, 3) * 20)
     shown = make_memory(memory_mode="on", exposed_to_debate=True, exposed_to_stage2=True, prompt_injection_chars=9)

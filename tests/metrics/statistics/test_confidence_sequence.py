@@ -33,7 +33,6 @@ def drifting() -> Drawn:
     return RANDOM.uniform(-0.7, 0.7, size=SHAPE) + DRIFT, DRIFT
 
 
-# CHECKLIST 257
 @pytest.mark.parametrize("draw", [sparse, skewed, as_wide_as_possible, drifting])
 def test_the_sequence_covers_at_every_look(draw: Callable[[], Drawn]) -> None:
     differences, expected = draw()

@@ -53,7 +53,6 @@ rows = st.integers(1, 4).flatmap(
 )
 
 
-# CHECKLIST 200
 @settings(max_examples=40)
 @given(rows)
 def test_mcnemar_takes_the_majority_of_seeds_and_drops_ties(found: list[tuple[list[bool], list[bool]]]) -> None:
@@ -72,7 +71,6 @@ def test_mcnemar_takes_the_majority_of_seeds_and_drops_ties(found: list[tuple[li
     assert result.odds_ratio is None or math.isfinite(result.odds_ratio)
 
 
-# CHECKLIST 200
 def test_mcnemar_is_exact() -> None:
     result = mcnemar_of([[True]] * 9 + [[False]], [[False]] * 9 + [[True]])
     assert (result.a_only, result.b_only) == (9, 1)
@@ -105,14 +103,12 @@ def stepped_down(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-# CHECKLIST 200
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 1), max_size=8))
 def test_holm_steps_down(p_values: list[float]) -> None:
     assert list(holm(p_values)) == pytest.approx(stepped_down(p_values))
 
 
-# CHECKLIST 200
 @pytest.mark.parametrize(
     ("p_values", "expected"),
     [
@@ -143,14 +139,12 @@ def assert_holm(found: Comparison) -> None:
             assert paired.p_holm is None, paired.metric
 
 
-# CHECKLIST 200
 @settings(max_examples=15)
 @given(cells(names=("C2",), min_size=2, max_size=4), cells(names=("C1",), min_size=2, max_size=4))
 def test_holm_covers_the_tests_of_outcome_metrics_and_no_other(a: list[Scorecard], b: list[Scorecard]) -> None:
     assert_holm(compare("C2", a, "C1", b, resamples=FEW))
 
 
-# CHECKLIST 200
 def test_holm_covers_mcnemar_too() -> None:
     found = compare("A", cell([[True]] * 6 + [[False]] * 2), "B", cell([[False]] * 6 + [[True]] * 2), resamples=FEW)
     assert found.mcnemar is not None
@@ -194,7 +188,6 @@ def difference(**more: Any) -> PairedDifference:
     return PairedDifference(**given_fields)
 
 
-# CHECKLIST 201
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -218,13 +211,11 @@ def test_a_claim_needs_an_outcome_an_interval_without_zero_and_holm(fields: dict
     assert claim_strength(difference(**fields)) == expected
 
 
-# CHECKLIST 201
 def test_no_variation_carries_no_claim_of_a_difference_that_is_zero() -> None:
     still = difference(difference=0.0, ci_low=0.0, ci_high=0.0, p_value=None, p_holm=None, dz=None, variation=False)
     assert claim_strength(still) == "none"
 
 
-# CHECKLIST 201
 @settings(max_examples=10)
 @given(cells(names=("C2",), min_size=2, max_size=4), cells(names=("C1",), min_size=2, max_size=4))
 def test_no_claim_goes_beyond_its_interval(a: list[Scorecard], b: list[Scorecard]) -> None:

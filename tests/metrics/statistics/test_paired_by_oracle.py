@@ -69,7 +69,6 @@ KEYS = [(f"u{i}", seed) for i in range(4) for seed in (1, 2, 3)]
 some_values = st.dictionaries(st.sampled_from(KEYS), st.one_of(st.integers(0, 9), st.integers(0, 9), st.none()))
 
 
-# CHECKLIST 200
 @settings(max_examples=60)
 @given(some_values, some_values)
 def test_samples_pair_by_uid_and_seed_and_seeds_are_averaged_first(
@@ -100,7 +99,6 @@ def test_samples_pair_by_uid_and_seed_and_seeds_are_averaged_first(
         assert found.variation is False
 
 
-# CHECKLIST 200
 def test_the_order_of_the_cards_is_of_no_consequence() -> None:
     values_a = {key: (i * 7) % 11 for i, key in enumerate(KEYS)}
     values_b = {key: (i * 5) % 7 for i, key in enumerate(KEYS)}
@@ -108,7 +106,6 @@ def test_the_order_of_the_cards_is_of_no_consequence() -> None:
     assert compare("A", a, "B", b, resamples=FEW) == compare("A", a[::-1], "B", b[3:] + b[:3], resamples=FEW)
 
 
-# CHECKLIST 200
 def test_the_same_call_twice_gives_the_same_numbers() -> None:
     a, b = of_differences([3, -1, 4, 1, -5, 9, 2, 6])
     assert compare("A", a, "B", b) == compare("A", a, "B", b)
@@ -124,7 +121,6 @@ def test_the_other_way_round_the_sign_turns() -> None:
     assert there.p_value == pytest.approx(back.p_value, abs=0.03)
 
 
-# CHECKLIST 200
 def test_a_comparison_has_every_paired_metric_once_under_both_names() -> None:
     a, b = of_differences([1, 2])
     found = compare("C2", a, "C1", b, resamples=FEW)
@@ -132,7 +128,6 @@ def test_a_comparison_has_every_paired_metric_once_under_both_names() -> None:
     assert tuple(paired.metric for paired in found.metrics) == tuple(PAIRED_METRICS)
 
 
-# CHECKLIST 200
 @pytest.mark.parametrize(("spread", "n"), [("even", 250), ("skewed", 40)])
 def test_the_interval_is_a_percentile_bootstrap_or_wider_where_that_is_too_narrow(spread: str, n: int) -> None:
     rng = np.random.default_rng(3)
@@ -150,7 +145,6 @@ def test_the_interval_is_a_percentile_bootstrap_or_wider_where_that_is_too_narro
     assert found.ci_high > high + 2 * error if spread == "skewed" else found.ci_high == pytest.approx(high, abs=error)
 
 
-# CHECKLIST 200
 def test_reviews_are_resampled_not_seeds() -> None:
     """Thirty seeds of two reviews know no more than two reviews do."""
     a = {(uid, seed): 100 + (10 if uid == "u0" else 0) for uid in ("u0", "u1") for seed in range(30)}
@@ -172,20 +166,17 @@ def exact_p(differences: Sequence[int]) -> float:
     return sum(flip >= seen for flip in flips) / len(flips)
 
 
-# CHECKLIST 200
 @settings(max_examples=25)
 @given(st.lists(st.integers(-4, 4), min_size=3, max_size=8).filter(lambda differences: len(set(differences)) > 1))
 def test_the_permutation_p_is_the_share_of_sign_flips(differences: list[int]) -> None:
     assert compared(differences).p_value == pytest.approx(exact_p(differences), abs=0.025)
 
 
-# CHECKLIST 200
 def test_the_permutation_p_of_many_reviews_is_near_the_exact_one() -> None:
     differences = [3, -1, 4, 1, -5, 9, 2, 6, -5, 3, 5, -8, 9, 7]
     assert compared(differences).p_value == pytest.approx(exact_p(differences), abs=0.02)
 
 
-# CHECKLIST 200
 def test_ten_thousand_resamples_are_the_rule() -> None:
     for function in (compare, mean_interval):
         assert inspect.signature(function).parameters["resamples"].default == 10_000
@@ -207,7 +198,6 @@ def test_backfills_are_compared_only_if_they_count() -> None:
     assert gain(count_backfilled=True) == 1.0
 
 
-# CHECKLIST 200
 @pytest.mark.parametrize("thirds", [[1, 1, 2], [1, 2, 3, 1, 1], [2, -1, 1, 1, 2, 1, 1]])
 def test_ties_among_sign_flips_survive_the_averaging_of_seeds(thirds: list[int]) -> None:
     """Differences of a third are no exact floats; a flip as far from 0 as the data still counts."""
@@ -223,7 +213,6 @@ def test_p_is_never_zero_and_never_above_one() -> None:
     assert 0 < found.p_value < 0.01
 
 
-# CHECKLIST 200
 @pytest.mark.parametrize("differences", [[0], [5], [0, 0, 0], [5, 5, 5], [-2] * 10])
 def test_zero_spread_is_no_variation_and_no_nan(differences: list[int]) -> None:
     found = compared(differences, resamples=FEW)
@@ -233,7 +222,6 @@ def test_zero_spread_is_no_variation_and_no_nan(differences: list[int]) -> None:
     assert_finite(found)
 
 
-# CHECKLIST 200
 def test_equal_thirds_have_no_spread_whatever_the_floats_say() -> None:
     a = {(f"u{i}", seed): 10 + i + (seed == 1) for i in range(6) for seed in (1, 2, 3)}
     b = {(uid, seed): tokens - (seed == 1) for (uid, seed), tokens in a.items()}
@@ -247,7 +235,6 @@ def assert_finite(found: PairedDifference) -> None:
         assert not isinstance(value, float) or math.isfinite(value), name
 
 
-# CHECKLIST 200
 @settings(max_examples=15)
 @given(cells(names=("C2",), max_size=4), cells(names=("C1",), max_size=4))
 def test_nothing_is_nan_and_every_interval_holds_its_difference(a: list[Scorecard], b: list[Scorecard]) -> None:
@@ -268,7 +255,6 @@ def test_two_empty_cells_have_nothing_to_compare() -> None:
         assert (paired.n_pairs, paired.difference, paired.ci_low, paired.p_value) == (0, None, None, None)
 
 
-# CHECKLIST 200
 def test_the_interval_of_one_mean_is_seeded_and_holds_the_mean() -> None:
     values = {f"u{i}": float((i * 37) % 23) for i in range(30)}
     found = mean_interval(values)

@@ -29,7 +29,6 @@ def scipy_p(differences: list[float], flips: float) -> float:
 
 @given(st.lists(st.integers(-12, 12), min_size=2, max_size=9).filter(lambda values: len(set(values)) > 1))
 def test_small_samples_get_the_exact_p_of_scipy(values: list[int]) -> None:
-    # CHECKLIST 200
     # Twelfths: halves, thirds and quarters, as F1 has them, whose sums tie in truth but not in floats.
     differences = [value / 12 for value in values]
     assert p_of(differences) == pytest.approx(scipy_p(differences, np.inf))

@@ -48,7 +48,6 @@ def shocked(rng: np.random.Generator, *, n: int = 150, orders: int = 5, sd: floa
 
 
 def test_orders_with_good_and_bad_days_cause_false_claims_only_where_they_are_taken_for_fixed() -> None:
-    # CHECKLIST 255
     rng = np.random.default_rng(7)
     tables = [PairedCells.of_differences(shocked(rng)) for _ in range(150)]
     crossed = [found.is_significant for found in assess(tables, resamples=400)]
@@ -59,7 +58,6 @@ def test_orders_with_good_and_bad_days_cause_false_claims_only_where_they_are_ta
 
 
 def test_an_effect_in_every_order_is_seen_and_the_interval_is_the_same_everywhere() -> None:
-    # CHECKLIST 255
     rng = np.random.default_rng(3)
     table = np.round(shocked(rng, sd=0.01) + 0.1, 3)
     (found,) = assess([PairedCells.of_differences(table)])
@@ -75,7 +73,6 @@ def test_an_effect_in_every_order_is_seen_and_the_interval_is_the_same_everywher
 
 @pytest.mark.parametrize(("orders", "is_significant"), [(2, False), (4, False), (5, True)])
 def test_a_significant_claim_needs_five_orders(orders: int, is_significant: bool) -> None:
-    # CHECKLIST 255
     rng = np.random.default_rng(1)
     (found,) = assess([PairedCells.of_differences(0.3 + rng.normal(0, 0.1, (60, orders)))], resamples=500)
     assert found.excludes_zero
@@ -120,7 +117,6 @@ def test_p_is_exact_for_many_reviews_and_drawn_where_there_is_no_common_unit() -
 
 
 def test_pairs_share_uid_order_and_seed_and_a_missing_cell_is_left_out() -> None:
-    # CHECKLIST 255
     a: Found = {(f"r{place}", order): (place + order) % 5 for place in range(8) for order in (1, 2, 3)}
     b: Found = {key: 2 for key in a if key != ("r0", 2)}
     del a["r7", 3]
@@ -136,7 +132,6 @@ def test_pairs_share_uid_order_and_seed_and_a_missing_cell_is_left_out() -> None
 
 
 def test_orders_that_change_no_result_count_as_one() -> None:
-    # CHECKLIST 255
     a: Found = {(f"r{place:02d}", order): 4 - (place % 3 == 0) for place in range(30) for order in (1, 2)}
     b: Found = dict.fromkeys(a, 1)
     twice, once = (
@@ -173,7 +168,6 @@ def recall_falls(*, spurious_under_b: bool) -> Comparison:
 
 
 def test_nothing_is_claimed_better_beside_worse_recall() -> None:
-    # CHECKLIST 256
     found = recall_falls(spurious_under_b=True)
     assert claim_strength(found.of(RECALL)) == "significant"
     precision = found.of("tuple_precision_explicit_micro")
@@ -204,7 +198,6 @@ def test_nothing_is_claimed_better_beside_worse_recall() -> None:
 def test_equivalence_is_stated_against_the_smallest_effect(
     bounds: tuple[float, float] | None, differing: int, expected: str
 ) -> None:
-    # CHECKLIST 256
     interval = bounds and PairedInterval(bounds[0] - 0.01, bounds[1] + 0.01, *bounds, "percentile")
     assert equivalence_of(interval, 0.01, n=1_000, differing=differing) == expected
     # So few reviews leave room for a share of differing ones that none of them shows.

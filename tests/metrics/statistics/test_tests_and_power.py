@@ -27,7 +27,6 @@ P_VALUES = st.lists(st.floats(0, 1), max_size=12)
     ],
 )
 def test_holm_as_worked_by_hand(p_values: tuple[float, ...], adjusted: tuple[float, ...]) -> None:
-    # CHECKLIST 200
     assert holm(p_values) == pytest.approx(adjusted)
 
 
@@ -51,7 +50,6 @@ def test_holm_never_lowers_a_p_and_stays_between_that_and_bonferroni(p_values: l
 
 @given(st.integers(0, 400), st.integers(0, 400))
 def test_mcnemar_is_the_binomial_test(a_only: int, b_only: int) -> None:
-    # CHECKLIST 200
     tosses = a_only + b_only
     if tosses:
         tail = sum(math.comb(tosses, heads) for heads in range(min(a_only, b_only) + 1))

@@ -89,7 +89,6 @@ def verdict(changes: dict[str, Any]) -> Verdict:
 
 @pytest.mark.parametrize(("changes", "kind", "sentence"), CASES)
 def test_a_verdict_is_one_plain_sentence_with_its_numbers(changes: dict[str, Any], kind: str, sentence: str) -> None:
-    # CHECKLIST 256
     found = verdict(changes)
     assert found.kind == kind
     assert verdict_sentence("C2", "C1", found).startswith(sentence)

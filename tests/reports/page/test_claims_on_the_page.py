@@ -19,13 +19,11 @@ def words_of(grid: Path) -> str:
     return PageParser((grid / REPORT).read_text("utf-8")).own_words
 
 
-# CHECKLIST 201
 def test_a_page_without_a_clear_difference_holds_no_claim_word_in_vain(reported: Path) -> None:
     for path in (reported, reported / "C2__seed42", reported / "build__seed42"):
         assert find_unsupported_claims(words_of(path)) == ()
 
 
-# CHECKLIST 201
 @pytest.mark.parametrize(("loser", "word"), [("C1", "better"), ("C2", "worse")])
 def test_a_clear_difference_is_called_by_its_name_beside_its_interval(grid: Path, loser: str, word: str) -> None:
     for cell in grid.glob(f"{loser}__seed*"):

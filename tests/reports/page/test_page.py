@@ -34,14 +34,12 @@ def test_every_cell_and_the_grid_have_a_report(reported: Path) -> None:
     assert (reported / REPORT).exists()
 
 
-# CHECKLIST 145
 def test_reporting_again_gives_the_same_bytes_and_touches_nothing_of_the_run(grid: Path) -> None:
     before = {path: path.read_bytes() for path in sorted(grid.rglob("*")) if path.is_file()}
     write_pages(load_run(grid))
     assert {path: path.read_bytes() for path in sorted(grid.rglob("*")) if path.is_file()} == before
 
 
-# CHECKLIST 140, 141, 142, 143
 @pytest.mark.parametrize(
     ("name", "metrics"),
     [
@@ -81,7 +79,6 @@ def test_values_stand_with_numerator_and_denominator(page: str) -> None:
     assert re.search(r"\d / 48", line)  # two seeds of 24 reviews
 
 
-# CHECKLIST 198
 def test_every_report_shows_the_majority_baseline_and_names_the_similarity(reported: Path) -> None:
     for path in (reported / REPORT, reported / "C2__seed42" / REPORT, reported / "C1__seed123" / REPORT):
         words = section(path.read_text("utf-8"), "quality")
@@ -91,7 +88,6 @@ def test_every_report_shows_the_majority_baseline_and_names_the_similarity(repor
         assert "similarity: " in line
 
 
-# CHECKLIST 227
 def test_seeds_that_change_nothing_are_no_repetitions_and_the_page_says_why(page: str) -> None:
     words = section(page, "rq2")
     assert "No value for C1: eligible=false: the backend ignores the seed and memory is never shown" in words

@@ -17,7 +17,6 @@ def state_of(content: bytes) -> FileState:
     return FileState(bytes=len(content), sha256=hashlib.sha256(content).hexdigest()[:16])
 
 
-# CHECKLIST 262
 def test_a_continued_file_is_read_once_and_then_never_again(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"first\ntorn")
     files = GrowingFiles(tmp_path)
@@ -58,7 +57,6 @@ def test_the_first_sample_that_a_file_does_not_hold_is_found(tmp_path: Path) -> 
     assert hash_of(path).state == states[2]
 
 
-# CHECKLIST 262
 def test_kept_samples_that_were_changed_run_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / NAME).write_text('{"uid":"a"}\n{"uid":"b"}\n{"uid":"c"}\n', "utf-8")
     entries = [

@@ -131,7 +131,6 @@ class _Data(ExperimentData):
         self.paths = {split: config.resolve(path) for split, path in config.file.data.files.items()}
 
 
-# CHECKLIST 220
 @pytest.mark.parametrize("key", OTHER)
 def test_a_key_that_may_change_a_result_changes_the_hash(tmp_path: Path, key: str) -> None:
     changes = {key: OTHER[key]}
@@ -153,7 +152,6 @@ def test_a_key_that_may_change_a_result_changes_the_hash(tmp_path: Path, key: st
     assert _hash(tmp_path, before) != _hash(tmp_path, changes)
 
 
-# CHECKLIST 220
 @pytest.mark.parametrize("key", SAME)
 def test_a_key_that_changes_no_result_does_not_change_the_hash(tmp_path: Path, key: str) -> None:
     changes = {key: SAME[key]}
@@ -166,7 +164,6 @@ def test_a_key_that_changes_no_result_does_not_change_the_hash(tmp_path: Path, k
     assert _hash(tmp_path, {}) == _hash(tmp_path, changes)
 
 
-# CHECKLIST 220
 def test_condition_order_and_seed_of_the_cell_change_the_hash(tmp_path: Path) -> None:
     both = {"experiment.conditions": ["C2", "C2_silent"], "experiment.orders": [0, 3], "experiment.seeds": [42, 7]}
     stems = ("C2", "C2_silent", "C2__order3", "C2_silent__order3")
@@ -177,7 +174,6 @@ def test_condition_order_and_seed_of_the_cell_change_the_hash(tmp_path: Path) ->
     assert _hash(tmp_path, written) == _hash(tmp_path, {})
 
 
-# CHECKLIST 144, 220
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -229,7 +225,6 @@ def test_the_tables_and_the_reader_change_the_hash_under_rules_v2_alone(
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, is_table, False]
 
 
-# CHECKLIST 220
 def test_the_content_of_every_file_changes_the_hash(tmp_path: Path) -> None:
     config = load_experiment(write_experiment(tmp_path, episodic_memory=PLAIN_MEMORY))
     cell = next(iter(evaluated_cells(config)))
@@ -259,7 +254,6 @@ def _leaves(model: type[BaseModel], place: str = "") -> Iterator[str]:
             yield from _leaves(block, f"{name}.")
 
 
-# CHECKLIST 220
 def test_the_two_tables_name_every_key() -> None:
     assert set(_leaves(ExperimentFile)) - SPELLINGS == {*OTHER, *SAME}
     assert json.dumps([OTHER, SAME])

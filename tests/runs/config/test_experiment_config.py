@@ -32,7 +32,6 @@ def load(folder: Path, change: dict[str, Any] | None = None) -> ExperimentConfig
     return load_experiment(path)
 
 
-# CHECKLIST 14
 def test_a_minimal_experiment_has_the_defaults_of_the_specification(tmp_path: Path) -> None:
     config = load(tmp_path)
     file = config.file
@@ -46,7 +45,6 @@ def test_a_minimal_experiment_has_the_defaults_of_the_specification(tmp_path: Pa
     assert config.conditions_file.version == "2.0"
 
 
-# CHECKLIST 253
 @pytest.mark.parametrize(
     ("experiment", "repetitions", "names"),
     [
@@ -75,7 +73,6 @@ def test_the_quickstart_and_every_shipped_experiment_can_be_read() -> None:
         assert load_experiment(path).conditions
 
 
-# CHECKLIST 155
 def test_paths_resolve_against_the_config_file_not_the_working_directory(tmp_path: Path) -> None:
     config = load(tmp_path, {"out": "elsewhere"})
     assert config.out_dir == tmp_path.resolve() / "elsewhere" / "demo"
@@ -92,7 +89,6 @@ def test_an_option_moves_the_results_and_is_recorded_relative_to_the_config_file
     assert config.out_dir.resolve() == tmp_path.resolve() / "moved" / "demo"
 
 
-# CHECKLIST 7, 8, 9, 10, 11
 @pytest.mark.parametrize(
     ("change", "names"),
     [
@@ -108,7 +104,6 @@ def test_conditions_can_be_named_in_three_ways(tmp_path: Path, change: dict[str,
     assert [condition.name for condition in load(tmp_path, change).conditions] == names
 
 
-# CHECKLIST 15, 148, 150, 154
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -229,7 +224,6 @@ def test_files_that_a_condition_names_obey_the_allowed_roots(tmp_path: Path, key
         load(tmp_path, {**change, "episodic_memory": {"conditions_path": "own.yaml"}})
 
 
-# CHECKLIST 261
 @pytest.mark.parametrize(
     ("change", "variable"),
     [

@@ -70,7 +70,6 @@ def test_a_build_is_counted_once_per_seed(make_experiment: MakeExperiment) -> No
         assert getattr(built, name).sent == getattr(plain, name).sent + 2 * 4 * 10
 
 
-# CHECKLIST 253
 def test_orders_share_every_answer_without_memory(make_experiment: MakeExperiment) -> None:
     one, three = (
         estimate(make_experiment(experiment={"conditions": ["C1", "C2"], "orders": orders, "seeds": [1, 2]}))

@@ -31,7 +31,6 @@ def told(config: ExperimentConfig, cell: str, name: str = MANIFEST) -> dict[str,
     return value
 
 
-# CHECKLIST 18
 def test_the_manifest_names_the_store_that_was_used(tmp_path: Path) -> None:
     config = run_here(write_experiment(tmp_path / "default", **SMALL))
     paths = {cell: told(config, f"{cell}__seed42")["episodic_memory"]["store_path"] for cell in ("C1", "C2", "build")}
@@ -46,7 +45,6 @@ def test_the_manifest_names_the_store_that_was_used(tmp_path: Path) -> None:
     assert (tmp_path / "chosen" / "kept" / "C2" / "42.jsonl").exists()
 
 
-# CHECKLIST 131
 def test_run_meta_names_condition_and_memory_mode(tmp_path: Path) -> None:
     config = run_here(write_experiment(tmp_path, **SMALL))
     modes = {cell: told(config, f"{cell}__seed42", RUN_META) for cell in ("C1", "C2", "C2_silent")}
@@ -57,7 +55,6 @@ def test_run_meta_names_condition_and_memory_mode(tmp_path: Path) -> None:
     }
 
 
-# CHECKLIST 229
 def test_seed_rules_and_v2_stand_in_one_grid_and_each_manifest_names_its_rules(tmp_path: Path) -> None:
     conditions: dict[str, Any] = yaml.safe_load((SHIPPED_CONDITIONS / "conditions_memory_v1_3.yaml").read_text("utf-8"))
     conditions["conditions"]["C1_v2"] = conditions["conditions"]["C1"] | {"rules": "v2"}
@@ -86,7 +83,6 @@ def test_seed_rules_and_v2_stand_in_one_grid_and_each_manifest_names_its_rules(t
     assert [(check.check, check.detail) for check in checks if check.result == "fail"] == []
 
 
-# CHECKLIST 6, 12
 def test_each_cell_is_configured_with_its_own_resolved_condition(tmp_path: Path) -> None:
     config = run_here(write_experiment(tmp_path, experiment={"conditions": ["C1", "C3", "C2_eval", "C2"]}, **SMALL))
     cells = ("C1", "C2_silent", "C2_eval_only", "C2")
@@ -122,7 +118,6 @@ conditions:
 """
 
 
-# CHECKLIST 13, 22, 110
 def test_the_memory_obeys_the_condition_of_the_block_unchanged(tmp_path: Path) -> None:
     memory = {"conditions_path": "own.yaml", "build": {"split": "train", "condition": "C1"}}
     names = ["stage2_reader", "C1"]
@@ -145,7 +140,6 @@ def test_the_memory_obeys_the_condition_of_the_block_unchanged(tmp_path: Path) -
         assert ("store_write_disabled" in decisions) is not flags["store_write"]
 
 
-# CHECKLIST 13
 def test_without_a_memory_block_results_are_those_of_c1(tmp_path: Path) -> None:
     default = {"conditions_path": None}
     with_c1 = run_here(
@@ -169,7 +163,6 @@ def test_the_hash_of_an_allowlist_stands_in_the_manifest(tmp_path: Path) -> None
     assert len(told(run_here(path), "C1__seed42")["allowlist_sha256"]) == 64
 
 
-# CHECKLIST 202
 def test_answers_kept_in_memory_only_are_not_called_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not-needed")
     changes = {**SMALL, "experiment": {"conditions": ["C1", "C2_silent"]}, "episodic_memory": {"build": None}}

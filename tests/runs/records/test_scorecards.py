@@ -37,7 +37,6 @@ def card_of(result: SampleResult) -> Scorecard:
     return scorer.score(result, sample_index=0, gold=None, store_size=0)
 
 
-# CHECKLIST 169
 @pytest.mark.parametrize(
     ("reviews", "adopted", "after"),
     [([FLIP], True, RiskVectorV1_1(severity_sum=0, tags=())), ([], False, MISMATCH)],
@@ -53,7 +52,6 @@ def test_the_risk_after_of_a_scorecard_is_validator2s_only_where_adopted(
     assert (card.risk_before, card.risk_after) == (MISMATCH, after)
 
 
-# CHECKLIST 185
 def test_the_components_of_the_evidence_value_are_recorded(tmp_path: Path) -> None:
     result = run(tmp_path, b.RISKY_ANSWERS, RESOLVED, {"stage2_atsa": {"reviews": [FLIP]}})
     components = {"debate_support": 0, "validator_resolved": 1, "grounding": 0, "confidence_gain": 0.05}
@@ -63,7 +61,6 @@ def test_the_components_of_the_evidence_value_are_recorded(tmp_path: Path) -> No
     assert result.to_output()["adoption"]["components"] == components
 
 
-# CHECKLIST 228
 def test_every_final_tuple_is_judged_in_its_order(tmp_path: Path) -> None:
     sentiments = [
         {"aspect_term": "", "polarity": "negative", "evidence": "never said", "confidence": 0.9},
@@ -86,7 +83,6 @@ def test_every_final_tuple_is_judged_in_its_order(tmp_path: Path) -> None:
     assert [final_tuple.aspect_term for final_tuple in card.final_tuples] == ["food", "service", ""]
 
 
-# CHECKLIST 133, 203
 def test_a_case_trace_obeys_its_schema_and_gives_a_reason_for_every_change(tmp_path: Path) -> None:
     result = run(tmp_path, b.RISKY_ANSWERS, RESOLVED, {"stage2_atsa": {"reviews": [FLIP, LOST]}})
     trace = Tracer(run_id="r", condition=CONDITION, seed=1).trace(result, 0).case_trace.model_dump(mode="json")

@@ -14,7 +14,6 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-# CHECKLIST 6, 128, 129, 130
 def test_the_records_of_c3_prove_that_memory_was_read_and_not_shown(tmp_path: Path) -> None:
     config = run_here(write_experiment(tmp_path, experiment={"conditions": ["C3", "C2"]}, data={"limit": 8}))
     cell = config.out_dir / "C2_silent__seed42"

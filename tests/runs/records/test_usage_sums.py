@@ -31,7 +31,6 @@ class MeteredBackend(builders.ScriptedBackend):
         return replace(answer, usage=Usage(power, 1024 * power, power / 8), attempts=3 * power)
 
 
-# CHECKLIST 199
 def test_the_scorecard_sums_attempts_tokens_and_cost_over_all_ten_calls(tmp_path: Path) -> None:
     result = b.run_sample(MeteredBackend(), tmp_path / "store.jsonl")
     card = SCORER.score(result, sample_index=0, gold=None, store_size=0)
@@ -44,7 +43,6 @@ def test_the_scorecard_sums_attempts_tokens_and_cost_over_all_ten_calls(tmp_path
     )
 
 
-# CHECKLIST 199
 def test_a_failed_sample_keeps_the_usage_of_the_calls_before_its_failure(tmp_path: Path) -> None:
     error = BackendUnavailableError("down", backend="scripted", kind="provider_error")
     backend = MeteredBackend(failing=lambda ask: error if ask.role == "judge" else None)
@@ -57,7 +55,6 @@ def test_a_failed_sample_keeps_the_usage_of_the_calls_before_its_failure(tmp_pat
     assert (card.usage.calls, card.usage.tokens_in, card.usage.tokens_out) == (7, 2**6 - 1, 1024 * (2**6 - 1))
 
 
-# CHECKLIST 199
 @pytest.mark.parametrize("place", range(10))
 def test_one_unknown_price_makes_the_cost_unknown_and_leaves_the_other_sums(tmp_path: Path, place: int) -> None:
     calls = list(b.run_sample(MeteredBackend(), tmp_path / "store.jsonl").calls)

@@ -143,7 +143,6 @@ def test_a_decision_that_does_not_follow_from_its_witnesses_is_found_when(damage
     assert (damage.found in by_laws["changes_decided"].detail) is damage.is_law
 
 
-# CHECKLIST 243, 244
 @pytest.mark.parametrize(
     ("said", "check"),
     [

@@ -609,7 +609,7 @@ def test_verify_names_what_is_wrong_when(damage: Damage, grid: Path) -> None:
 
 
 @pytest.mark.parametrize("cell", [C1, SILENT, EVAL_ONLY])
-def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> None:  # CHECKLIST 202
+def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> None:
     Run(grid / cell).edit_result(other_polarity)
     derive_tables(load_run(grid))
     verified = verify(grid)
@@ -617,7 +617,7 @@ def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> 
     assert "never_shown_agree" in (grid / "integrity.json").read_text("utf-8")
 
 
-def test_conditions_need_not_agree_where_answers_were_not_shared(grid: Path) -> None:  # CHECKLIST 202
+def test_conditions_need_not_agree_where_answers_were_not_shared(grid: Path) -> None:
     Run(grid / C1).edit_result(other_polarity)
     for cell in (C1, SILENT, EVAL_ONLY):
         Run(grid / cell).edit_manifest(lambda manifest: manifest.update(answers_shared=False))

@@ -29,7 +29,6 @@ _Promise = Callable[[TraceLine], Iterator[str]]
 
 def check_arm_promises(cell: CellFiles) -> Findings:
     """The advice of a control arm is what its overlay says: source, length, draws, coins, retired principles."""
-    # CHECKLIST 250, 251
     overlay = cell.known_manifest.condition.advice
     if overlay == AdviceOverlay():
         raise NotApplicableError("the condition has no advice overlay")

@@ -23,7 +23,6 @@ from episodic_absa.vocabulary import AdviceFrom
 
 def check_counted_messages(cell: CellFiles) -> Findings:
     """Under rules v2 the numbers in messages about experience and familiarity are those of their evidence."""
-    # CHECKLIST 247, 248
     _require_v2(cell)
     for trace in cell.traces.valid():
         language = trace.case_trace.input_signature.language
@@ -36,7 +35,6 @@ def check_counted_messages(cell: CellFiles) -> Findings:
 
 def check_counts(cell: CellFiles) -> Findings:
     """Under rules v2 every number about experience and familiarity is a count over the store before the sample."""
-    # CHECKLIST 247
     _require_v2(cell)
     require_store(cell)
     past = _PASTS.get(cell.known_manifest.condition.advice.source)

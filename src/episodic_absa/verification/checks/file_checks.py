@@ -104,7 +104,6 @@ def check_store_offsets(cell: CellFiles) -> Findings:
 
 def check_manifest_sealed(cell: CellFiles) -> Findings:
     """The manifest is as the run wrote it, to the character."""
-    # CHECKLIST 262
     _require_sealed(cell)
     is_whole = is_seal_whole(cell.path / MANIFEST, is_sealed=True)
     yield None if is_whole else f"{MANIFEST} was changed after the run wrote it"
@@ -112,7 +111,6 @@ def check_manifest_sealed(cell: CellFiles) -> Findings:
 
 def check_file_hashes(cell: CellFiles) -> Findings:
     """Every file is as it was committed, to the byte; what the journal does not cover is as the manifest names it."""
-    # CHECKLIST 262
     _require_sealed(cell)
     paths = {name: cell.path / name for name in (*COMMITTED_FILES, JOURNAL)}
     if cell.known_manifest.needs_store and cell.store_path is not None:

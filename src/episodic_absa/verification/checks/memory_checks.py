@@ -157,7 +157,6 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
 
 def check_one_voice(cell: CellFiles) -> Findings:
     """Under rules v2 a bundle has one advisory per principle, and no advice to hold beside advice to change."""
-    # CHECKLIST 249
     if cell.known_manifest.condition.rules == "seed":
         raise NotApplicableError("seed rules allow several advisories of a principle")
     catalogue = load_catalogue()
@@ -256,7 +255,7 @@ def _added(lines: Iterable[StoreLine | None]) -> list[AnyEpisode | TallyV1_2]:
 
 
 def check_retrieved_is_past(cell: CellFiles) -> Findings:
-    """Every retrieved episode was in the store before the sample's own commit."""  # CHECKLIST 191
+    """Every retrieved episode was in the store before the sample's own commit."""
     require_store(cell)
     keep = _keep_last_n(cell)
     ids = [episode.episode_id for episode in cell.all_episodes]

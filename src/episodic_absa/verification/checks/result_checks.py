@@ -201,7 +201,7 @@ def check_override_decisions(cell: CellFiles) -> Findings:
 
 
 def check_no_clock_values(cell: CellFiles) -> Findings:
-    """No clock and no cache hit stands outside traces and run_meta."""  # CHECKLIST 190
+    """No clock and no cache hit stands outside traces and run_meta."""
     named: dict[str, Sequence[Any]] = {
         OUTPUTS: cell.outputs.objects,
         SCORECARDS: cell.scorecards.objects,
