@@ -58,7 +58,7 @@ train: $(STAMP) ## Train the embedded engine's weights from ../shared/data (ten 
 torture: $(STAMP) ## Kills, damage, failing disks, jumping clocks, bad servers, fuzzed inputs: a table (15 minutes)
 	@$(BIN)/python -m tests.torture
 
-prohibitions: $(STAMP) ## Break what prevents each entry of SPEC 14; the named test must notice: a table (minutes)
+prohibitions: $(STAMP) ## Break what prevents each thing that must never happen; the named test must notice: a table (minutes)
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m prohibition tests/prohibitions
 
 schemas: $(STAMP) ## Regenerate the shipped JSON Schema files

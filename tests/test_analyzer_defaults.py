@@ -1,4 +1,4 @@
-"""SPEC 2.1 and 10: what an analysis outside experiments uses where nothing is said."""
+"""What an analysis outside experiments uses where nothing is said."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""SPEC 3: which questions a sample asks, in which order, and what each of them sees."""
+"""Which questions a sample asks, in which order, and what each of them sees."""
 
 import asyncio
 import inspect

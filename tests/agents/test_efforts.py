@@ -1,4 +1,4 @@
-"""SPEC2 5: which questions each effort asks, and what it makes of the answers."""
+"""Which questions each effort asks, and what it makes of the answers."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""SPEC2 6: what opens the gates under rules v2, alone and in both, and what of it is recorded and stored."""
+"""What opens the gates under rules v2, alone and in both, and what of it is recorded and stored."""
 
 from collections.abc import Mapping
 from pathlib import Path

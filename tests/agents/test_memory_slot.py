@@ -1,4 +1,4 @@
-"""SPEC 3, 5: where the memory slot stands in a prompt, and that the records tell the truth about it."""
+"""Where the memory slot stands in a prompt, and that the records tell the truth about it."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""SPEC2 4, 6: the confidence of a pair is what the reader holds it to be worth; it is written and never shown."""
+"""The confidence of a pair is what the reader holds it to be worth; it is written and never shown."""
 
 import json
 from pathlib import Path

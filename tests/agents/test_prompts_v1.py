@@ -1,4 +1,4 @@
-"""SPEC 14: a prompt names no field and no value that the schema of its answer does not read."""
+"""A prompt names no field and no value that the schema of its answer does not read."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""SPEC2 2: prompts v2 show examples in the sample's language, as many that keep as that change, in both directions."""
+"""Prompts v2 show examples in the sample's language, as many that keep as change, in both directions."""
 
 import json
 import re

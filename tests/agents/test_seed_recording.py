@@ -1,4 +1,4 @@
-"""SPEC2 1: seed rules decide as version 0.1 did, on its recorded answers to five sentences of our own."""
+"""Seed rules decide as version 0.1 did, on its recorded answers to five sentences of our own."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""SPEC2 3, 12: a witness whose answer cannot be read is silent; a backend that cannot be reached fails the sample."""
+"""A witness whose answer cannot be read is silent; a backend that cannot be reached fails the sample."""
 
 import asyncio
 from pathlib import Path

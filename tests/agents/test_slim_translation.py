@@ -1,4 +1,4 @@
-"""SPEC2 2, 3: slim answers become edits, patches and verdicts of Stage1's pairs."""
+"""Slim answers become edits, patches and verdicts of Stage1's pairs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""SPEC2 2 - 5: whole samples under rules v2, with scripted slim answers and with the embedded engine."""
+"""Whole samples under rules v2, with scripted slim answers and with the embedded engine."""
 
 import asyncio
 import json

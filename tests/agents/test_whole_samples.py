@@ -1,4 +1,4 @@
-"""SPEC 2.4, 7.4 - 7.7: whole samples with scripted answers."""
+"""Whole samples with scripted answers."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SPEC2 2: of an answer that was cut off the complete items are kept; the rest of the contract stays strict."""
+"""Of an answer that was cut off the complete items are kept; the rest of the contract stays strict."""
 
 import json
 from typing import Any

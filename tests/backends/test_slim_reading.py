@@ -1,4 +1,4 @@
-"""SPEC2 2: what a small model writes for a slim answer is read, whatever form it has, if it has one meaning."""
+"""What a small model writes for a slim answer is read, whatever form it has, if it has one meaning."""
 
 import json
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""SPEC2 9: what a condition may say about its advice, and which contradictions are refused by name."""
+"""What a condition may say about its advice, and which contradictions are refused by name."""
 
 import json
 from pathlib import Path

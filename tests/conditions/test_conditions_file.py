@@ -1,4 +1,4 @@
-"""SPEC 9: what a conditions file says, what its loader refuses, and how a config names a condition."""
+"""What a conditions file says, what its loader refuses, and how a config names a condition."""
 
 import ast
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""SPEC2 1, 5: what a condition may change of the pipeline, and which contradictions are refused, where and how."""
+"""What a condition may change of the pipeline, and which contradictions are refused, where and how."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""SPEC 10, Commit and resume: kill -9 at any moment, run again, and nothing shows that it happened."""
+"""After `kill -9` at any moment, the next run ends with the bytes of an undisturbed one."""
 
 import asyncio
 import random

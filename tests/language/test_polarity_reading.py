@@ -1,4 +1,4 @@
-"""SPEC 2.1: how a polarity word is read. Missing is never neutral."""
+"""How a polarity word is read. Missing is never neutral."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""SPEC 5, 8 and 9: what the orchestrator reads, shows, records and stores under each condition."""
+"""What the orchestrator reads, shows, records and stores under each condition."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""SPEC 4 and 5: the signature of a text, by tables of Korean and English sentences."""
+"""The signature of a text, by tables of Korean and English sentences."""
 
 import pytest
 from hypothesis import given

@@ -17,7 +17,7 @@ MAJORITY = Majority(polarity="positive", source="train")
 def by_name(metrics: Iterable[MetricValue]) -> ByName:
     found = list(metrics)
     names = [value.metric for value in found]
-    assert len(set(names)) == len(names), "a metric name stands for two values"  # SPEC 14.35
+    assert len(set(names)) == len(names), "a metric name stands for two values"
     return {value.metric: value for value in found}
 
 
@@ -28,7 +28,7 @@ def measured(
 
 
 def one_of(metrics: ByName, *names: str) -> MetricValue:
-    """Return the metric under the name that is used; SPEC leaves some names open."""
+    """Return the metric under whichever of the names is used."""
     found = [metrics[name] for name in names if name in metrics]
     assert len(found) == 1, f"expected exactly one of {names} among {sorted(metrics)}"
     return found[0]

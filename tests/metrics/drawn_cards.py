@@ -1,4 +1,4 @@
-"""Scorecards out of thin air: coherent by SPEC 2.8, drawn from a vocabulary so small that terms collide.
+"""Scorecards out of thin air: coherent as those of a run are, drawn from a vocabulary so small that terms collide.
 
 Drawn terms fall into three classes by `norm`: food, 배송 and "" (implicit). No two classes resemble each other, so that
 a term similarity of .95 can only mean equality.
@@ -50,7 +50,7 @@ LABELS: Final[tuple[SentenceLabel, ...]] = ("positive", "negative", "neutral", "
 
 
 class Flags(NamedTuple):
-    """The flags of SPEC 9 that a memory_meta depends on."""
+    """The flags of a condition that a memory_meta depends on."""
 
     memory_mode: MemoryMode
     retrieves: bool
@@ -86,7 +86,7 @@ def gold(*pairs: tuple[str, Polarity | None]) -> tuple[GoldTuple, ...]:
 
 
 def extracted(tuples: Iterable[FinalTuple]) -> tuple[FinalTuple, ...]:
-    """SPEC 7.7: unique by (norm term, polarity), highest confidence kept, sorted by place, implicit last."""
+    """Return the tuples unique by (norm term, polarity), highest confidence kept, sorted by place, implicit last."""
     best: dict[tuple[str, str], FinalTuple] = {}
     for item in tuples:
         key = (norm(item.aspect_term), item.polarity)
@@ -150,7 +150,7 @@ def ok_card(
     label: SentenceLabel = "positive",
     **more: Any,
 ) -> Scorecard:
-    """A successful sample; every field that is not given is derived as SPEC says.
+    """A successful sample; every field that is not given is derived as a run derives it.
 
     `drift` takes Stage2's tuples without adopting them: an integrity failure, but one that must be counted.
     """

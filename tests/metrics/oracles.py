@@ -1,6 +1,6 @@
-"""Every metric of SPEC 12 once more, in a few plain lines each, straight from its sentence. Slow and simple on purpose.
+"""Every metric once more, in a few plain lines each, straight from its definition. Slow and simple on purpose.
 
-Where SPEC's sentence leaves room, the reading taken here is named beside the function.
+Where the definition leaves room, the reading taken here is named beside the function.
 """
 
 from collections import Counter
@@ -176,7 +176,7 @@ def f1_lenient(card: Scorecard, *, count_backfilled: bool = False) -> float | No
 
 
 def representatives(tuples: Iterable[FinalTuple]) -> list[FinalTuple]:
-    """SPEC 7.7: representative of an aspect: explicit first, then confidence, then order."""
+    """Return the representative of an aspect: explicit first, then confidence, then order."""
     by_aspect: dict[str, list[FinalTuple]] = {}
     for item in tuples:
         by_aspect.setdefault(norm(item.aspect_term), []).append(item)
@@ -502,7 +502,7 @@ def impact(cards: Sequence[Scorecard]) -> dict[str, Ratio]:
 
 
 def growth_line(window: Sequence[Scorecard], *, count_backfilled: bool = False) -> dict[str, object]:
-    """One line of the growth curve, but for what SPEC does not spell out (retrieval_hit_k)."""
+    """One line of the growth curve, without retrieval_hit_k, which has two readings."""
     last = window[-1]
     scores = [score for card in window if (score := f1_explicit(card, count_backfilled=count_backfilled)) is not None]
     return {

@@ -1,6 +1,6 @@
-"""SPEC 12 and 14.30 over everything a cell reports: nulls, bounds, counts of errors, cost.
+"""Everything a cell reports: nulls, bounds, counts of errors, cost.
 
-SPEC leaves open whether usage also sums failed samples: it is tested on samples that went well.
+Usage is tested on samples that went well, so these tests leave open whether it also sums failed ones.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""SPEC 12, memory, impact and growth.
+"""Metrics of memory, impact and growth.
 
-SPEC leaves open whether injection_trigger_<reason>_n counts first reasons or all of them, and what retrieval_hit_k is
-(the mean retrieved_k or the share of samples with a hit): the tests take bounds.
+The tests leave open whether injection_trigger_<reason>_n counts first reasons or all of them, and what retrieval_hit_k
+is (the mean retrieved_k or the share of samples with a hit): they take bounds.
 """
 
 from typing import Any

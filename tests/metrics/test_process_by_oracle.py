@@ -1,6 +1,6 @@
-"""SPEC 12, RQ3: risk, change, overrides, coverage.
+"""Metrics of RQ3: risk, change, overrides, coverage.
 
-"Samples with retrieval" (coverage_rate) are those where retrieval ran: SPEC calls a sample where it found something
+"Samples with retrieval" (coverage_rate) are those where retrieval ran; a sample where it found something is
 "retrieved". "Changed with gold" counts every changed sample with valid gold, also one without explicit gold.
 """
 
@@ -18,7 +18,7 @@ from episodic_absa.schemas.run_files.scorecard import Coverage, MappedTag, Overr
 from episodic_absa.vocabulary import AdoptReason, OverrideSkip
 
 SHORT_NAMES = {f"mapping_coverage_{way}": (f"mapping_{way}",) for way in ("direct", "fallback", "none")}
-"""SPEC writes `mapping_coverage, _direct, _fallback, _none`: either name will do."""
+"""Shares of `mapping_coverage` under either of their names."""
 
 
 @settings(max_examples=80)

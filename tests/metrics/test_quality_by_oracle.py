@@ -1,6 +1,6 @@
-"""SPEC 12, quality: P, R, F1 over pair sets, on samples with valid gold.
+"""Metrics of quality: P, R, F1 over pair sets, on samples with valid gold.
 
-SPEC leaves open, and so these tests do too: the F1 of a sample that is annotated with no opinion (its empty gold may
+These tests leave open the F1 of a sample that is annotated with no opinion (its empty gold may
 take no part in the mean; if it does, it scores 1 without a prediction and 0 with one), and whether `tuple_f1_after_rep`
 also reduces gold that contradicts itself.
 """

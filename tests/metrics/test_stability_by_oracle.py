@@ -1,4 +1,4 @@
-"""SPEC 12, RQ2: do the seeds agree?
+"""Metrics of RQ2: do the seeds agree?
 
 risk_set_consistency compares the RiskIds after revision, as docs/metrics.md says: the other metrics of the group
 compare what a run ends with too. Seeds are given in ascending order, so that "seed order" cannot mean two things.

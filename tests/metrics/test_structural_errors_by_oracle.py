@@ -1,6 +1,6 @@
-"""SPEC 12, RQ1: severe polarity errors, conflicts, buckets, drops.
+"""Metrics of RQ1: severe polarity errors, conflicts, buckets, drops.
 
-SPEC leaves open whether negation_contrast_risk_rate reads Stage1's risks, Validator2's or both: the test takes bounds.
+Whether negation_contrast_risk_rate reads Stage1's risks, Validator2's or both is left open: the test takes bounds.
 conflict_resolved_by_representative_n has no definition: the test asks only that there is none without a conflict.
 """
 
@@ -68,7 +68,7 @@ def test_a_conflict_is_one_aspect_with_two_polarities(cards: list[Scorecard], co
 
 @pytest.mark.parametrize("count_backfilled", [False, True])
 def test_a_backfill_makes_a_conflict_only_if_backfills_count(count_backfilled: bool) -> None:
-    """SPEC 4: backfills are excluded from metrics unless eval.count_backfilled is true."""
+    """Backfills are excluded from metrics unless eval.count_backfilled is true."""
     card = ok_card(stage1=[final_tuple("food", "neutral", 0.5, backfilled=True), FOOD])
     metrics = measured([card], count_backfilled=count_backfilled)
     assert_ratio(metrics["polarity_conflict_rate"], Ratio(int(count_backfilled), 1))

@@ -16,7 +16,7 @@ def mutant_table(mutants: Sequence[Mutant], noticed: Set[str]) -> Iterator[str]:
     for entry in entries:
         of_entry = [mutant for mutant in mutants if mutant.entry == entry]
         if of_entry or entry in UNCOVERED:
-            yield f"{entry:>3} {ENTRIES[entry]}" if entry is not None else "  - Rules outside SPEC 14"
+            yield f"{entry:>3} {ENTRIES[entry]}" if entry is not None else "  - Rules outside the list"
         if entry is not None and entry in UNCOVERED:
             yield f"      no mutant: {UNCOVERED[entry]}"
         for mutant in of_entry:

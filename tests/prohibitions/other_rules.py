@@ -1,4 +1,4 @@
-"""Rules outside SPEC 14 whose breach would leave every result plausible, each broken by a mutant."""
+"""Rules outside the list of prohibitions whose breach would leave every result plausible, each broken by a mutant."""
 
 from typing import Final
 

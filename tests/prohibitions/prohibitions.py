@@ -1,4 +1,4 @@
-"""SPEC 14, "Things that must never happen": each entry with mutants of the code that prevents it."""
+"""Things that must never happen: each entry with mutants of the code that prevents it."""
 
 from typing import Final
 
@@ -41,7 +41,7 @@ ENTRIES: Final = {
     34: "One failing sample aborts the run, or an exception is swallowed unrecorded",
     35: "Two definitions share a metric name, or a condition is guessed from a run id",
 }
-"""The list of SPEC 14, in short."""
+"""What must never happen, by number."""
 
 UNCOVERED: Final[dict[int, str]] = {}
 """Entries without a mutant, each with the reason."""

@@ -92,7 +92,7 @@ def test_the_table_says_which_test_noticed_which_broken_rule() -> None:
     assert list(mutant_table(mutants, {"a rule"})) == [
         f"  1 {ENTRIES[1]}",
         "      red   a rule  ->  test_module.py::test_it",
-        "  - Rules outside SPEC 14",
+        "  - Rules outside the list",
         "      OPEN  another rule  ->  test_module.py::test_more",
         "1 of 35 entries; 1 of 2 broken rules were noticed",
     ]

@@ -1,4 +1,4 @@
-"""SPEC2 9: every arm of advice beside C2 in one grid of the embedded engine: one run, looked at from many sides."""
+"""Every arm of advice beside C2 in one grid of the embedded engine: one run, looked at from many sides."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""SPEC 10, a cell: it runs from plain data, in any process, and leaves the same bytes as within its grid."""
+"""A cell runs from plain data, in any process, and leaves the same bytes as within its grid."""
 
 import asyncio
 import pickle

@@ -1,4 +1,4 @@
-"""SPEC2 1, 5: efforts beside each other in one grid of the embedded engine. One real run, looked at from many sides."""
+"""Efforts beside each other in one grid of the embedded engine. One real run, looked at from many sides."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""SPEC 10, Cache: how many requests a grid sends, and how many at once."""
+"""How many requests a grid sends, and how many at once."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""SPEC 14.10: the keys of an experiment that steer the memory reach the prompts and the records."""
+"""The keys of an experiment that steer the memory reach the prompts and the records."""
 
 import json
 from pathlib import Path

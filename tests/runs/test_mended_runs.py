@@ -1,4 +1,4 @@
-"""SPEC2 12: a run of unusable answers is made good by a mended model or a mended configuration, and by nothing else."""
+"""A run of unusable answers is made good by a mended model or a mended configuration, and by nothing else."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""SPEC2 10: orders and seeds are separate axes; what is added to a finished grid is run, and nothing else."""
+"""Orders and seeds are separate axes; what is added to a finished grid is run, and nothing else."""
 
 import asyncio
 import csv

@@ -1,4 +1,4 @@
-"""SPEC2 12: what failed is done again by the next run, and the end equals that of a run that nothing disturbed."""
+"""What failed is done again by the next run, and the end equals that of a run that nothing disturbed."""
 
 import asyncio
 import json

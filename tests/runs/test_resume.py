@@ -1,4 +1,4 @@
-"""SPEC 10, Commit and resume: whatever was lost or interrupted, the end is the same, or the run is refused."""
+"""Resuming: whatever was lost or interrupted, the end is the same, or the run is refused."""
 
 import asyncio
 import csv

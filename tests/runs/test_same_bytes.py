@@ -1,4 +1,4 @@
-"""SPEC 10, Order and Seeds: how fast, from where and in what order samples finish changes no byte of a result."""
+"""How fast, from where and in what order samples finish changes no byte of a result."""
 
 import asyncio
 import json

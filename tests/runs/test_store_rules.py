@@ -1,4 +1,4 @@
-"""SPEC 10, Stores: where each cell's memory begins, and which beginnings are refused."""
+"""Where each cell's memory begins, and which beginnings are refused."""
 
 import csv
 import hashlib

@@ -1,4 +1,4 @@
-"""SPEC2 8: a run under rules v2 tallies each sample once, however often it is interrupted, and keeps verdicts."""
+"""A run under rules v2 tallies each sample once, however often it is interrupted, and keeps verdicts."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SPEC 8 and 12: what a run holds on to while it writes, and what its evaluation counts."""
+"""What a run holds on to while it writes, and what its evaluation counts."""
 
 import csv
 import fcntl

@@ -1,4 +1,4 @@
-"""SPEC 2.6: the models are frozen, refuse what they do not know, and agree with the shipped JSON Schema files."""
+"""The models are frozen, refuse what they do not know, and agree with the shipped JSON Schema files."""
 
 import copy
 import functools

@@ -1,4 +1,4 @@
-"""SPEC2 11: `run` and `verify` notice every damage to a finished run. `damaged_run` makes as many as are asked for."""
+"""`run` and `verify` notice every damage to a finished run. `damaged_run` makes as many as are asked for."""
 
 import json
 import random

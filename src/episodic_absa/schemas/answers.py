@@ -1,7 +1,7 @@
 """What a model is asked to answer, role by role: the output contract of the prompts.
 
 Enumerated strings are offered as such in the JSON Schema but read leniently: a misspelt polarity or an unknown risk is
-repaired or counted later, where SPEC says how, instead of costing another attempt.
+repaired or counted when the answer is processed, instead of costing another attempt.
 """
 
 from typing import Annotated, get_args

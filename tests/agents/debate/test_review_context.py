@@ -1,4 +1,4 @@
-"""SPEC 7.1: what the debate leaves for Stage2."""
+"""What the debate leaves for Stage2."""
 
 from typing import Any
 

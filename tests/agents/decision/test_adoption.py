@@ -1,4 +1,4 @@
-"""SPEC 7.4 and 7.5: the adoption ladder, EV, and what became of an override."""
+"""The adoption ladder, EV, and what became of an override."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""SPEC2 4: every change is decided alone, and whatever no adopted change names stays Stage1's object."""
+"""Every change is decided alone, and whatever no adopted change names stays Stage1's object."""
 
 from typing import Any
 

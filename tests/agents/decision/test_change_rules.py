@@ -1,4 +1,4 @@
-"""SPEC2 4: the rules file, the laws that no file lifts, and the adoption of one change."""
+"""The rules file, the laws that no file lifts, and the adoption of one change."""
 
 from itertools import combinations
 from pathlib import Path

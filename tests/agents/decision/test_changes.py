@@ -1,4 +1,4 @@
-"""SPEC2 3: which changes are proposed, by whom, and in which order."""
+"""Which changes are proposed, by whom, and in which order."""
 
 from typing import Any
 

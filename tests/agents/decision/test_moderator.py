@@ -1,4 +1,4 @@
-"""SPEC 7.6 and 7.7: the label rule by rule, and the order of final tuples."""
+"""The label rule by rule, and the order of final tuples."""
 
 from typing import Any
 

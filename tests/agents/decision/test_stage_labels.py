@@ -1,4 +1,4 @@
-"""SPEC 7.6: the scorecard and the moderator read a stage's label with one rule."""
+"""The scorecard and the moderator read a stage's label with one rule."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""SPEC2 3: who is for, against or silent about a change, and which quotes count."""
+"""Who is for, against or silent about a change, and which quotes count."""
 
 from typing import Any
 

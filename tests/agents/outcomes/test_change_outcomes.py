@@ -1,4 +1,4 @@
-"""SPEC2 7: what reader and referee make of a change, and what an episode holds of it."""
+"""What reader and referee make of a change, and what an episode holds of it."""
 
 import json
 from pathlib import Path

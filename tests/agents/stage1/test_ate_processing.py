@@ -1,4 +1,4 @@
-"""SPEC 4, ATE: particles, span repair, second-aspect guess, filter and drop reasons."""
+"""ATE: particles, span repair, second-aspect guess, filter and drop reasons."""
 
 import unicodedata
 from typing import Any

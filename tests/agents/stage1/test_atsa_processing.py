@@ -1,4 +1,4 @@
-"""SPEC 4, ATSA: matching to kept aspects, backfills, polarity counts."""
+"""ATSA: matching to kept aspects, backfills, polarity counts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""SPEC2 5: of several answers, the pairs that more than half of them hold."""
+"""Of several answers, the pairs that more than half of them hold."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""SPEC 2.2, 2.4, 4: how the answers of Validator and Validator2 are read."""
+"""How the answers of Validator and Validator2 are read."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""SPEC 7.3: the override gate, reason by reason and against an oracle."""
+"""The override gate, reason by reason and against an oracle."""
 
 from typing import Any
 

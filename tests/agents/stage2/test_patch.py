@@ -1,4 +1,4 @@
-"""SPEC 7.2: the patch, step by step and in order."""
+"""The patch, step by step and in order."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""SPEC 10, Cache: real processes, real kills."""
+"""One cache file under several processes, and under processes that are killed."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""SPEC 10, replay: a recording answers what was recorded, and nothing else."""
+"""A recording answers what was recorded, and nothing else."""
 
 import asyncio
 import hashlib

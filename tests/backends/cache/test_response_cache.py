@@ -1,4 +1,4 @@
-"""SPEC 10, Cache: what the key covers, equal requests sent once, nothing used before it is committed."""
+"""What the key covers, equal requests sent once, nothing used before it is committed."""
 
 import asyncio
 import hashlib

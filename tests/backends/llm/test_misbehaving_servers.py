@@ -1,4 +1,4 @@
-"""SPEC2 12: what a server may send without ending a run, and what its failure is called. Requests are counted."""
+"""What a server may send without ending a run, and what its failure is called. Requests are counted."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""SPEC2 7: a person's verdict, by command, by JSON lines and by Analyzer."""
+"""A person's verdict, by command, by JSON lines and by Analyzer."""
 
 import json
 import os

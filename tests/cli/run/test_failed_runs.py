@@ -1,4 +1,4 @@
-"""SPEC2 12 through the command: a run of failures, the same kept, and the same once the server is well."""
+"""A run of failures, the same kept, and the same once the server is well."""
 
 import asyncio
 import json

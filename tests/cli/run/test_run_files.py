@@ -1,4 +1,4 @@
-"""SPEC 11: every file that a finished grid leaves behind."""
+"""Every file that a finished grid leaves behind."""
 
 import json
 import subprocess

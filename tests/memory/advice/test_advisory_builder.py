@@ -1,4 +1,4 @@
-"""SPEC 5, advisories: type, evidence, strength, relevance and message, to the letter."""
+"""Advisories: type, evidence, strength, relevance and message, to the letter."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SPEC2 8: what a bundle says about its past is true, names no term and no label, and agrees with itself."""
+"""What a bundle says about its past is true, names no term and no label, and agrees with itself."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""SPEC 5, OPFB: which episodes failed, which pairs are dangerous, and what block and demote make of them."""
+"""OPFB: which episodes failed, which pairs are dangerous, and what block and demote make of them."""
 
 from collections.abc import Mapping
 from itertools import product

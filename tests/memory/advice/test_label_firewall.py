@@ -1,4 +1,4 @@
-"""SPEC 5, label firewall: what it withholds, what it lets through, and what it counts."""
+"""What the label firewall withholds, what it lets through, and what it counts."""
 
 import pytest
 

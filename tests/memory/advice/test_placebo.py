@@ -1,4 +1,4 @@
-"""SPEC2 9: placebo texts say nothing, name no label, and come in almost any length."""
+"""Placebo texts say nothing, name no label, and come in almost any length."""
 
 import re
 

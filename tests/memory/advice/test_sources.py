@@ -1,4 +1,4 @@
-"""SPEC2 9: coins and draws are fixed by ids and uniform; what an overlay names is opened or refused."""
+"""Coins and draws are fixed by ids and uniform; what an overlay names is opened or refused."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""SPEC 8 and Appendix A: every derived field of an episode, by table, and the principle it points to."""
+"""Episodes: every derived field of an episode, by table, and the principle it points to."""
 
 from collections.abc import Callable
 from itertools import product
@@ -592,7 +592,7 @@ def test_the_signature_is_kept() -> None:
     assert build(stage1).input_signature == signature_of(stage1)
 
 
-# Appendix A
+# The principle of an episode
 
 
 @pytest.mark.parametrize(

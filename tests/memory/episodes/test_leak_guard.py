@@ -1,4 +1,4 @@
-"""SPEC 8, leak guard and selective storage: what may enter the store, and what is worth entering it."""
+"""Leak guard and selective storage: what may enter the store, and what is worth entering it."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SPEC2 8: under rules v2 every sample that a condition writes is tallied by its final targets, and by nothing else."""
+"""Under rules v2 every sample that a condition writes is tallied by its final targets, and by nothing else."""
 
 import json
 from pathlib import Path

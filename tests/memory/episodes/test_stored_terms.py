@@ -1,4 +1,4 @@
-"""SPEC2 11: what a term is stored as, in episodes and tallies, under either set of rules."""
+"""What a term is stored as, in episodes and tallies, under either set of rules."""
 
 import unicodedata
 from pathlib import Path

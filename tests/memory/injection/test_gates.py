@@ -1,4 +1,4 @@
-"""SPEC 5: which Stage1 opens which gate, for which reasons, in which order."""
+"""Which Stage1 opens which gate, for which reasons, in which order."""
 
 from itertools import product
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""SPEC 5, bundle, injection and cap: what a slot holds, when it is merged, and how it shrinks."""
+"""Bundle, injection and cap: what a slot holds, when it is merged, and how it shrinks."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""SPEC2 8: the counts that a store keeps are those of a full recount over its lines, whatever happened to it."""
+"""The counts that a store keeps are those of a full recount over its lines, whatever happened to it."""
 
 import copy
 import json
@@ -59,7 +59,7 @@ def tally(source: str, *terms: str, language: Language = "en") -> TallyV1_2:
 def recounted(
     lines: Sequence[dict[str, Any]], query: InputSignatureV1_1, kind: ChangeKind, exclude: str | None
 ) -> Experience | None:
-    """Return the experience by a scan over the lines of a store, in the words of SPEC2 8."""
+    """Return the experience by a scan over the lines of a store."""
     verdicts = {(v["source_id"], v["aspect"]): v["verdict"] for v in lines if v.get("kind") == "verdict"}
     cases: list[tuple[dict[str, Any], str]] = []
     for line in lines:

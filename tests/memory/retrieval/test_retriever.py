@@ -1,4 +1,4 @@
-"""SPEC 5, Retrieval: whatever the index does, the answer is that of a full scan over the entries."""
+"""Retrieval: whatever the index does, the answer is that of a full scan over the entries."""
 
 import copy
 import json
@@ -99,7 +99,7 @@ def tokens(strings: Sequence[str]) -> set[str]:
 
 
 def full_scan(episodes: Sequence[AnyEpisode], query: Query) -> list[AnyEpisode]:
-    """The sentences of SPEC 5, one after the other, over every entry, oldest first."""
+    """Apply the rules of retrieval, one after the other, to every entry, oldest first."""
     wanted, lexical = query.signature, (query.lexical,) if isinstance(query.lexical, str) else query.lexical or ()
     asked = tokens(lexical) if query.use_lexical else set()
     ranked: list[tuple[int, float, int, AnyEpisode]] = []

@@ -1,4 +1,4 @@
-"""SPEC 8, Store: what one append writes, which id it gets, what is pruned, and what is never created."""
+"""The store: what one append writes, which id it gets, what is pruned, and what is never created."""
 
 import copy
 import json

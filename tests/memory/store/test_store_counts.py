@@ -1,4 +1,4 @@
-"""SPEC2 7, 8: tallies and verdicts stand in the store's own file, as durable and as free of text as episodes."""
+"""Tallies and verdicts stand in the store's own file, as durable and as free of text as episodes."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""SPEC 8, Store: kills, torn tails, full disks and failing fsyncs never cost an acknowledged episode."""
+"""The store: kills, torn tails, full disks and failing fsyncs never cost an acknowledged episode."""
 
 import copy
 import errno

@@ -1,4 +1,4 @@
-"""SPEC 8, Memory write: which episodes reach the store, and that they hold outcomes and never the text."""
+"""Which episodes reach the store, and that they hold outcomes and never the text."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SPEC2 11: a forked child has a lock of its own, so it never acknowledges an id that its parent gives."""
+"""A forked child has a lock of its own, so it never acknowledges an id that its parent gives."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""SPEC 8, Leak guard: no forbidden key at any depth, no unknown key, no run of the text in the store."""
+"""The leak guard of the store: no forbidden key at any depth, no unknown key, no run of the text in the store."""
 
 import copy
 import json

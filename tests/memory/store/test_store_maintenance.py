@@ -1,4 +1,4 @@
-"""SPEC 8, Store: check reports, repair sets bad lines aside, compact keeps the last ones; no id is ever given twice."""
+"""`check` reports, repair sets bad lines aside, compact keeps the last ones; no id is ever given twice."""
 
 import copy
 import json

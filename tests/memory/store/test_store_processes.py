@@ -1,4 +1,4 @@
-"""SPEC 8, Store: several processes share one file, its lock and its numbering."""
+"""Several processes share one file, its lock and its numbering."""
 
 import copy
 import fcntl

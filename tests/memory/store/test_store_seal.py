@@ -1,4 +1,4 @@
-"""SPEC2 11, the store: header, checksums, the acknowledged end, and files that are no store."""
+"""The store: header, checksums, the acknowledged end, and files that are no store."""
 
 import hashlib
 import json

@@ -1,6 +1,6 @@
-"""SPEC 12, statistics: McNemar on exact_match, Holm over outcome metrics, and what may be claimed.
+"""Statistics: McNemar on exact_match, Holm over outcome metrics, and what may be claimed.
 
-SPEC leaves open the odds ratio without a discordant uid on one side (it is a/b where both are above 0, and never
+The tests leave open the odds ratio without a discordant uid on one side (it is a/b where both are above 0, and never
 infinite) and the p-value without any discordant uid (null or 1).
 """
 

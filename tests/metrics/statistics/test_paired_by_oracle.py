@@ -1,7 +1,7 @@
-"""SPEC 12, statistics: pairing, means, intervals, permutation p, effect size.
+"""Statistics: pairing, means, intervals, permutation p, effect size.
 
-Tokens carry the numbers: they are the one metric of a sample that a test can set freely. SPEC leaves open whether a
-sample whose partner failed counts as unpaired: here it does, and the failed partner, which has no value, does not.
+Tokens carry the numbers: they are the one metric of a sample that a test can set freely. A sample whose partner failed
+counts as unpaired, and the failed partner, which has no value, does not.
 """
 
 import inspect

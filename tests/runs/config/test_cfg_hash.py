@@ -1,4 +1,4 @@
-"""SPEC 10: which keys make a cell another one, and which do not."""
+"""Which keys make a cell another one, and which do not."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""An experiment file means what SPEC 10 says, and everything else is refused by name."""
+"""Every key of an experiment file has its documented meaning and default; everything else is refused by name."""
 
 import traceback
 from pathlib import Path

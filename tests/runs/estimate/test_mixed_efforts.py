@@ -1,4 +1,4 @@
-"""SPEC2 5: a grid of several rules and efforts sends what its dry run says."""
+"""A grid of several rules and efforts sends what its dry run says."""
 
 import asyncio
 import json

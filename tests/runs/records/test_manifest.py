@@ -1,4 +1,4 @@
-"""SPEC 2.10 and 10: what manifest and run_meta tell of a cell, and what they must not claim."""
+"""What manifest and run_meta tell of a cell, and what they must not claim."""
 
 import asyncio
 import json

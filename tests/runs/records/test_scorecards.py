@@ -1,4 +1,4 @@
-"""SPEC 2.8 and 2.9: what a scorecard and a case trace take over from a sample's result."""
+"""What a scorecard and a case trace take over from a sample's result."""
 
 import json
 from pathlib import Path

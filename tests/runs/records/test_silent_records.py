@@ -1,4 +1,4 @@
-"""SPEC 2.7 to 2.9: what outputs, scorecards and traces record where memory is read and never shown."""
+"""What outputs, scorecards and traces record where memory is read and never shown."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SPEC 2.8 and 14.33: the usage of a scorecard covers every call of its sample."""
+"""The usage of a scorecard covers every call of its sample."""
 
 import asyncio
 from dataclasses import replace

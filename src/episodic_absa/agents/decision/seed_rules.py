@@ -13,7 +13,7 @@ from episodic_absa.vocabulary import Language
 
 
 class SeedRules:
-    """Decides as SPEC 7 does."""
+    """Decides by the original rules: patch, override gate, adoption ladder, EV, moderator."""
 
     def __init__(self, settings: PipelineSettings, stage2: Stage2) -> None:
         self._settings = settings

@@ -1,4 +1,4 @@
-"""The key of a request: a hash over all that decides its answer (SPEC 10, Cache). Which role asks is not part of it."""
+"""The key of a request: a hash over all that decides its answer. Which role asks is not part of it."""
 
 import hashlib
 from functools import cache

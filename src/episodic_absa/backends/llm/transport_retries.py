@@ -1,4 +1,4 @@
-"""Which failures of a request are worth a retry, and after how long. Retries are not attempts (SPEC 3)."""
+"""Which failures of a request are worth a retry, and after how long. Retries are not attempts."""
 
 import re
 import socket

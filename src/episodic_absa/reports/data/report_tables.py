@@ -86,7 +86,7 @@ def metric_tables(rows: Sequence[SeedRow], conditions: Sequence[str], intervals:
     tables: dict[str, list[MetricRow]] = {}
     for group, metric in names:
         tables.setdefault(group, []).append(_metric_row(metric, conditions, by_name, intervals))
-    # SPEC 12: RQ1 also shows residual risk, marked process.
+    # RQ1 also shows residual risk, marked process.
     residual = [row for row in tables.get("rq3", ()) if row.metric.endswith("residual_risk_rate")]
     tables["rq1"] = [*tables.get("rq1", ()), *residual]
     return tuple(

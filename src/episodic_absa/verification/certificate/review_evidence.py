@@ -17,7 +17,7 @@ from episodic_absa.verification.certificate.leaves import folded
 
 _MIXED: Final = "mixed"
 _LETTER_SHARE: Final = 0.5
-"""A term that covers more of the review than this is no term but its text (SPEC2 11)."""
+"""A term that covers more of the review than this is no term but its text."""
 _CLOSED: Final = frozenset({"", "implicit", "long_term"})
 
 
