@@ -52,7 +52,7 @@ docs: $(STAMP) ## Build the documentation site into docs/_build/html; a warning 
 	@$(BIN)/python -m sphinx -W --keep-going -q -E -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-train: $(STAMP) ## Train the embedded engine's weights from ../shared/data (ten minutes)
+train: $(STAMP) ## Train the embedded engine's weights from the public datasets (ten minutes)
 	@$(BIN)/python training/train.py
 
 torture: $(STAMP) ## Kills, damage, failing disks, jumping clocks, bad servers, fuzzed inputs: a table (15 minutes)

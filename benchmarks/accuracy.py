@@ -3,7 +3,7 @@
 python benchmarks/accuracy.py [--rules v2|seed] [--split test|dev] [--skip-left-out] [--only mams_atsa]
 
 Test files neither trained the weights nor decided a choice; dev files decided some. Leaving a domain out trains anew
-without it, which takes a minute or two each. Without ../shared/data nothing is measured. The exit code is 1 if the
+without it, which takes a minute or two each. Without the public datasets nothing is measured. The exit code is 1 if the
 final result of the shipped engine is worse than Stage1 on any file. Only figures of all test files under rules v2 are
 written to latest.json; the figures of 0.1 (seed rules) stay there under accuracy_seed.
 """
@@ -36,9 +36,11 @@ from episodic_absa.schemas.absa import FinalTuple, Sample
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
 from episodic_absa.vocabulary import Language, Rules
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "training"))
+from corpora import public_data
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 LATEST: Final = Path(__file__).with_name("latest.json")
-SHARED_DATA: Final = ROOT.parent / "shared" / "data"
 TRAINING: Final = ROOT / "training" / "train.py"
 CONDITIONS: Final[dict[Rules, str]] = {"seed": "v1_2", "v2": "v2_0"}
 """The conditions file whose C1 has these rules."""
@@ -263,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Strict scores of the embedded engine.")
-    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--data", type=Path, default=public_data())
     parser.add_argument("--rules", choices=get_args(Rules), default="v2")
     parser.add_argument("--split", choices=get_args(Split), default="test")
     parser.add_argument("--skip-left-out", action="store_true", help="do not train anew without each domain")

@@ -10,7 +10,7 @@ check is stricter: every whole dev file with tables that were fitted on the othe
 food files. The weights keep their training files in both checks. With the weights that `accuracy.py --left-out-weights`
 kept, a third check leaves the domain of a file out of the weights as well. A pair is right if term and polarity are
 both in the gold; opinions without a target are left out, as they have no calibrated confidence. No test file is read.
-Without ../shared/data nothing is measured. Only the figures of rules v2 are written to latest.json and drawn.
+Without the public datasets nothing is measured. Only the figures of rules v2 are written to latest.json and drawn.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from accuracy import ASPECTS, LATEST, ROOT, SHARED_DATA, analyse, read_rows
+from accuracy import ASPECTS, LATEST, ROOT, analyse, read_rows
 from reliability import JudgedPair, expected_calibration_error, reliability_table, summary
 from reliability_plot import Panel, reliability_plot
 from strict_score import Pair, explicit_pairs
@@ -37,6 +37,7 @@ from episodic_absa.vocabulary import Language, Rules
 
 sys.path.insert(0, str(ROOT / "training"))
 import reader_calibration
+from corpora import public_data
 from reader_calibration import ReadText
 
 PLOT: Final = ROOT / "docs" / "images" / "reliability.svg"
@@ -66,7 +67,7 @@ AnalysedFiles: TypeAlias = Mapping[str, Sequence[AnalysedText]]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write down; return the exit code."""
     parser = argparse.ArgumentParser(description="Reliability of the confidence of pairs.")
-    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--data", type=Path, default=public_data())
     parser.add_argument("--rules", choices=get_args(Rules), default="v2")
     parser.add_argument(
         "--run", nargs=2, action="append", type=Path, metavar=("OUTPUTS", "GOLD"), help="measure runs instead"

@@ -4,7 +4,7 @@ python benchmarks/gates.py [--most 300]               # condition C2 with the em
 python benchmarks/gates.py --run OUTPUTS_OR_CELL ...  # cells of finished runs, such as a model's
 
 A reason counts if it opens either gate, and as *alone* if no other reason opens one. F1 is the strict score of the
-final pairs, over the samples for which the reason holds and over all others. Without ../shared/data nothing is
+final pairs, over the samples for which the reason holds and over all others. Without the public datasets nothing is
 measured. Nothing is written.
 """
 
@@ -16,13 +16,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from accuracy import SHARED_DATA, pairs_of, read_rows
+from accuracy import ROOT, pairs_of, read_rows
 from strict_score import Pair, explicit_pairs, strict_score
 
 from episodic_absa import Analyzer
 from episodic_absa.runs.run_directory import OUTPUTS
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.output_line import OutputMeta
+
+sys.path.insert(0, str(ROOT / "training"))
+from corpora import public_data
 
 FILES: Final = ("mams_atsa", "mabsa_hotel_ko", "mabsa_phone_ko")
 
@@ -40,7 +43,7 @@ class GatedSample(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
     parser = argparse.ArgumentParser(description="Reasons of the memory's gates.")
-    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--data", type=Path, default=public_data())
     parser.add_argument("--most", type=int, default=300, help="samples per file")
     parser.add_argument("--run", nargs="+", type=Path, metavar="OUTPUTS", help="count in runs instead")
     given = parser.parse_args(arguments)

@@ -2,19 +2,23 @@
 
 python benchmarks/memory_study.py --out FOLDER [--only mams_atsa] [--orders 5]
 
-The reviews are test files of ../shared/data, to be looked at once per release. The store of each file is built from its
-dev file without gold. Every condition runs in every order; the run of each file is an ordinary experiment.
+The reviews are test files of the public datasets, to be looked at once per release. The store of each file is built
+from its dev file without gold. Every condition runs in every order; the run of each file is an ordinary experiment.
 """
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from model_study import DATA, FLAGS_FROZEN, FLAGS_OFF
+from model_study import FLAGS_FROZEN, FLAGS_OFF
 
 from episodic_absa import Run, run_experiment
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "training"))
+from corpora import public_data
 
 FILES: Final = ("mams_atsa", "mabsa_hotel_ko", "mabsa_phone_ko")
 FLAGS_ON: Final = FLAGS_FROZEN | {"store_write": True}
@@ -55,12 +59,12 @@ def write_reviews(source: Path, target: Path) -> None:
     target.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept), "utf-8")
 
 
-def run_file(out: Path, name: str, orders: int) -> Run:
+def run_file(out: Path, data: Path, name: str, orders: int) -> Run:
     """Run every condition in every order on the test reviews of a file."""
     conditions = {"version": "memory-study", "dangerous_advice": "block", "use_lexical": True, "conditions": CONDITIONS}
     folder = out / name
-    write_reviews(DATA / f"{name}.dev.jsonl", folder / "data" / "dev.jsonl")
-    write_reviews(DATA / f"{name}.test.jsonl", folder / "data" / "test.jsonl")
+    write_reviews(data / f"{name}.dev.jsonl", folder / "data" / "dev.jsonl")
+    write_reviews(data / f"{name}.test.jsonl", folder / "data" / "test.jsonl")
     (folder / "conditions.yaml").write_text(yaml.safe_dump(conditions, sort_keys=False), "utf-8")
     config = {
         "run_id": name,
@@ -92,13 +96,14 @@ def run_file(out: Path, name: str, orders: int) -> Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=public_data())
     parser.add_argument("--only", choices=FILES, action="append")
     parser.add_argument("--orders", type=int, default=5)
     given = parser.parse_args()
-    if not DATA.is_dir():
-        parser.error("the study needs the dev and test files of ../shared/data")
+    if not given.data.is_dir():
+        parser.error(f"no data at {given.data}; see training/README.md for what is needed")
     for name in given.only or FILES:
-        run = run_file(given.out, name, given.orders)
+        run = run_file(given.out, given.data, name, given.orders)
         values = {cell.condition: cell.metrics["tuple_f1_explicit_micro"] for cell in run.cells}
         print(f"{name}: micro F1 of C1 {values['C1']:.3f}")
         for a, b in COMPARISONS:

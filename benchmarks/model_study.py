@@ -4,14 +4,15 @@ python benchmarks/model_study.py --base-url http://127.0.0.1:8080/v1 --model NAM
 python benchmarks/model_study.py --replay FOLDER --out OTHER_FOLDER          the same answers again, without a server
 python benchmarks/model_study.py --embedded --out FOLDER                     the embedded engine, which asks no model
 
-The reviews are evenly spaced over dev files of ../shared/data, which trained nothing. The embedded engine reads train
-reviews, without gold, and fills the store of the memory arms. The store is frozen: every review of every arm sees the
-same one. The run of each language is an ordinary experiment: `compare`, `verify` and the report work on it. The answers
-are recorded in FOLDER, so that a later version of the rules can be measured on the same answers.
+The reviews are evenly spaced over dev files of the public datasets, which trained nothing. The embedded engine reads
+train reviews, without gold, and fills the store of the memory arms. The store is frozen: every review of every arm sees
+the same one. The run of each language is an ordinary experiment: `compare`, `verify` and the report work on it. The
+answers are recorded in FOLDER, so that a later version of the rules can be measured on the same answers.
 """
 
 import argparse
 import json
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,9 @@ import yaml
 from episodic_absa import Run, run_experiment
 from episodic_absa.vocabulary import Language
 
-DATA: Final = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "training"))
+from corpora import public_data
+
 FILES: Final[dict[Language, tuple[str, ...]]] = {
     "en": ("mabsa_food_en", "mabsa_phone_en", "mams_atsa"),
     "ko": ("mabsa_food_ko", "mabsa_phone_ko"),
@@ -78,13 +81,13 @@ def spaced_rows(path: Path, rows_n: int) -> Iterator[str]:
     yield from (lines[at * len(lines) // rows_n] for at in range(min(rows_n, len(lines))))
 
 
-def write_reviews(target: Path, language: Language, split: str, reviews_n: int) -> None:
+def write_reviews(target: Path, data: Path, language: Language, split: str, reviews_n: int) -> None:
     """Write the reviews of a language with their gold, as many of each file as of the others."""
     names = FILES[language]
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("w", encoding="utf-8") as file:
         for name in names:
-            for line in spaced_rows(DATA / f"{name}.{split}.jsonl", reviews_n // len(names)):
+            for line in spaced_rows(data / f"{name}.{split}.jsonl", reviews_n // len(names)):
                 row = json.loads(line)
                 file.write(
                     json.dumps(
@@ -107,10 +110,10 @@ def write_config(folder: Path, name: str, **sections: Any) -> Path:
     return path
 
 
-def build_store(folder: Path, language: Language, reviews_n: int) -> str:
+def build_store(folder: Path, data: Path, language: Language, reviews_n: int) -> str:
     """Let the embedded engine read train reviews; return the store that it leaves, relative to the folder."""
     name = f"store_{language}"
-    write_reviews(folder / "data" / f"{name}.jsonl", language, "train", reviews_n)
+    write_reviews(folder / "data" / f"{name}.jsonl", data, language, "train", reviews_n)
     run_experiment(
         write_config(
             folder,
@@ -145,8 +148,8 @@ def backbone(given: argparse.Namespace, language: Language) -> dict[str, Any]:
 def run_language(given: argparse.Namespace, language: Language) -> Run:
     """Run every arm on the reviews of a language."""
     name = f"study_{language}"
-    write_reviews(given.out / "data" / f"{name}.jsonl", language, "dev", given.reviews)
-    store = build_store(given.out, language, given.store_reviews)
+    write_reviews(given.out / "data" / f"{name}.jsonl", given.data, language, "dev", given.reviews)
+    store = build_store(given.out, given.data, language, given.store_reviews)
     conditions = [*EFFORTS, "no_reader", *MEMORY]
     return run_experiment(
         write_config(
@@ -218,14 +221,15 @@ def main() -> None:
     model.add_argument("--replay", type=Path, help="the folder of an earlier study, whose recordings answer")
     parser.add_argument("--model", default="local", help="the name that the server knows the model by")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=public_data())
     parser.add_argument("--language", choices=tuple(FILES), action="append")
     parser.add_argument("--reviews", type=int, default=210, help="evaluated reviews of a language")
     parser.add_argument("--store-reviews", type=int, default=900, help="train reviews that fill the store")
     parser.add_argument("--concurrency", type=int, default=48)
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="save the figures for docs/results.md here")
     given = parser.parse_args()
-    if not DATA.is_dir():
-        parser.error("the study needs the dev and train files of ../shared/data")
+    if not given.data.is_dir():
+        parser.error(f"no data at {given.data}; see training/README.md for what is needed")
     given.out.mkdir(parents=True, exist_ok=True)
     figures = {}
     for language in given.language or tuple(FILES):

@@ -1,8 +1,9 @@
-"""The data that may train shipped weights: which files, whose, under which licence. Reads rows, nothing else."""
+"""The public datasets: where they lie, which files may train shipped weights, whose, under which licence."""
 
 import csv
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import yaml
 from episodic_absa.vocabulary import Language
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-SHARED_DATA: Final = ROOT.parent / "shared" / "data"
+DATA_VARIABLE: Final = "EPISODIC_ABSA_DATA"
 OWN_DATA: Final = ROOT / "experiments" / "data"
 OWN_TABLES: Final = ROOT / "tests" / "backends" / "embedded"
 TRAINING_TABLES: Final = ("sentence_table.yaml", "second_table.yaml")
@@ -27,6 +28,14 @@ _POLARITY_OF_MARK: Final = {"+": "positive", "-": "negative", "=": "neutral"}
 _MABSA_DOMAINS: Final = ("coursera", "food", "hotel", "phone", "sight")
 _MOSTLY_IMPLICIT: Final = "food"
 """Its gold marks most opinions as implicit although the text names their target, as in "the price is fair"."""
+
+
+def public_data() -> Path:
+    """Return the folder of the public datasets: the one that EPISODIC_ABSA_DATA names, else ../shared/data.
+
+    Training, benchmarks and tests all ask here; `--data FOLDER` of a script stands above it. The folder may be absent.
+    """
+    return Path(os.environ.get(DATA_VARIABLE) or ROOT.parent / "shared" / "data")
 
 
 class Corpus(NamedTuple):

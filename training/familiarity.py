@@ -1,6 +1,6 @@
 """Fits how likely a pair is right, given its confidence and how familiar its target is, and checks that on other files.
 
-python training/familiarity.py [--data ../shared/data] [--check-only]
+python training/familiarity.py [--data FOLDER] [--check-only]
 
 Earlier reviews are the other half of the same dev file (by the hash of the uid), analysed without memory: counts of
 final targets, no gold. Gold says only whether a pair is right. The curve is fitted on the dev files of two domains and
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from corpora import SHARED_DATA
+from corpora import public_data
 from numpy.typing import NDArray
 from reader_calibration import DEV_FILES, gold_of
 from scipy.optimize import minimize
@@ -50,7 +50,7 @@ class AnalysedText(NamedTuple):
 def main() -> None:
     """Fit, check, write."""
     parser = argparse.ArgumentParser(description="Fit the weight of familiarity.")
-    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--data", type=Path, default=public_data())
     parser.add_argument("--check-only", action="store_true", help="print the figures and write nothing")
     options = parser.parse_args()
     if not options.data.is_dir():

@@ -1,6 +1,6 @@
 """Fits what the tuples and the whole text weigh in a text's label; prints what sentence_label.py should hold.
 
-python training/label_balance.py [--data ../shared/data]
+python training/label_balance.py [--data FOLDER]
 
 Fitted with the shipped weights on dev files. Korean adds every twentieth NSMC training text, read by text weights that
 are trained here without those texts. Train the weights first: other weights, other tuples.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from corpora import CORPORA, EVERYDAY_SENTENCES, HELD_OUT, SHARED_DATA, Row, read_rows
+from corpora import CORPORA, EVERYDAY_SENTENCES, HELD_OUT, Row, public_data, read_rows
 from near_copies import HeldOut
 from scipy.optimize import minimize
 from train import LANGUAGES, OWN_TIMES, collect, file_entry, fit_texts
@@ -40,7 +40,7 @@ class Labelled(NamedTuple):
 def main() -> None:
     """Fit both parts and print them."""
     parser = argparse.ArgumentParser(description="Fit the balance of tuples and text in the label.")
-    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--data", type=Path, default=public_data())
     data: Path = parser.parse_args().data
     if not data.is_dir():
         raise SystemExit(f"no data at {data}; see training/README.md for what is needed")

@@ -1,6 +1,6 @@
 """Fits the tables that turn the embedded reader's scores into probabilities, and checks them on texts left out.
 
-python training/reader_calibration.py --left-out-weights DIR [--data ../shared/data] [--check-only | --on-test]
+python training/reader_calibration.py --left-out-weights DIR [--data FOLDER] [--check-only | --on-test]
 
 The tables are fitted with the shipped weights on one half of the dev texts (by the hash of their uid) and checked on
 the other half; a second check fits on all dev files but one and takes the error on that one. Train the weights first.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from corpora import SHARED_DATA
+from corpora import public_data
 
 from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.embedded_reader import (
@@ -109,7 +109,7 @@ Measure: TypeAlias = Callable[[Sequence[ReadText], ReaderCalibration], list[tupl
 def main() -> None:
     """Fit, check, write."""
     parser = argparse.ArgumentParser(description="Calibrate the embedded reader.")
-    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--data", type=Path, default=public_data())
     parser.add_argument("--left-out-weights", type=Path, metavar="DIR", help="weights without each domain")
     parser.add_argument("--check-only", action="store_true", help="print the figures and write nothing")
     parser.add_argument("--on-test", action="store_true", help="print the errors of the shipped tables on test files")

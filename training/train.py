@@ -1,6 +1,6 @@
 """Trains the weights of the embedded engine and writes them with their manifest.
 
-python training/train.py [--data ../shared/data] [--out src/episodic_absa/backends/embedded/weights]
+python training/train.py [--data FOLDER] [--out src/episodic_absa/backends/embedded/weights]
 python training/train.py --language ko --leave-out hotel --out /tmp/without_hotel
 python training/train.py --only everyday      the everyday weights and the domains; the weights of the domains stay
 
@@ -29,11 +29,11 @@ from corpora import (
     OWN_SENTENCES,
     OWN_TABLES,
     ROOT,
-    SHARED_DATA,
     TRAINING_TABLES,
     Corpus,
     Row,
     file_sha256,
+    public_data,
     read_everyday,
     read_marked_sentences,
     read_own_rows,
@@ -86,7 +86,7 @@ class Material(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train the languages named on the command line."""
     parser = argparse.ArgumentParser(description="Train the weights of the embedded engine.")
-    parser.add_argument("--data", type=Path, default=SHARED_DATA)
+    parser.add_argument("--data", type=Path, default=public_data())
     parser.add_argument("--out", type=Path, default=SHIPPED)
     parser.add_argument("--everyday", type=Path, default=EVERYDAY_SENTENCES, help="the folder of everyday sentences")
     parser.add_argument("--language", choices=LANGUAGES, action="append")

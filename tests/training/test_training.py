@@ -10,11 +10,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAINING = ROOT / "training"
-SHARED = ROOT.parent / "shared"
-needs_data = pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="../shared/data is not beside this checkout")
 sys.path.insert(0, str(TRAINING))
 
-from corpora import CORPORA, HELD_OUT, Row  # noqa: E402 - the folder is no package: it is run, not installed
+from corpora import CORPORA, HELD_OUT, Row, public_data  # noqa: E402 - the folder is no package: it is run, not installed
 from examples import judged_text, read_examples, word_labels  # noqa: E402
 from label_balance import Labelled, fit_both, fit_lean, gold_label  # noqa: E402
 from linear_training import fit_linear  # noqa: E402
@@ -25,6 +23,8 @@ from episodic_absa.backends.embedded.judgement.sentence_label import LabelEviden
 from episodic_absa.backends.embedded.model.trained_weights import read_linear_model  # noqa: E402
 from episodic_absa.backends.embedded.text_reading import read_text  # noqa: E402
 
+DATA = public_data()
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"there are no public datasets at {DATA}")
 LONG = "The little room on the third floor had a view of the old harbour."
 
 
@@ -156,35 +156,10 @@ def test_the_everyday_weights_alone_can_be_trained_anew(tmp_path: Path) -> None:
 
 
 @needs_data
-def test_the_benchmark_scores_as_the_shared_scorer_does(tmp_path: Path) -> None:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    from strict_score import explicit_pairs, strict_score
-
-    path = SHARED / "data" / "mabsa_hotel_en.dev.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    found = [[gold_tuple for gold_tuple in rows[at - at % 3]["gold_tuples"] if at % 5] for at in range(len(rows))]
-    predicted = tmp_path / "predicted.jsonl"
-    predicted.write_text(
-        "".join(
-            json.dumps({"uid": row["uid"], "tuples": predicted}) + "\n"
-            for row, predicted in zip(rows, found, strict=True)
-        )
-    )
-    command = [sys.executable, str(SHARED / "tools" / "score_absa.py"), str(path), str(predicted)]
-    theirs = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    ours = strict_score(
-        [explicit_pairs(row["gold_tuples"]) for row in rows], [explicit_pairs(predicted) for predicted in found]
-    )
-    assert [theirs[key] for key in ("pair_p", "pair_r", "pair_f1", "term_f1", "polarity_acc_on_matched")] == list(
-        ours.rounded().values()
-    )
-
-
-@needs_data
 def test_the_shipped_weights_name_the_data_they_were_trained_on() -> None:
     manifest = json.loads((ROOT / "src/episodic_absa/backends/embedded/weights/manifest.json").read_text())
     for source in manifest["trained_on"]:
-        path = SHARED / "data" / source["file"]
+        path = DATA / source["file"]
         if path.exists():
             assert hashlib.sha256(path.read_bytes()).hexdigest() == source["sha256"], source["file"]
 

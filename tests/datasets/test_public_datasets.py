@@ -1,5 +1,6 @@
-"""Larger public datasets, where they lie beside the checkout: every line of them loads."""
+"""Larger public datasets, where their files are at hand: every line of them loads."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,16 @@ from episodic_absa.datasets.dataset_loading import load_split
 from episodic_absa.datasets.gold_files import load_gold
 from episodic_absa.schemas.gold import LabelledSample
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+sys.path.insert(0, str(Path(__file__).parents[2] / "training"))
 
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not beside this checkout")
+from corpora import public_data
+
+DATA = public_data()
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"there are no public datasets at {DATA}")
 
 
 def load(name: str) -> tuple[LabelledSample, ...]:
-    path = SHARED / f"{name}.jsonl"
+    path = DATA / f"{name}.jsonl"
     if not path.exists():
         pytest.skip(f"{path} is absent")
     return load_split(path, "jsonl", "test")
@@ -41,7 +45,7 @@ def test_a_public_dataset_loads_with_valid_gold_whose_spans_hold(name: str, lang
             if gold_tuple.span is not None:
                 found = labelled.sample.text[gold_tuple.span.start : gold_tuple.span.end]
                 assert found.lower() == gold_tuple.aspect_term.lower()
-    assert len(load_gold(SHARED / f"{name}.jsonl")) == len(samples)
+    assert len(load_gold(DATA / f"{name}.jsonl")) == len(samples)
 
 
 def test_a_dataset_without_tuples_has_no_gold_and_keeps_its_labels_as_metadata() -> None:
