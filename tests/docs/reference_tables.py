@@ -1,4 +1,4 @@
-"""The tables of docs/reference, made from the program. `python -m tests.docs.reference_tables` rewrites them."""
+"""Tables of the documentation, made from the program. `python -m tests.docs.reference_tables` rewrites them."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -7,12 +7,15 @@ from typing import Any, Final
 
 import typer
 from tests.docs.model_keys import block_meanings, config_keys, line_fields
+from tests.docs.specification_tables import SPECIFICATION_TABLES
 from typer.core import TyperGroup
 
 from episodic_absa.cli.app import app
 
-REFERENCE: Final = Path(__file__).parents[2] / "docs" / "reference"
-_MARKED: Final = re.compile(r"<!-- ([\w ]+): from the program -->\n.*?\n<!-- end -->", re.DOTALL)
+_DOCS: Final = Path(__file__).parents[2] / "docs"
+REFERENCE: Final = _DOCS / "reference"
+PAGES_WITH_TABLES: Final = sorted([*REFERENCE.glob("*.md"), *(_DOCS / "specification").glob("*.md")])
+_MARKED: Final = re.compile(r"<!-- ([\w ]+): from the program -->\n.*?<!-- end -->", re.DOTALL)
 _PROGRAM: Final = "episodic-absa"
 
 
@@ -85,9 +88,10 @@ _TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "commands": _command_sections,
     "config keys": _key_sections,
     "lines": _line_sections,
+    **SPECIFICATION_TABLES,
 }
 
 
 if __name__ == "__main__":
-    for path in sorted(REFERENCE.glob("*.md")):
+    for path in PAGES_WITH_TABLES:
         path.write_text(with_tables(path.read_text("utf-8")), "utf-8")

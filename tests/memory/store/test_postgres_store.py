@@ -1,4 +1,4 @@
-"""Issue 17: a store in PostgreSQL keeps what it acknowledged, and refuses what it cannot use without a trace."""
+"""A store in PostgreSQL keeps what it acknowledged, and refuses what it cannot use without a trace."""
 
 import copy
 import json
