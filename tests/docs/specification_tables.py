@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, get_args
 
-from tests.docs.specification_values import data_of
+from tests.docs.specification_values import data_of, value_of
 from tests.prohibitions.prohibitions import ENTRIES
 
 import episodic_absa.vocabulary as vocabulary
@@ -47,6 +47,12 @@ _ENUMERATIONS: Final[Mapping[str, str]] = {
 """The closed enumerations of the vocabulary, as the page names them."""
 _VERSIONS: Final = ("v1_1", "v1_2", "v1_3")
 """The conditions files of the original rules."""
+_SENTENCES: Final[Mapping[str, str]] = {
+    "demoted, original rules": "advisory_builder._PAST_FAILURE",
+    "demoted, default rules": "outcome_advice._PAST_FAILURE",
+    "blocked without an anti-pattern, original rules": "advisory_builder._WITHHELD",
+    "blocked without an anti-pattern, default rules": "outcome_advice._WITHHELD",
+}
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -120,6 +126,12 @@ def _principles() -> str:
     return _table(("Id", "Risk", "Action", "Outcome", "Expects", "Text (English)"), rows)
 
 
+def _fixed_sentences() -> str:
+    texts = {where: value_of(name) for where, name in _SENTENCES.items()}
+    rows = [(where, by_language["en"].strip(), by_language["ko"].strip()) for where, by_language in texts.items()]
+    return _table(("Where", "English", "Korean"), rows)
+
+
 def _prohibitions() -> str:
     return "\n".join(f"{number}. {sentence}." for number, sentence in sorted(ENTRIES.items()))
 
@@ -130,5 +142,6 @@ SPECIFICATION_TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "override profiles": _override_profiles,
     "adoption table": _adoption_table,
     "principles": _principles,
+    "fixed sentences": _fixed_sentences,
     "prohibitions": _prohibitions,
 }
