@@ -17,7 +17,7 @@ from episodic_absa.agents.settings import DebateSettings, PipelineSettings, Stag
 from episodic_absa.agents.stage2.slim_stage2 import SlimStage2
 from episodic_absa.agents.stage2.stage2 import Verdicts
 from episodic_absa.agents.supervisor_agent import SupervisorAgent
-from episodic_absa.backends.answer_parsing import json_schema
+from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Answer, Ask, OutputT
 from episodic_absa.conditions import load_condition
 from episodic_absa.schemas.absa import Sample

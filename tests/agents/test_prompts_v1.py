@@ -9,7 +9,7 @@ import pytest
 
 from episodic_absa.agents.prompt_files import instructions
 from episodic_absa.agents.roles import ROLE_SPECS, V1_ROLES
-from episodic_absa.backends.answer_parsing import json_schema
+from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.vocabulary import POLARITIES, Role
 
 FIELD = re.compile(r'"(\w+)":')

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from episodic_absa.agents.prompt_files import instructions, prompt_name, prompt_versions
 from episodic_absa.agents.roles import ROLE_SPECS
-from episodic_absa.backends.answer_parsing import json_schema
+from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.schemas.slim_answers import (
     DecisionsAnswer,
     JointAnswer,

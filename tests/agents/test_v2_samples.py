@@ -11,7 +11,7 @@ from tests.agents.test_prompts_v2 import COMPUTED, property_names
 
 from episodic_absa.agents.memory_view import DirectMemory
 from episodic_absa.agents.settings import DebateSettings, PipelineSettings
-from episodic_absa.backends.answer_parsing import json_schema
+from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend

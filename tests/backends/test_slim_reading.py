@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.backends.answer_parsing import UnusableReplyError, json_schema, parse_reply
+from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
+from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.schemas.slim_answers import (
     DecisionsAnswer,
     JointAnswer,

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -62,18 +61,6 @@ def is_too_deep(value: Any) -> bool:
         if not level:
             return False
     return True
-
-
-@cache
-def json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema a reply must fit."""
-    return model.model_json_schema()
-
-
-@cache
-def schema_text(model: type[BaseModel]) -> str:
-    """Return the schema as compact JSON, for a prompt."""
-    return json.dumps(_without_prose(json_schema(model)), ensure_ascii=False, separators=(",", ":"))
 
 
 def _read_slim(text: str, model: type[SlimT]) -> SlimT | None:
@@ -160,16 +147,3 @@ def _problems_of(error: ValidationError) -> str:
 def _place(location: tuple[int | str, ...]) -> str:
     """Name the field. A key that nobody asked for may have any length."""
     return shortened(".".join(map(str, location))) or "answer"
-
-
-def _without_prose(schema: Any) -> Any:
-    """Leave out titles and descriptions: a repair attempt needs the shape."""
-    if isinstance(schema, dict):
-        return {
-            key: _without_prose(value)
-            for key, value in schema.items()
-            if not (key in ("title", "description") and isinstance(value, str))
-        }
-    if isinstance(schema, list):
-        return [_without_prose(item) for item in schema]
-    return schema

@@ -12,7 +12,8 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply, schema_text
+from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
+from episodic_absa.backends.answer_schemas import schema_text
 from episodic_absa.backends.backend_facts import BackendFacts, PassedOnFacts
 from episodic_absa.backends.question_names import question_of
 from episodic_absa.errors import NO_USAGE, BackendError, BackendResponseError, BackendUnavailableError

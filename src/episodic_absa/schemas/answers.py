@@ -4,7 +4,7 @@ Enumerated strings are offered as such in the JSON Schema but read leniently: a 
 repaired or counted when the answer is processed, instead of costing another attempt.
 """
 
-from typing import Annotated, get_args
+from typing import Annotated, ClassVar, get_args
 
 from pydantic import Field
 
@@ -48,6 +48,7 @@ class AnsweredAspect(FrozenModel):
 class AteAnswer(FrozenModel):
     """All targets of a text."""
 
+    frozen_schema: ClassVar[str] = "seed.ate"
     aspects: tuple[AnsweredAspect, ...]
 
 
@@ -64,6 +65,7 @@ class AnsweredSentiment(FrozenModel):
 class AtsaAnswer(FrozenModel):
     """All judgements of a text."""
 
+    frozen_schema: ClassVar[str] = "seed.atsa"
     sentiments: tuple[AnsweredSentiment, ...]
 
 
@@ -89,6 +91,7 @@ class AnsweredProposal(FrozenModel):
 class ValidatorAnswer(FrozenModel):
     """The critic's findings."""
 
+    frozen_schema: ClassVar[str] = "seed.validator"
     structural_risks: tuple[AnsweredRisk, ...] = ()
     correction_proposals: tuple[AnsweredProposal, ...] = ()
     consistency_score: Score
@@ -99,6 +102,7 @@ class ValidatorAnswer(FrozenModel):
 class TurnAnswer(FrozenModel):
     """What one speaker proposes."""
 
+    frozen_schema: ClassVar[str] = "seed.turn"
     proposed_edits: tuple[ProposedEdit, ...]
 
 
@@ -113,6 +117,7 @@ class AnsweredTuple(FrozenModel):
 class JudgeAnswer(FrozenModel):
     """The judge's settlement of the debate."""
 
+    frozen_schema: ClassVar[str] = "seed.judge"
     final_patch: tuple[PatchEdit, ...] = ()
     final_tuples: tuple[AnsweredTuple, ...] = ()
     unresolved_conflicts: tuple[str, ...] = ()
@@ -135,6 +140,7 @@ class AnsweredAspectReview(FrozenModel):
 class AteReviewAnswer(FrozenModel):
     """The review of all aspects."""
 
+    frozen_schema: ClassVar[str] = "seed.stage2_ate"
     reviews: Annotated[tuple[AnsweredAspectReview, ...], _FEW]
 
 
@@ -151,12 +157,14 @@ class AnsweredSentimentReview(FrozenModel):
 class AtsaReviewAnswer(FrozenModel):
     """The review of all judgements."""
 
+    frozen_schema: ClassVar[str] = "seed.stage2_atsa"
     reviews: Annotated[tuple[AnsweredSentimentReview, ...], _FEW]
 
 
 class Validator2Answer(ValidatorAnswer):
     """The critic's findings about the patched result."""
 
+    frozen_schema: ClassVar[str] = "seed.stage2_validator"
     resolved_risk_ids: tuple[str, ...] = ()
     remaining_risk_ids: tuple[str, ...] = ()
     final_consistency_score: Score = 0.5

@@ -6,7 +6,7 @@ the model is asked again.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, get_args
 
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
@@ -68,12 +68,14 @@ class Pair(SlimModel):
 class JointAnswer(SlimAnswer):
     """All pairs of a text."""
 
+    frozen_schema: ClassVar[str] = "joint"
     pairs: Annotated[tuple[Pair, ...], BeforeValidator(_readable(Pair))]
 
 
 class TermsAnswer(SlimAnswer):
     """All targets of a text."""
 
+    frozen_schema: ClassVar[str] = "terms"
     terms: tuple[str, ...]
 
 
@@ -88,6 +90,7 @@ class Judgement(SlimModel):
 class JudgementsAnswer(SlimAnswer):
     """Every given target, judged."""
 
+    frozen_schema: ClassVar[str] = "judgements"
     judgements: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))]
 
 
@@ -101,6 +104,7 @@ class NamedTarget(SlimModel):
 class TargetsAnswer(SlimAnswer):
     """The targets that a speaker finds without having seen Stage1's."""
 
+    frozen_schema: ClassVar[str] = "targets"
     targets: Annotated[tuple[NamedTarget, ...], BeforeValidator(_readable(NamedTarget))]
 
 
@@ -115,6 +119,7 @@ class WrongPair(SlimModel):
 class WrongPairsAnswer(SlimAnswer):
     """The pairs that are wrong; none is a good answer."""
 
+    frozen_schema: ClassVar[str] = "wrong_pairs"
     wrong: Annotated[tuple[WrongPair, ...], BeforeValidator(_readable(WrongPair))]
 
 
@@ -129,6 +134,7 @@ class JudgeDecision(SlimModel):
 class DecisionsAnswer(SlimAnswer):
     """The judge's decisions, and the label of the text."""
 
+    frozen_schema: ClassVar[str] = "decisions"
     decisions: Annotated[tuple[JudgeDecision, ...], BeforeValidator(_readable(JudgeDecision))]
     label: _Label = None
     label_quotes: SkipJsonSchema[tuple[str, ...]] = ()
@@ -145,6 +151,7 @@ class TargetVerdict(SlimModel):
 class TargetVerdictsAnswer(SlimAnswer):
     """Stage2's verdicts on all targets, and the pairs that it misses."""
 
+    frozen_schema: ClassVar[str] = "target_verdicts"
     verdicts: Annotated[tuple[TargetVerdict, ...], BeforeValidator(_readable(TargetVerdict))]
     add: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))] = ()
 
@@ -160,6 +167,7 @@ class PairVerdict(SlimModel):
 class PairVerdictsAnswer(SlimAnswer):
     """Stage2's verdicts on all pairs."""
 
+    frozen_schema: ClassVar[str] = "pair_verdicts"
     verdicts: Annotated[tuple[PairVerdict, ...], BeforeValidator(_readable(PairVerdict))]
 
 
@@ -173,6 +181,7 @@ class NamedRisk(SlimModel):
 class RisksAnswer(SlimAnswer):
     """The validator's risks, and the label of the text."""
 
+    frozen_schema: ClassVar[str] = "risks"
     risks: Annotated[tuple[NamedRisk, ...], BeforeValidator(_readable(NamedRisk))]
     label: _Label = None
 
@@ -195,6 +204,7 @@ def _choice(value: Any) -> Any:
 class RefereeAnswer(SlimModel):
     """Which of two lists of pairs fits the text better."""
 
+    frozen_schema: ClassVar[str] = "referee"
     better: Annotated[
         Choice, BeforeValidator(_choice), Field(validation_alias=AliasChoices("better", "answer", "choice", "verdict"))
     ]

@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 from tests.backends.llm.loopback_model import LoopbackModel, answer
 
+from episodic_absa.backends.answer_schemas import has_free_keys, typed_schema
 from episodic_absa.backends.backend import Ask, Prompt, Request
-from episodic_absa.backends.llm.answer_schema import answer_schema, has_free_keys
 from episodic_absa.backends.llm.llm_connection import open_connection
 from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
@@ -221,7 +221,7 @@ def test_only_answers_with_named_keys_can_be_strict() -> None:
 
 @pytest.mark.parametrize("model", ANSWERS, ids=lambda model: model.__name__)
 def test_every_enumeration_names_its_type(model: type[FrozenModel]) -> None:
-    for node in _nodes(answer_schema(model)):
+    for node in _nodes(typed_schema(model)):
         if isinstance(node.get("enum"), list):
             assert node["type"] == (["string", "null"] if None in node["enum"] else "string")
 

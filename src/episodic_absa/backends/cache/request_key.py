@@ -5,7 +5,7 @@ from functools import cache
 
 from pydantic import BaseModel, JsonValue
 
-from episodic_absa.backends.answer_parsing import json_schema
+from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Request
 from episodic_absa.serialization.canonical_json import canonical_json
 

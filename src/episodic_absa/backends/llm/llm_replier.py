@@ -16,10 +16,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from episodic_absa.backends.answer_parsing import schema_text
+from episodic_absa.backends.answer_schemas import has_free_keys, schema_text, schema_title, typed_schema
 from episodic_absa.backends.backend import UNANSWERED, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.backends.llm.answer_schema import answer_schema, has_free_keys
 from episodic_absa.backends.llm.llm_connection import LlmConnection, needs_key, open_connection
 from episodic_absa.backends.llm.llm_settings import LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
@@ -298,7 +297,7 @@ class LlmReplier(RemoteFacts):
         if self.settings.provider == "openai":
             # Strict mode knows no free keys; servers other than OpenAI's hold to the schema without it.
             strict = self._connection.host in ("openai", "azure") and not has_free_keys(output_model)
-        definition = OutputObjectDefinition(answer_schema(output_model), name=output_model.__name__, strict=strict)
+        definition = OutputObjectDefinition(typed_schema(output_model), name=schema_title(output_model), strict=strict)
         return ModelRequestParameters(output_mode="native", output_object=definition)
 
     def _build_model_settings(self) -> "ModelSettings":

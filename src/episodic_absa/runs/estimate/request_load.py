@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
-from episodic_absa.backends.answer_parsing import schema_text
+from episodic_absa.backends.answer_schemas import schema_text
 from episodic_absa.backends.backend import Request
 from episodic_absa.vocabulary import SPEAKERS, Role
 
