@@ -1,11 +1,10 @@
 """An episode as a person judged it: the verdict beats what reader and referee say."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME
-from episodic_absa.memory.retrieval.experience_counts import outcome_of_verdicts
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2
-from episodic_absa.vocabulary import Verdict
+from episodic_absa.vocabulary import Outcome, Verdict
 
 
 def with_verdicts(episode: AnyEpisode, verdicts: Mapping[str | None, Verdict]) -> AnyEpisode:
@@ -27,3 +26,16 @@ def with_verdicts(episode: AnyEpisode, verdicts: Mapping[str | None, Verdict]) -
     return episode.model_copy(
         update={"outcome": outcome, "outcome_by": "person", "episode_type": TYPE_OF_OUTCOME[outcome]}
     )
+
+
+def outcome_of_verdicts(verdicts: Iterable[Verdict]) -> Outcome:
+    """Return what one or more verdicts make of an outcome.
+
+    Example:
+        >>> outcome_of_verdicts(["right", "wrong"]), outcome_of_verdicts(["unsure"])
+        ('contradicted', 'open')
+    """
+    given = set(verdicts)
+    if "wrong" in given:
+        return "contradicted"
+    return "confirmed" if "right" in given else "open"

@@ -18,11 +18,8 @@ from episodic_absa.memory.injection.prompt_slot import (
 )
 from episodic_absa.schemas.advisory_v1_2 import (
     AdvisoryBundleV1_2,
-    AdvisoryV1_2,
     AnyAdvisory,
     AnyBundle,
-    advisories_in,
-    advisories_of,
     numbered,
     upgraded,
 )
@@ -69,8 +66,6 @@ class InjectionController:
         advisories: Sequence[AnyAdvisory] = (),
         warnings: Sequence[str] = (),
         *,
-        experience: Sequence[AdvisoryV1_2] = (),
-        familiarity: AdvisoryV1_2 | None = None,
         language: Language = "en",
         debate_enabled: bool = True,
     ) -> SlotPayload:
@@ -82,13 +77,10 @@ class InjectionController:
             condition: its flags decide whether the bundle is masked, its rules which schema the bundle has.
             advisories: in rank order, three at most.
             warnings: label-free texts for withheld advice.
-            experience: under rules v2, one advisory per kind of change at most.
-            familiarity: under rules v2, the advisory about the targets.
             language: of the sample; the cap counts what its prompts show.
             debate_enabled: False records that nothing was retrieved.
         """
-        counted = _Counted(tuple(experience), familiarity)
-        bundle = self._bundle(condition, advisories, warnings, counted, debate_enabled=debate_enabled)
+        bundle = self._bundle(condition, advisories, warnings, debate_enabled=debate_enabled)
         return (self._shrunk(bundle, language) or bundle).model_dump(mode="json")
 
     def shown_bundle(
@@ -97,14 +89,11 @@ class InjectionController:
         advisories: Sequence[AnyAdvisory],
         warnings: Sequence[str],
         *,
-        experience: Sequence[AdvisoryV1_2] = (),
-        familiarity: AdvisoryV1_2 | None = None,
         language: Language = "en",
     ) -> AnyBundle | None:
         """Return the bundle that a prompt would show if a gate opens, None if it would show nothing."""
-        bundle = self._bundle(condition, advisories, warnings, _Counted(tuple(experience), familiarity))
-        shrunk = self._shrunk(bundle, language)
-        return shrunk if shrunk and (advisories_of(shrunk) or shrunk.warnings) else None
+        shrunk = self._shrunk(self._bundle(condition, advisories, warnings), language)
+        return shrunk if shrunk and (shrunk.retrieved or shrunk.warnings) else None
 
     def _shrunk(self, bundle: AnyBundle, language: Language) -> AnyBundle | None:
         if self._chars_cap is None:
@@ -118,7 +107,6 @@ class InjectionController:
         condition: Condition,
         advisories: Sequence[AnyAdvisory],
         warnings: Sequence[str],
-        counted: "_Counted",
         *,
         debate_enabled: bool = True,
     ) -> AnyBundle:
@@ -141,25 +129,12 @@ class InjectionController:
         retrieved = tuple(
             upgraded(advisory) if isinstance(advisory, AdvisoryV1_1) else advisory for advisory in advisories
         )
-        experience = numbered(counted.experience, first=len(retrieved) + 1)
-        familiarity = numbered(
-            () if counted.familiarity is None else (counted.familiarity,), first=len(retrieved) + len(experience) + 1
-        )
         return AdvisoryBundleV1_2(
             memory_on=memory_on,
             retrieved=numbered(retrieved),
-            experience=experience,
-            familiarity=familiarity[0] if familiarity else None,
             warnings=shown_warnings,
             meta=meta,
         )
-
-
-class _Counted(NamedTuple):
-    """What is counted over the store, for one sample."""
-
-    experience: tuple[AdvisoryV1_2, ...] = ()
-    familiarity: AdvisoryV1_2 | None = None
 
 
 class Injection(NamedTuple):
@@ -205,7 +180,7 @@ def injection_for(
         skip = "not_exposed"
     elif not gate.allowed:
         skip = "gate_closed"
-    elif not advisories_in(slot) and not slot["warnings"]:
+    elif not slot["retrieved"] and not slot["warnings"]:
         skip = "empty_bundle"
     elif chars_cap is not None and chars > chars_cap:
         skip = "char_cap"

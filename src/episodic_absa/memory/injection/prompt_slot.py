@@ -35,8 +35,6 @@ def prompt_slot(slot: Mapping[str, Any], language: Language) -> dict[str, Any]:
         "advice": [
             {"message": advisory["message"], "strength": advisory["strength"]} for advisory in slot["retrieved"]
         ],
-        "experience": [advisory["message"] for advisory in slot["experience"]],
-        "familiarity": slot["familiarity"]["message"] if slot["familiarity"] else None,
         "warnings": list(slot["warnings"]),
     }
     shown = {key: value for key, value in sentences.items() if value}
@@ -46,8 +44,7 @@ def prompt_slot(slot: Mapping[str, Any], language: Language) -> dict[str, Any]:
 def shrink_sentences(bundle: AdvisoryBundleV1_2, chars_cap: int, language: Language) -> AdvisoryBundleV1_2 | None:
     """Return the bundle shrunk until its sentences fit the cap, None if nothing fits.
 
-    The order is fixed: fewer advisories down to one, a shorter message, fewer warnings, no familiarity, no advisory,
-    fewer kinds of experience.
+    The order is fixed: fewer advisories down to one, a shorter message, fewer warnings.
     """
 
     def excess() -> int:
@@ -64,18 +61,7 @@ def shrink_sentences(bundle: AdvisoryBundleV1_2, chars_cap: int, language: Langu
         bundle = bundle.model_copy(update={"retrieved": (_shorter(bundle.retrieved[0], by=over),)})
     while excess() > 0 and bundle.warnings:
         bundle = bundle.model_copy(update={"warnings": bundle.warnings[:-1]})
-    if excess() > 0 and bundle.familiarity is not None:
-        bundle = bundle.model_copy(update={"familiarity": None})
-    if excess() > 0 and bundle.experience:
-        bundle = bundle.model_copy(update={"retrieved": ()})
-    while excess() > 0 and bundle.experience:
-        bundle = bundle.model_copy(update={"experience": bundle.experience[:-1]})
-    return bundle if excess() <= 0 and holds_anything(bundle) else None
-
-
-def holds_anything(bundle: AdvisoryBundleV1_2) -> bool:
-    """Return whether a bundle holds an advisory or a warning."""
-    return bool(bundle.retrieved or bundle.experience or bundle.familiarity or bundle.warnings)
+    return bundle if excess() <= 0 and (bundle.retrieved or bundle.warnings) else None
 
 
 def _shorter(advisory: AdvisoryV1_2, *, by: int) -> AdvisoryV1_2:
