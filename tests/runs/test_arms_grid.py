@@ -196,7 +196,7 @@ def test_the_coins_of_a_trial_are_recorded_and_leave_out_only_their_principle(gr
             tossed[coin.withheld] += 1
         ids = [advisory.advisory_id for advisory in trace.case_trace.memory_bundle.retrieved]
         assert ids == [f"adv_{rank:06d}" for rank in range(1, len(ids) + 1)]
-    assert min(tossed[True], tossed[False]) > 3
+    assert min(tossed[True], tossed[False]) > 1
 
 
 def test_arms_share_every_equal_answer(grid: ArmsGrid) -> None:

@@ -325,10 +325,13 @@ def test_tables_of_version_1_lose_their_counts_and_no_line(postgres_place: Postg
         if "absa.experience" in statement or "absa.tally_terms" in statement:
             postgres_place.execute(statement)
     postgres_place.execute("ALTER TABLE episodic_absa.tally_languages ADD COLUMN term_n bigint NOT NULL DEFAULT 1")
-    for table, row in (("tally_terms", "'room', 0, 1"), ("experience", "'none', 'short', 1, 'flip', 1, 0, 0")):
-        postgres_place.execute(
-            f"INSERT INTO episodic_absa.{table} SELECT store_id, 'en', {row} FROM episodic_absa.stores"
-        )  # noqa: S608
+    postgres_place.execute(
+        "INSERT INTO episodic_absa.tally_terms SELECT store_id, 'en', 'room', 0, 1 FROM episodic_absa.stores"
+    )
+    postgres_place.execute(
+        "INSERT INTO episodic_absa.experience "
+        "SELECT store_id, 'en', 'none', 'short', 1, 'flip', 1, 0, 0 FROM episodic_absa.stores"
+    )
     postgres_place.execute("UPDATE episodic_absa.schema_versions SET version = 1 WHERE kind = 'episode_store'")
     with opened(postgres_place) as store:
         assert [episode.provenance.source_id for episode in store.load()] == ["a"]
