@@ -29,7 +29,7 @@ from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.estimate.sample_loads import measure_loads
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.run_directory import MANIFEST, TRACES
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2
+from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.arm_checks import check_arm_promises
@@ -80,25 +80,18 @@ def write_store(path: Path, *, begin: int) -> None:
         for language, reviews in REVIEWS.items():
             for number, review in enumerate(reviews[begin:]):
                 analyzer.analyze(review, uid=f"{path.stem}-{language}-{number}", language_code=language)
-    add_experience(path)
+    add_outcomes(path)
 
 
-def add_experience(path: Path) -> None:
+def add_outcomes(path: Path) -> None:
     """Add changes that were confirmed or stayed open. None is contradicted: a warning would take advice away."""
     with MemoryStore(path) as store:
         episodes = [episode for episode in store.load() if isinstance(episode, EpisodicMemoryEntryV1_2)]
         with store.writing():
             for number, (episode, outcome) in enumerate(product(episodes, ("confirmed", "open"))):
-                uid = f"{path.stem}-more-{number}"
-                changes = [
-                    {"adopted": True, "kind": kind, "outcome": outcome}
-                    for kind, times in (("flip", 5 + number), ("drop", 6))
-                    for _ in range(times)
-                ]
+                changes = [{"adopted": True, "kind": kind, "outcome": outcome} for kind in ("flip", "drop")]
                 body = episode.model_dump(mode="json") | {"changes": changes, "outcome": outcome}
-                store.append(body | {"provenance": body["provenance"] | {"source_id": uid}})
-                language = episode.input_signature.language
-                store.append_tally(TallyV1_2(language=language, source_id=uid, terms=("bed", "방")))
+                store.append(body | {"provenance": body["provenance"] | {"source_id": f"{path.stem}-more-{number}"}})
 
 
 def write_grid(folder: Path, out: str = "results", **experiment: Any) -> Path:
