@@ -16,7 +16,6 @@ MODULES = (
     "episodic_absa.memory.advice.principles",
     "episodic_absa.memory.columns.number_column",
     "episodic_absa.memory.columns.source_table",
-    "episodic_absa.memory.episodes.judged_episode",
     "episodic_absa.memory.episodes.leak_guard",
     "episodic_absa.memory.episodic_orchestrator",
     "episodic_absa.memory.injection.advisory_injection_gate",

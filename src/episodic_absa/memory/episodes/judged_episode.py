@@ -22,19 +22,13 @@ def with_verdicts(episode: AnyEpisode, verdicts: Mapping[str | None, Verdict]) -
     given = [verdict for aspect, verdict in verdicts.items() if aspect is None or aspect in terms]
     if not given:
         return episode
-    outcome = outcome_of_verdicts(given)
+    outcome = _outcome_of(given)
     return episode.model_copy(
         update={"outcome": outcome, "outcome_by": "person", "episode_type": TYPE_OF_OUTCOME[outcome]}
     )
 
 
-def outcome_of_verdicts(verdicts: Iterable[Verdict]) -> Outcome:
-    """Return what one or more verdicts make of an outcome.
-
-    Example:
-        >>> outcome_of_verdicts(["right", "wrong"]), outcome_of_verdicts(["unsure"])
-        ('contradicted', 'open')
-    """
+def _outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
     given = set(verdicts)
     if "wrong" in given:
         return "contradicted"

@@ -54,7 +54,7 @@ class Compacted(NamedTuple):
     """The result of compacting a store."""
 
     kept_n: int
-    """Episodes, as in `dropped_n`. Every tally and verdict that counts is kept."""
+    """Episodes, as in `dropped_n`. Every verdict that stands and the first tally of each sample are kept."""
     dropped_n: int
     bytes_before: int
     bytes_after: int
