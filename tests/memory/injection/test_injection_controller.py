@@ -23,7 +23,7 @@ from episodic_absa.memory import (
     injection_for,
     load_catalogue,
 )
-from episodic_absa.memory.injection.injection_controller import shrink_to_cap
+from episodic_absa.memory.injection.prompt_slot import shrink_to_cap
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,

@@ -7,15 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.memory.injection.advisory_injection_gate import GateDecision
-from episodic_absa.memory.injection.prompt_slot import (
-    STRENGTH_ORDER,
-    prompt_slot,
-    shorter_principle,
-    shrink_sentences,
-)
+from episodic_absa.memory.injection.prompt_slot import prompt_slot, shrink_to_cap
 from episodic_absa.schemas.advisory_v1_2 import (
     AdvisoryBundleV1_2,
     AnyAdvisory,
@@ -96,11 +90,7 @@ class InjectionController:
         return shrunk if shrunk and (shrunk.retrieved or shrunk.warnings) else None
 
     def _shrunk(self, bundle: AnyBundle, language: Language) -> AnyBundle | None:
-        if self._chars_cap is None:
-            return bundle
-        if isinstance(bundle, AdvisoryBundleV1_1):
-            return shrink_to_cap(bundle, self._chars_cap)
-        return shrink_sentences(bundle, self._chars_cap, language)
+        return bundle if self._chars_cap is None else shrink_to_cap(bundle, self._chars_cap, language)
 
     def _bundle(
         self,
@@ -206,34 +196,3 @@ def injection_for(
         top = catalogue.get(slot["retrieved"][0]["evidence"]["principle_id"])
         record["advisory_expects"] = top.expects if top else None
     return Injection(target, slot if injected else None, meta.model_copy(update=record))
-
-
-def shrink_to_cap(bundle: AdvisoryBundleV1_1, chars_cap: int) -> AdvisoryBundleV1_1 | None:
-    """Return the bundle shrunk to the cap, None if it does not fit even then.
-
-    The order is fixed: fewer advisories down to one, a shorter message, fewer warnings.
-    """
-    while _excess(bundle, chars_cap) > 0 and len(bundle.retrieved) > 1:
-        weakest = min(
-            reversed(bundle.retrieved),
-            key=lambda advisory: (STRENGTH_ORDER[advisory.strength], advisory.relevance_score),
-        )
-        kept = tuple(advisory for advisory in bundle.retrieved if advisory is not weakest)
-        bundle = bundle.model_copy(update={"retrieved": kept})
-    if (excess := _excess(bundle, chars_cap)) > 0 and bundle.retrieved:
-        shortened = _with_shorter_principle(bundle.retrieved[0], by=excess)
-        bundle = bundle.model_copy(update={"retrieved": (shortened,)})
-    while _excess(bundle, chars_cap) > 0 and bundle.warnings:
-        bundle = bundle.model_copy(update={"warnings": bundle.warnings[:-1]})
-    fits = _excess(bundle, chars_cap) <= 0 and (bundle.retrieved or bundle.warnings)
-    return bundle if fits else None
-
-
-def _excess(bundle: AdvisoryBundleV1_1, chars_cap: int) -> int:
-    return len(canonical_json(bundle)) - chars_cap
-
-
-def _with_shorter_principle(advisory: AdvisoryV1_1, *, by: int) -> AdvisoryV1_1:
-    """Cut the principle at a word boundary, to 40 characters or more. The bracketed outcome stays whole."""
-    shorter = shorter_principle(advisory.message, OUTCOME_MARK, by=by)
-    return advisory if shorter is None else advisory.model_copy(update={"message": shorter})

@@ -3,12 +3,16 @@
 The embedded engine is given the whole bundle as typed values; nobody parses sentences.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeVar
 
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AdvisoryV1_2
+from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AnyAdvisory
+from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language, Strength
+
+BundleT = TypeVar("BundleT", bound=AdvisoryBundleV1_1 | AdvisoryBundleV1_2)
 
 STRENGTH_ORDER: Final[dict[Strength, int]] = {"weak": 0, "moderate": 1, "strong": 2}
 SHORTEST_PRINCIPLE: Final = 40
@@ -41,8 +45,8 @@ def prompt_slot(slot: Mapping[str, Any], language: Language) -> dict[str, Any]:
     return {"how_to_read": HOW_TO_READ["ko" if language == "ko" else "en"], **shown}
 
 
-def shrink_sentences(bundle: AdvisoryBundleV1_2, chars_cap: int, language: Language) -> AdvisoryBundleV1_2 | None:
-    """Return the bundle shrunk until its sentences fit the cap, None if nothing fits.
+def shrink_to_cap(bundle: BundleT, chars_cap: int, language: Language = "en") -> BundleT | None:
+    """Return the bundle shrunk until what a prompt shows of it fits the cap, None if nothing fits.
 
     The order is fixed: fewer advisories down to one, a shorter message, fewer warnings.
     """
@@ -51,25 +55,27 @@ def shrink_sentences(bundle: AdvisoryBundleV1_2, chars_cap: int, language: Langu
         return len(canonical_json(prompt_slot(bundle.model_dump(mode="json"), language))) - chars_cap
 
     while excess() > 0 and len(bundle.retrieved) > 1:
+        advisories: Sequence[AnyAdvisory] = bundle.retrieved
         weakest = min(
-            reversed(bundle.retrieved),
-            key=lambda advisory: (STRENGTH_ORDER[advisory.strength], advisory.relevance_score),
+            reversed(advisories), key=lambda advisory: (STRENGTH_ORDER[advisory.strength], advisory.relevance_score)
         )
-        kept = tuple(advisory for advisory in bundle.retrieved if advisory is not weakest)
+        kept = tuple(advisory for advisory in advisories if advisory is not weakest)
         bundle = bundle.model_copy(update={"retrieved": kept})
     if (over := excess()) > 0 and bundle.retrieved:
-        bundle = bundle.model_copy(update={"retrieved": (_shorter(bundle.retrieved[0], by=over),)})
+        bundle = bundle.model_copy(update={"retrieved": (_with_shorter_principle(bundle.retrieved[0], by=over),)})
     while excess() > 0 and bundle.warnings:
         bundle = bundle.model_copy(update={"warnings": bundle.warnings[:-1]})
     return bundle if excess() <= 0 and (bundle.retrieved or bundle.warnings) else None
 
 
-def _shorter(advisory: AdvisoryV1_2, *, by: int) -> AdvisoryV1_2:
-    shorter = shorter_principle(advisory.message, " [", by=by)
+def _with_shorter_principle(advisory: AnyAdvisory, *, by: int) -> AnyAdvisory:
+    """Cut the principle. The bracketed outcome stays whole."""
+    outcome_mark = OUTCOME_MARK if advisory.schema_version == "1.1" else " ["
+    shorter = _shorter_principle(advisory.message, outcome_mark, by=by)
     return advisory if shorter is None else advisory.model_copy(update={"message": shorter})
 
 
-def shorter_principle(message: str, mark: str, *, by: int) -> str | None:
+def _shorter_principle(message: str, mark: str, *, by: int) -> str | None:
     """Return a message whose principle is cut at a word boundary, to 40 characters or more; None if it cannot be.
 
     What begins with `mark` stays whole.
