@@ -4,15 +4,12 @@ The embedded engine is given the whole bundle as typed values; nobody parses sen
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AnyAdvisory
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleV1_1
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language, Strength
-
-BundleT = TypeVar("BundleT", bound=AdvisoryBundleV1_1 | AdvisoryBundleV1_2)
 
 STRENGTH_ORDER: Final[dict[Strength, int]] = {"weak": 0, "moderate": 1, "strong": 2}
 SHORTEST_PRINCIPLE: Final = 40
@@ -45,7 +42,7 @@ def prompt_slot(slot: Mapping[str, Any], language: Language) -> dict[str, Any]:
     return {"how_to_read": HOW_TO_READ["ko" if language == "ko" else "en"], **shown}
 
 
-def shrink_to_cap(bundle: BundleT, chars_cap: int, language: Language = "en") -> BundleT | None:
+def shrink_to_cap(bundle: AnyBundle, chars_cap: int, language: Language = "en") -> AnyBundle | None:
     """Return the bundle shrunk until what a prompt shows of it fits the cap, None if nothing fits.
 
     The order is fixed: fewer advisories down to one, a shorter message, fewer warnings.
