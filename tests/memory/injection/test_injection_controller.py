@@ -568,3 +568,45 @@ def test_after_shrinking_the_top_ranked_of_what_is_left_decides_what_is_expected
     slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2", "v1_3"), advisories)
     injection = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
     assert injection.meta.advisory_expects == "hold"
+
+
+# The cap under default rules, whose prompts show sentences
+
+
+def default_slot(*advisories: AdvisoryV1_1, warnings: tuple[str, ...] = (), cap: int | None = None) -> dict[str, Any]:
+    return InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2"), advisories, warnings)
+
+
+def shown_chars(slot: dict[str, Any]) -> int:
+    return injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE).meta.prompt_injection_chars
+
+
+def test_under_default_rules_a_step_of_shrinking_is_taken_only_if_the_one_before_does_not_fit() -> None:
+    advisories = [advisory(1, strength="strong"), advisory(2, strength="moderate"), advisory(3)]
+    warnings = ("Stop and look.", "Look twice.")
+    whole = slot = default_slot(*advisories, warnings=warnings)
+    steps = []
+    while shown_chars(slot) not in [chars for *_, chars in steps]:
+        cap = shown_chars(slot)
+        # Exactly the cap fits.
+        assert default_slot(*advisories, warnings=warnings, cap=cap) == slot
+        is_cut = slot["retrieved"][0]["message"] != advisories[0].message
+        steps.append((len(slot["retrieved"]), is_cut, slot["warnings"], cap))
+        slot = default_slot(*advisories, warnings=warnings, cap=cap - 1)
+    assert slot == whole, "what cannot be shrunk enough stays whole, for the log"
+    # Messages are cut word by word.
+    assert list(dict.fromkeys((n, is_cut, len(kept)) for n, is_cut, kept, _ in steps)) == [
+        (3, False, 2),
+        (2, False, 2),
+        (1, False, 2),
+        (1, True, 2),
+        (1, True, 1),
+        (1, True, 0),
+    ]
+    assert all(kept == list(warnings[: len(kept)]) for _, _, kept, _ in steps)
+
+
+def test_under_default_rules_a_warning_alone_is_still_shown() -> None:
+    one, both = default_slot(warnings=("One.",)), ("One.", "Two.")
+    assert default_slot(warnings=both, cap=shown_chars(one)) == one
+    assert default_slot(warnings=both, cap=shown_chars(one) - 1) == default_slot(warnings=both)
