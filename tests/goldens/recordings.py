@@ -87,4 +87,4 @@ def write_pairs(cells: Cells) -> None:
     """Write final pairs in place of those of the same cells."""
     written = json.loads(PAIRS.read_text("utf-8")) if PAIRS.exists() else {}
     written |= {cell: {line.name: line.value for line in lines} for cell, lines in cells.items()}
-    PAIRS.write_text(json.dumps(written, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8")
+    PAIRS.write_text(json.dumps(dict(sorted(written.items())), ensure_ascii=False, indent=1) + "\n", "utf-8")
