@@ -1,8 +1,7 @@
 """Recordings that version 0.2 made with a real model, and what their replay ends with.
 
-`backbone.record` wrote the answers of Qwen2.5-Coder-1.5B-Instruct (4 bit, temperature 0) to C1 and C2 of both rule
-sets. C2_silent and C2_eval_only send the requests of C1. Each store began empty. No prompt of C2 showed experience or
-familiarity: the reviews are too few for them.
+`backbone.record` wrote the answers of Qwen2.5-Coder-1.5B-Instruct (4 bit, temperature 0) under C1 and C2 of both rule
+sets. C2_silent and C2_eval_only send the requests of C1. Every store began empty.
 """
 
 import csv
@@ -22,6 +21,7 @@ from episodic_absa.backends.replay import ReplayReplier
 
 RECORDINGS: Final = HERE / "recordings"
 REVIEWS: Final = RECORDINGS / "reviews.csv"
+"""Reviews of ours; `rules` names the rule sets that were recorded with them."""
 PAIRS: Final = RECORDINGS / "final_pairs.json"
 CONDITIONS: Final = ("C1", "C2", "C2_silent", "C2_eval_only")
 SEED: Final = 42
@@ -63,6 +63,7 @@ def final_pairs(replier: NotedRequests, rules: str, condition: str, store: Path)
         results = {
             row["uid"]: analyzer.analyze(row["text"], language_code=row["language_code"], uid=row["uid"])
             for row in csv.DictReader(rows)
+            if rules in row["rules"].split()
         }
     return {uid: [f"{aspect.term}: {aspect.polarity}" for aspect in result.aspects] for uid, result in results.items()}
 

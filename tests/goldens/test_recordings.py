@@ -9,7 +9,7 @@ from tests.goldens.recordings import CONDITIONS, read_pairs, recorded_keys, repl
 from tests.goldens.told_differences import agree
 
 
-@pytest.mark.parametrize("rules", ["default"])
+@pytest.mark.parametrize("rules", GRIDS)
 def test_a_recording_of_0_2_replays_without_a_miss_and_ends_with_its_pairs(rules: str, tmp_path: Path) -> None:
     cells, noted = replay(rules, tmp_path)
     assert noted.unanswered == []
