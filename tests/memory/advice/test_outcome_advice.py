@@ -7,6 +7,7 @@ from itertools import count, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from episodic_absa.agents.shown_values import shown_targets
@@ -150,6 +151,14 @@ def test_a_bundle_has_one_advisory_per_principle_and_one_direction() -> None:
             outcome = "whether this was right is open" if episode.outcome == "open" else f"this was {episode.outcome}"
             assert f"; {outcome}]" in advisory.message
             assert "risk" not in advisory.message
+
+
+@pytest.mark.parametrize(("cases_n", "strength"), [(1, "weak"), (2, "moderate"), (3, "strong")])
+def test_advice_is_the_stronger_the_more_cases_share_its_principle(tmp_path: Path, cases_n: int, strength: str) -> None:
+    path = tmp_path / "store.jsonl"
+    fill(path, {Past("drop", "confirmed", action="defer"): 3 - cases_n, Past("flip", "confirmed"): cases_n})
+    strengths = {advisory["evidence"]["principle_id"]: advisory["strength"] for advisory in read(path)["retrieved"]}
+    assert strengths["P-STB-03"] == strength
 
 
 def test_the_outcome_that_counts_chooses_the_principle(tmp_path: Path) -> None:
