@@ -141,7 +141,8 @@ def _pip_install_locked(packages: Iterable[LockedPackage], *options: str) -> Non
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "locked.txt"
         listed.write_text("".join(package.text() for package in packages), encoding="utf-8")
-        _pip("install", *options, "--require-hashes", "--requirement", str(listed))
+        # The lock is whole. Resolving it again would fail: pip takes `coverage[toml]` for something else than `coverage`.
+        _pip("install", *options, "--no-deps", "--require-hashes", "--requirement", str(listed))
 
 
 def _pip(*arguments: str) -> None:
