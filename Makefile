@@ -24,7 +24,7 @@ demo: $(STAMP) ## Run a small experiment and say what came out and what to type 
 	@$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## Run the tests
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not prohibition'
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not prohibition' $(OPTIONS)
 
 coverage: $(STAMP) ## Run the tests under coverage; fail below the floor in pyproject.toml (slower than make test)
 	@$(BIN)/python -m pytest -q -n 3 --dist worksteal -m 'not prohibition' --cov --cov-report=term

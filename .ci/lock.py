@@ -10,6 +10,7 @@
 import argparse
 import functools
 import hashlib
+import itertools
 import json
 import os
 import platform
@@ -35,7 +36,8 @@ BUILD: Final = "build"
 PROJECT: Final = "project"
 COMES_WITH_PYTHON: Final = "pip"
 _MADE_FOR: Final = re.compile(r"^# made for: (.+)$", re.MULTILINE)
-_PACKAGE: Final = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+]+)(?P<hashes>(?: --hash=sha256:[0-9a-f]{64})*)")
+_PACKAGE: Final = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+]+)(?P<hashes>(?: --hash=\S+)*)")
+_SHA256: Final = re.compile(r"--hash=sha256:([0-9a-f]{64})(?=\s|$)")
 _HOST: Final = re.compile(r"[a-z]+://|^-|(?:^|\s)--(?!hash=)| @ |^[./]")
 
 
@@ -51,7 +53,8 @@ class LockedPackage:
 
     def text(self) -> str:
         """Return the lines of the lock file."""
-        pinned = " \\\n    ".join((f"{self.name}=={self.version}", *(f"--hash=sha256:{digest}" for digest in self.hashes)))
+        hashes = [f"--hash=sha256:{digest}" for digest in self.hashes]
+        pinned = " \\\n    ".join((f"{self.name}=={self.version}", *hashes))
         return f"# needed by: {' '.join(self.needed_by)}\n{pinned}\n"
 
 
@@ -82,7 +85,7 @@ class Lock:
             elif match is None:
                 problems.append(f"{path.name} does not pin one version: {line.strip()[:80]}")
             else:
-                hashes = tuple(re.findall(r"[0-9a-f]{64}", match["hashes"]))
+                hashes = tuple(_SHA256.findall(match["hashes"]))
                 packages.append(LockedPackage(match["name"], match["version"], hashes, needed_by))
                 if not hashes:
                     problems.append(f"{match['name']}=={match['version']} has no hash in {path.name}")
@@ -90,7 +93,7 @@ class Lock:
 
     def text(self) -> str:
         """Return the lock file."""
-        head = "# `make lock` writes this file; `make audit` compares it with pyproject.toml and with what is installed.\n"
+        head = "# `make lock` writes this file; `make audit` compares it with pyproject.toml and what is installed.\n"
         return head + f"# made for: {self.made_for}\n\n" + "".join(package.text() for package in self.packages)
 
     def by_name(self) -> dict[str, LockedPackage]:
@@ -123,14 +126,14 @@ def install(lock: Lock, extras: list[str]) -> None:
     """Install the project in place with the packages that it and the extras need."""
     if lock.made_for != this_python():
         print(
-            f"lock.txt is made for {lock.made_for} and this is {this_python()}: the newest versions within the ranges of "
-            "pyproject.toml are installed, without hashes."
+            f"lock.txt is made for {lock.made_for} and this is {this_python()}: the newest versions within the ranges "
+            "of pyproject.toml are installed, without hashes."
         )
         _pip("install", "--editable", f".[{','.join(extras)}]" if extras else ".")
         return
     builders = [package for package in lock.packages if BUILD in package.needed_by]
     wanted = [package for package in lock.packages if {PROJECT, *extras}.intersection(package.needed_by)]
-    # Sources are built with the locked builders: an environment that pip makes for a build is neither pinned nor hashed.
+    # Sources are built with the locked builders: what pip installs into a build environment is not hashed.
     _pip_install_locked(builders, "--only-binary", ":all:")
     _pip_install_locked(wanted, "--no-build-isolation")
     # A folder cannot be hashed.
@@ -141,7 +144,7 @@ def _pip_install_locked(packages: Iterable[LockedPackage], *options: str) -> Non
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "locked.txt"
         listed.write_text("".join(package.text() for package in packages), encoding="utf-8")
-        # The lock is whole. Resolving it again would fail: pip takes `coverage[toml]` for something else than `coverage`.
+        # The lock is whole. Resolved again it would fail: to pip, a pinned `coverage` does not pin `coverage[toml]`.
         _pip("install", *options, "--no-deps", "--require-hashes", "--requirement", str(listed))
 
 
@@ -158,7 +161,9 @@ def audit(lock: Lock, wanted: Mapping[str, list[str]], *, with_installed: bool) 
     requires = {name: found.requires or [] for name, found in installed.items()}
     problems = list(lock.problems)
     for group, requirements in wanted.items():
-        problems += [f"{text} ({group}) has no upper bound in pyproject.toml" for text in requirements if "<" not in text]
+        problems += [
+            f"{wide} ({group}) has no upper bound in pyproject.toml" for wide in requirements if "<" not in wide
+        ]
         for asker, requirement in needs(requirements, requires):
             package = locked.get(normalized(requirement.name))
             if package is None:
@@ -188,9 +193,7 @@ def _differences(locked: Mapping[str, LockedPackage], installed: Mapping[str, me
             yield f"{name} is not installed and {package.needed_by[0]} needs it; `make clean` begins anew"
 
 
-def needs(
-    requirements: Iterable[str], requires: Mapping[str, list[str]]
-) -> Iterator[tuple[str | None, "Requirement"]]:
+def needs(requirements: Iterable[str], requires: Mapping[str, list[str]]) -> Iterator[tuple[str | None, "Requirement"]]:
     """Yield each requirement and those of the packages it leads to, with the package that asks.
 
     Args:
@@ -218,7 +221,7 @@ def resolved(wanted: Mapping[str, list[str]]) -> Lock:
     """Return the newest versions within the ranges, as pip resolves them, with the hashes of all their files."""
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder) / "ranges.txt", Path(folder) / "report.json"
-        listed.write_text("\n".join(text for requirements in wanted.values() for text in requirements), encoding="utf-8")
+        listed.write_text("\n".join(itertools.chain.from_iterable(wanted.values())), encoding="utf-8")
         options = ("--dry-run", "--ignore-installed", "--prefer-binary", "--report", str(report))
         _pip("install", *options, "--requirement", str(listed))
         chosen = json.loads(report.read_text(encoding="utf-8"))["install"]
@@ -258,11 +261,14 @@ def published_hashes(name: str, version: str, chosen: str) -> tuple[str, ...]:
         version: its version.
         chosen: the hash of the file that pip chose, which must be among them.
     """
+    from packaging.version import Version
+
     address = f"{_pip_setting('index-url') or 'https://pypi.org/simple'}/{normalized(name)}/"
-    with urlopen(Request(address, headers={"Accept": "text/html"}), timeout=60) as page:
+    request = Request(address, headers={"Accept": "text/html"})  # noqa: S310 - the index of pip, which installs from it
+    with urlopen(request, timeout=60) as page:  # noqa: S310 - see above
         links = _Links()
         links.feed(page.read().decode("utf-8"))
-    hashes = {digest for file, digest in links.found if _version_of(file) == version}
+    hashes = {digest for file, digest in links.found if _version_of(file) == str(Version(version))}
     if chosen not in hashes:
         sys.exit(f"{name} {version}: the package index does not list the file that pip chose (sha256 {chosen})")
     return tuple(sorted(hashes))

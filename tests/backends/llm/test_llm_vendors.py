@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.backends.llm.loopback_model import HANG_UP, Behaviour, Entry, LoopbackModel, failure, page
+from tests.extras import require_extra
 
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend
 from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
@@ -15,13 +16,12 @@ from episodic_absa.schemas.role_inputs import AteInputs
 
 SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
 MODELS = {"anthropic": "claude-haiku-5-5", "google": "gemini-2.5-flash"}
-PACKAGES = {"anthropic": "anthropic", "google": "google.genai"}
 
 
 @pytest.fixture(params=["anthropic", "google"])
 def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     chosen: str = request.param
-    pytest.importorskip(PACKAGES[chosen])
+    require_extra(chosen)
     monkeypatch.setenv(f"{chosen.upper()}_API_KEY", "sk-a-secret-of-ours")
     return chosen
 
