@@ -157,7 +157,8 @@ def _pip(*arguments: str) -> None:
 def audit(lock: Lock, wanted: Mapping[str, list[str]], *, with_installed: bool) -> list[str]:
     """Return what is wrong with the lock, and with what is installed."""
     locked = lock.by_name()
-    installed = {normalized(found.name): found for found in metadata.distributions()} if with_installed else {}
+    is_compared = with_installed and lock.made_for == this_python()
+    installed = {normalized(found.name): found for found in metadata.distributions()} if is_compared else {}
     requires = {name: found.requires or [] for name, found in installed.items()}
     problems = list(lock.problems)
     for group, requirements in wanted.items():
@@ -166,13 +167,14 @@ def audit(lock: Lock, wanted: Mapping[str, list[str]], *, with_installed: bool) 
         ]
         for asker, requirement in needs(requirements, requires):
             package = locked.get(normalized(requirement.name))
+            wish = f"{requirement.name}{requirement.specifier}"
             if package is None:
-                problems.append(f"{asker or group} needs {requirement} and lock.txt does not hold it")
+                problems.append(f"{asker or group} needs {wish} and lock.txt does not hold it")
             elif not requirement.specifier.contains(package.version, prereleases=True):
-                problems.append(f"{asker or group} needs {requirement} and lock.txt holds {package.version}")
+                problems.append(f"{asker or group} needs {wish} and lock.txt holds {package.version}")
             elif group not in package.needed_by:
                 problems.append(f"{group} needs {requirement.name} and lock.txt does not say so")
-    if with_installed and lock.made_for == this_python():
+    if is_compared:
         problems += _differences(locked, installed)
     return sorted(set(problems))
 
