@@ -1,10 +1,9 @@
 """Scorecards made of pairs, for tests that say what a metric means."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from episodic_absa.final_tuples import pairs
-from episodic_absa.metrics import Majority, MetricValue, compute_cell_metrics
 from episodic_absa.schemas.absa import Drop, FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
@@ -14,7 +13,6 @@ from episodic_absa.schemas.run_files.scorecard import (
     Coverage,
     DebateScore,
     JudgedSentiment,
-    MappedTag,
     ModeratorScore,
     OverrideScore,
     Scorecard,
@@ -147,27 +145,6 @@ def failed(card: Scorecard) -> Scorecard:
     """Return the scorecard of the same sample with status error."""
     kept = {name: getattr(card, name) for name in (*list(Scorecard.model_fields)[:14], "gold_tuples", "usage")}
     return Scorecard.model_validate(kept | {"status": "error", "error_type": "timeout"})
-
-
-def covering(*tags: str) -> Coverage:
-    mapped = tuple(MappedTag(risk_tag=tag, principle_id="P-GEN-01") for tag in tags)  # type: ignore[arg-type]
-    return Coverage(risk_tag_to_principle_mapped=mapped)
-
-
-def measure(
-    *cards: Scorecard, majority: Majority | None = None, count_backfilled: bool = False
-) -> Callable[[str], MetricValue]:
-    """Return the metrics of a cell by name."""
-    values = compute_cell_metrics(cards, majority=majority, count_backfilled=count_backfilled)
-    return {value.metric: value for value in values}.__getitem__
-
-
-def judged(
-    term: str = "food", *, grounded: bool = True, evidence: bool = True, in_text: bool = True
-) -> JudgedSentiment:
-    return JudgedSentiment(
-        aspect_term=term, polarity="positive", term_in_text=in_text, grounded=grounded, evidence_in_text=evidence
-    )
 
 
 def _vector(risks: Sequence[ScoredRisk]) -> RiskVectorV1_1:
