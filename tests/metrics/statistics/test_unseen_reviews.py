@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from episodic_absa.metrics.statistics.claims import claim_sentence
+from episodic_absa.metrics.statistics import PairedDifference, claim_sentence
 from episodic_absa.metrics.statistics.paired import PairedCells, assess
-from episodic_absa.metrics.statistics.paired.difference import PairedDifference
-from episodic_absa.metrics.statistics.paired.unseen_reviews import is_unopposed
 
 
 def cells(*differences: float, n: int = 50) -> PairedCells:
@@ -13,17 +11,16 @@ def cells(*differences: float, n: int = 50) -> PairedCells:
 
 
 def test_eight_small_gains_and_no_loss_among_fifty_reviews_support_no_claim() -> None:
-    few, enough, opposed = assess(
-        [cells(*[0.2] * 8), cells(*[1.0] * 8), cells(*[0.2] * 11, -0.1)], orders_are_random=False, resamples=1_000
-    )
-    for assessment in (few, enough, opposed):
+    tables = [cells(*[0.2] * 8), cells(*[1.0] * 8), cells(*[0.2] * 11, -0.1), cells(*[-0.2] * 8)]
+    few, enough, opposed, losses = assess(tables, orders_are_random=False, resamples=1_000)
+    for assessment in (few, enough, opposed, losses):
         assert assessment.excludes_zero
         assert assessment.p_value is not None
         assert assessment.p_value < 0.05
     assert (few.unopposed, few.has_direction, few.is_significant) == (True, False, False)
     assert (enough.unopposed, enough.is_significant) == (True, True)
     assert (opposed.unopposed, opposed.is_significant) == (False, True)
-    assert is_unopposed(cells(*[-0.2] * 8))
+    assert (losses.unopposed, losses.has_direction) == (True, False)
 
 
 def test_a_failed_sample_does_not_lift_the_rule() -> None:
