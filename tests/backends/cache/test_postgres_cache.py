@@ -8,8 +8,8 @@ from tests.backends.cache.cache_places import PostgresPlace
 from tests.backends.cache.test_response_cache import ScriptedReplier, a_few_turns, caching, make_request
 from tests.postgres_server import PostgresServer
 
+from episodic_absa.backends.cache import CacheStats, ResponseCache
 from episodic_absa.backends.cache.postgres_cache import PostgresAnswers
-from episodic_absa.backends.cache.response_cache import CacheStats, ResponseCache
 from episodic_absa.errors import ConfigError
 from episodic_absa.postgres.connection import connect
 from episodic_absa.postgres.location import PostgresLocation

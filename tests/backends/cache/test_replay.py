@@ -14,8 +14,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Prompt, Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.backends.cache.caching_replier import CachingReplier
-from episodic_absa.backends.cache.response_cache import ResponseCache
+from episodic_absa.backends.cache import CachingReplier, ResponseCache
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.role_inputs import AteInputs

@@ -16,9 +16,8 @@ from tests.backends.cache.cache_places import PLACES, CachePlace
 
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
+from episodic_absa.backends.cache import CacheStats, CachingReplier, ResponseCache
 from episodic_absa.backends.cache.answer_file import AnswerFile
-from episodic_absa.backends.cache.caching_replier import CachingReplier
-from episodic_absa.backends.cache.response_cache import CacheStats, ResponseCache
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.serialization.canonical_json import canonical_json
