@@ -139,7 +139,7 @@ def test_the_same_sample_twice_is_refused_by_name() -> None:
 
 
 def test_without_gold_only_what_needs_none_is_compared() -> None:
-    a, b = ([make_card(f"r{place}", gold=False, found=place) for place in range(4)] for _ in range(2))
+    a, b = ([make_card(f"r{place}", has_gold=False, found=place) for place in range(4)] for _ in range(2))
     comparison = compared(a, b)
     assert comparison.mcnemar is None
     assert comparison.of(F1).n_uids == 0

@@ -1,8 +1,9 @@
 """A difference that no review contradicts must outweigh the reviews that were not drawn."""
 
 import numpy as np
+from tests.metrics.statistics.test_claims import made
 
-from episodic_absa.metrics.statistics import PairedDifference, claim_sentence
+from episodic_absa.metrics.statistics import claim_sentence
 from episodic_absa.metrics.statistics.paired import PairedCells, assess
 
 
@@ -35,24 +36,7 @@ def test_a_failed_sample_does_not_lift_the_rule() -> None:
 
 
 def test_the_sentence_says_why_there_is_no_claim() -> None:
-    difference = PairedDifference(
-        metric="tuple_f1_explicit",
-        kind="outcome",
-        n_uids=50,
-        n_pairs=50,
-        unpaired_a=0,
-        unpaired_b=0,
-        mean_a=0.532,
-        mean_b=0.5,
-        difference=0.032,
-        ci_low=0.012,
-        ci_high=0.052,
-        p_value=0.0078,
-        p_holm=0.0078,
-        dz=0.4,
-        variation=True,
-        unopposed=True,
-    )
+    difference = made(0.012, 0.052, p_value=0.0078, p_holm=0.0078, n=50).model_copy(update={"unopposed": True})
     assert (difference.no_claim, difference.claim) == ("unseen", "none")
     assert difference.model_copy(update={"n_uids": 100}).claim == "significant"
     assert claim_sentence("C2", "C1", difference).endswith(
