@@ -1,0 +1,152 @@
+"""Tokenisers of the reader: English word pieces cut to what is used, Korean characters or word pieces; emoji stay.
+
+Every vocabulary begins with the same special tokens and corpus tags, so that networks and training need not know which it
+is. A tokeniser is one JSON file of the library `tokenizers`.
+"""
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
+from tokenizers.models import WordLevel, WordPiece
+from tokenizers.trainers import WordPieceTrainer
+
+PAD, UNKNOWN, START, END, MASK = range(5)
+SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+TAGS: Final = ("no_tag", "everyday", "restaurant", "coursera", "food", "hotel", "phone", "sight", "film")
+"""The token after the first says which corpus' custom a text follows; `no_tag`: none is known."""
+RESERVED: Final = (*SPECIAL, *(f"[{tag}]" for tag in TAGS))
+CLASS_LETTERS: Final = "-NnJjVvEeXxMmSs"
+WINDOW: Final = 254
+"""Tokens of a text that are read at once, beside first token, tag and last token."""
+OVERLAP: Final = 32
+_EMOJI: Final = "[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b55]"
+_INVISIBLE: Final = "[\u200b-\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]"
+_REPEATED: Final = r"([^\d])(?=\1\1)"
+_COMMON_EMOJI: Final = (*range(0x1F600, 0x1F650), *range(0x1F910, 0x1F930), *map(ord, "👌👍👎👏💔💕💖💩💯🔥🤮🥰🥲❤⭐⚠✅❌"))
+
+
+class Encoded(NamedTuple):
+    """The tokens of a text, without special ones; offsets count code points."""
+
+    ids: list[int]
+    starts: list[int]
+    ends: list[int]
+    classes: list[int]
+    """The class of the morpheme at each token's first character; zeros where the text has none."""
+
+
+def tag_id(tag: str) -> int:
+    """Return the id of a corpus tag."""
+    return len(SPECIAL) + TAGS.index(tag)
+
+
+def framed(ids: Sequence[int], tag: int) -> list[int]:
+    """Return the ids with first token, tag and last token: what the network reads."""
+    return [START, tag, *ids, END]
+
+
+def encode(tokenizer: Tokenizer, text: str, classes: str = "") -> Encoded:
+    """Return the tokens of a text."""
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    starts = [start for start, _ in encoding.offsets]
+    of_start = [CLASS_LETTERS.index(classes[start]) if start < len(classes) else 0 for start in starts]
+    return Encoded(encoding.ids, starts, [end for _, end in encoding.offsets], of_start)
+
+
+def windows(length: int) -> list[tuple[int, int]]:
+    """Return the parts that a text of so many tokens is read in; neighbours overlap.
+
+    Example:
+        >>> windows(300)
+        [(0, 254), (222, 300)]
+    """
+    starts = range(0, max(1, length - OVERLAP), WINDOW - OVERLAP)
+    return [(start, min(start + WINDOW, length)) for start in starts]
+
+
+def english_tokens(minilm: dict[str, Any], texts: Iterable[str], size: int) -> tuple[Tokenizer, list[list[int]]]:
+    """Return MiniLM's tokeniser cut to `size` entries, and for each entry the old ids whose mean it starts from.
+
+    Kept are single characters, pieces that the texts use, then the commonest others: BERT's list is sorted by frequency.
+    An emoji, which MiniLM does not know, starts from the words of its Unicode name.
+
+    Args:
+        minilm: the content of its tokenizer.json.
+    """
+    known: dict[str, int] = minilm["model"]["vocab"]
+    whole = Tokenizer.from_str(json.dumps({**minilm, "truncation": None, "padding": None}))
+    seen: Counter[str] = Counter()
+    emoji: Counter[str] = Counter(map(chr, _COMMON_EMOJI))
+    for text in texts:
+        seen.update(whole.encode(text, add_special_tokens=False).tokens)
+        emoji.update(letter for letter in text if is_emoji(letter))
+    new_emoji = [letter for letter in sorted(emoji) if letter not in known]
+    pieces = [piece for piece in known if not piece.startswith("[unused") and piece not in SPECIAL]
+    letters = [piece for piece in pieces if len(piece.removeprefix("##")) == 1 and piece.removeprefix("##").isascii()]
+    used = [piece for piece, _ in seen.most_common() if piece in known and piece not in SPECIAL]
+    room = max(0, size - len(RESERVED) - len(new_emoji))
+    chosen = list(dict.fromkeys((*letters, *used, *pieces)))[:room]
+    sources = [[known[name]] for name in SPECIAL] + [[known["[unused0]"]] for _ in TAGS]
+    sources += [whole.encode(_name_of(letter), add_special_tokens=False).ids for letter in new_emoji]
+    sources += [[known[piece]] for piece in chosen]
+    vocabulary = {piece: at for at, piece in enumerate((*RESERVED, *new_emoji, *chosen))}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))  # noqa: S106
+    return _finished(tokenizer, normalizers.BertNormalizer(), _words()), sources
+
+
+def korean_characters(texts: Iterable[str], size: int) -> Tokenizer:
+    """Return a tokeniser whose tokens are the commonest characters, spaces among them."""
+    plain = Tokenizer(WordLevel({}, unk_token="[UNK]"))  # noqa: S106
+    normalizer = _finished(plain, normalizers.Lowercase(), None).normalizer
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(normalizer.normalize_str(text))
+    letters = [letter for letter, _ in counts.most_common(size - len(RESERVED))]
+    vocabulary = {letter: at for at, letter in enumerate((*RESERVED, *letters))}
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106
+    return _finished(tokenizer, normalizers.Lowercase(), pre_tokenizers.Split(Regex("(?m:.)"), "isolated"))
+
+
+def korean_pieces(texts: Iterable[str], size: int) -> Tokenizer:
+    """Return a tokeniser of word pieces learnt from texts."""
+    tokenizer = _finished(Tokenizer(WordPiece(unk_token="[UNK]")), normalizers.Lowercase(), _words())  # noqa: S106
+    trainer = WordPieceTrainer(vocab_size=size, special_tokens=list(RESERVED), limit_alphabet=2500, show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer
+
+
+def is_emoji(letter: str) -> bool:
+    """Return whether a character is an emoji or a dingbat."""
+    return unicodedata.category(letter) == "So" and ord(letter) >= 0x2600 and bool(unicodedata.name(letter, ""))
+
+
+def _finished(tokenizer: Tokenizer, letters: Any, pre_tokenizer: Any) -> Tokenizer:
+    """Give a tokeniser the rules all share: no invisible characters, at most two equal ones in a row."""
+    shared = [
+        normalizers.NFC(),
+        normalizers.Replace(Regex(_INVISIBLE), ""),
+        normalizers.Replace(Regex(r"\s"), " "),
+        normalizers.Replace(Regex(_REPEATED), ""),
+    ]
+    tokenizer.normalizer = normalizers.Sequence([*shared, letters])
+    if pre_tokenizer is not None:
+        tokenizer.pre_tokenizer = pre_tokenizer
+    return tokenizer
+
+
+def _words() -> Any:
+    emoji = pre_tokenizers.Split(Regex(_EMOJI), "isolated")
+    return pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), emoji])
+
+
+def _name_of(letter: str) -> str:
+    return unicodedata.name(letter).lower().replace(" sign", "").replace(" face", "")
+
+
+def lines_of(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield the texts of packed rows."""
+    return (row["text"] for row in rows)
