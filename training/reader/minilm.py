@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 from typing import Any, Final
 
-from finetune import read_pack
+from evaluate import read_pack
 from network import Encoder, Shape, minilm_weights, save_weights, start_from
 from reader_tokens import english_tokens, lines_of
 from safetensors.torch import load

@@ -5,18 +5,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import torch
+from reading import LABELS, MARKS, TOPICS
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
 
-POLARITIES: Final = ("positive", "negative", "neutral")
-MARKS: Final = ("O", *(f"{letter}-{polarity}" for polarity in POLARITIES for letter in "BI"))
-LABELS: Final = ("positive", "negative", "neutral", "mixed", "none")
-TOPICS: Final = (
-    *("food", "service", "price", "place", "room", "staff", "design", "quality"),
-    *("performance", "battery", "screen", "sound", "delivery", "ease_of_use", "other"),
-)
+LAYER_NORM_EPSILON: Final = 1e-12
 IGNORED: Final = -100
 """The target of what teaches nothing."""
 
@@ -42,10 +37,10 @@ class Layer(nn.Module):
         self.heads = shape.heads
         self.query_key_value = nn.Linear(shape.width, 3 * shape.width)
         self.mixed = nn.Linear(shape.width, shape.width)
-        self.mixed_norm = nn.LayerNorm(shape.width, eps=1e-12)
+        self.mixed_norm = nn.LayerNorm(shape.width, eps=LAYER_NORM_EPSILON)
         self.inner = nn.Linear(shape.width, shape.inner)
         self.outer = nn.Linear(shape.inner, shape.width)
-        self.outer_norm = nn.LayerNorm(shape.width, eps=1e-12)
+        self.outer_norm = nn.LayerNorm(shape.width, eps=LAYER_NORM_EPSILON)
         self.dropout = nn.Dropout(0.1)
 
     def forward(self, states: Any, mask: Any) -> Any:
@@ -71,7 +66,7 @@ class Encoder(nn.Module):
         self.words = nn.Embedding(shape.vocabulary, shape.width)
         self.places = nn.Embedding(shape.positions, shape.width)
         self.classes = nn.Embedding(shape.classes, shape.width) if shape.classes else None
-        self.norm = nn.LayerNorm(shape.width, eps=1e-12)
+        self.norm = nn.LayerNorm(shape.width, eps=LAYER_NORM_EPSILON)
         self.dropout = nn.Dropout(0.1)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
         for embedding in (self.words, self.places):
@@ -115,7 +110,7 @@ class MaskedReader(nn.Module):
         super().__init__()
         self.encoder = Encoder(shape)
         self.transform = nn.Linear(shape.width, shape.width)
-        self.norm = nn.LayerNorm(shape.width, eps=1e-12)
+        self.norm = nn.LayerNorm(shape.width, eps=LAYER_NORM_EPSILON)
         self.bias = nn.Parameter(torch.zeros(shape.vocabulary))
 
     def forward(self, ids: Any, hidden: Any, first_place: int) -> Any:

@@ -1,0 +1,160 @@
+"""Scores readings of dev texts: strict F1, whole texts exactly right, and how far p is from the share that is right.
+
+python training/reader/evaluate.py read MODEL_FOLDER PACK.json.xz LANGUAGE OUT.jsonl.gz     an exported model reads dev texts
+python training/reader/evaluate.py score PACK.json.xz READINGS.jsonl.gz [MORE.jsonl.gz ...] [--tau 0.45] [--weights 1 1]
+
+Several files are averaged pair by pair: seeds of one model, or a model and another engine that wrote the same lines.
+Readings hold no text: uid, corpus, tag, `[start, end, polarity, p]` of each pair, label. Test files are never read here;
+benchmarks/ counts them once a model is chosen.
+"""
+
+import argparse
+import json
+import lzma
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from reading import Answers, read_lines, read_texts, write_lines
+from reader_tokens import tag_id
+from strict_score import strict_score, trimmed_term
+from tokenizers import Tokenizer
+
+TAU: Final = 0.45
+_BINS: Final = 10
+Line: TypeAlias = dict[str, Any]
+"""One text as it was read: corpus, uid, tag, pairs, label."""
+Weighed: TypeAlias = dict[tuple[str, str], float]
+"""p of each (term, polarity) of a text."""
+
+
+def main() -> None:
+    """Read or score, as the command line says."""
+    parser = argparse.ArgumentParser(description="Score readings of dev texts.")
+    commands = parser.add_subparsers(required=True, dest="command")
+    read = commands.add_parser("read", help="let an exported model read the dev texts")
+    read.add_argument("model", type=Path)
+    read.add_argument("pack", type=Path)
+    read.add_argument("language", choices=("en", "ko"))
+    read.add_argument("out", type=Path)
+    score = commands.add_parser("score", help="score one or more files of readings, averaged")
+    score.add_argument("pack", type=Path)
+    score.add_argument("readings", type=Path, nargs="+")
+    score.add_argument("--tau", type=float, default=TAU, help="the least p of a pair that counts as an answer")
+    score.add_argument("--weights", type=float, nargs="+", help="one for each file; equal unless given")
+    given = parser.parse_args()
+    packed = read_pack(given.pack)
+    if given.command == "read":
+        from export import load_exported  # noqa: PLC0415 - scoring needs no ONNX Runtime
+
+        tokenizer, answers = load_exported(given.model)
+        write_lines(dev_lines(packed[given.language]["dev"], tokenizer, answers), given.out)
+        return
+    weights = given.weights or [1.0] * len(given.readings)
+    if len(weights) != len(given.readings):
+        parser.error(f"{len(weights)} weights for {len(given.readings)} files of readings")
+    texts = {row["uid"]: row for parts in packed.values() for row in parts["dev"]}
+    for figures in scores(texts, [read_lines(path) for path in given.readings], weights, given.tau):
+        print(json.dumps(figures))
+
+
+def read_pack(path: Path) -> dict[str, Any]:
+    """Return what `pack.py` gathered."""
+    packed: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
+    return packed
+
+
+def dev_lines(rows: Sequence[Line], tokenizer: Tokenizer, answers: Answers) -> Iterator[Line]:
+    """Yield every dev text as read under its own corpus' tag, the everyday tag and none."""
+    by_corpus: dict[str, list[Line]] = defaultdict(list)
+    for row in rows:
+        by_corpus[row["corpus"]].append(row)
+    for corpus, members in by_corpus.items():
+        own = corpus.partition("_")[0]  # everyday_dev is of the corpus everyday
+        for tag in dict.fromkeys((own, "everyday", "no_tag")):
+            yield from lines(members, tokenizer, answers, tag)
+
+
+def lines(rows: Sequence[Line], tokenizer: Tokenizer, answers: Answers, tag: str) -> Iterator[Line]:
+    """Yield the texts as read under one tag."""
+    classes = [row.get("classes", "") for row in rows]
+    found = read_texts([row["text"] for row in rows], tokenizer, answers, tag_id(tag), classes)
+    for row, read in zip(rows, found, strict=True):
+        yield {
+            "corpus": row["corpus"],
+            "uid": row["uid"],
+            "tag": tag,
+            "pairs": [[pair.start, pair.end, pair.polarity, pair.p, pair.topic] for pair in read.pairs],
+            "label": [read.label, read.label_p],
+        }
+
+
+def scores(
+    texts: dict[str, Line], files: Sequence[Sequence[Line]], weights: Sequence[float], tau: float
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each corpus and tag that every file has read."""
+    share = [weight / sum(weights) for weight in weights]
+    weighed: dict[tuple[str, str], dict[str, list[Weighed]]] = defaultdict(lambda: defaultdict(list))
+    for file in files:
+        for line in file:
+            of_text = weighed[line["corpus"], line["tag"]]
+            of_text[line["uid"]].append(_weighed(texts[line["uid"]]["text"], line["pairs"]))
+    for (corpus, tag), by_uid in weighed.items():
+        if all(len(found) == len(files) for found in by_uid.values()):
+            yield {"corpus": corpus, "tag": tag, **_figures(texts, by_uid, share, tau)}
+
+
+def _weighed(text: str, pairs: Sequence[Sequence[Any]]) -> Weighed:
+    weighed: Weighed = {}
+    for start, end, polarity, p, *_ in pairs:
+        key = (trimmed_term(text[start:end]), polarity)
+        weighed[key] = max(p, weighed.get(key, 0.0))
+    return weighed
+
+
+def _figures(
+    texts: dict[str, Line], by_uid: dict[str, list[Weighed]], share: Sequence[float], tau: float
+) -> dict[str, Any]:
+    gold, shown, judged = [], [], []
+    for uid, found in by_uid.items():
+        wanted = {(trimmed_term(term), polarity) for term, polarity in texts[uid]["pairs"]} - {("", "")}
+        explicit = {pair for pair in wanted if pair[0]}
+        mean = averaged(found, share)
+        gold.append(explicit)
+        shown.append({pair for pair, p in mean.items() if p >= tau})
+        judged += [(p, pair in explicit) for pair, p in mean.items()]
+    right = sum(wanted == answer for wanted, answer in zip(gold, shown, strict=True))
+    return {
+        "texts": len(gold),
+        **strict_score(gold, shown).rounded(),
+        "exact": right,
+        "calibration_error": calibration_error(judged),
+    }
+
+
+def averaged(found: Sequence[Weighed], share: Sequence[float]) -> Weighed:
+    """Return the weighed mean of p; a file that does not know a pair gives it none. One polarity a term: the likelier."""
+    mean: Weighed = defaultdict(float)
+    for weighed, weight in zip(found, share, strict=True):
+        for pair, p in weighed.items():
+            mean[pair] += weight * p
+    best: dict[str, tuple[str, str]] = {}
+    for pair in sorted(mean, key=lambda pair: (mean[pair], pair)):
+        best[pair[0]] = pair
+    return {pair: mean[pair] for pair in best.values()}
+
+
+def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
+    """Return the expected calibration error over ten bins of equal width."""
+    gaps: dict[int, float] = defaultdict(float)
+    for p, is_right in judged:
+        gaps[min(_BINS - 1, int(p * _BINS))] += p - is_right
+    return round(sum(map(abs, gaps.values())) / max(1, len(judged)), 4)
+
+
+if __name__ == "__main__":
+    main()

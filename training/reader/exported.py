@@ -1,0 +1,39 @@
+"""Reads with an exported reader by ONNX Runtime. A text's answer depends on that text alone: windows are run one by one."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import onnxruntime
+from reading import Answers, Output, Window
+from tokenizers import Tokenizer
+
+NETWORK: Final = "reader.onnx"
+TOKENIZER: Final = "tokenizer.json"
+
+
+def load_exported(folder: Path, *, threads: int = 1) -> tuple[Tokenizer, Answers]:
+    """Return the tokeniser and the network of an exported reader.
+
+    Args:
+        threads: windows that are run at the same time. Each is computed by one thread, so that no answer depends on it.
+    """
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(folder / NETWORK), options, providers=["CPUExecutionProvider"])
+    takes_classes = any(given.name == "classes" for given in session.get_inputs())
+
+    def answer(window: Window) -> Output:
+        given = {"ids": np.array([window.ids], dtype=np.int64)}
+        if takes_classes:
+            given["classes"] = np.array([window.classes], dtype=np.int64)
+        marks, topics, label = session.run(["marks", "topics", "label"], given)
+        return Output(marks[0], topics[0], label[0])
+
+    def answers(asked: Sequence[Window]) -> list[Output]:
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(answer, asked))
+
+    return Tokenizer.from_file(str(folder / TOKENIZER)), answers
