@@ -4,10 +4,13 @@ Every vocabulary begins with the same special tokens and corpus tags, so that ne
 is. A tokeniser is one JSON file of the library `tokenizers`.
 """
 
+import gzip
 import json
+import lzma
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
@@ -150,3 +153,10 @@ def _name_of(letter: str) -> str:
 def lines_of(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Yield the texts of packed rows."""
     return (row["text"] for row in rows)
+
+
+def review_lines(path: Path) -> list[str]:
+    """Return the lines of a file, compressed or not."""
+    content = path.read_bytes()
+    unpack = {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)
+    return unpack(content).decode("utf-8").splitlines()

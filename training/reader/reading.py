@@ -110,7 +110,7 @@ def _read(text: str, tokens: Encoded, output: Output) -> Read:
 def pairs_of(text: str, tokens: Encoded, output: Output) -> list[Pair]:
     """Return the terms of a text from left to right; p is the mean share of the polarity over a term's tokens."""
     taken = np.zeros(len(tokens.ids), dtype=bool)
-    found = []
+    found: list[Pair] = []
     for least in (SURE, POSSIBLE):
         for first, end in _places(output.marks, taken, least):
             taken[first:end] = True
@@ -119,7 +119,8 @@ def pairs_of(text: str, tokens: Encoded, output: Output) -> list[Pair]:
             start_end = whole_words(text, tokens.starts[first], tokens.ends[end - 1])
             topic = TOPICS[int(output.topics[first:end].mean(0).argmax())]
             p = round(float(masses[best]), DIGITS)
-            if start_end[0] < start_end[1] and p >= POSSIBLE:
+            is_free = all(start_end[1] <= pair.start or pair.end <= start_end[0] for pair in found)
+            if start_end[0] < start_end[1] and p >= POSSIBLE and is_free:
                 found.append(Pair(*start_end, POLARITIES[best], p, topic))
     return sorted(found)
 
