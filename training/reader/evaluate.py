@@ -1,11 +1,10 @@
 """Scores readings of dev texts: strict F1, whole texts exactly right, and how far p is from the share that is right.
 
-python training/reader/evaluate.py read MODEL_FOLDER PACK.json.xz LANGUAGE OUT.jsonl.gz     an exported model reads dev texts
-python training/reader/evaluate.py score PACK.json.xz READINGS.jsonl.gz [MORE.jsonl.gz ...] [--tau 0.45] [--weights 1 1]
+python training/reader/evaluate.py PACK.json.xz READINGS.jsonl.gz [MORE.jsonl.gz ...] [--tau 0.45] [--weights 1 1]
 
 Several files are averaged pair by pair: seeds of one model, or a model and another engine that wrote the same lines.
-Readings hold no text: uid, corpus, tag, `[start, end, polarity, p]` of each pair, label. Test files are never read here;
-benchmarks/ counts them once a model is chosen.
+Readings hold no text: uid, corpus, tag, `[start, end, polarity, p, topic]` of each pair, label. Test files are not read
+here: benchmarks/ counts them once a model is chosen.
 """
 
 import argparse
@@ -15,14 +14,15 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from reading import Answers, read_lines, read_texts, write_lines
-from reader_tokens import tag_id
+from reading import Answers, read_lines, read_texts, tag_id
 from strict_score import strict_score, trimmed_term
-from tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 TAU: Final = 0.45
 _BINS: Final = 10
@@ -33,31 +33,17 @@ Weighed: TypeAlias = dict[tuple[str, str], float]
 
 
 def main() -> None:
-    """Read or score, as the command line says."""
+    """Print the scores of each corpus and tag."""
     parser = argparse.ArgumentParser(description="Score readings of dev texts.")
-    commands = parser.add_subparsers(required=True, dest="command")
-    read = commands.add_parser("read", help="let an exported model read the dev texts")
-    read.add_argument("model", type=Path)
-    read.add_argument("pack", type=Path)
-    read.add_argument("language", choices=("en", "ko"))
-    read.add_argument("out", type=Path)
-    score = commands.add_parser("score", help="score one or more files of readings, averaged")
-    score.add_argument("pack", type=Path)
-    score.add_argument("readings", type=Path, nargs="+")
-    score.add_argument("--tau", type=float, default=TAU, help="the least p of a pair that counts as an answer")
-    score.add_argument("--weights", type=float, nargs="+", help="one for each file; equal unless given")
+    parser.add_argument("pack", type=Path)
+    parser.add_argument("readings", type=Path, nargs="+")
+    parser.add_argument("--tau", type=float, default=TAU, help="the least p of a pair that counts as an answer")
+    parser.add_argument("--weights", type=float, nargs="+", help="one for each file; equal unless given")
     given = parser.parse_args()
-    packed = read_pack(given.pack)
-    if given.command == "read":
-        from export import load_exported  # noqa: PLC0415 - scoring needs no ONNX Runtime
-
-        tokenizer, answers = load_exported(given.model)
-        write_lines(dev_lines(packed[given.language]["dev"], tokenizer, answers), given.out)
-        return
     weights = given.weights or [1.0] * len(given.readings)
     if len(weights) != len(given.readings):
         parser.error(f"{len(weights)} weights for {len(given.readings)} files of readings")
-    texts = {row["uid"]: row for parts in packed.values() for row in parts["dev"]}
+    texts = {row["uid"]: row for parts in read_pack(given.pack).values() for row in parts["dev"]}
     for figures in scores(texts, [read_lines(path) for path in given.readings], weights, given.tau):
         print(json.dumps(figures))
 
@@ -68,7 +54,7 @@ def read_pack(path: Path) -> dict[str, Any]:
     return packed
 
 
-def dev_lines(rows: Sequence[Line], tokenizer: Tokenizer, answers: Answers) -> Iterator[Line]:
+def dev_lines(rows: Sequence[Line], tokenizer: "Tokenizer", answers: Answers) -> Iterator[Line]:
     """Yield every dev text as read under its own corpus' tag, the everyday tag and none."""
     by_corpus: dict[str, list[Line]] = defaultdict(list)
     for row in rows:
@@ -79,7 +65,7 @@ def dev_lines(rows: Sequence[Line], tokenizer: Tokenizer, answers: Answers) -> I
             yield from lines(members, tokenizer, answers, tag)
 
 
-def lines(rows: Sequence[Line], tokenizer: Tokenizer, answers: Answers, tag: str) -> Iterator[Line]:
+def lines(rows: Sequence[Line], tokenizer: "Tokenizer", answers: Answers, tag: str) -> Iterator[Line]:
     """Yield the texts as read under one tag."""
     classes = [row.get("classes", "") for row in rows]
     found = read_texts([row["text"] for row in rows], tokenizer, answers, tag_id(tag), classes)
@@ -137,7 +123,7 @@ def _figures(
 
 
 def averaged(found: Sequence[Weighed], share: Sequence[float]) -> Weighed:
-    """Return the weighed mean of p; a file that does not know a pair gives it none. One polarity a term: the likelier."""
+    """Return the weighed mean of p, at most one polarity a term; a file that does not know a pair gives it none."""
     mean: Weighed = defaultdict(float)
     for weighed, weight in zip(found, share, strict=True):
         for pair, p in weighed.items():

@@ -20,9 +20,7 @@ from exported import NETWORK, TOKENIZER, load_exported
 from finetune import answers_of
 from network import LAYER_NORM_EPSILON, Reader, Shape, load_weights
 from onnx import TensorProto, helper, numpy_helper
-from reader_tokens import tag_id
-from reading import Read, read_texts
-from tokenizers import Tokenizer
+from reading import SURE, Read, read_texts, tag_id
 
 _OPSET: Final = 17
 _IR_VERSION: Final = 9
@@ -80,7 +78,7 @@ def compared(reader: Reader, folder: Path, rows: Sequence[dict[str, Any]]) -> di
 
 
 def _sure(read: Read) -> list[tuple[int, int, str]]:
-    return [pair[:3] for pair in read.pairs if pair.p >= 0.5]  # noqa: PLR2004
+    return [pair[:3] for pair in read.pairs if pair.p >= SURE]
 
 
 class _Graph:

@@ -1,5 +1,9 @@
-"""Reads with an exported reader by ONNX Runtime. A text's answer depends on that text alone: windows are run one by one."""
+"""Reads with an exported reader by ONNX Runtime. A text's answer depends on it alone: windows are run one by one.
 
+python training/reader/exported.py MODEL_FOLDER PACK.json.xz LANGUAGE OUT.jsonl.gz     reads the dev texts
+"""
+
+import argparse
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,11 +11,22 @@ from typing import Final
 
 import numpy as np
 import onnxruntime
-from reading import Answers, Output, Window
+from evaluate import dev_lines, read_pack
+from reading import Answers, Output, Window, write_lines
 from tokenizers import Tokenizer
 
 NETWORK: Final = "reader.onnx"
 TOKENIZER: Final = "tokenizer.json"
+
+
+def main() -> None:
+    """Read the dev texts of a pack."""
+    parser = argparse.ArgumentParser(description="Let an exported reader read the dev texts.")
+    for name in ("model", "pack", "language", "out"):
+        parser.add_argument(name, type=str if name == "language" else Path)
+    given = parser.parse_args()
+    rows = read_pack(given.pack)[given.language]["dev"]
+    write_lines(dev_lines(rows, *load_exported(given.model)), given.out)
 
 
 def load_exported(folder: Path, *, threads: int = 1) -> tuple[Tokenizer, Answers]:
@@ -37,3 +52,7 @@ def load_exported(folder: Path, *, threads: int = 1) -> tuple[Tokenizer, Answers
             return list(pool.map(answer, asked))
 
     return Tokenizer.from_file(str(folder / TOKENIZER)), answers
+
+
+if __name__ == "__main__":
+    main()

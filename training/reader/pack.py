@@ -1,9 +1,9 @@
-"""Gathers what the reader is trained and measured on into one compressed file, small enough to carry to another machine.
+"""Gathers what the reader is trained and measured on into one compressed file, small enough to carry elsewhere.
 
 python training/reader/pack.py OUT.json.xz [--data FOLDER] [--documents 15000] [--most N]
 
-The file holds `{language: {"train": [row], "dev": [row]}}`. Test files are in neither part, and no training text resembles
-a held-out one.
+The file holds `{language: {"train": [row], "dev": [row]}}`. Test files are in neither part, and no training text
+resembles a held-out one.
 """
 
 import argparse
@@ -84,6 +84,7 @@ def main() -> None:
 def write_pack(packed: dict[str, Any], path: Path) -> None:
     """Write a packed file; the same content gives the same bytes."""
     content = json.dumps(packed, ensure_ascii=False, separators=(",", ":")).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(lzma.compress(content, preset=6))
 
 
@@ -145,7 +146,7 @@ def packed_rows(
     """
     for row in rows:
         if row.text.strip() and not held_out.resembles(row.text):
-            packed = {"corpus": corpus, "text": row.text, "label": label_of(row, is_own=corpus == OWN)}
+            packed: dict[str, Any] = {"corpus": corpus, "text": row.text, "label": label_of(row, is_own=corpus == OWN)}
             if has_terms:
                 packed["spans"] = spans_of(row)
             if language == "ko":

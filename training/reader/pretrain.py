@@ -3,9 +3,10 @@
 python training/reader/pretrain.py REVIEWS.txt.gz PACK.json.xz TOKENIZER.json BODY.safetensors OUT.safetensors
     [--minutes 20] [--steps N] [--batch 512] [--window 128] [--rate 1e-3] [--compile]
 
-REVIEWS holds one text a line (.gz, .xz or plain); the Korean training texts of the pack join them. The rate falls with the
-steps or with the time, whichever is farther, so that a machine lent for some minutes ends with a finished encoder; with
---steps and enough minutes the same seed repeats the same training. OUT is written in half precision every three minutes.
+REVIEWS holds one text a line (.gz, .xz or plain); the Korean training texts of the pack join them. The rate falls with
+the steps or with the time, whichever is farther, so that a machine lent for some minutes ends with a finished encoder;
+with --steps and enough minutes the same seed repeats the same training. OUT is written in half precision, every
+three minutes and at the end.
 """
 
 import argparse
@@ -19,9 +20,10 @@ import torch
 from evaluate import read_pack
 from finetune import autocast
 from network import MaskedReader, device_here, load_weights, save_weights, start_from
-from reader_tokens import END, MASK, RESERVED, START, WINDOW, lines_of, review_lines, tag_id
+from reading import END, MASK, RESERVED, START, WINDOW, tag_id
 from tokenizers import Tokenizer
 from torch.nn import functional
+from vocabularies import lines_of, review_lines
 
 HIDDEN: Final = 0.2
 """The share of tokens that is hidden."""
@@ -44,7 +46,9 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, help="reviews, to try things out")
-    parser.add_argument("--compile", action="store_true", help="compile the network first: a minute, then quicker steps")
+    parser.add_argument(
+        "--compile", action="store_true", help="compile the network first: a minute, then quicker steps"
+    )
     given = parser.parse_args()
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     own = list(lines_of(read_pack(given.pack)["ko"]["train"]))
@@ -71,8 +75,8 @@ def token_stream(texts: Sequence[str], tokenizer: Tokenizer) -> Any:
     """Return the tokens of all texts in a row, each text ended by the last token."""
     parts = []
     for at in range(0, len(texts), _ENCODED_AT_ONCE):
-        for encoding in tokenizer.encode_batch(texts[at : at + _ENCODED_AT_ONCE], add_special_tokens=False):
-            parts.append(np.array([*encoding.ids, END], dtype=np.int32))
+        encodings = tokenizer.encode_batch(texts[at : at + _ENCODED_AT_ONCE], add_special_tokens=False)
+        parts += [np.array([*encoding.ids, END], dtype=np.int32) for encoding in encodings]
     return np.concatenate(parts)
 
 
@@ -90,7 +94,9 @@ def pretrain(
 ) -> float:
     """Train until the steps or the time are over, write the encoder and return the last mean loss."""
     device = device_here()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01, fused=device == "cuda")
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01, fused=device == "cuda"
+    )
     guess = torch.compile(model) if is_compiled else model
     shape = model.encoder.shape
     model.train()
@@ -159,8 +165,8 @@ def hide(ids: Any, vocabulary: int) -> tuple[Any, Any]:
     kind = torch.rand(hidden.shape, device=ids.device)
     other = torch.randint(len(RESERVED), vocabulary, hidden.shape, device=ids.device)
     shown = ids.flatten().clone()
-    kept = torch.where(kind < 0.9, other, shown[hidden])  # noqa: PLR2004 - the shares that the docstring names
-    shown[hidden] = torch.where(kind < 0.8, MASK, kept)  # noqa: PLR2004
+    kept = torch.where(kind < 0.9, other, shown[hidden])
+    shown[hidden] = torch.where(kind < 0.8, MASK, kept)
     return shown.view(ids.shape), hidden
 
 

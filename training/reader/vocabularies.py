@@ -1,7 +1,7 @@
-"""Tokenisers of the reader: English word pieces cut to what is used, Korean characters or word pieces; emoji stay.
+"""Makes the tokenisers: English word pieces cut to what is used, Korean characters or word pieces; emoji stay.
 
-Every vocabulary begins with the same special tokens and corpus tags, so that networks and training need not know which it
-is. A tokeniser is one JSON file of the library `tokenizers`.
+Every vocabulary begins with the special tokens and corpus tags of reading.py. A tokeniser is one JSON file of the
+library `tokenizers`.
 """
 
 import gzip
@@ -9,73 +9,30 @@ import json
 import lzma
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from reading import RESERVED, SPECIAL, TAGS
 from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordLevel, WordPiece
 from tokenizers.trainers import WordPieceTrainer
 
-PAD, UNKNOWN, START, END, MASK = range(5)
-SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-TAGS: Final = ("no_tag", "everyday", "restaurant", "coursera", "food", "hotel", "phone", "sight", "film")
-"""The token after the first says which corpus' custom a text follows; `no_tag`: none is known."""
-RESERVED: Final = (*SPECIAL, *(f"[{tag}]" for tag in TAGS))
-CLASS_LETTERS: Final = "-NnJjVvEeXxMmSs"
-WINDOW: Final = 254
-"""Tokens of a text that are read at once, beside first token, tag and last token."""
-OVERLAP: Final = 32
 _EMOJI: Final = "[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b55]"
 _INVISIBLE: Final = "[\u200b-\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]"
 _REPEATED: Final = r"([^\d])(?=\1\1)"
-_COMMON_EMOJI: Final = (*range(0x1F600, 0x1F650), *range(0x1F910, 0x1F930), *map(ord, "👌👍👎👏💔💕💖💩💯🔥🤮🥰🥲❤⭐⚠✅❌"))
-
-
-class Encoded(NamedTuple):
-    """The tokens of a text, without special ones; offsets count code points."""
-
-    ids: list[int]
-    starts: list[int]
-    ends: list[int]
-    classes: list[int]
-    """The class of the morpheme at each token's first character; zeros where the text has none."""
-
-
-def tag_id(tag: str) -> int:
-    """Return the id of a corpus tag."""
-    return len(SPECIAL) + TAGS.index(tag)
-
-
-def framed(ids: Sequence[int], tag: int) -> list[int]:
-    """Return the ids with first token, tag and last token: what the network reads."""
-    return [START, tag, *ids, END]
-
-
-def encode(tokenizer: Tokenizer, text: str, classes: str = "") -> Encoded:
-    """Return the tokens of a text."""
-    encoding = tokenizer.encode(text, add_special_tokens=False)
-    starts = [start for start, _ in encoding.offsets]
-    of_start = [CLASS_LETTERS.index(classes[start]) if start < len(classes) else 0 for start in starts]
-    return Encoded(encoding.ids, starts, [end for _, end in encoding.offsets], of_start)
-
-
-def windows(length: int) -> list[tuple[int, int]]:
-    """Return the parts that a text of so many tokens is read in; neighbours overlap.
-
-    Example:
-        >>> windows(300)
-        [(0, 254), (222, 300)]
-    """
-    starts = range(0, max(1, length - OVERLAP), WINDOW - OVERLAP)
-    return [(start, min(start + WINDOW, length)) for start in starts]
+_COMMON_EMOJI: Final = (
+    *range(0x1F600, 0x1F650),
+    *range(0x1F910, 0x1F930),
+    *map(ord, "👌👍👎👏💔💕💖💩💯🔥🤮🥰🥲❤⭐⚠✅❌"),
+)
 
 
 def english_tokens(minilm: dict[str, Any], texts: Iterable[str], size: int) -> tuple[Tokenizer, list[list[int]]]:
     """Return MiniLM's tokeniser cut to `size` entries, and for each entry the old ids whose mean it starts from.
 
-    Kept are single characters, pieces that the texts use, then the commonest others: BERT's list is sorted by frequency.
-    An emoji, which MiniLM does not know, starts from the words of its Unicode name.
+    Kept are single characters, pieces that the texts use, then the commonest others: BERT's list is sorted by
+    frequency. An emoji, which MiniLM does not know, starts from the words of its Unicode name.
 
     Args:
         minilm: the content of its tokenizer.json.
