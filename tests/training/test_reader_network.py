@@ -21,7 +21,7 @@ from exported import load_exported  # noqa: E402
 from finetune import answers_of, create_reader, examples_of, fit, targets_of  # noqa: E402
 from network import Encoder, MaskedReader, Reader, Shape, load_weights, minilm_weights, save_weights, start_from  # noqa: E402
 from pretrain import pretrain, token_stream  # noqa: E402
-from reading import MARKS, RESERVED, TAGS, encode, read_texts, tag_id  # noqa: E402
+from reading import MARKS, RESERVED, TAGS, Window, encode, framed, framed_classes, read_texts, tag_id  # noqa: E402
 from vectors import neighbour_vectors, term_vector, write_table  # noqa: E402
 from vocabularies import english_tokens, korean_characters, korean_pieces  # noqa: E402
 
@@ -140,25 +140,24 @@ def test_a_reader_with_morphemes_takes_their_classes_after_export(tmp_path: Path
     reader.load_state_dict(weights)
     export(weights, shape, tmp_path / "t.json", tmp_path / "model")
     _, exported = load_exported(tmp_path / "model")
-    outputs = []
-    for classes in ("NnJ-Nn", ""):
-        for answers in (answers_of(reader), exported):
-            outputs.append(read_outputs(answers, tokenizer, "직원이 친절", classes))
+    outputs = [
+        read_outputs(answers, tokenizer, "직원이 친절", classes)
+        for classes in ("NnJ-Nn", "")
+        for answers in (answers_of(reader), exported)
+    ]
     assert np.allclose(outputs[0], outputs[1], atol=0.02)
     assert np.allclose(outputs[2], outputs[3], atol=0.02)
     assert not np.allclose(outputs[0], outputs[2], atol=0.02)
 
 
 def read_outputs(answers: Any, tokenizer: Any, text: str, classes: str) -> Any:
-    """Return the marks of a text."""
-    found: list[Any] = []
-    read_texts(
-        [text], tokenizer, lambda asked: found.extend(answers(asked)) or answers(asked), tag_id("no_tag"), [classes]
-    )
-    return found[0].marks
+    tokens = encode(tokenizer, text, classes)
+    (output,) = answers([Window(framed(tokens.ids, tag_id("no_tag")), framed_classes(tokens.classes))])
+    return output.marks
 
 
 def test_pre_training_lowers_the_loss_and_gives_an_encoder_to_start_from(tmp_path: Path) -> None:
+    torch.manual_seed(1)
     texts = [row["text"] for row in make_rows()]
     tokenizer = korean_characters(texts, 60)
     model = MaskedReader(SMALL._replace(vocabulary=tokenizer.get_vocab_size()))

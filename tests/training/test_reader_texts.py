@@ -1,6 +1,6 @@
 """What the neural reader is trained on and how its answers are read and scored, without the network."""
 
-import json
+import re
 import sys
 from pathlib import Path
 
@@ -201,11 +201,9 @@ def test_the_calibration_error_is_the_mean_gap_between_p_and_the_share_that_is_r
 
 
 def test_the_notes_for_the_gpu_name_only_scripts_and_options_that_exist() -> None:
-    notes = (READER / "gpu.md").read_text("utf-8")
-    scripts = {path.name: path.read_text("utf-8") for path in READER.glob("*.py")}
-    for line in notes.replace("\\\n", " ").splitlines():
-        for script, source in scripts.items():
-            _, called, rest = line.partition(f"training/reader/{script} ")
-            options = [word for word in rest.split() if word.startswith("--")]
-            assert not called or all(f'"{option}"' in source for option in options), (script, options)
-    assert json.dumps(sorted(scripts)) != "[]"
+    notes = (READER / "gpu.md").read_text("utf-8").replace("\\\n", " ")
+    calls = re.findall(r"python training/reader/(\w+\.py) (.*)", notes)
+    assert len(calls) >= 5
+    for script, rest in calls:
+        source = (READER / script).read_text("utf-8")
+        assert all(f'"{option}"' in source for option in re.findall(r"--[a-z-]+", rest)), (script, rest)

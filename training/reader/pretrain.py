@@ -116,7 +116,7 @@ def pretrain(
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        mean = loss.detach() if step == 0 else 0.99 * mean + 0.01 * loss.detach()
+        mean = loss.detach() if step == 0 else 0.95 * mean + 0.05 * loss.detach()
         now = time.monotonic()
         if now - told > _TOLD_EVERY:
             speed = (step + 1) * ids.numel() / (now - began)

@@ -36,8 +36,9 @@ def main() -> None:
     parser.add_argument("language", choices=("en", "ko"))
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("out", type=Path)
-    for name in ("start", "reviews", "pack"):
-        parser.add_argument(f"--{name}", type=Path)
+    parser.add_argument("--start", type=Path)
+    parser.add_argument("--reviews", type=Path)
+    parser.add_argument("--pack", type=Path)
     given = parser.parse_args()
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     if given.language == "en":
