@@ -134,7 +134,7 @@ def test_a_reader_with_morphemes_takes_their_classes_after_export(tmp_path: Path
     tokenizer.save(str(tmp_path / "t.json"))
     shape = SMALL._replace(vocabulary=tokenizer.get_vocab_size(), classes=15)
     reader = Reader(shape)
-    torch.nn.init.normal_(reader.encoder.classes.weight)
+    torch.nn.init.normal_(reader.get_parameter("encoder.classes.weight"))
     save_weights(reader, shape, tmp_path / "w.safetensors")
     weights, _ = load_weights(tmp_path / "w.safetensors")
     reader.load_state_dict(weights)

@@ -45,7 +45,7 @@ def main() -> None:
         parser.error(f"{len(weights)} weights for {len(given.readings)} files of readings")
     texts = {row["uid"]: row for parts in read_pack(given.pack).values() for row in parts["dev"]}
     for figures in scores(texts, [read_lines(path) for path in given.readings], weights, given.tau):
-        print(json.dumps(figures))
+        print(told(figures))
 
 
 def read_pack(path: Path) -> dict[str, Any]:
@@ -92,6 +92,15 @@ def scores(
     for (corpus, tag), by_uid in weighed.items():
         if all(len(found) == len(files) for found in by_uid.values()):
             yield {"corpus": corpus, "tag": tag, **_figures(texts, by_uid, share, tau)}
+
+
+def told(figures: dict[str, Any]) -> str:
+    """Return figures in one line."""
+    return (
+        f"{figures['corpus']} as {figures['tag']}: f1 {figures['f1']:.4f} (precision {figures['precision']:.3f}, "
+        f"recall {figures['recall']:.3f}), exact {figures['exact']} of {figures['texts']}, "
+        f"calibration error {figures['calibration_error']:.3f}"
+    )
 
 
 def _weighed(text: str, pairs: Sequence[Sequence[Any]]) -> Weighed:

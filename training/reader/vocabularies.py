@@ -9,7 +9,7 @@ import json
 import lzma
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,10 +18,12 @@ from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordLevel, WordPiece
 from tokenizers.trainers import WordPieceTrainer
 
+OWN_TIMES, REVIEWS_STEP = 5, 4
 _EMOJI: Final = "[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b55]"
 _INVISIBLE: Final = "[\u200b-\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]"
 _REPEATED: Final = r"([^\d])(?=\1\1)"
-_COMMON_EMOJI: Final = (
+_COMMONOWN_TIMES, REVIEWS_STEP = 5, 4
+_EMOJI: Final = (
     *range(0x1F600, 0x1F650),
     *range(0x1F910, 0x1F930),
     *map(ord, "👌👍👎👏💔💕💖💩💯🔥🤮🥰🥲❤⭐⚠✅❌"),
@@ -105,6 +107,11 @@ def _words() -> Any:
 
 def _name_of(letter: str) -> str:
     return unicodedata.name(letter).lower().replace(" sign", "").replace(" face", "")
+
+
+def own_and_reviews(own: Sequence[str], reviews: Sequence[str]) -> list[str]:
+    """Return texts to learn words from: reviews are many and of films alone, our own few and of every kind."""
+    return [*own * OWN_TIMES, *reviews[::REVIEWS_STEP]]
 
 
 def lines_of(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
