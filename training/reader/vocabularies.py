@@ -19,11 +19,11 @@ from tokenizers.models import WordLevel, WordPiece
 from tokenizers.trainers import WordPieceTrainer
 
 OWN_TIMES, REVIEWS_STEP = 5, 4
+"""Our own texts stand five times among every fourth review."""
 _EMOJI: Final = "[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b55]"
 _INVISIBLE: Final = "[\u200b-\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]"
 _REPEATED: Final = r"([^\d])(?=\1\1)"
-_COMMONOWN_TIMES, REVIEWS_STEP = 5, 4
-_EMOJI: Final = (
+_COMMON_EMOJI: Final = (
     *range(0x1F600, 0x1F650),
     *range(0x1F910, 0x1F930),
     *map(ord, "👌👍👎👏💔💕💖💩💯🔥🤮🥰🥲❤⭐⚠✅❌"),
