@@ -12,7 +12,7 @@ READER = ROOT / "training" / "reader"
 sys.path[:0] = [str(READER), str(ROOT / "training")]
 
 from corpora import Row, public_data  # noqa: E402 - the folder is no package: it is run, not installed
-from evaluate import averaged, calibration_error, scores  # noqa: E402
+from evaluate import averaged, calibration_error, fit_table, scores  # noqa: E402
 from near_copies import HeldOut  # noqa: E402
 from pack import label_of, morpheme_classes, own_rows, pack, packed_rows, spans_of, topic_of, write_pack  # noqa: E402
 from reading import (  # noqa: E402
@@ -198,6 +198,15 @@ def test_files_of_readings_are_averaged_and_one_polarity_of_a_term_stays() -> No
 def test_the_calibration_error_is_the_mean_gap_between_p_and_the_share_that_is_right() -> None:
     assert calibration_error([(0.95, True), (0.95, False)]) == pytest.approx(0.45)
     assert calibration_error([]) == 0.0
+
+
+def test_a_calibration_table_rises_and_says_the_share_that_is_right() -> None:
+    judged = [(at / 1000, at % 10 < at // 200) for at in range(1000)]
+    scored, shares = fit_table(judged)
+    assert scored == sorted(scored)
+    assert shares == sorted(shares)
+    assert calibration_error([(float(np.interp(p, scored, shares)), is_right) for p, is_right in judged]) < 0.03
+    assert calibration_error(judged) > 0.2
 
 
 def test_the_notes_for_the_gpu_name_only_scripts_and_options_that_exist() -> None:

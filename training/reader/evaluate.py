@@ -1,10 +1,12 @@
 """Scores readings of dev texts: strict F1, whole texts exactly right, and how far p is from the share that is right.
 
 python training/reader/evaluate.py PACK.json.xz READINGS.jsonl.gz [MORE.jsonl.gz ...] [--tau 0.45] [--weights 1 1]
+    [--tag own] [--table TABLE.json]
 
 Several files are averaged pair by pair: seeds of one model, or a model and another engine that wrote the same lines.
 Readings hold no text: uid, corpus, tag, `[start, end, polarity, p, topic]` of each pair, label. Test files are not read
-here: benchmarks/ counts them once a model is chosen.
+here: benchmarks/ counts them once a model is chosen. --table fits how likely a pair of score p is right, and says how
+far off it is on each corpus when fitted on the others alone.
 """
 
 import argparse
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
+import numpy as np
 from reading import Answers, read_lines, read_texts, tag_id
 from strict_score import strict_score, trimmed_term
 
@@ -26,8 +29,11 @@ if TYPE_CHECKING:
 
 TAU: Final = 0.45
 _BINS: Final = 10
+_TABLE_BINS: Final = 30
 Line: TypeAlias = dict[str, Any]
 """One text as it was read: corpus, uid, tag, pairs, label."""
+Judged: TypeAlias = tuple[float, bool]
+"""p of a pair, and whether it is right."""
 Weighed: TypeAlias = dict[tuple[str, str], float]
 """p of each (term, polarity) of a text."""
 
@@ -39,13 +45,26 @@ def main() -> None:
     parser.add_argument("readings", type=Path, nargs="+")
     parser.add_argument("--tau", type=float, default=TAU, help="the least p of a pair that counts as an answer")
     parser.add_argument("--weights", type=float, nargs="+", help="one for each file; equal unless given")
+    parser.add_argument("--tag", help="score what was read under this tag alone; `own`: each corpus under its own")
+    parser.add_argument("--table", type=Path, help="fit p to the share that is right, and write the table")
     given = parser.parse_args()
     weights = given.weights or [1.0] * len(given.readings)
     if len(weights) != len(given.readings):
         parser.error(f"{len(weights)} weights for {len(given.readings)} files of readings")
     texts = {row["uid"]: row for parts in read_pack(given.pack).values() for row in parts["dev"]}
+    judged: dict[str, list[Judged]] = {}
     for figures in scores(texts, [read_lines(path) for path in given.readings], weights, given.tau):
-        print(told(figures))
+        wanted = own_tag(figures["corpus"]) if given.tag == "own" else given.tag
+        if wanted in (None, figures["tag"]):
+            print(told(figures))
+            judged.setdefault(figures["corpus"], []).extend(figures["judged"])
+    if given.table is not None:
+        for corpus in judged:
+            others = fit_table([pair for name, pairs in judged.items() if name != corpus for pair in pairs])
+            after = [(float(np.interp(p, *others)), is_right) for p, is_right in judged[corpus]]
+            print(f"{corpus}: calibration error {calibration_error(after):.3f} with a table of the other corpora")
+        scored, shares = fit_table([pair for pairs in judged.values() for pair in pairs])
+        given.table.write_text(json.dumps({"scores": scored, "probabilities": shares}) + "\n", encoding="utf-8")
 
 
 def read_pack(path: Path) -> dict[str, Any]:
@@ -60,9 +79,18 @@ def dev_lines(rows: Sequence[Line], tokenizer: "Tokenizer", answers: Answers) ->
     for row in rows:
         by_corpus[row["corpus"]].append(row)
     for corpus, members in by_corpus.items():
-        own = corpus.partition("_")[0]  # everyday_dev is of the corpus everyday
-        for tag in dict.fromkeys((own, "everyday", "no_tag")):
+        for tag in tags_of(corpus):
             yield from lines(members, tokenizer, answers, tag)
+
+
+def tags_of(corpus: str) -> tuple[str, ...]:
+    """Return the tags that a dev text is read under: its own corpus', the everyday tag and none."""
+    return tuple(dict.fromkeys((own_tag(corpus), "everyday", "no_tag")))
+
+
+def own_tag(corpus: str) -> str:
+    """Return the tag of a dev file; everyday_dev and everyday_extra are of the corpus everyday."""
+    return corpus.partition("_")[0]
 
 
 def lines(rows: Sequence[Line], tokenizer: "Tokenizer", answers: Answers, tag: str) -> Iterator[Line]:
@@ -128,6 +156,7 @@ def _figures(
         **strict_score(gold, shown).rounded(),
         "exact": right,
         "calibration_error": calibration_error(judged),
+        "judged": judged,
     }
 
 
@@ -143,12 +172,26 @@ def averaged(found: Sequence[Weighed], share: Sequence[float]) -> Weighed:
     return {pair: mean[pair] for pair in best.values()}
 
 
-def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
+def calibration_error(judged: Sequence[Judged]) -> float:
     """Return the expected calibration error over ten bins of equal width."""
     gaps: dict[int, float] = defaultdict(float)
     for p, is_right in judged:
         gaps[min(_BINS - 1, int(p * _BINS))] += p - is_right
     return round(sum(map(abs, gaps.values())) / max(1, len(judged)), 4)
+
+
+def fit_table(judged: Sequence[Judged]) -> tuple[list[float], list[float]]:
+    """Return scores and the shares that are right at them, rising: bins of equal size, pooled until they rise."""
+    blocks: list[tuple[int, float, int]] = []  # pairs, sum of p, right ones
+    ordered = sorted(judged)
+    size = max(1, len(ordered) // _TABLE_BINS)
+    for at in range(0, len(ordered), size):
+        members = ordered[at : at + size]
+        blocks.append((len(members), sum(p for p, _ in members), sum(is_right for _, is_right in members)))
+        while len(blocks) > 1 and blocks[-1][2] * blocks[-2][0] <= blocks[-2][2] * blocks[-1][0]:
+            (n, p, right), (more, more_p, more_right) = blocks.pop(), blocks.pop()
+            blocks.append((n + more, p + more_p, right + more_right))
+    return [round(p / n, 4) for n, p, _ in blocks], [round(right / n, 4) for n, _, right in blocks]
 
 
 if __name__ == "__main__":

@@ -74,9 +74,9 @@ class Encoder(nn.Module):
         if self.classes is not None:
             nn.init.zeros_(self.classes.weight)
 
-    def forward(self, ids: Any, mask: Any = None, classes: Any = None, first_place: int = 0) -> Any:
+    def forward(self, ids: Any, mask: Any = None, classes: Any = None, first_place: Any = 0) -> Any:
         """Return the states. Pre-training moves `first_place`, so that it meets every place of a text."""
-        places = torch.arange(first_place, first_place + ids.shape[1], device=ids.device)
+        places = torch.arange(ids.shape[1], device=ids.device) + first_place
         states = self.words(ids) + self.places(places)
         if self.classes is not None and classes is not None:
             states = states + self.classes(classes)
@@ -113,7 +113,7 @@ class MaskedReader(nn.Module):
         self.norm = nn.LayerNorm(shape.width, eps=LAYER_NORM_EPSILON)
         self.bias = nn.Parameter(torch.zeros(shape.vocabulary))
 
-    def forward(self, ids: Any, hidden: Any, first_place: int) -> Any:
+    def forward(self, ids: Any, hidden: Any, first_place: Any) -> Any:
         """Return the logits at the hidden places, given by their numbers in the flattened batch."""
         states = self.encoder(ids, first_place=first_place)
         states = states.reshape(-1, states.shape[-1])[hidden]

@@ -109,8 +109,10 @@ def pretrain(
         for group in optimizer.param_groups:
             group["lr"] = rate * min((step + 1) / min(500, 0.05 * steps + 1), 1 - progress)
         shown, hidden = hide(ids, shape.vocabulary)
+        # A tensor: a number would be compiled in, and the network compiled anew for each.
+        place = torch.tensor(first_place(step, shape.positions - window), device=device)
         with autocast(device):
-            logits = guess(shown, hidden, first_place(step, shape.positions - window))
+            logits = guess(shown, hidden, place)
             loss = functional.cross_entropy(logits.float(), ids.flatten()[hidden])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

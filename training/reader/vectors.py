@@ -23,7 +23,7 @@ from scipy.sparse.linalg import svds
 from tokenizers import Tokenizer
 from vocabularies import lines_of, own_and_reviews, review_lines
 
-WIDTH: Final = 96
+WIDTH: Final = 64
 NEAR: Final = 4
 """How many pieces away a neighbour may stand."""
 _AT_ONCE: Final = 512

@@ -9,7 +9,7 @@ import json
 import lzma
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -109,9 +109,9 @@ def _name_of(letter: str) -> str:
     return unicodedata.name(letter).lower().replace(" sign", "").replace(" face", "")
 
 
-def own_and_reviews(own: Sequence[str], reviews: Sequence[str]) -> list[str]:
+def own_and_reviews(own: list[str], reviews: list[str]) -> list[str]:
     """Return texts to learn words from: reviews are many and of films alone, our own few and of every kind."""
-    return [*own * OWN_TIMES, *reviews[::REVIEWS_STEP]]
+    return own * OWN_TIMES + reviews[::REVIEWS_STEP]
 
 
 def lines_of(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
