@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 for package in ("torch", "tokenizers", "safetensors", "onnx", "onnxruntime"):
-    pytest.importorskip(package, reason="the extra train is not installed")
+    pytest.importorskip(package, reason="pip install -r training/reader/requirements.txt")
 
 READER = Path(__file__).resolve().parents[2] / "training" / "reader"
 sys.path.insert(0, str(READER))
 
-import torch  # noqa: E402 - the extra train may be absent
+import torch  # noqa: E402 - may be absent
 from evaluate import dev_lines, scores  # noqa: E402
 from export import compared, export  # noqa: E402
 from exported import load_exported  # noqa: E402
