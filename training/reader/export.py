@@ -7,6 +7,7 @@ scale depends on what else is read.
 """
 
 import argparse
+import gzip
 import json
 import shutil
 from collections.abc import Sequence
@@ -46,7 +47,8 @@ def export(weights: dict[str, Any], shape: Shape, tokenizer: Path, out: Path) ->
     """Write the network and its tokeniser into a folder."""
     out.mkdir(parents=True, exist_ok=True)
     arrays = {name: tensor.numpy() for name, tensor in weights.items()}
-    (out / NETWORK).write_bytes(network_of(arrays, shape).SerializeToString(deterministic=True))
+    network = network_of(arrays, shape).SerializeToString(deterministic=True)
+    (out / NETWORK).write_bytes(gzip.compress(network, mtime=0))
     shutil.copyfile(tokenizer, out / TOKENIZER)
 
 

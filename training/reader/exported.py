@@ -4,6 +4,7 @@ python training/reader/exported.py MODEL_FOLDER PACK.json.xz LANGUAGE OUT.jsonl.
 """
 
 import argparse
+import gzip
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,7 @@ from evaluate import dev_lines, read_pack
 from reading import Answers, Output, Window, write_lines
 from tokenizers import Tokenizer
 
-NETWORK: Final = "reader.onnx"
+NETWORK: Final = "reader.onnx.gz"
 TOKENIZER: Final = "tokenizer.json"
 
 
@@ -37,7 +38,8 @@ def load_exported(folder: Path, *, threads: int = 1) -> tuple[Tokenizer, Answers
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(folder / NETWORK), options, providers=["CPUExecutionProvider"])
+    network = gzip.decompress((folder / NETWORK).read_bytes())
+    session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
     takes_classes = any(given.name == "classes" for given in session.get_inputs())
 
     def answer(window: Window) -> Output:

@@ -47,7 +47,7 @@ wait) # SECONDS NAME...: until each has ended, or the time is over
     sleep 1
   done
   ls "$out"; tail -n 40 "$W/log" ;;
-bring) # NAME...: weights in parts of 15 MB; all readings and the log
-  for name in "${@:2}"; do split -b 15000000 -d "$out/$name.safetensors" "$OUT/$name.safetensors."; done
+bring) # NAME...: weights in parts of 16 MB; all readings and the log
+  for name in "${@:2}"; do split -b 16000000 -d "$out/$name.safetensors" "$OUT/$name.safetensors."; done
   tar -C "$W" -czf "$OUT/readings.tar.gz" log $(cd "$W" && ls out/*.readings.jsonl.gz) && ls -l "$OUT" ;;
 esac

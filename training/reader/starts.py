@@ -27,8 +27,8 @@ def main() -> None:
     parser.add_argument("wheel", type=Path)
     for name in ("pack", "reviews", "out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--words", type=int, default=10_000, help="entries of the English vocabulary")
-    parser.add_argument("--characters", type=int, default=3_000, help="entries of the Korean one of characters")
+    parser.add_argument("--words", type=int, default=12_000, help="entries of the English vocabulary")
+    parser.add_argument("--characters", type=int, default=2_500, help="entries of the Korean one of characters")
     parser.add_argument("--pieces", type=int, default=8_000, help="entries of the Korean one of word pieces")
     parser.add_argument("--terms", type=int, default=16_000, help="entries of the one that term vectors are made of")
     given = parser.parse_args()
