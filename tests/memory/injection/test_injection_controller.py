@@ -80,7 +80,7 @@ def bundle(*advisories: AdvisoryV1_1, warnings: tuple[str, ...] = ()) -> Advisor
 
 
 def chars(value: AnyBundle | Mapping[str, Any]) -> int:
-    document = value.model_dump(mode="json") if isinstance(value, AdvisoryBundleV1_1) else value
+    document = value if isinstance(value, Mapping) else value.model_dump(mode="json")
     return len(json.dumps(_rounded(document), ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras import require_extra
 from tests.memory.store_places import PostgresPlace, opened
 from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
 from tests.warm_python import WarmProcess, run_warm
@@ -264,6 +265,7 @@ def test_an_address_given_as_a_path_is_refused() -> None:
 
 
 def test_a_server_that_cannot_be_reached_is_a_store_error(tmp_path: Path) -> None:
+    require_extra("postgres")
     with (
         open_store(f"postgresql:///absa?host={tmp_path}") as store,
         pytest.raises(MemoryStoreError, match="cannot be reached"),
@@ -384,7 +386,8 @@ def test_questions_of_advice_scan_no_table(postgres_place: PostgresPlace) -> Non
         loaded.episode_index.samples.verdicts_on("s-1")
         list(store.lines_of("s-9"))
         # With few rows the planner takes the whole table for good reason.
-        psycopg = pytest.importorskip("psycopg")
+        import psycopg
+
         with psycopg.connect(postgres_place.location, autocommit=True) as connection:
             connection.execute("SET enable_seqscan = off")
             plans = [

@@ -92,7 +92,8 @@ class LineWriter:
 
     def fetch(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Run a query within the transaction."""
-        return self._connection.execute(query.encode(), parameters, binary=True).fetchall()
+        rows: list[tuple[Any, ...]] = self._connection.execute(query.encode(), parameters, binary=True).fetchall()
+        return rows
 
     @property
     def next_number(self) -> int:

@@ -258,4 +258,5 @@ def _verdicts(fetch: Fetch, store_id: int) -> Iterator[_Row]:
 
 
 def _fetch(connection: Connection, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    return connection.execute(query.encode(), parameters, binary=True).fetchall()
+    rows: list[tuple[Any, ...]] = connection.execute(query.encode(), parameters, binary=True).fetchall()
+    return rows
