@@ -86,5 +86,6 @@ def read_pairs(rules: str) -> dict[str, list[Line]]:
 
 def write_pairs(cells: Cells) -> None:
     """Write final pairs in place of those of the same cells."""
-    written = json.loads(PAIRS.read_text("utf-8")) | {cell: {line.name: line.value for line in lines} for cell, lines in cells.items()}
+    written = json.loads(PAIRS.read_text("utf-8"))
+    written |= {cell: {line.name: line.value for line in lines} for cell, lines in cells.items()}
     PAIRS.write_text(json.dumps(dict(sorted(written.items())), ensure_ascii=False, indent=1) + "\n", "utf-8")
