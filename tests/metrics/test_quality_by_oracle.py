@@ -50,6 +50,12 @@ def test_micro_f1_pools_the_samples_with_explicit_gold(cards: list[Scorecard], c
     assert_ratio(metrics["tuple_f1_explicit_micro"], expected)
 
 
+def test_only_samples_with_explicit_gold_are_pooled() -> None:
+    golds = (gold(("food", "positive")), gold(("", "negative")), ())
+    cards = [ok_card(f"u{i}", stage1=[FOOD], gold_tuples=gold_tuples) for i, gold_tuples in enumerate(golds)]
+    assert_ratio(measured(cards)["tuple_f1_explicit_micro"], oracles.Ratio(2, 2))
+
+
 @settings(max_examples=45)
 @given(cells(), st.booleans())
 def test_a_metric_with_the_suffix_s1_is_the_same_over_stage1(cards: list[Scorecard], count_backfilled: bool) -> None:
