@@ -42,7 +42,7 @@ def build_pipeline(
     *,
     backend: Backend,
     condition: Condition,
-    store: str | Path,
+    store: str | Path | EpisodeStore,
     settings: PipelineSettings | None = None,
     memory: EpisodicMemorySettings | None = None,
     debate_slot_name: str = DEBATE_SLOT.name,
@@ -55,7 +55,7 @@ def build_pipeline(
     Args:
         backend: answers every call.
         condition: decides what the memory reads, shows and writes.
-        store: a file, or `postgresql://...`. A condition without memory neither opens nor creates it.
+        store: a file, `postgresql://...`, or a store that is open. A condition without memory neither opens nor creates it.
         settings: the switches of the pipeline.
         memory: the settings of the memory.
         debate_slot_name: the key under which debate prompts show the memory.
@@ -81,7 +81,7 @@ def build_pipeline(
     )
     orchestrator = EpisodicOrchestrator(
         condition,
-        open_store(store, keep_last_n=keep_last_n),
+        open_store(store, keep_last_n=keep_last_n) if isinstance(store, str | Path) else store,
         settings=memory,
         chars_cap=settings.memory_prompt_injection_chars_cap,
         visible_to=settings.debate.memory_visible_to,

@@ -92,6 +92,7 @@ Role = Literal[
     "ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint", "referee"
 ]
 """The questions a sample asks of a model."""
+CallStage = Literal["stage1", "debate", "stage2", "outcome"]
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E", "P", "T"]
 """P and T belong to rules v2."""
 ErrorType = Literal[
@@ -110,6 +111,18 @@ POLARITIES: Final[tuple[Polarity, ...]] = get_args(Polarity)
 RISK_IDS: Final[tuple[RiskId, ...]] = get_args(RiskId)
 SPEAKERS: Final[tuple[Speaker, ...]] = get_args(Speaker)
 DEBATE_CALLS: Final[tuple[DebateCall, ...]] = get_args(DebateCall)
+STAGE_OF_ROLE: Final[dict[Role, CallStage]] = {
+    "ate": "stage1",
+    "atsa": "stage1",
+    "validator": "stage1",
+    **dict.fromkeys(DEBATE_CALLS, "debate"),
+    "stage2_ate": "stage2",
+    "stage2_atsa": "stage2",
+    "stage2_validator": "stage2",
+    "joint": "stage1",
+    "referee": "outcome",
+}
+"""The stage that asks each question."""
 STRUCTURES: Final[tuple[Structure, ...]] = get_args(Structure)
 L3_RISKS: Final[frozenset[RiskId]] = frozenset({"NEGATION_SCOPE", "CONTRAST_SCOPE", "IRONY", "POLARITY_MISMATCH"})
 """Risks that may reverse a polarity."""

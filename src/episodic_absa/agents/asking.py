@@ -11,13 +11,12 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from episodic_absa.agents.prompt_files import instructions, prompt_name
-from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError, BackendResponseError
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import Role, Rules
+from episodic_absa.vocabulary import STAGE_OF_ROLE, Role, Rules
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
 
@@ -110,7 +109,7 @@ class Asking:
         usage = usage or Usage()
         latency_ms = round((time.perf_counter() - start) * 1000, 3)
         return CallRecord(
-            stage=ROLE_SPECS[ask.role].stage,
+            stage=STAGE_OF_ROLE[ask.role],
             agent=ask.role,
             call_index=place,
             prompt_hash=hashlib.sha256(f"{ask.prompt.system}\0{ask.prompt.user}".encode()).hexdigest(),

@@ -1,4 +1,4 @@
-"""The table of roles: the stage that asks, what a role is given, what it answers, which prompt instructs it."""
+"""The table of roles: what a role is given, what it answers, which prompt instructs it."""
 
 from typing import Final, NamedTuple
 
@@ -31,22 +31,21 @@ from episodic_absa.vocabulary import SPEAKERS, Role
 class RoleSpec(NamedTuple):
     """One role."""
 
-    stage: str
     inputs: type[AteInputs]
     answer: type[BaseModel]
 
 
 ROLE_SPECS: Final[dict[Role, RoleSpec]] = {
-    "ate": RoleSpec("stage1", AteInputs, AteAnswer),
-    "atsa": RoleSpec("stage1", AtsaInputs, AtsaAnswer),
-    "validator": RoleSpec("stage1", ValidatorInputs, ValidatorAnswer),
-    **dict.fromkeys(SPEAKERS, RoleSpec("debate", SpeakerInputs, TurnAnswer)),
-    "judge": RoleSpec("debate", JudgeInputs, JudgeAnswer),
-    "stage2_ate": RoleSpec("stage2", ReviewInputs, AteReviewAnswer),
-    "stage2_atsa": RoleSpec("stage2", ReviewInputs, AtsaReviewAnswer),
-    "stage2_validator": RoleSpec("stage2", Validator2Inputs, Validator2Answer),
-    "joint": RoleSpec("stage1", AteInputs, JointAnswer),
-    "referee": RoleSpec("outcome", RefereeInputs, RefereeAnswer),
+    "ate": RoleSpec(AteInputs, AteAnswer),
+    "atsa": RoleSpec(AtsaInputs, AtsaAnswer),
+    "validator": RoleSpec(ValidatorInputs, ValidatorAnswer),
+    **dict.fromkeys(SPEAKERS, RoleSpec(SpeakerInputs, TurnAnswer)),
+    "judge": RoleSpec(JudgeInputs, JudgeAnswer),
+    "stage2_ate": RoleSpec(ReviewInputs, AteReviewAnswer),
+    "stage2_atsa": RoleSpec(ReviewInputs, AtsaReviewAnswer),
+    "stage2_validator": RoleSpec(Validator2Inputs, Validator2Answer),
+    "joint": RoleSpec(AteInputs, JointAnswer),
+    "referee": RoleSpec(RefereeInputs, RefereeAnswer),
 }
 V1_ROLES: Final[tuple[Role, ...]] = tuple(role for role in ROLE_SPECS if role not in ("joint", "referee"))
 """The roles that prompts v1 instruct; one joint ask and the referee are new in v2."""

@@ -311,11 +311,11 @@ class EpisodicOrchestrator:
             if not tags:
                 if tally is not None:
                     self.store.append_tally(tally)
-                return StoreDecision(store_decision="skipped", store_skip_reason=skip)
+                return StoreDecision(store_decision="skipped", store_skip_reason=skip, tally=tally)
         else:
             tags = ("gate_disabled",)
         entry = self.store.append(draft, tally=tally)
-        return StoreDecision(store_decision="stored", store_reason_tags=tags, episode_id=entry.episode_id)
+        return StoreDecision(store_decision="stored", store_reason_tags=tags, episode=entry, tally=tally)
 
     def _answer(
         self,

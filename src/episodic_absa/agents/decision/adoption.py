@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from episodic_absa.agents.stage2.patch import PatchResult
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples, pairs, predicted
 from episodic_absa.language import norm
-from episodic_absa.memory.episodes.episode_builder import mean_confidence, risk_vector
-from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
+from episodic_absa.memory.episodes.episode_builder import mean_confidence
+from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk, risk_vector
 from episodic_absa.schemas.run_files.adoption import Adoption, EvComponents, OverrideFlags
 from episodic_absa.vocabulary import AdoptReason
 

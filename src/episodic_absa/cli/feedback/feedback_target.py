@@ -8,7 +8,7 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory.store.episode_store import EpisodeStore
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.run_directory import MANIFEST
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 
 
 def store_of(named: str) -> EpisodeStore:

@@ -19,6 +19,7 @@ from episodic_absa.schemas.absa import (
     SentimentItem,
     Stage1Result,
     StructuralRisk,
+    risk_vector,
 )
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
@@ -28,7 +29,6 @@ from episodic_absa.schemas.memory_v1_1 import (
     InputSignatureV1_1,
     OutcomeDeltaV1_1,
     ProvenanceV1_1,
-    RiskVectorV1_1,
     SnapshotV1_1,
     StageSnapshotV1_1,
 )
@@ -220,15 +220,6 @@ def correction_of(principle: Principle, signature: InputSignatureV1_1, about: st
         ),
         principle_id=principle.principle_id,
         anti_pattern=principle.anti_pattern_en,
-    )
-
-
-def risk_vector(risks: Iterable[StructuralRisk]) -> RiskVectorV1_1:
-    """Return the sum of the severity weights and the sorted types of the risks."""
-    risks = tuple(risks)
-    return RiskVectorV1_1(
-        severity_sum=sum(SEVERITY_WEIGHT[risk.severity] for risk in risks),
-        tags=tuple(sorted({risk.type for risk in risks})),
     )
 
 

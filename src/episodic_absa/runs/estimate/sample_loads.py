@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
@@ -21,7 +20,7 @@ from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run import Condition
-from episodic_absa.vocabulary import Role, Rules
+from episodic_absa.vocabulary import STAGE_OF_ROLE, Role, Rules
 
 _MEASURED_SEED: Final = -1
 """Stands for the seed of the cell; the votes of a sample have seeds from 0 on."""
@@ -50,7 +49,7 @@ class MeasuredRequest(NamedTuple):
     @property
     def stage(self) -> str:
         """The stage that asks."""
-        return ROLE_SPECS[self.role].stage
+        return STAGE_OF_ROLE[self.role]
 
     @property
     def may_see_memory(self) -> bool:

@@ -45,7 +45,7 @@ def _unknown_parts(cell: CellFiles, question: Question) -> Iterator[str]:
         yield f"the condition {manifest.condition.name}"
     if manifest.seed not in (*asked.seeds, *added.seeds):
         yield f"seed {manifest.seed}"
-    order = manifest.order_id
+    order = manifest.order
     if order not in (*asked.orders, *added.orders):
         yield f"order {order}"
 
@@ -58,9 +58,9 @@ def _samples(cells: Sequence[CellFiles], question: Question) -> Findings:
         for cell in cells
         if cell.known_manifest.condition.name in asked.conditions
         and cell.known_manifest.seed in asked.seeds
-        and cell.known_manifest.order_id in asked.orders
+        and cell.known_manifest.order in asked.orders
     ]
-    known = {(cell.known_manifest.seed, cell.known_manifest.order_id) for cell in due}
+    known = {(cell.known_manifest.seed, cell.known_manifest.order) for cell in due}
     if {seed for seed, _ in known} < set(asked.seeds) or not all(cell.known_manifest.completed for cell in due):
         return
     uids = sorted({card.uid for cell in due for card in cell.scorecards.valid()})
