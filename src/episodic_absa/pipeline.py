@@ -55,7 +55,7 @@ def build_pipeline(
     Args:
         backend: answers every call.
         condition: decides what the memory reads, shows and writes.
-        store: a file, `postgresql://...`, or a store that is open. A condition without memory neither opens nor creates it.
+        store: a file, `postgresql://...`, or an open store. A condition without memory neither opens nor creates it.
         settings: the switches of the pipeline.
         memory: the settings of the memory.
         debate_slot_name: the key under which debate prompts show the memory.

@@ -180,7 +180,7 @@ class _Lines(NamedTuple):
 def _sound_lines(content: bytes, beginning: bytes) -> _Lines:
     whole, torn = split_lines(content)
     chain = _chain_behind(beginning)
-    bodies = []
+    bodies: list[bytes] = []
     for line in whole:
         try:
             body = chain.body_of(line)

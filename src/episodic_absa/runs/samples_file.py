@@ -70,7 +70,8 @@ def read_samples(path: Path) -> SamplesContent:
 def sealed_samples(header: SamplesHeader, records: Iterable[SampleRecord]) -> bytes:
     """Return the content of a file with these records."""
     lines, last = [], NO_CHECKSUM
-    for value in (header, *records):
+    values: list[SamplesHeader | SampleRecord] = [header, *records]
+    for value in values:
         line, last = seal(_body_of(value), last)
         lines.append(line + b"\n")
     return b"".join(lines)

@@ -1,5 +1,7 @@
 """The lines of outputs.jsonl: everything a sample's analysis said and decided, or how it failed."""
 
+from typing import Any
+
 from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.runs.derived.memory import memory_of
 from episodic_absa.schemas.absa import FinalResult
@@ -11,7 +13,7 @@ from episodic_absa.schemas.run_files.sample_record import Analysis, SampleRecord
 def output_of(record: SampleRecord, manifest: Manifest) -> OutputLine:
     """Return the output of a sample."""
     condition, source, analysis = manifest.condition, record.input, record.analysis
-    meta = {
+    meta: dict[str, Any] = {
         "condition": condition.name,
         "memory_mode": condition.memory_mode,
         "seed": manifest.seed,
@@ -27,7 +29,7 @@ def output_of(record: SampleRecord, manifest: Manifest) -> OutputLine:
             sample_index=record.sample_index,
             status="error",
             error=OutputError(type=error.type, stage=error.stage) if error else None,
-            meta=OutputMeta.model_validate(meta),
+            meta=OutputMeta(**meta),
         )
     stage1, kept = analysis.stage1, analysis.kept
     return OutputLine(

@@ -40,7 +40,7 @@ def scorecard_of(
         gold: of the review.
         store_size: how many episodes were in use after the sample.
     """
-    fields = {
+    fields: dict[str, Any] = {
         "run_id": manifest.run_id,
         "condition": manifest.condition.name,
         "memory_mode": manifest.condition.memory_mode,

@@ -33,8 +33,8 @@ class CellData:
         split = manifest.dataset.processing_split
         if file is None or not file.is_file():
             raise RunDirectoryError(
-                f"{cell} holds no texts, and its data, {manifest.dataset.paths[split]}, are out of reach: a run directory "
-                f"must stand where its experiment file ({manifest.config_path}) put it, beside the data; put it back",
+                f"{cell} holds no texts, and its data, {manifest.dataset.paths[split]}, are out of reach: keep the run "
+                f"directory where its experiment file ({manifest.config_path}) put it, and the data beside that file",
                 path=cell,
             )
         columns = _columns(manifest)

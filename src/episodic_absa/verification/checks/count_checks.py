@@ -24,7 +24,7 @@ from episodic_absa.vocabulary import AdviceFrom
 def check_counted_messages(cell: CellFiles) -> Findings:
     """Under rules v2 the numbers in messages about experience and familiarity are those of their evidence."""
     _require_v2(cell)
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         language = trace.case_trace.input_signature.language
         for advisory in advisories_of(trace.case_trace.memory_bundle):
             meant = None if isinstance(advisory, AdvisoryV1_1) else counted_message(advisory, language)
@@ -44,7 +44,7 @@ def check_counts(cell: CellFiles) -> Findings:
     if any(isinstance(line, VerdictV1_2) for line in lines[cell.start_lines :]):
         raise NotApplicableError("verdicts came while the run went on; when a sample saw them is not recorded")
     store = _Replayed(recorded_experiment(cell.known_manifest).episodic_memory.keep_last_n)
-    for entry, places in zip(cell.journal.valid(), cell.committed, strict=True):
+    for entry, places in zip(cell.records, cell.committed, strict=True):
         store.add(lines[store.line_n : places.start])
         trace = cell.traces_by_uid.get(entry.uid)
         if trace is not None and trace.error is None:

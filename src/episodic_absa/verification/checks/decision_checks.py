@@ -36,7 +36,7 @@ def check_changes_decided(cell: CellFiles) -> Findings:
     """
     _require_v2(cell.known_manifest)
     rules = _rules_of_run(cell.known_manifest)
-    for output in cell.outputs.valid():
+    for output in cell.outputs:
         if output.status == "ok" and output.changes is None:
             yield f"{output.uid}: it has no record of its changes"
     for sample in _decided(cell):
@@ -81,7 +81,7 @@ def _require_v2(manifest: Manifest) -> None:
 
 
 def _decided(cell: CellFiles) -> Iterator[_Decided]:
-    for output in cell.outputs.valid():
+    for output in cell.outputs:
         stage1, changes, final, moderator = output.stage1, output.changes, output.final_result, output.moderator
         if stage1 is not None and changes is not None and final is not None and moderator is not None:
             yield _Decided(output.uid, stage1, changes, final, moderator)

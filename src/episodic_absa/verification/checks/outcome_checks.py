@@ -61,7 +61,7 @@ def _require_v2(cell: CellFiles) -> None:
 
 def _judged(cell: CellFiles) -> Iterator[tuple[OutputLine, Sequence[ChangeRecord]]]:
     """Yield the outputs whose changes all have an outcome; runs of earlier versions recorded none."""
-    for output in cell.outputs.valid():
+    for output in cell.outputs:
         if output.changes is not None and all(change.outcome is not None for change in output.changes):
             yield output, output.changes
 
