@@ -31,7 +31,7 @@ from episodic_absa.agents.decision.changes import Reader
 from episodic_absa.agents.pair_confidence import with_confidence
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
 from episodic_absa.backends.embedded.model.trained_weights import TrainedWeights
-from episodic_absa.runs.run_directory import OUTPUTS
+from episodic_absa.runs.derived.derived_samples import OUTPUTS
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem
 from episodic_absa.vocabulary import Language, Rules
 

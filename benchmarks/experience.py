@@ -24,7 +24,7 @@ from reliability import JudgedPair, reliability_table
 
 from episodic_absa import MemoryStore
 from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts
-from episodic_absa.runs.run_directory import OUTPUTS, TRACES
+from episodic_absa.runs.derived.derived_samples import OUTPUTS, TRACES
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import EpisodeDraftV1_2
 from episodic_absa.vocabulary import ChangeKind

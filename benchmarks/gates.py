@@ -20,7 +20,7 @@ from accuracy import ROOT, pairs_of, read_rows
 from strict_score import Pair, explicit_pairs, strict_score
 
 from episodic_absa import Analyzer
-from episodic_absa.runs.run_directory import OUTPUTS
+from episodic_absa.runs.derived.derived_samples import OUTPUTS
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.output_line import OutputMeta
 

@@ -26,9 +26,10 @@ from episodic_absa.runs.config.cells import cell_named, require_stores, start_st
 from episodic_absa.runs.config.cfg_hash import cfg_hash
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.estimate.sample_loads import measure_loads
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.run_directory import MANIFEST, TRACES
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.schemas.advisory_v1_2 import COUNTED_PRINCIPLES, advisories_of
 from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest

@@ -15,8 +15,10 @@ from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.errors import ConfigError, RunDirectoryError
 from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.progress import CellProgress
-from episodic_absa.runs.run_directory import MANIFEST, STORE, TRACES
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import STORE
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 

@@ -20,9 +20,10 @@ from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_conditions
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.runs.run_directory import MANIFEST, TRACES
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.verification.verify import verify
 

@@ -26,7 +26,9 @@ from episodic_absa.reports.page.html_report import render_report
 from episodic_absa.reports.run_report import build_report
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import COMMITTED_FILES
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.verification.verify import verify
 
@@ -53,12 +55,12 @@ class _Grid(NamedTuple):
 
 
 def _files(grid: Path) -> Files:
-    kept = [path for cell in grid.iterdir() for name in (JOURNAL, *COMMITTED_FILES) if (path := cell / name).exists()]
+    kept = [path for cell in grid.iterdir() for name in (SAMPLES, *COMMITTED_FILES) if (path := cell / name).exists()]
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in kept}
 
 
 def _uids(cell: Path) -> list[str]:
-    return [json.loads(line)["uid"] for line in (cell / JOURNAL).read_text("utf-8").splitlines()]
+    return [json.loads(line)["uid"] for line in (cell / SAMPLES).read_text("utf-8").splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +107,7 @@ def test_an_order_permutes_the_same_samples_alike_under_every_condition_and_seed
 def test_manifests_scorecards_and_results_name_the_order(grid: _Grid) -> None:
     for cell in grid.run.finished.cells:
         order = 1 if "__order1__" in cell.path.name else 0
-        assert (cell.manifest.order, cell.manifest.order_id, cell.manifest.shuffle) == (order, order, False)
+        assert (cell.manifest.order, cell.manifest.order, cell.manifest.shuffle) == (order, order, False)
         assert {card.order for card in cell.cards} == {order}
     keys = [(cell.condition, cell.order, cell.seed) for cell in grid.run.cells]
     trials = [(0, 7), (0, 42), (1, 7), (1, 42)]
@@ -169,10 +171,10 @@ def _as_of_0_1(cell: Path) -> None:
     cards = [json.loads(line) for line in (cell / "scorecards.jsonl").read_text("utf-8").splitlines()]
     lines = [json.dumps({key: card[key] for key in card if key != "order"}) + "\n" for card in cards]
     (cell / "scorecards.jsonl").write_text("".join(lines), "utf-8")
-    journal = [json.loads(line) for line in (cell / JOURNAL).read_text("utf-8").splitlines()]
+    journal = [json.loads(line) for line in (cell / SAMPLES).read_text("utf-8").splitlines()]
     for place, entry in enumerate(journal, start=1):
         entry["offsets"]["scorecards.jsonl"] = len("".join(lines[:place]).encode())
-    (cell / JOURNAL).write_text("".join(json.dumps(entry) + "\n" for entry in journal), "utf-8")
+    (cell / SAMPLES).write_text("".join(json.dumps(entry) + "\n" for entry in journal), "utf-8")
     as_before_seals(cell)
 
 
@@ -194,7 +196,7 @@ def test_a_run_of_version_0_1_keeps_its_names_is_read_verified_and_not_run_again
     run = load_run(out)
     assert "is of version 0.1, which does not record the order of samples: each seed has" in caplog.text
     assert {cell.path.name for cell in run.cells} == {f"{n}__seed{s}" for n in ("build", "C1", "C2") for s in (42, 7)}
-    assert all(card.order == card.seed == cell.manifest.order_id for cell in run.cells for card in cell.cards)
+    assert all(card.order == card.seed == cell.manifest.order for cell in run.cells for card in cell.cards)
     assert verify(out).failures == ()
     again = load_run(run_here(old).out_dir)
     assert _files(out) == before
@@ -215,5 +217,5 @@ def test_orders_are_refused_in_a_grid_whose_seeds_set_the_order(old: Path) -> No
 def test_the_order_of_a_manifest_without_one_follows_from_shuffle(grid: _Grid) -> None:
     manifest = json.loads((grid.path / "C1__seed42" / MANIFEST).read_bytes())
     del manifest["order"]
-    orders = [Manifest.model_validate({**manifest, "shuffle": shuffle}).order_id for shuffle in (False, True)]
+    orders = [Manifest.model_validate({**manifest, "shuffle": shuffle}).order for shuffle in (False, True)]
     assert orders == [0, 42]

@@ -30,7 +30,9 @@ from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.run_directory import MANIFEST, OUTPUTS, OVERRIDE_DEBUG, RUN_META, STORE
+from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import RUN_META, STORE
 from episodic_absa.serialization.canonical_json import canonical_json
 
 PROGRAM = Path(__file__).with_name("run_grid_process.py")

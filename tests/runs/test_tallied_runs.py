@@ -11,7 +11,8 @@ from tests.stored_lines import entries_of
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.feedback import give_feedback
-from episodic_absa.runs.run_directory import JOURNAL, STORE
+from episodic_absa.runs.run_directory import STORE
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.verification.verify import verify
 
@@ -39,8 +40,8 @@ def store_of(grid: Path) -> Path:
 
 
 def lose_commits(cell: Path, commit_n: int) -> None:
-    journal = (cell / JOURNAL).read_bytes().splitlines(keepends=True)
-    (cell / JOURNAL).write_bytes(b"".join(journal[:-commit_n]))
+    journal = (cell / SAMPLES).read_bytes().splitlines(keepends=True)
+    (cell / SAMPLES).write_bytes(b"".join(journal[:-commit_n]))
 
 
 def test_every_sample_is_tallied_once_and_plain_ones_leave_no_episode(grid: Path) -> None:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.agents import builders as b
+from tests.runs.derived_from import derived_from
 
 from episodic_absa.agents.decision.moderator import moderate
 from episodic_absa.agents.decision.pair_label import agree_with_pairs, whole_text_label
 from episodic_absa.conditions import load_condition
 from episodic_absa.final_tuples import extract_tuples, label_of_pairs, predicted
-from episodic_absa.runs.records.scoring import Scorer
 from episodic_absa.schemas.absa import DebateSummary, ModeratorOutput, SentimentItem, ValidatorOutput
 from episodic_absa.vocabulary import POLARITIES
 
@@ -155,8 +155,7 @@ def test_the_labels_of_both_stages_are_read_by_the_same_rule(tmp_path: Path) -> 
     pairs = [{"term": "food", "quote": "great", "polarity": "positive"}]
     pairs += [{"term": "service", "quote": "slow", "polarity": "negative"}]
     result = b.run_v2_sample(b.slim_backend({"joint": {"pairs": pairs}}), tmp_path / "store.jsonl")
-    scorer = Scorer(run_id="r", condition=load_condition("C1", "v2_0"), seed=0, cfg_hash="0" * 64)
-    card = scorer.score(result, sample_index=0, gold=None, store_size=0)
+    card = derived_from(result, load_condition("C1", "v2_0")).card
     assert (card.label, card.label_s1, card.label_s2) == ("mixed", "mixed", "mixed")
     assert card.stage_delta is not None
     assert not card.stage_delta.label_changed

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from tests.agents import builders as b
+from tests.runs.derived_from import derived_from
 
 from episodic_absa.agents.decision.moderator import stage_label
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.conditions import load_condition
-from episodic_absa.runs.records.scoring import Scorer
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 # The sentiments stand in the reverse of their order in the text, and share the highest confidence.
@@ -44,8 +44,7 @@ TIED_AFTER_STAGE2: dict[str, dict[str, Any]] = {
 
 
 def scored(result: SampleResult) -> Scorecard:
-    scorer = Scorer(run_id="r", condition=load_condition("C1"), seed=0, cfg_hash="0" * 64)
-    return scorer.score(result, sample_index=0, gold=None, store_size=0)
+    return derived_from(result, load_condition("C1", "v1_3")).card
 
 
 def test_an_unchanged_tie_gives_both_stages_the_same_label(tmp_path: Path) -> None:

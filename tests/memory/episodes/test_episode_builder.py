@@ -27,6 +27,7 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     StructuralRisk,
     ValidatorOutput,
+    risk_vector,
 )
 from episodic_absa.schemas.memory_v1_1 import (
     EpisodeDraftV1_1,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample
 from tests.memory.store_places import FilePlace, StorePlace, opened
 from tests.stored_lines import entries_of, rewrite, sealed
 
@@ -13,7 +14,6 @@ from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.store.reading.newest_episodes import oldest_episode
 from episodic_absa.memory.store.store_maintenance import check_store, repair_store
-from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.durable_file import DurableFile

@@ -17,10 +17,11 @@ from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_expe
 from tests.warm_python import WarmProcess
 
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.derived.derived_samples import SCORECARDS
 from episodic_absa.runs.engines.ray_cluster import RayCluster, connect
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.schemas.run_files.manifest import Manifest
 
 # Ray warns of its own settings, and of files that it leaves to the end of the process.

@@ -16,9 +16,9 @@ from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import TRACES
 
 CONDITIONS = ("C1", "adaptive", "one_call", "one_call_votes", "stage1_only", "C2")
 SAMPLE_N, BUILD_N, SEED_N, VOTE_N = 5, 5, 2, 5

@@ -18,7 +18,8 @@ from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.source_commit import commit_of
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import MANIFEST, RUN_META
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import RUN_META
 from episodic_absa.verification.verify import verify
 
 SMALL: dict[str, Any] = {"data": {"limit": 3}}

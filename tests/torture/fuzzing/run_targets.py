@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from episodic_absa.runs.committed.journal import read_journal
 from tests.runs.small_grid import run_here, write_experiment
 from tests.torture.fuzzing.answer_targets import Talker
 from tests.torture.fuzzing.outcome import MAX_MESSAGE_CHARS, Target
@@ -19,7 +20,6 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.data.report_samples import SampleReader
 from episodic_absa.reports.report_values import report_json
 from episodic_absa.reports.run_report import build_report
-from episodic_absa.runs.committed.journal import read_journal
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.verification.verify import verify
 

@@ -116,23 +116,18 @@ class CellFiles:
 
     @cached_property
     def config_root(self) -> Path | None:
-        """The folder of the config file; None if no config file stands where this directory implies."""
-        manifest, grid = self.known_manifest, self.path.resolve().parent
-        climbs = ".." in manifest.config.out.parts
-        for parent in grid.parents[: len(manifest.config.out.parts) + 1]:
-            # If `out` climbs (../results), the config stands in a folder beside the results.
-            beside = sorted(folder for folder in parent.iterdir() if folder.is_dir()) if climbs else []
-            for root in (parent, *beside):
-                out_dir = root / manifest.config.out / manifest.run_id
-                if (root / manifest.config_path).is_file() and out_dir.resolve() == grid:
-                    return root
-        return None
+        """The folder of the config file; None if it does not lie where the manifest says."""
+        return self._folder if (self._folder / self.known_manifest.config_path).is_file() else None
+
+    @property
+    def _folder(self) -> Path:
+        return (self.path.resolve() / self.known_manifest.config_root).resolve()
 
     def resolve(self, path: Path) -> Path | None:
-        """Return the absolute place of a configured path; None if the config file is out of reach."""
+        """Return the absolute place of a configured path; None if it is out of reach."""
         if path.is_absolute():
             return path
-        return self.config_root / path if self.config_root else None
+        return self._folder / path if self.config_root or (self._folder / path).exists() else None
 
     @cached_property
     def store_path(self) -> Path | None:

@@ -1,5 +1,6 @@
 """Builds the manifest of a cell: its configuration, and the hashes of everything its results depend on."""
 
+import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -49,6 +50,7 @@ def build_manifest(
         manifest_version=MANIFEST_VERSION,
         run_id=config.file.run_id,
         config_path=Path(config.path.name),
+        config_root=Path(os.path.relpath(config.root.resolve(), cell.path.resolve())),
         cfg_hash=cfg_hash(config, cell, data.hashes, start_sha256),
         cfg_canonical=cell_config(config, cell),
         run_purpose=config.file.run_purpose,

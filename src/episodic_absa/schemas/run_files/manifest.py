@@ -101,6 +101,9 @@ class Manifest(_Recorded):
     manifest_version: int
     run_id: str
     config_path: Path
+    """The name of the config file."""
+    config_root: Path
+    """The folder of the config file, seen from the directory of the cell: there lie the data."""
     cfg_hash: str
     cfg_canonical: dict[str, Any]
     """The resolved configuration of the cell; `cfg_hash` is taken over it."""
