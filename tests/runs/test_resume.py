@@ -221,7 +221,8 @@ def test_a_failing_sample_is_recorded_and_the_grid_goes_on(tmp_path: Path, role:
         assert {json.dumps(output["error"]) for output in failed} == {
             json.dumps({"stage": stage, "type": "provider_error"}, sort_keys=True)
         }
-        assert not any(b"SECRET-MESSAGE" in content for content in exact_bytes(cell.parent).values())
+        named = {Path(name).name for name, content in exact_bytes(cell.parent).items() if b"SECRET-MESSAGE" in content}
+        assert named == {SAMPLES}, "the message of an error stands in records and traces alone"
         assert (cell / TRACES).read_text("utf-8").count("SECRET-MESSAGE") == 2
         cards = [json.loads(line) for line in (cell / SCORECARDS).read_text("utf-8").splitlines()]
         assert [card["status"] for card in cards].count("error") == 2

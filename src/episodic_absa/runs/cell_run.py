@@ -20,14 +20,13 @@ from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
 from episodic_absa.runs.config.config_differences import differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.derived.derived_samples import write_sample_files
 from episodic_absa.runs.engines.sample_engine import Analysis, CellWork, LocalEngine, SampleEngine
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes, samples
 from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.progress import CellProgress, GridProgress
-from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.cell_files import rebuild_sample_files
 from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest, require_sealed
 from episodic_absa.runs.reading.verified_files import forget_verification
 from episodic_absa.runs.records.cell_manifest import build_manifest
@@ -184,7 +183,7 @@ class _CellRun:
             resumed = self._resume(directory, known)
             if resumed.next_index == len(self._labelled) and is_complete:
                 directory.forget_kept_samples()
-                _write_derived(cell.path)
+                rebuild_sample_files(cell.path)
                 return self._progress
             manifest = self._manifest
             if known is not None and not known.answers_shared and not self._restarts:
@@ -196,7 +195,7 @@ class _CellRun:
                 run_meta = await self._run_samples(directory, pipeline, resumed)
             finally:
                 # Also of a run that is stopped: its files hold what is done.
-                _write_derived(cell.path)
+                rebuild_sample_files(cell.path)
             directory.finish(manifest, run_meta)
             directory.forget_kept_samples()
         finally:
@@ -342,10 +341,6 @@ class _CellRun:
         self._progress.stored += result.store.store_decision == "stored"
         self._progress.changed += pairs(final.stage1_tuples) != pairs(final.final_tuples)
         self._progress.shown += bool(memory.prompt_injection_chars or memory.stage2_memory_injected)
-
-
-def _write_derived(cell: Path) -> None:
-    write_sample_files(cell, CellFiles(cell).derived)
 
 
 def _answers_are_shared(spec: CellSpec) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from episodic_absa.runs.cell_store import is_within, lines_of
 from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.store_path import filled_store_path
-from episodic_absa.runs.derived.derived_samples import DerivedSample, Deriver
+from episodic_absa.runs.derived.derived_samples import DerivedSample, Deriver, write_sample_files
 from episodic_absa.runs.reading.cell_data import CellData
 from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_store_file
 from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest
@@ -225,6 +225,15 @@ class CellFiles:
     def own_texts(self) -> Iterator[tuple[str, str]]:
         """Yield the uid and the text of each sample."""
         return ((record.uid, self.labelled(record).sample.text) for record in self.records)
+
+
+def rebuild_sample_files(cell: Path) -> tuple[Path, ...]:
+    """Derive outputs, scorecards, traces and override decisions of a cell again; return the files.
+
+    Raises:
+        RunDirectoryError: records or data are not those of the run, or a file cannot be written.
+    """
+    return write_sample_files(cell, CellFiles(cell).derived)
 
 
 def _is_of_a_sample(value: StoreLine | None) -> bool:
