@@ -32,7 +32,7 @@ from episodic_absa.runs.reading.verified_files import forget_verification
 from episodic_absa.runs.records.cell_manifest import build_manifest
 from episodic_absa.runs.records.recorded_sample import Recorder
 from episodic_absa.runs.run_backend import open_backend
-from episodic_absa.runs.run_directory import Redo, Resumed, RunDirectory
+from episodic_absa.runs.run_directory import RUN_META, Redo, Resumed, RunDirectory
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.run_files.manifest import Manifest
@@ -182,6 +182,7 @@ class _CellRun:
             is_complete = known is not None and known.completed
             resumed = self._resume(directory, known)
             if resumed.next_index == len(self._labelled) and is_complete:
+                require_sealed(cell.path, RUN_META)
                 directory.forget_kept_samples()
                 rebuild_sample_files(cell.path)
                 return self._progress

@@ -152,7 +152,7 @@ class RunDirectory:
 
     def finish(self, manifest: Manifest, run_meta: RunMeta) -> None:
         """Write how the cell ran, then the manifest of the finished cell."""
-        self._write(RUN_META, indented_json(run_meta))
+        self._write(RUN_META, sealed(indented_json(run_meta)))
         self._write(MANIFEST, sealed(indented_json(manifest.model_copy(update={"completed": True}))))
 
     def forget_kept_samples(self) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample
 from tests.memory.store_places import FilePlace, StorePlace, opened
-from tests.stored_lines import entries_of, rewrite, sealed
+from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
@@ -199,25 +198,6 @@ def test_a_disk_that_fails_leaves_neither_line_nor_count(mixed: Path) -> None:
         assert store.load().episode_index.familiarity.of("en", "room") == (2, 3)
         assert store.load().episode_index.experience.verdicts_on("u9") == {}
     assert mixed.read_bytes() == before
-
-
-def test_a_resumed_run_cuts_tallies_with_their_samples_and_keeps_verdicts(mixed: Path) -> None:
-    content, entries = mixed.read_bytes(), entries_of(mixed)
-    lines = content.splitlines(keepends=True)
-    committed = len(b"".join(lines[:4]))
-    assert ends_in_one_sample(mixed, len(content) - len(lines[-1]))
-    assert not ends_in_one_sample(mixed, committed)
-    cut_store(mixed, committed, redone={"u2"})
-    # The verdicts on u1 stay: its sample is committed. The tallies and the episode behind them are written again.
-    assert mixed.read_bytes() == sealed([*entries[:4], *entries[7:]])
-    assert check_store(mixed).is_sound
-    mixed.write_bytes(content)
-    cut_store(mixed, committed, redone={"u1"})
-    assert mixed.read_bytes() == content[:committed]
-    mixed.write_bytes(content[:committed])
-    with MemoryStore(mixed) as store:
-        store.append(draft("u2"), tally=tally("u2"))
-    assert ends_in_one_sample(mixed, committed)
 
 
 def test_the_list_of_a_store_reads_the_outcome_that_persons_give(place: StorePlace) -> None:

@@ -48,14 +48,14 @@ def read_manifest(cell: Path) -> ReadManifest:
     return ReadManifest(manifest)
 
 
-def require_sealed(cell: Path) -> None:
-    """Refuse a cell whose manifest was changed after it was written.
+def require_sealed(cell: Path, name: str = MANIFEST) -> None:
+    """Refuse a cell whose manifest, or another small file, was changed after it was written.
 
     Raises:
         RunDirectoryError: it says what to do.
     """
-    path = cell / MANIFEST
-    if seal_state(path.read_bytes()) != "whole":
+    path = cell / name
+    if not path.is_file() or seal_state(path.read_bytes()) != "whole":
         raise RunDirectoryError(
             f"{path} is not as the run wrote it; restore the file, or move {cell} away and run again: its samples run "
             "again, with the answers that the cache holds",
