@@ -40,8 +40,8 @@ def store_of(grid: Path) -> Path:
 
 
 def lose_commits(cell: Path, commit_n: int) -> None:
-    journal = (cell / SAMPLES).read_bytes().splitlines(keepends=True)
-    (cell / SAMPLES).write_bytes(b"".join(journal[:-commit_n]))
+    samples = (cell / SAMPLES).read_bytes().splitlines(keepends=True)
+    (cell / SAMPLES).write_bytes(b"".join(samples[:-commit_n]))
 
 
 def test_every_sample_is_tallied_once_and_plain_ones_leave_no_episode(grid: Path) -> None:

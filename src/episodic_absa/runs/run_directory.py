@@ -15,8 +15,8 @@ from episodic_absa.runs.samples_file import (
     SAMPLES,
     SamplesContent,
     SamplesFile,
-    changed_line,
     read_samples,
+    require_places,
     sealed_samples,
 )
 from episodic_absa.runs.writing_errors import writing
@@ -113,7 +113,7 @@ class RunDirectory:
             return self._begin(SamplesContent(), cfg_hash, start_store)
         if content.header is None:
             return self._begin(content, cfg_hash, start_store)
-        self._require_samples(content.records, uids)
+        require_places(self.path / SAMPLES, content.records, uids)
         failed = [index for index, record in enumerate(content.records) if record.error is not None]
         failed = [] if redo is Redo.NOTHING else failed
         keep_n = failed[0] if failed else len(content.records)
@@ -166,12 +166,6 @@ class RunDirectory:
         self._samples = SamplesFile(self.path / SAMPLES, content, 0)
         self._samples.append(SamplesHeader(cfg_hash=cfg_hash, store=start))
         return Resumed(0)
-
-    def _require_samples(self, records: Sequence[SampleRecord], uids: Sequence[str]) -> None:
-        for index, record in enumerate(records):
-            if (record.sample_index, record.uid) != (index, uids[index] if index < len(uids) else None):
-                why = f"it names sample {record.sample_index + 1} ({record.uid!r}), which does not stand there"
-                raise changed_line(self.path / SAMPLES, index + 2, why)
 
     def _set_aside(self, header: SamplesHeader, records: Sequence[SampleRecord]) -> dict[int, SampleRecord]:
         """Return the samples that stand, those that an earlier run set aside among them.

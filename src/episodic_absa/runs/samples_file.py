@@ -67,6 +67,26 @@ def read_samples(path: Path) -> SamplesContent:
     return SamplesContent(header, records, tuple(ends), tuple(seals), bool(torn))
 
 
+def require_places(path: Path, records: Sequence[SampleRecord], uids: Sequence[str] | None = None) -> None:
+    """Refuse records that do not stand at their places, each sample once.
+
+    Args:
+        path: the file, for errors.
+        records: all of its records.
+        uids: the samples of the cell in order, if they are known.
+
+    Raises:
+        RunDirectoryError: it names the line.
+    """
+    seen: set[str] = set()
+    for place, record in enumerate(records):
+        is_due = uids is None or (place < len(uids) and uids[place] == record.uid)
+        if record.sample_index != place or record.uid in seen or not is_due:
+            why = f"sample {record.sample_index + 1} ({record.uid!r}) does not belong there"
+            raise changed_line(path, place + 2, why)
+        seen.add(record.uid)
+
+
 def sealed_samples(header: SamplesHeader, records: Iterable[SampleRecord]) -> bytes:
     """Return the content of a file with these records."""
     lines, last = [], NO_CHECKSUM

@@ -240,7 +240,7 @@ def remove_store_line(run: Run, at: int) -> None:
 
 
 def lose_verdict(run: Run) -> None:
-    """A person's verdict is in no journal: only the end that its writer acknowledged tells that it is gone."""
+    """A person's verdict is in no record: only the end that its writer acknowledged tells that it is gone."""
     with MemoryStore(run.path / STORE) as store:
         store.append_verdict(VerdictV1_2(source_id="valid-0", verdict="wrong"))
     remove_store_line(run, -1)
@@ -312,9 +312,11 @@ DAMAGES = [
         lambda run: run.edit_record(lambda record: record["calls"][0].update(error="cancelled")),
         "calls",
     ),
-    Damage("two records are swapped", C2, lambda run: run.edit_records(swap_records), "records"),
+    Damage("two records are swapped", C2, lambda run: run.edit_records(swap_records), "samples_read"),
     Damage("a record is missing", C2, lambda run: run.edit_records(lambda lines: lines.pop() and None), "records"),
-    Damage("a record stands twice", C2, lambda run: run.edit_records(lambda lines: lines.append(lines[-1])), "records"),
+    Damage(
+        "a record stands twice", C2, lambda run: run.edit_records(lambda lines: lines.append(lines[-1])), "samples_read"
+    ),
     Damage("a record holds nothing", C2, lambda run: run.edit_record(lambda record: record.pop("analysis")), "records"),
     Damage("a record was changed", C2, change_one_byte_of_records, "samples_read"),
     Damage("the records end within a line", C2, tear_records, "records"),

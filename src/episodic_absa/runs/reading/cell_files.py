@@ -16,7 +16,7 @@ from episodic_absa.runs.reading.cell_data import CellData
 from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_store_file
 from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest
 from episodic_absa.runs.run_directory import STORE, TIMINGS
-from episodic_absa.runs.samples_file import SAMPLES, SamplesContent, read_samples
+from episodic_absa.runs.samples_file import SAMPLES, SamplesContent, read_samples, require_places
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
@@ -41,8 +41,10 @@ class CellFiles:
 
     @cached_property
     def samples(self) -> SamplesContent:
-        """samples.jsonl, every seal checked."""
-        return read_samples(self.path / SAMPLES)
+        """samples.jsonl, every seal and every place checked."""
+        content = read_samples(self.path / SAMPLES)
+        require_places(self.path / SAMPLES, content.records)
+        return content
 
     @property
     def records(self) -> tuple[SampleRecord, ...]:

@@ -1,7 +1,6 @@
 """Checks of a cell's files: records, manifest and store are whole and of one cell; derived files follow from them."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any, Final
@@ -24,17 +23,13 @@ def check_completed(cell: CellFiles) -> Findings:
 
 
 def check_records(cell: CellFiles) -> Findings:
-    """There is a record per sample, each of the sample of its place, and nothing unfinished in a finished cell."""
+    """A finished cell has a record per sample and nothing unfinished; a record holds a result or an error."""
     manifest, records = cell.known_manifest, cell.records
     due = manifest.dataset.processing_count
     if manifest.completed:
         yield None if len(records) == due else f"{SAMPLES} has {len(records)} records; processing_count is {due}"
         yield "the last line is not ended" if cell.samples.is_torn else None
-    for uid, times in Counter(record.uid for record in records).items():
-        yield None if times == 1 else f"{SAMPLES} names {uid!r} {times} times"
-    for place, record in enumerate(records):
-        is_there = record.sample_index == place
-        yield None if is_there else f"{SAMPLES}, line {place + 2}: sample {record.sample_index} stands there"
+    for record in records:
         is_either = (record.analysis is None) != (record.error is None)
         yield None if is_either else f"{record.uid}: a record holds an analysis or an error"
 
