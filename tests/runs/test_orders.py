@@ -24,8 +24,8 @@ from episodic_absa.reports.data.report_samples import SampleReader
 from episodic_absa.reports.page.html_report import render_report
 from episodic_absa.reports.run_report import build_report
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.derived.derived_samples import SAMPLE_FILES
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import COMMITTED_FILES
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.verification.verify import verify
 
@@ -52,7 +52,7 @@ class _Grid(NamedTuple):
 
 
 def _files(grid: Path) -> Files:
-    kept = [path for cell in grid.iterdir() for name in (SAMPLES, *COMMITTED_FILES) if (path := cell / name).exists()]
+    kept = [path for cell in grid.iterdir() for name in (SAMPLES, *SAMPLE_FILES) if (path := cell / name).exists()]
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in kept}
 
 

@@ -48,7 +48,7 @@ def test_no_damage_passes_verify_and_none_is_accepted_by_run(run: DamagedRun) ->
 def test_a_refused_cell_says_which_file_and_line_and_what_to_do(run: DamagedRun) -> None:
     samples = run.grid / CELL / "samples.jsonl"
     header, first, second, *others = samples.read_bytes().splitlines(keepends=True)
-    samples.write_bytes(b"".join([header, first, second.replace(b'"language":"en"', b'"language":"ko"', 1), *others]))
+    samples.write_bytes(b"".join([header, first, second.replace(b'"sample_index":1', b'"sample_index":7', 1), *others]))
     refused, words = run.run_again()
     assert refused == "refused"
     start = f"{samples}, line 3: its checksum does not fit: the line was changed, or a line before it was changed"

@@ -68,6 +68,7 @@ class CellStore:
         else:
             content = b"" if self.is_own else held
         self._write(content)
+        forget_end(self.path)
         return start_of(content)
 
     def restore(
@@ -95,20 +96,24 @@ class CellStore:
         """
         held = self._content()
         beginning = self._beginning(start, held, source)
-        lines = _sound_lines(held[len(beginning) :], beginning) if held.startswith(beginning) else _Lines()
+        begins = held.startswith(beginning)
+        lines = _sound_lines(held[len(beginning) :], beginning) if begins else _Lines(is_broken=True)
         written = [line for line in lines.bodies if not _is_verdict(line)]
         known, kept = list(bodies_of(records)), list(bodies_of(records[:keep_n]))
         if not self.is_own:
             surplus = written[len(known) :]
-            fits = written[: len(known)] == known and held.startswith(beginning)
-            if not fits or not (is_finished or _is_of_one_sample(surplus, is_torn=not lines.is_whole)):
+            is_last = not lines.is_broken and _is_of_one_sample(surplus, is_torn=lines.is_torn)
+            if not begins or written[: len(known)] != known or not (is_finished or is_last):
                 raise RunDirectoryError(
                     f"{self.path} is not as the run in {self._cell} left it; restore it, or choose another run_id",
                     path=self.path,
                 )
             if is_finished:
                 return
-        if lines.is_whole and written == kept and held.startswith(beginning):
+        if not is_finished:
+            # How far its writers got is no longer true.
+            forget_end(self.path)
+        if written == kept and not (lines.is_torn or lines.is_broken):
             return
         verdicts = [line for line in lines.bodies if _is_verdict(line, redone)]
         added = [*kept, *verdicts]
@@ -138,7 +143,6 @@ class CellStore:
             return
         with writing(self.path):
             make_private_directory(self.path.parent)
-            # How far its writers got is no longer true.
             forget_end(self.path)
             if content:
                 replace_durably(self.path, content)
@@ -173,8 +177,10 @@ class _Lines(NamedTuple):
     """The lines behind the beginning of a store, without header and seals."""
 
     bodies: tuple[bytes, ...] = ()
-    is_whole: bool = False
-    """Whether nothing else follows: no unfinished line, and none whose seal does not fit."""
+    is_torn: bool = False
+    """Whether an unfinished line follows."""
+    is_broken: bool = False
+    """Whether a line follows whose seal does not fit."""
 
 
 def _sound_lines(content: bytes, beginning: bytes) -> _Lines:
@@ -185,10 +191,10 @@ def _sound_lines(content: bytes, beginning: bytes) -> _Lines:
         try:
             body = chain.body_of(line)
         except BrokenLineError:
-            return _Lines(tuple(bodies))
+            return _Lines(tuple(bodies), is_broken=True)
         if body is not None:
             bodies.append(body)
-    return _Lines(tuple(bodies), not torn)
+    return _Lines(tuple(bodies), is_torn=bool(torn))
 
 
 def _chain_behind(content: bytes) -> SealChain:

@@ -13,6 +13,7 @@ from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.absa import DebateSummary
 from episodic_absa.schemas.run_files.output_line import OutputLine
+from episodic_absa.serialization.jsonl import split_lines
 from episodic_absa.verification.checks.findings import Check, Findings
 from episodic_absa.vocabulary import SentenceLabel
 
@@ -88,7 +89,7 @@ def check_calls(cell: CellFiles) -> Findings:
 def check_no_clock_values(cell: CellFiles) -> Findings:
     """No clock and no cache hit stands in records, store and manifest."""
     named: dict[str, Sequence[Any]] = {
-        SAMPLES: [json.loads(line) for line in (cell.path / SAMPLES).read_bytes().splitlines()],
+        SAMPLES: [json.loads(line) for line in split_lines((cell.path / SAMPLES).read_bytes()).lines],
         "the store": cell.store.objects,
         MANIFEST: [cell.manifest_object],
     }
