@@ -189,7 +189,10 @@ def _exploratory(grid: Path) -> tuple[str, ...]:
 
 def _unfinished(cells: Iterable[CellFiles]) -> dict[str, Unfinished]:
     return {
-        cell.path.resolve().name: Unfinished(done_n=len(cell.records), sample_n=cell.manifest.dataset.processing_count)
+        cell.path.resolve().name: Unfinished(
+            done_n=0 if _samples_problem(cell) else len(cell.records),
+            sample_n=cell.manifest.dataset.processing_count,
+        )
         for cell in cells
         if cell.manifest is not None and not cell.manifest.completed
     }

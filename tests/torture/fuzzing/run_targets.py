@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from episodic_absa.runs.committed.journal import read_journal
 from tests.runs.small_grid import run_here, write_experiment
 from tests.torture.fuzzing.answer_targets import Talker
 from tests.torture.fuzzing.outcome import MAX_MESSAGE_CHARS, Target
@@ -25,7 +24,8 @@ from episodic_absa.verification.verify import verify
 
 _NAMES: Final = (
     "scorecards.jsonl",
-    "journal.jsonl",
+    "samples.jsonl",
+    "timings.jsonl",
     "outputs.jsonl",
     "traces.jsonl",
     "manifest.json",
@@ -71,14 +71,11 @@ def _read_lines(data: bytes, folder: Path) -> None:
     """Read every file of a damaged cell: what is unreadable is a problem in few words, or an error."""
     cell = _damaged_cell(data, folder)
     files = CellFiles(cell)
-    for file in (files.outputs, files.scorecards, files.traces, files.journal, files.decisions):
-        assert len(file.raw) == len(file.values) == len(file.objects)
-        assert all(len(problem) <= MAX_MESSAGE_CHARS for problem in file.problems), "a problem is too long"
     assert len(files.manifest_problem) <= MAX_MESSAGE_CHARS, "the problem of the manifest is too long"
-    read_journal(cell / "journal.jsonl", ())
     if files.manifest is not None:
         assert files.store.size >= 0
         assert files.start_lines >= 0
+        assert len(files.derived) == len(files.scorecards) == len(files.records)
         assert files.texts is not None
     with _quietly():
         run = load_run(cell)

@@ -8,6 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.cell_store import is_within, lines_of
 from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.store_path import filled_store_path
@@ -42,6 +43,8 @@ class CellFiles:
     @cached_property
     def samples(self) -> SamplesContent:
         """samples.jsonl, every seal and every place checked."""
+        if self.manifest is not None and not (self.path / SAMPLES).exists():
+            raise RunDirectoryError(f"{self.path / SAMPLES} is missing; restore it", path=self.path / SAMPLES)
         content = read_samples(self.path / SAMPLES)
         require_places(self.path / SAMPLES, content.records)
         return content
