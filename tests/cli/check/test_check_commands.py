@@ -65,7 +65,7 @@ def test_verify_names_what_failed_and_ends_with_1(grid: Path) -> None:
     done = run("verify", grid / CELL)
     assert done.returncode == 1
     assert "derived_files" in done.stdout
-    assert "outputs.jsonl, line 6: not what the records give" in done.stdout
+    assert "outputs.jsonl, line 6 and 1 more: not what the records give" in done.stdout
 
 
 def test_verify_prints_json(grid: Path) -> None:
