@@ -16,7 +16,7 @@ def write_sealed(path: Path, document: dict[str, Any]) -> None:
     path.write_text(sealed(indented_json({key: document[key] for key in document if key != "seal"})), "utf-8")
 
 
-def change_records(cell: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
+def change_records(cell: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
     """Rewrite samples.jsonl of a cell after a change of its lines, header included, with seals that fit."""
     path = cell / SAMPLES
     lines = [json.loads(opened(line).body) for line in path.read_bytes().splitlines()]

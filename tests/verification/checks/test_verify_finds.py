@@ -52,14 +52,14 @@ class Run:
         change(lines[at])
         self.write(name, lines)
 
-    def edit_records(self, change: Callable[[list[Line]], None]) -> None:
+    def edit_records(self, change: Callable[[list[Line]], object]) -> None:
         """Change the records, header first; seals fit and derived files follow, so that only the records are wrong."""
         change_records(self.path, change)
         with contextlib.suppress(RunDirectoryError):
             rebuild_sample_files(self.path)
 
     def edit_record(self, change: Callable[[Line], object], *, at: int = 0) -> None:
-        self.edit_records(lambda lines: (change(lines[at + 1]), None)[1])
+        self.edit_records(lambda lines: change(lines[at + 1]))
 
     @staticmethod
     def episodes(lines: list[Line]) -> list[Line]:
@@ -313,7 +313,7 @@ DAMAGES = [
         "calls",
     ),
     Damage("two records are swapped", C2, lambda run: run.edit_records(swap_records), "samples_read"),
-    Damage("a record is missing", C2, lambda run: run.edit_records(lambda lines: lines.pop() and None), "records"),
+    Damage("a record is missing", C2, lambda run: run.edit_records(lambda lines: lines.pop()), "records"),
     Damage(
         "a record stands twice", C2, lambda run: run.edit_records(lambda lines: lines.append(lines[-1])), "samples_read"
     ),

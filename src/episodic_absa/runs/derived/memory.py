@@ -1,6 +1,5 @@
 """What the memory did for a sample, with what follows from the condition, the bundle and the calls."""
 
-from episodic_absa.schemas.advisory_v1_2 import advisories_of
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
@@ -10,7 +9,7 @@ from episodic_absa.vocabulary import DEBATE_CALLS
 def memory_of(record: SampleRecord, manifest: Manifest) -> MemoryMeta:
     """Return the full record of the memory of a sample."""
     condition, memory = manifest.condition, record.memory
-    advisories, warnings = advisories_of(record.bundle), record.bundle.warnings
+    advisories, warnings = record.bundle.retrieved, record.bundle.warnings
     seen = {call.role for call in record.calls if call.slot_shown} if record.analysis is not None else set()
     return MemoryMeta(
         **dict(memory),
