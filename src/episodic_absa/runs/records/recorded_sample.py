@@ -21,6 +21,8 @@ from episodic_absa.schemas.run_files.sample_record import (
     NANO,
     Analysis,
     CallTiming,
+    DebateScore,
+    FailureRecord,
     InputReference,
     OverrideOutcome,
     PolarityWords,
@@ -29,8 +31,6 @@ from episodic_absa.schemas.run_files.sample_record import (
     SampleTiming,
     StageLabels,
 )
-from episodic_absa.schemas.run_files.scorecard import DebateScore
-from episodic_absa.schemas.run_files.trace_line import TraceError
 from episodic_absa.serialization.redaction import redacted
 from episodic_absa.vocabulary import ErrorType, SentenceLabel
 
@@ -65,7 +65,7 @@ class Recorder:
     def of_failure(self, failure: SampleFailure, index: int, empty_slot: SlotAnswer) -> Recorded:
         """Return the record of a sample that failed; it shows an empty memory slot."""
         sample = failure.sample
-        error = TraceError(
+        error = FailureRecord(
             type=error_type_of(failure.error), stage=_stage_of(failure), message=redacted(str(failure.error))
         )
         record = SampleRecord(

@@ -25,9 +25,7 @@ from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputSecondLook
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.schemas.run_files.scorecard import DebateScore
-from episodic_absa.schemas.run_files.trace_line import TraceError
-from episodic_absa.vocabulary import Language, Role, SentenceLabel, Split
+from episodic_absa.vocabulary import ErrorType, Language, Role, SentenceLabel, Split
 
 SAMPLES_FORMAT: Final = "episodic_absa.samples"
 NANO: Final = 1_000_000_000
@@ -79,6 +77,23 @@ class PolarityWords(FrozenModel):
     read: Count = 0
     repaired: Count = 0
     invalid: Count = 0
+
+
+class DebateScore(FrozenModel):
+    """How well the debate could be read."""
+
+    mapping_stats: dict[Literal["direct", "fallback", "none"], int]
+    mapping_fail_reasons: dict[str, int]
+    hint_valid_n: Count
+    hint_invalid_n: Count
+
+
+class FailureRecord(FrozenModel):
+    """How a sample failed."""
+
+    type: ErrorType
+    stage: str
+    message: str
 
 
 class StageLabels(FrozenModel):
@@ -153,7 +168,7 @@ class SampleRecord(FrozenModel):
     memory: MemoryRecord = MemoryRecord()
     bundle: AnyBundle
     calls: tuple[RecordedCall, ...] = ()
-    error: TraceError | None = None
+    error: FailureRecord | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON values of the line: bundle and episode in full, everything else without defaults."""
