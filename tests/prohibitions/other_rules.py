@@ -147,8 +147,8 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "records: every final tuple is judged in its order",
-        " in result.final_result.final_tuples:",
-        " in result.final_result.final_tuples[::-1]:",
+        "for final_tuple in analysis.final_tuples:\n        evidence",
+        "for final_tuple in analysis.final_tuples[::-1]:\n        evidence",
         "runs/records/test_scorecards.py::test_every_final_tuple_is_judged_in_its_order",
     ),
     mutant(

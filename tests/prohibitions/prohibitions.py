@@ -57,8 +57,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "a scorecard's risk after is Stage1's unless adopted",
-        "risk_after=risk_vector(risks2 if result.adoption.adopt else risks1)",
-        "risk_after=risk_vector(risks2)",
+        '"risk_after": risk_vector(risks2 if adoption.adopt else risks1)',
+        '"risk_after": risk_vector(risks2)',
         "runs/records/test_scorecards.py::test_the_risk_after_of_a_scorecard_is_validator2s_only_where_adopted",
         entry=1,
     ),
@@ -424,9 +424,9 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "a resumed run cuts what was not committed",
-        "surplus = [name for name, size in sizes.items() if self._files.open(name, size)]",
-        "surplus = [name for name in sizes if self._files.open(name, _size(self.path / name))]",
-        "runs/test_resume.py::test_a_file_that_lost_its_tail_is_made_whole",
+        "self._size, self._seal = content.ends[keep_n], content.seals[keep_n]",
+        "self._size, self._seal = path.stat().st_size if path.exists() else 0, content.seals[keep_n]",
+        "runs/test_every_byte.py::test_a_run_that_goes_on_from_there_ends_alike",
         entry=27,
     ),
     mutant(

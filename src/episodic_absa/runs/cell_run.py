@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.provider_facts import facts_of
-from episodic_absa.errors import RunDirectoryError
+from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
 from episodic_absa.final_tuples import pairs
 from episodic_absa.memory import EpisodicOrchestrator
 from episodic_absa.pipeline import Pipeline
@@ -194,9 +194,12 @@ class _CellRun:
             directory.begin(manifest)
             try:
                 run_meta = await self._run_samples(directory, pipeline, resumed)
-            finally:
-                # Also of a run that is stopped: its files hold what is done.
-                rebuild_sample_files(cell.path)
+            except BaseException:
+                # The files of a run that stops hold what is done; why it stopped matters more than that they do.
+                with suppress(EpisodicAbsaError):
+                    rebuild_sample_files(cell.path)
+                raise
+            rebuild_sample_files(cell.path)
             directory.finish(manifest, run_meta)
             directory.forget_kept_samples()
         finally:

@@ -20,7 +20,7 @@ def memory_of(record: SampleRecord, manifest: Manifest) -> MemoryMeta:
         exposed_to_stage2=condition.exposed_to_stage2,
         injection_trigger_reason=next(iter(memory.injection_trigger_reasons), None),
         memory_access_policy={"debate": manifest.config.pipeline.debate.memory_visible_to},
-        memory_debate_slot_present_for=tuple(call for call in DEBATE_CALLS if call in seen),
+        memory_debate_slot_present_for=tuple(filter(seen.__contains__, DEBATE_CALLS)),
         stage2_memory_gate_reason=next(iter(memory.stage2_memory_gate_reasons), None),
         advice_from=condition.advice.source,
         offered_principles=tuple(dict.fromkeys(advisory.evidence.principle_id for advisory in advisories)),
