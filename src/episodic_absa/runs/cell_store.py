@@ -46,12 +46,13 @@ class CellStore:
         self._cell = cell
         self.is_own = is_within(path, cell)
 
-    def begin(self, source: Path | None) -> StoreStart:
+    def begin(self, source: Path | None, known: StoreStart | None = None) -> StoreStart:
         """Prepare the store before the first sample and return its state.
 
         Args:
             source: the store that it begins as a copy of; without one, a store in the cell begins empty, and one
                 outside as it is.
+            known: how it began before; a beginning may be replaced.
 
         Raises:
             RunDirectoryError: a store outside the cell holds episodes that a copy would replace.
@@ -59,7 +60,7 @@ class CellStore:
         held = self._content()
         if source is not None:
             content = source.read_bytes()
-            if held and held != content and not self.is_own:
+            if held and held != content and not self.is_own and start_of(held) != known:
                 raise RunDirectoryError(
                     f"{self.path} already holds episodes, and a copy of {source} would replace them; "
                     "choose another episodic_memory.store_path",

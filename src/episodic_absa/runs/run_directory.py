@@ -21,7 +21,7 @@ from episodic_absa.runs.samples_file import (
 )
 from episodic_absa.runs.writing_errors import writing
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader, SampleTiming
+from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader, SampleTiming, StoreStart
 from episodic_absa.schemas.run_meta import RunMeta
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory, replace_durably
@@ -85,7 +85,8 @@ class RunDirectory:
     def is_fresh(self) -> bool:
         """Whether no sample was ever recorded here."""
         samples = self.path / SAMPLES
-        return not samples.exists() or samples.stat().st_size == 0
+        # The header alone is no sample: a kill may come before the manifest is written.
+        return not samples.exists() or samples.read_bytes().count(b"\n") < 2
 
     @property
     def holds_nothing_usable(self) -> bool:
@@ -107,23 +108,24 @@ class RunDirectory:
             RunDirectoryError: a line is not as it was written, or a file cannot be written.
         """
         content = read_samples(self.path / SAMPLES)
-        if redo is Redo.ALL:
+        header, records = content.header, content.records
+        if header is None or redo is Redo.ALL or (not records and header.cfg_hash != cfg_hash):
             self.forget_kept_samples()
-            # The store is made anew from its beginning as well.
-            return self._begin(SamplesContent(), cfg_hash, start_store)
-        if content.header is None:
-            return self._begin(content, cfg_hash, start_store)
-        require_places(self.path / SAMPLES, content.records, uids)
-        failed = [index for index, record in enumerate(content.records) if record.error is not None]
+            known = header.store if header is not None else None
+            if self._store is not None and known is not None and not self._store.is_own:
+                self._store.restore(known, records, 0, source=start_store, redone=uids)
+            return self._begin(cfg_hash, start_store, known)
+        require_places(self.path / SAMPLES, records, uids)
+        failed = [index for index, record in enumerate(records) if record.error is not None]
         failed = [] if redo is Redo.NOTHING else failed
-        keep_n = failed[0] if failed else len(content.records)
+        keep_n = failed[0] if failed else len(records)
         if failed and redo is Redo.FAILED_AND_LATER:
             self.forget_kept_samples()
-        kept = self._set_aside(content.header, content.records[keep_n:] if redo is Redo.FAILED else ())
-        if self._store is not None and content.header.store is not None:
+        kept = self._set_aside(header, records[keep_n:] if redo is Redo.FAILED else ())
+        if self._store is not None and header.store is not None:
             self._store.restore(
-                content.header.store,
-                content.records,
+                header.store,
+                records,
                 keep_n,
                 source=start_store,
                 redone={uid for index, uid in enumerate(uids) if index >= keep_n and index not in kept},
@@ -159,11 +161,17 @@ class RunDirectory:
         """Remove the copies of samples that stood while others ran again; samples.jsonl holds them all."""
         (self.path / _KEPT).unlink(missing_ok=True)
 
-    def _begin(self, content: SamplesContent, cfg_hash: str, start_store: Path | None) -> Resumed:
-        """Begin the cell with its first sample."""
-        start = self._store.begin(start_store) if self._store is not None else None
+    def _begin(self, cfg_hash: str, start_store: Path | None, known: StoreStart | None) -> Resumed:
+        """Begin the cell with its first sample.
+
+        Args:
+            cfg_hash: of the cell.
+            start_store: the store that the cell's own store begins as a copy of.
+            known: how its store began before, if the cell begins again.
+        """
+        start = self._store.begin(start_store, known) if self._store is not None else None
         (self.path / TIMINGS).unlink(missing_ok=True)
-        self._samples = SamplesFile(self.path / SAMPLES, content, 0)
+        self._samples = SamplesFile(self.path / SAMPLES, SamplesContent(), 0)
         self._samples.append(SamplesHeader(cfg_hash=cfg_hash, store=start))
         return Resumed(0)
 
