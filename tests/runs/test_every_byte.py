@@ -5,13 +5,18 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.run_copies import keep_first
+from tests.runs.sealed_files import change_records
 from tests.runs.small_grid import Failing, exact_bytes, run_here, write_experiment
 
 from episodic_absa.errors import RunDirectoryError
+from episodic_absa.memory import MemoryStore
 from episodic_absa.runs.cell_store import bodies_of
 from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.run_directory import STORE, RunDirectory
 from episodic_absa.runs.samples_file import SAMPLES, read_samples
+from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
 from episodic_absa.serialization.jsonl import split_lines
 
 LIMIT = 2
@@ -97,3 +102,38 @@ def test_a_finished_cell_asks_nothing_and_a_record_holds_no_text_no_gold_and_no_
         traces = [json.loads(line) for line in (cell / "traces.jsonl").read_text("utf-8").splitlines()]
         assert all(json.dumps(trace["text"], ensure_ascii=False)[1:-1] not in content for trace in traces)
         assert not any(word in content for word in ("gold_tuples", "latency", "started_at", "cached", "timestamp"))
+
+
+@pytest.mark.parametrize("cfg_hash", ["the same", "another"])
+def test_a_cell_that_was_killed_before_its_manifest_stood_begins_again(
+    whole: Path, tmp_path: Path, cfg_hash: str
+) -> None:
+    shutil.copytree(whole.parent, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / whole.name
+    samples = cell_of(path) / SAMPLES
+    header = samples.read_bytes().splitlines(keepends=True)[0]
+    samples.write_bytes(header)
+    (cell_of(path) / MANIFEST).unlink()
+    if cfg_hash == "another":
+        change_records(cell_of(path), lambda lines: lines[0].update(cfg_hash="0" * 64))
+    run_here(path, with_tables=False)
+    assert exact_bytes(path.parent / "results" / "grid") == exact_bytes(whole.parent / "results" / "grid")
+
+
+def test_verdicts_of_persons_stay_except_on_samples_that_run_again(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole.parent, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / whole.name
+    store = cell_of(path) / STORE
+    uids = [record.uid for record in read_samples(cell_of(path) / SAMPLES).records]
+    with MemoryStore(store) as opened:
+        for uid in uids:
+            opened.append_verdict(VerdictV1_2(source_id=uid, verdict="right"))
+    judged = store.read_bytes()
+    run_here(path, with_tables=False)
+    assert store.read_bytes() == judged, "a finished cell leaves its store as it is"
+    keep_first(cell_of(path), LIMIT - 1)
+    run_here(path, with_tables=False)
+    with MemoryStore(store) as opened:
+        assert opened.check().is_sound
+        assert [len(opened.verdicts_on(uid)) for uid in uids] == [1] * (LIMIT - 1) + [0]
+        assert len(opened) == LIMIT
