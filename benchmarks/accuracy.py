@@ -23,15 +23,15 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from plain_baselines import LexiconBaseline, MajorityBaseline
 from strict_score import Pair, explicit_pairs, strict_score
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReplier
 from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, TrainedWeights, weights_sha256
 from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.conditions import load_condition
-from episodic_absa.pipeline import Pipeline, build_pipeline
+from episodic_absa.pipeline.composition import Pipeline, build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import FinalTuple, Sample
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
 from episodic_absa.vocabulary import Language, Rules

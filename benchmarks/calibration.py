@@ -27,10 +27,10 @@ from reliability import JudgedPair, expected_calibration_error, reliability_tabl
 from reliability_plot import Panel, reliability_plot
 from strict_score import Pair, explicit_pairs
 
-from episodic_absa.agents.decision.changes import Reader
-from episodic_absa.agents.pair_confidence import with_confidence
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
 from episodic_absa.backends.embedded.model.trained_weights import TrainedWeights
+from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.pair_confidence import with_confidence
 from episodic_absa.runs.run_directory import OUTPUTS
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem
 from episodic_absa.vocabulary import Language, Rules

@@ -17,8 +17,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from accuracy import analyse
 from strict_score import trimmed_term
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.embedded import EmbeddedEngine
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.vocabulary import Language
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "experiments" / "everyday"

@@ -22,9 +22,12 @@ import yaml
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from episodic_absa.agents.decision.applied_changes import apply_changes
-from episodic_absa.agents.decision.change_decision import decide_again
-from episodic_absa.agents.decision.change_rules import (
+from episodic_absa.datasets.gold_files import load_gold
+from episodic_absa.final_tuples import extract_tuples, pairs, predicted
+from episodic_absa.language import norm
+from episodic_absa.pipeline.decision.applied_changes import apply_changes
+from episodic_absa.pipeline.decision.change_decision import decide_again
+from episodic_absa.pipeline.decision.change_rules import (
     SHIPPED_RULES,
     AdoptionRules,
     KindWeights,
@@ -32,10 +35,7 @@ from episodic_absa.agents.decision.change_rules import (
     adopt,
     load_adoption_rules,
 )
-from episodic_absa.agents.decision.witnesses import WITNESSES
-from episodic_absa.datasets.gold_files import load_gold
-from episodic_absa.final_tuples import extract_tuples, pairs, predicted
-from episodic_absa.language import norm
+from episodic_absa.pipeline.decision.witnesses import WITNESSES
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputStage1

@@ -7,9 +7,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.create_backend import BackboneSettings, backbone_from, create_backend
 from episodic_absa.batch import DEFAULT_CONCURRENCY, AnalysisFailure, BatchPlan, analyse_all, stream_all
@@ -24,8 +21,11 @@ from episodic_absa.language.review_text import checked_name, checked_review
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.memory.feedback import give_feedback
-from episodic_absa.pipeline import build_pipeline
+from episodic_absa.pipeline.composition import build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 
 DEFAULT_STORE: Final = Path("memory") / "episodic_store.jsonl"
 DEFAULT_CONDITION: Final = "C1"

@@ -7,18 +7,18 @@ from typing import Any, ClassVar
 
 import pytest
 from pydantic import BaseModel, Field
-from tests.agents import builders
+from tests.pipeline import builders
 
 from episodic_absa import Analyzer
-from episodic_absa.agents.settings import PipelineSettings, Stage1Settings
 from episodic_absa.backends.answer_parsing import parse_reply
 from episodic_absa.backends.answer_schemas import frozen_name, frozen_schemas, json_schema, schema_text, schema_title
 from episodic_absa.backends.backend import Ask, Prompt, Request
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.memory import EpisodicMemorySettings
+from episodic_absa.schemas.answers import JointAnswer
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.pipeline_settings import PipelineSettings, Stage1Settings
 from episodic_absa.schemas.role_inputs import AteInputs
-from episodic_absa.schemas.slim_answers import JointAnswer
 from episodic_absa.serialization.canonical_json import canonical_json
 
 b: Any = builders

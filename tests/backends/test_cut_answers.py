@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.loose_json import LooseValue, read_loosely
-from episodic_absa.schemas.answers import AteAnswer
-from episodic_absa.schemas.slim_answers import (
+from episodic_absa.schemas.answers import (
     JointAnswer,
     JudgementsAnswer,
     TargetVerdictsAnswer,
     WrongPairsAnswer,
 )
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 POLARITIES = ("positive", "negative", "neutral")
 FOOD = {"quote": "great", "term": "food", "polarity": "positive"}

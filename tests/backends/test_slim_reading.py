@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.answer_schemas import json_schema
-from episodic_absa.schemas.slim_answers import (
+from episodic_absa.schemas.answers import (
     DecisionsAnswer,
     JointAnswer,
     JudgementsAnswer,

@@ -21,12 +21,12 @@ from tests.runs.small_grid import (
 )
 from tests.stored_lines import entries_of
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData

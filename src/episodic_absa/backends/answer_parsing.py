@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from episodic_absa.backends.loose_json import MAX_JSON_DEPTH, read_loosely
 from episodic_absa.backends.slim_reading import FoundValue, read_slim_answer
-from episodic_absa.schemas.slim_answers import SlimAnswer
+from episodic_absa.schemas.answers import SlimAnswer
 from episodic_absa.serialization.quoted_value import shortened
 
 OutputT = TypeVar("OutputT", bound=BaseModel)

@@ -16,7 +16,7 @@ from episodic_absa.backends.slim_words import (
     VERDICT_NAMES,
 )
 from episodic_absa.language import norm, read_action, read_label
-from episodic_absa.schemas.slim_answers import (
+from episodic_absa.schemas.answers import (
     JudgeDecision,
     Judgement,
     NamedRisk,

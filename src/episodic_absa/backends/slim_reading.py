@@ -15,7 +15,7 @@ from episodic_absa.backends.slim_items import (
 )
 from episodic_absa.backends.slim_words import ADD_NAMES, LABEL_NAMES, LIST_NAMES, NOTHING
 from episodic_absa.language import norm, read_label
-from episodic_absa.schemas.slim_answers import (
+from episodic_absa.schemas.answers import (
     DecisionsAnswer,
     JointAnswer,
     JudgeDecision,

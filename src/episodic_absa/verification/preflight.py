@@ -10,8 +10,6 @@ from typing import Final, Literal, get_args
 
 from pydantic import BaseModel
 
-from episodic_absa.agents.prompt_files import instructions, prompt_versions
-from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.backends.cache.postgres_cache import check_database
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import facts_of, key_variables_for, needs_key_for
@@ -26,6 +24,8 @@ from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
 from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.memory.store.store_maintenance import check_store
+from episodic_absa.pipeline.prompt_files import instructions, prompt_versions
+from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.runs.config.cells import build_cells, evaluated_cells, require_stores
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData

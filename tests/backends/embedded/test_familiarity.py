@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from episodic_absa import Analyzer
-from episodic_absa.agents.debate.review_context import build_review_context
 from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.judgement.familiarity import (
     FAMILIARITY_FILE,
@@ -30,6 +29,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.schemas.role_inputs import JudgeInputs, ReviewInputs, SpeakerInputs
+from episodic_absa.seed.review_context import build_review_context
 
 TEXT = "The food was great but the parking attendant said the corner table was for others."
 ENGINE = EmbeddedEngine()

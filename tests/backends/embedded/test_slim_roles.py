@@ -14,34 +14,13 @@ from tests.backends.embedded.role_chain import (
     run_stage1,
 )
 
-from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES
 from episodic_absa.backends.embedded.roles.stage2_atsa import words_quoted_in
 from episodic_absa.backends.embedded.roles.tuple_review import judged_sentiments
 from episodic_absa.language import norm
+from episodic_absa.pipeline.roles import ROLE_SPECS
 from episodic_absa.schemas.absa import DebateTurn, Persona, Stage1Result
 from episodic_absa.schemas.answers import (
-    AteAnswer,
-    AteReviewAnswer,
-    AtsaAnswer,
-    AtsaReviewAnswer,
-    JudgeAnswer,
-    TurnAnswer,
-    Validator2Answer,
-    ValidatorAnswer,
-)
-from episodic_absa.schemas.role_inputs import (
-    AteInputs,
-    AtsaInputs,
-    JudgeInputs,
-    MemorySlot,
-    RefereeInputs,
-    ReviewInputs,
-    SpeakerInputs,
-    Validator2Inputs,
-    ValidatorInputs,
-)
-from episodic_absa.schemas.slim_answers import (
     DROP,
     KEEP,
     DecisionsAnswer,
@@ -54,6 +33,27 @@ from episodic_absa.schemas.slim_answers import (
     TargetVerdictsAnswer,
     TermsAnswer,
     WrongPairsAnswer,
+)
+from episodic_absa.schemas.role_inputs import (
+    AteInputs,
+    AtsaInputs,
+    JudgeInputs,
+    MemorySlot,
+    RefereeInputs,
+    ReviewInputs,
+    SpeakerInputs,
+    Validator2Inputs,
+    ValidatorInputs,
+)
+from episodic_absa.schemas.seed_answers import (
+    AteAnswer,
+    AteReviewAnswer,
+    AtsaAnswer,
+    AtsaReviewAnswer,
+    JudgeAnswer,
+    TurnAnswer,
+    Validator2Answer,
+    ValidatorAnswer,
 )
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import POLARITIES, RISK_IDS, SPEAKERS, Language, Role, Speaker

@@ -7,8 +7,8 @@ from tests.backends.llm.loopback_model import LoopbackModel, answer, failure
 from tests.backends.llm.test_llm_replier import REVIEW, SCREEN, run
 
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend
-from episodic_absa.schemas.answers import AteAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 NEXT_EXAMPLE = ['\n{"text"']
 

@@ -9,8 +9,6 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from episodic_absa import Analyzer
-from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.batch.analysis_failure import error_type
@@ -25,6 +23,8 @@ from episodic_absa.errors import (
     ContractError,
     LeakageError,
 )
+from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run_files.change_record import ChangeReason
 from episodic_absa.vocabulary import AdoptReason, Effort, InjectionSkip, ModeratorRule, OverrideSkip
 

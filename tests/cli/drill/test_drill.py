@@ -22,7 +22,7 @@ from episodic_absa.cli.drill.leak_search import LeakSearch, ReviewRuns
 from episodic_absa.cli.drill.obedient_model import ObedientModel
 from episodic_absa.cli.output import show
 from episodic_absa.errors import BackendUnavailableError, ConfigError
-from episodic_absa.pipeline import build_pipeline
+from episodic_absa.pipeline.composition import build_pipeline
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 MINE = """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents import builders
+from tests.pipeline import builders
 from tests.stored_lines import entries_of
 from tests.warm_python import plain_environment
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from episodic_absa.agents.shown_values import shown_targets
 from episodic_absa.conditions import load_condition
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import (
@@ -24,6 +23,7 @@ from episodic_absa.memory import (
 from episodic_absa.memory.advice.counted_advice import confirmation_interval, counted_texts
 from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, fixed_texts_v2, one_voice
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ, prompt_slot
+from episodic_absa.pipeline.shown_values import shown_targets
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Ate, Stage1Atsa, ValidatorOutput
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, advisories_in, bundle_of
 from episodic_absa.schemas.json_schema_files import json_schemas

@@ -11,8 +11,8 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 from episodic_absa.runs.estimate import dry_run
 from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
 from episodic_absa.runs.estimate.request_load import estimate_tokens, guess_load
-from episodic_absa.schemas.answers import AteAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 REVIEWS = (
     "It's not that the room was dirty, it just hadn't seen a vacuum in a while.",

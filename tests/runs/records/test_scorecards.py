@@ -6,10 +6,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.agents import builders
+from tests.pipeline import builders
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.conditions import load_condition
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.records.case_traces import Tracer
 from episodic_absa.runs.records.scoring import Scorer
 from episodic_absa.schemas.json_schema_files import json_schemas

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents import builders
+from tests.pipeline import builders
 
-from episodic_absa.agents.asking import Asking
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import BackendUnavailableError
+from episodic_absa.pipeline.asking import Asking
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.runs.records.scoring import Scorer, usage_of
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.run_files.scorecard import UsageSums

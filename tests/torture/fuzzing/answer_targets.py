@@ -9,23 +9,17 @@ from typing import Final
 from pydantic import BaseModel
 from tests.torture.fuzzing.outcome import Target
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.roles import ROLE_SPECS
-from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.slim_translation import ate_of_pairs, atsa_of_pairs
-from episodic_absa.agents.stage1.ate_processing import process_ate
-from episodic_absa.agents.stage1.atsa_processing import process_atsa
-from episodic_absa.agents.stage1.validator_processing import process_validator
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import EpisodicAbsaError
-from episodic_absa.pipeline import build_pipeline
+from episodic_absa.pipeline.composition import build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.roles import ROLE_SPECS
+from episodic_absa.pipeline.translation import ate_of_pairs, atsa_of_pairs
 from episodic_absa.schemas.absa import AspectItem, Sample
-from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer, ValidatorAnswer
-from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.slim_answers import (
+from episodic_absa.schemas.answers import (
     DecisionsAnswer,
     JointAnswer,
     JudgementsAnswer,
@@ -37,6 +31,12 @@ from episodic_absa.schemas.slim_answers import (
     TermsAnswer,
     WrongPairsAnswer,
 )
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
+from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer, ValidatorAnswer
+from episodic_absa.seed.ate_processing import process_ate
+from episodic_absa.seed.atsa_processing import process_atsa
+from episodic_absa.seed.validator_processing import process_validator
 
 _FULL: Final = tuple(
     dict.fromkeys(spec.answer for role, spec in ROLE_SPECS.items() if role not in ("joint", "referee"))

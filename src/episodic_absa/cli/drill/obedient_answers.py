@@ -7,16 +7,6 @@ from pydantic import BaseModel
 
 from episodic_absa.cli.drill.hostile_reviews import DrillReview, ScriptedPair
 from episodic_absa.schemas.answers import (
-    AteAnswer,
-    AteReviewAnswer,
-    AtsaAnswer,
-    AtsaReviewAnswer,
-    JudgeAnswer,
-    TurnAnswer,
-    Validator2Answer,
-    ValidatorAnswer,
-)
-from episodic_absa.schemas.slim_answers import (
     DecisionsAnswer,
     JointAnswer,
     JudgementsAnswer,
@@ -28,6 +18,16 @@ from episodic_absa.schemas.slim_answers import (
     TargetVerdictsAnswer,
     TermsAnswer,
     WrongPairsAnswer,
+)
+from episodic_absa.schemas.seed_answers import (
+    AteAnswer,
+    AteReviewAnswer,
+    AtsaAnswer,
+    AtsaReviewAnswer,
+    JudgeAnswer,
+    TurnAnswer,
+    Validator2Answer,
+    ValidatorAnswer,
 )
 from episodic_absa.vocabulary import Role
 

@@ -7,19 +7,19 @@ which samples a gate could open, and its reading shows where `effort: adaptive` 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.roles import ROLE_SPECS
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.pipeline import Pipeline
+from episodic_absa.pipeline.composition import Pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.roles import ROLE_SPECS
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.estimate.request_load import LATIN_CHARS_PER_TOKEN, Load, guess_load
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 from episodic_absa.vocabulary import Role, Rules
 

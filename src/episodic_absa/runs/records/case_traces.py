@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.final_tuples import conflicting_aspects
 from episodic_absa.memory import SignatureBuilder, SlotAnswer
 from episodic_absa.memory.episodes.episode_builder import risk_vector
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.records.scoring import coverage_of
 from episodic_absa.schemas.absa import DebateOutput, DebateTurn, Sample
 from episodic_absa.schemas.advisory_v1_2 import bundle_of

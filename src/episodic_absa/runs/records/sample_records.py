@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError
 from episodic_absa.memory import SlotAnswer
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.ordered_run import SampleError, SampleFailure
 from episodic_absa.runs.records.case_traces import Tracer

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from episodic_absa.agents.decision.moderator import stage_label
-from episodic_absa.agents.decision.pair_label import whole_text_label
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.final_tuples import conflicting_aspects, label_of_pairs, pairs
 from episodic_absa.language import effective_language, norm, occurs
 from episodic_absa.memory.episodes.episode_builder import risk_vector
+from episodic_absa.pipeline.decision.pair_label import whole_text_label
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import DebateSummary, FinalTuple, Sample, SentimentItem, StructuralRisk
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.run import Condition
@@ -28,6 +27,7 @@ from episodic_absa.schemas.run_files.scorecard import (
     StageDelta,
     UsageSums,
 )
+from episodic_absa.seed.moderator import stage_label
 from episodic_absa.vocabulary import ErrorType, OverrideSkip, SentenceLabel
 
 

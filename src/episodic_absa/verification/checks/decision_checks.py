@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
-from episodic_absa.agents.decision.applied_changes import apply_changes
-from episodic_absa.agents.decision.change_decision import decide_again, settle
-from episodic_absa.agents.decision.change_rules import (
+from episodic_absa.final_tuples import extract_tuples, pairs
+from episodic_absa.pipeline.decision.applied_changes import apply_changes
+from episodic_absa.pipeline.decision.change_decision import decide_again, settle
+from episodic_absa.pipeline.decision.change_rules import (
     LAWS,
     AdoptionRules,
     adoption_sha256,
     broken_law,
     load_adoption_rules,
 )
-from episodic_absa.final_tuples import extract_tuples, pairs
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import FinalResult, FinalTuple, ModeratorOutput, SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeRecord

@@ -6,13 +6,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.backends.provider_facts import facts_of, shipped_fingerprint
 from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.placebo import placebo_sha256
+from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import cfg_hash, decision_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig

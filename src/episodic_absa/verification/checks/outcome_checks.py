@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from episodic_absa.agents.decision.change_rules import adoption_sha256, load_adoption_rules
-from episodic_absa.agents.outcomes.referee import referee_question
 from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME, outcome_of
+from episodic_absa.pipeline.decision.change_rules import adoption_sha256, load_adoption_rules
+from episodic_absa.pipeline.outcomes.referee import referee_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import Stage1Result
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2

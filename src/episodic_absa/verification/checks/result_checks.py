@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from episodic_absa.agents.decision.pair_label import whole_text_label
-from episodic_absa.agents.roles import ROLE_SPECS
 from episodic_absa.final_tuples import conflicting_aspects, is_sure_of_label, label_of_pairs, pairs
 from episodic_absa.language import occurs
+from episodic_absa.pipeline.decision.pair_label import whole_text_label
+from episodic_absa.pipeline.roles import ROLE_SPECS
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.records.scoring import usage_of
 from episodic_absa.runs.run_directory import JOURNAL, OUTPUTS, OVERRIDE_DEBUG, SCORECARDS

@@ -25,18 +25,7 @@ from episodic_absa.backends.embedded.roles.validator import answer_validator
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import ProposedEdit, SentimentItem
-from episodic_absa.schemas.answers import AnsweredRisk, AnsweredSentimentReview
-from episodic_absa.schemas.role_inputs import (
-    AteInputs,
-    AtsaInputs,
-    JudgeInputs,
-    RefereeInputs,
-    ReviewInputs,
-    SpeakerInputs,
-    Validator2Inputs,
-    ValidatorInputs,
-)
-from episodic_absa.schemas.slim_answers import (
+from episodic_absa.schemas.answers import (
     DROP,
     KEEP,
     DecisionsAnswer,
@@ -58,6 +47,17 @@ from episodic_absa.schemas.slim_answers import (
     WrongPair,
     WrongPairsAnswer,
 )
+from episodic_absa.schemas.role_inputs import (
+    AteInputs,
+    AtsaInputs,
+    JudgeInputs,
+    RefereeInputs,
+    ReviewInputs,
+    SpeakerInputs,
+    Validator2Inputs,
+    ValidatorInputs,
+)
+from episodic_absa.schemas.seed_answers import AnsweredRisk, AnsweredSentimentReview
 from episodic_absa.vocabulary import Role
 
 _SURE_TEXT: Final = 0.65

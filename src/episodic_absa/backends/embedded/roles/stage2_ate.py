@@ -11,8 +11,8 @@ from episodic_absa.backends.embedded.roles.tan import names_something
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectHint, AspectItem
-from episodic_absa.schemas.answers import AnsweredAspectReview, AnsweredSpan, AteReviewAnswer
 from episodic_absa.schemas.role_inputs import ReviewInputs
+from episodic_absa.schemas.seed_answers import AnsweredAspectReview, AnsweredSpan, AteReviewAnswer
 
 PROVENANCE: Final = "embedded:rules-1"
 _ADDED: Final = 0.7

@@ -5,9 +5,9 @@ from typing import Any
 
 from rich.text import Text
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import aspect_text, polarity_text
 from episodic_absa.cli.analyze.explanation.row_layout import Row, joined, number_text, plain_text, quotation, row_list
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import DebateSummary, EditTarget, ProposedEdit
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from episodic_absa.agents.decision.moderator import stage_label
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import deciding_words, polarity_text
 from episodic_absa.cli.analyze.explanation.reason_words import ADOPT_WORDS, MODERATOR_RULE_WORDS, STORE_SKIP_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row, plain_text, row_list
+from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.seed.moderator import stage_label
 
 
 def adoption_rows(result: SampleResult) -> Iterable[Row]:
