@@ -1,37 +1,40 @@
-"""The debate of rules v2: three speakers who do not hear each other, and a judge who hears their claims."""
+"""The debate: three speakers who do not hear each other, and a judge who hears what they would change."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from episodic_absa.pipeline.asking import Asking, first_error
-from episodic_absa.pipeline.shown_values import Context, shown_pairs, shown_targets, slot_entry
+from episodic_absa.pipeline.decision.claims import (
+    Claim,
+    Ruling,
+    claims_of_cj,
+    claims_of_epm,
+    claims_of_tan,
+    ruling_of,
+)
+from episodic_absa.pipeline.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.recorded_debate import recorded_summary, recorded_turn
+from episodic_absa.pipeline.shown_values import Context, slot_entry
 from episodic_absa.pipeline.speakers import PERSONAS, TARGETS_SPEAKER
-from episodic_absa.pipeline.translation import (
-    edits_of_judgements,
-    edits_of_targets,
-    edits_of_wrong_pairs,
-    judge_of_decisions,
-)
-from episodic_absa.schemas.absa import (
-    DebateOutput,
-    DebateRound,
-    DebateSummary,
-    DebateTurn,
-    ProposedEdit,
-    Sample,
-    Stage1Result,
-)
+from episodic_absa.schemas.absa import DebateOutput, DebateRound, DebateSummary, DebateTurn
 from episodic_absa.schemas.answers import DecisionsAnswer, JudgementsAnswer, TargetsAnswer, WrongPairsAnswer
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import JudgeInputs, MemorySlot, SpeakerInputs
-from episodic_absa.seed.atsa_processing import PolarityCounts
-from episodic_absa.seed.debate import TOPIC, DebateRun, summarise
-from episodic_absa.seed.review_context import TermMap, stage1_terms
-from episodic_absa.vocabulary import DebateCall, Language, Speaker
+from episodic_absa.vocabulary import DebateCall, Speaker
+
+TOPIC: Final = "Which targets does the writer judge, and how?"
 
 
-class SlimDebate:
+class Debated(NamedTuple):
+    """What was claimed, and the record of it."""
+
+    claims: tuple[Claim, ...] = ()
+    record: DebateOutput | None = None
+    """None if there was no debate."""
+
+
+class Debate:
     """Runs the speakers side by side, then the judge.
 
     Each speaker is asked what only it can witness: EPM judges the targets without seeing Stage1's polarities, TAN names
@@ -48,119 +51,107 @@ class SlimDebate:
             speaker for speaker in settings.debate.order if speaker == TARGETS_SPEAKER or not targets_only
         )
 
-    async def run(
-        self, sample: Sample, language: Language, stage1: Stage1Result, slot: MemorySlot | None, asking: Asking
-    ) -> DebateRun:
-        """Return the debate about one first analysis; `slot` is the memory to show, or None.
+    async def run(self, first: FirstAnalysis, slot: MemorySlot | None, asking: Asking) -> Debated:
+        """Return the debate about a first analysis; `slot` is the memory to show, or None.
 
         Raises:
             BackendError: a speaker or the judge cannot be asked. All speakers of a round end first, so that the
                 recorded cost is the same.
         """
-        ask = _SlimAsks(sample, language, stage1, asking)
         rounds: list[DebateRound] = []
+        claims: list[Claim] = []
+        last: Sequence[Claim] = ()
         for index in range(1, self._settings.rounds + 1):
-            claims = tuple(_claims(rounds[-1].turns, ask.terms)) if rounds else ()
             outcomes = await asyncio.gather(
-                *(
-                    ask.speaker(speaker, index, claims, self._memory(slot, speaker, language))
-                    for speaker in self._order
-                ),
+                *(self._ask_speaker(speaker, index, first, last, slot, asking) for speaker in self._order),
                 return_exceptions=True,
             )
-            turns = tuple(outcome for outcome in outcomes if not isinstance(outcome, BaseException))
+            turns = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
             if len(turns) < len(outcomes):
                 raise first_error(*outcomes)
-            rounds.append(DebateRound(round_index=index, turns=turns))
-        spoken = [turn for debate_round in rounds for turn in debate_round.turns]
-        summary, counts = DebateSummary(), PolarityCounts()
+            recorded = (
+                recorded_turn(speaker, turn, first.terms.aspect_terms)
+                for speaker, turn in zip(self._order, turns, strict=True)
+            )
+            rounds.append(DebateRound(round_index=index, turns=tuple(recorded)))
+            last = [claim for turn in turns for claim in turn]
+            claims += last
+        summary, ruling = DebateSummary(), Ruling()
         if not self._targets_only:
-            summary, counts = await ask.judge(spoken, self._memory(slot, "judge", language))
+            spoken = [turn for debate_round in rounds for turn in debate_round.turns]
+            summary, ruling = await self._ask_judge(first, claims, spoken, slot, asking)
         personas = tuple(PERSONAS[speaker] for speaker in self._order)
-        return DebateRun(DebateOutput(topic=TOPIC, personas=personas, rounds=tuple(rounds), summary=summary), counts)
+        record = DebateOutput(topic=TOPIC, personas=personas, rounds=tuple(rounds), summary=summary)
+        return Debated((*claims, *ruling.claims), record)
 
-    def _memory(
-        self, slot: MemorySlot | None, call: DebateCall, language: Language
-    ) -> tuple[MemorySlot | None, Context]:
-        shown = slot if call in self._settings.memory_visible_to else None
-        return shown, slot_entry(self._slot_name, shown, language)
-
-
-class _SlimAsks:
-    """The asks of one sample's debate."""
-
-    def __init__(self, sample: Sample, language: Language, stage1: Stage1Result, asking: Asking) -> None:
-        self._sample = sample
-        self._language = language
-        self._stage1 = stage1
-        self._asking = asking
-        self._sentiments = stage1.atsa.sentiments
-        self._pairs = shown_pairs(self._sentiments)
-        self.terms = TermMap(list(stage1_terms(stage1)), sample.text)
-
-    async def speaker(
-        self, speaker: Speaker, index: int, claims: Sequence[str], memory: tuple[MemorySlot | None, Context]
-    ) -> DebateTurn:
-        """Return one turn, as edits of Stage1's pairs."""
-        shown, entry = memory
+    async def _ask_speaker(
+        self,
+        speaker: Speaker,
+        index: int,
+        first: FirstAnalysis,
+        last: Sequence[Claim],
+        slot: MemorySlot | None,
+        asking: Asking,
+    ) -> tuple[Claim, ...]:
+        """Return what one speaker claims; `last` is what was claimed in the round before."""
+        memory = self._visible(slot, speaker)
         inputs = SpeakerInputs(
-            text=self._sample.text,
-            language=self._language,
-            stage1=self._stage1,
-            memory=shown,
+            text=first.text,
+            language=first.language,
+            stage1=first.result,
+            memory=memory,
             speaker=speaker,
             persona=PERSONAS[speaker],
             round_index=index,
         )
-        last: Context = [*([("claims", list(claims))] if claims else []), *entry]
-        edits = await _TURNS[speaker](self, inputs, last)
-        return DebateTurn(agent=speaker, proposed_edits=edits)
-
-    async def judge(
-        self, turns: Sequence[DebateTurn], memory: tuple[MemorySlot | None, Context]
-    ) -> tuple[DebateSummary, PolarityCounts]:
-        """Return the judge's decisions about the claims."""
-        shown, entry = memory
-        inputs = JudgeInputs(
-            text=self._sample.text, language=self._language, stage1=self._stage1, turns=tuple(turns), memory=shown
-        )
-        claims = list(dict.fromkeys(_claims(turns, self.terms)))
-        context: Context = [
-            ("text", self._sample.text),
-            ("pairs", self._pairs),
-            ("claims", claims),
-            *entry,
+        earlier = list(_asked_changes(last))
+        more: Context = [
+            *([("claims", earlier)] if earlier else []),
+            *slot_entry(self._slot_name, memory, first.language),
         ]
-        answer = await self._asking.ask_witness("judge", inputs, context, DecisionsAnswer)
-        decisions = answer or DecisionsAnswer(decisions=())
-        return summarise(judge_of_decisions(decisions, self._sentiments, self.terms, self._sample.text))
+        text: Context = [("text", first.text)]
+        match speaker:
+            case "epm":
+                shown = [*text, ("targets", first.shown_targets), *more]
+                judged = await asking.ask_witness("epm", inputs, shown, JudgementsAnswer)
+                return tuple(claims_of_epm(judged, first)) if judged else ()
+            case "tan":
+                named = await asking.ask_witness("tan", inputs, [*text, *more], TargetsAnswer)
+                return tuple(claims_of_tan(named, first)) if named else ()
+            case "cj":
+                shown = [*text, ("pairs", first.shown_pairs), *more]
+                wrong = await asking.ask_witness("cj", inputs, shown, WrongPairsAnswer)
+                return tuple(claims_of_cj(wrong, first)) if wrong else ()
 
-    async def epm(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
-        context: Context = [("text", self._sample.text), ("targets", shown_targets(self._sentiments)), *last]
-        answer = await self._asking.ask_witness("epm", inputs, context, JudgementsAnswer)
-        return edits_of_judgements(answer.judgements, self._sentiments, self.terms) if answer else ()
+    async def _ask_judge(
+        self,
+        first: FirstAnalysis,
+        claims: Sequence[Claim],
+        turns: Sequence[DebateTurn],
+        slot: MemorySlot | None,
+        asking: Asking,
+    ) -> tuple[DebateSummary, Ruling]:
+        """Return the judge's decisions about the claims."""
+        memory = self._visible(slot, "judge")
+        inputs = JudgeInputs(
+            text=first.text, language=first.language, stage1=first.result, turns=tuple(turns), memory=memory
+        )
+        shown: Context = [
+            ("text", first.text),
+            ("pairs", first.shown_pairs),
+            ("claims", list(dict.fromkeys(_asked_changes(claims)))),
+            *slot_entry(self._slot_name, memory, first.language),
+        ]
+        answer = await asking.ask_witness("judge", inputs, shown, DecisionsAnswer) or DecisionsAnswer(decisions=())
+        ruling = ruling_of(answer, first)
+        return recorded_summary(answer, ruling, first.text), ruling
 
-    async def tan(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
-        context: Context = [("text", self._sample.text), *last]
-        answer = await self._asking.ask_witness("tan", inputs, context, TargetsAnswer)
-        return edits_of_targets(answer, self._sentiments, self.terms, self._sample.text) if answer else ()
-
-    async def cj(self, inputs: SpeakerInputs, last: Context) -> tuple[ProposedEdit, ...]:
-        context: Context = [("text", self._sample.text), ("pairs", self._pairs), *last]
-        answer = await self._asking.ask_witness("cj", inputs, context, WrongPairsAnswer)
-        return edits_of_wrong_pairs(answer, self._sentiments, self.terms) if answer else ()
+    def _visible(self, slot: MemorySlot | None, call: DebateCall) -> MemorySlot | None:
+        return slot if call in self._settings.memory_visible_to else None
 
 
-_Turn = Callable[[_SlimAsks, SpeakerInputs, Context], Awaitable[tuple[ProposedEdit, ...]]]
-_TURNS: Final[dict[Speaker, _Turn]] = {"epm": _SlimAsks.epm, "tan": _SlimAsks.tan, "cj": _SlimAsks.cj}
-
-
-def _claims(turns: Sequence[DebateTurn], terms: TermMap) -> Iterator[str]:
+def _asked_changes(claims: Iterable[Claim]) -> Iterator[str]:
     """Yield what the speakers would change, one short line each."""
-    for turn in turns:
-        for edit in turn.proposed_edits:
-            term = terms.of(edit.target)
-            if term and edit.op == "set_polarity":
-                yield f"{turn.agent}: {term} {edit.value}"
-            elif term and edit.op == "drop_tuple":
-                yield f"{turn.agent}: {term} drop"
+    for claim in claims:
+        if claim.term and claim.asks_for_change:
+            yield f"{claim.who}: {claim.term} {'drop' if claim.is_target is False else claim.polarity}"

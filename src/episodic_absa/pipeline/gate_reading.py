@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final
 
 from pydantic import Field, ValidationError
 
@@ -12,8 +12,8 @@ from episodic_absa.errors import ConfigError
 from episodic_absa.language import CueKind, find_contrasts, find_ironies, find_negations
 from episodic_absa.memory import GateSignals, gate_signals
 from episodic_absa.pipeline.decision.changes import Reader
-from episodic_absa.pipeline.decision.claims import first_place, is_pair
 from episodic_absa.pipeline.decision.clauses import clauses
+from episodic_absa.pipeline.first_analysis import FirstAnalysis, first_place
 from episodic_absa.pipeline.pair_confidence import calibrated_confidence
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
@@ -67,23 +67,7 @@ def gate_rules_sha256() -> str:
     return hashlib.sha256(SHIPPED_GATES.read_bytes()).hexdigest()
 
 
-class GateReading(Protocol):
-    """Says what the gates decide by."""
-
-    def signals(self, text: str, language: Language, stage1: Stage1Result) -> GateSignals:
-        """Return the signals of one sample."""
-        ...
-
-
-class SeedGateReading:
-    """Reads Stage1 alone."""
-
-    def signals(self, text: str, language: Language, stage1: Stage1Result) -> GateSignals:  # noqa: ARG002
-        """Return the signals of Stage1."""
-        return gate_signals(stage1.ate, stage1.atsa, stage1.validator)
-
-
-class V2GateReading:
+class GateReading:
     """Reads Stage1, the cues beside its aspects, and the reader.
 
     Args:
@@ -96,9 +80,10 @@ class V2GateReading:
         self._rules = rules
         self._reader = reader
 
-    def signals(self, text: str, language: Language, stage1: Stage1Result) -> GateSignals:
+    def signals(self, first: FirstAnalysis) -> GateSignals:
         """Return the signals of one sample."""
-        pairs = [item for item in stage1.atsa.sentiments if is_pair(item) and item.aspect_term]
+        text, language, stage1 = first.text, first.language, first.result
+        pairs = [item for item in first.pairs if item.aspect_term]
         return gate_signals(stage1.ate, stage1.atsa, stage1.validator)._replace(
             structural_risk_n=sum(self._counts(risk, text, language) for risk in stage1.validator.structural_risks),
             has_structure=self._has_structure(text, language, stage1),

@@ -4,16 +4,41 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.language import norm, read_polarity
-from episodic_absa.schemas.absa import SentimentItem
-from episodic_absa.seed.review_context import TermMap
+from episodic_absa.language import load_lexicon, norm, norm_key, read_polarity
 from episodic_absa.vocabulary import Polarity
 
+_NON_WORD = re.compile(r"\W+")
 _PAIR = re.compile(r"(?P<name>.*\S)\s*:\s*(?P<polarity>[^:]*)", re.DOTALL)
 _ARTICLE = re.compile(r"(?:the|a|an|this|that|these|those|my|our|your|their|its)\s+(?=\S)")
 _KOREAN_POLARITIES: Final[dict[str, Polarity]] = {"긍정": "positive", "부정": "negative", "중립": "neutral"}
 _LATIN: Final = "a-z0-9à-öø-ɏ"
 _LATIN_WORDS = re.compile(rf"[{_LATIN}\s\W_]*[{_LATIN}][{_LATIN}\s\W_]*")
+
+
+class TermMap:
+    """Maps a name that a model uses to the Stage1 term it means."""
+
+    def __init__(self, aspect_terms: Sequence[str], text: str) -> None:
+        self.aspect_terms = tuple(aspect_terms)
+        self._text = text
+        self._by_key: dict[str, str] = {}
+        for term in aspect_terms:
+            if term:
+                self._by_key.setdefault(self._key(term), term)
+        for term in aspect_terms:
+            for synonym in _synonyms_of(term):
+                self._by_key.setdefault(self._key(synonym), term)
+
+    def find(self, name: str | None) -> str | None:
+        """Return the Stage1 term a name means, "" for the implicit opinion, None if there is none."""
+        if name is None:
+            return None
+        if not norm(name):  # quotes around nothing are an empty name, too
+            return "" if "" in self.aspect_terms else None
+        return self._by_key.get(self._key(name))
+
+    def _key(self, name: str) -> str:
+        return _NON_WORD.sub("", norm_key(name, self._text))
 
 
 class NamedTerm(NamedTuple):
@@ -47,17 +72,10 @@ def meant_term(name: str, terms: TermMap) -> str | None:
     return term
 
 
-def meant_polarity(name: str, term: str | None, sentiments: Sequence[SentimentItem]) -> Polarity | None:
+def meant_polarity(name: str, held: Sequence[Polarity]) -> Polarity | None:
     """Return the polarity of the Stage1 pair that is meant: the named one if the term has it, else the term's first."""
-    held = held_polarities(term, sentiments)
     named = split_name(name).polarity
     return named if named in held else next(iter(held), None)
-
-
-def held_polarities(term: str | None, sentiments: Sequence[SentimentItem]) -> tuple[Polarity, ...]:
-    """Return the polarities that Stage1 gives a term, in its order; backfills are none."""
-    held = (item.polarity for item in sentiments if item.aspect_term == term and not item.is_backfilled)
-    return tuple(dict.fromkeys(polarity for polarity in held if polarity is not None))
 
 
 def overlapping_term(name: str, terms: TermMap) -> str | None:
@@ -79,3 +97,9 @@ def _is_within(part: str, whole: str) -> bool:
     if not _LATIN_WORDS.fullmatch(part):
         return part in whole
     return re.search(rf"(?<![{_LATIN}]){re.escape(part)}(?:e?s)?(?![{_LATIN}])", whole) is not None
+
+
+def _synonyms_of(term: str) -> tuple[str, ...]:
+    """Return the synonyms that the lexicon lists for a term, without the term itself."""
+    key = norm_key(term)
+    return tuple(word for group in load_lexicon().synonyms if key in group for word in group if word != key)

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from episodic_absa.language import PolarityCounts
 from episodic_absa.memory.injection.injection_controller import SlotPayload
+from episodic_absa.pipeline.decided import StageLabels
 from episodic_absa.pipeline.result_views.aspects import Aspect, aspects_of
 from episodic_absa.pipeline.result_views.marked_text import marked_text
 from episodic_absa.pipeline.second_look import SecondLook
@@ -11,7 +13,6 @@ from episodic_absa.schemas.absa import (
     DebateOutput,
     FinalResult,
     ModeratorOutput,
-    ReviewContext,
     Sample,
     SentimentItem,
     Stage1Result,
@@ -24,8 +25,7 @@ from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputSecondLook, OutputStage1
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.seed.atsa_processing import PolarityCounts
-from episodic_absa.seed.review_context import HintCounts
+from episodic_absa.schemas.run_files.scorecard import DebateScore
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language, SentenceLabel
 
@@ -56,8 +56,8 @@ class SampleResult:
     stage1: Stage1Result
     unmatched_sentiments: tuple[str, ...]
     debate: DebateOutput | None
-    review_context: ReviewContext
-    hint_counts: HintCounts
+    debate_mapping: DebateScore | None
+    """How the debate's names were read; None under rules that map none."""
     stage2: Stage2Result | None
     patch_log: tuple[PatchLogEntry, ...]
     override_decisions: tuple[OverrideDecision, ...]
@@ -69,8 +69,9 @@ class SampleResult:
     """The sentiments behind the final tuples, with their evidence."""
     patched_sentiments: tuple[SentimentItem, ...]
     """The sentiments behind the Stage2 tuples, adopted or not."""
+    stage_labels: StageLabels
     changes: tuple[ChangeRecord, ...] | None
-    """Under rules v2: every proposed change with its witnesses and its decision; None under seed rules."""
+    """Every proposed change with its witnesses and its decision; None under seed rules."""
     second_look: SecondLook | None
     """How closely an adaptive pipeline looked again, and why; None for any other effort."""
     memory: MemoryMeta

@@ -1,6 +1,7 @@
 """How closely a sample is looked at again after Stage1. `effort: adaptive` looks only where something is at stake."""
 
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from episodic_absa.language import norm
 from episodic_absa.memory import (
@@ -10,11 +11,11 @@ from episodic_absa.memory import (
 )
 from episodic_absa.pipeline.decision.change_rules import SURE_READER
 from episodic_absa.pipeline.decision.changes import Reader
-from episodic_absa.pipeline.decision.claims import is_pair
+from episodic_absa.pipeline.decision.claims import Claim
 from episodic_absa.pipeline.decision.witnesses import ReaderThresholds
-from episodic_absa.schemas.absa import DebateOutput, Stage1Result
+from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
-from episodic_absa.vocabulary import Language, Look, Stake
+from episodic_absa.vocabulary import Look, Stake
 
 _POLARITY_STAKES: Final = frozenset[Stake]({"conflict", "doubted_polarity"})
 
@@ -29,30 +30,19 @@ class SecondLook(NamedTuple):
     is_reader_heard: bool = True
     """Whether the reader speaks as a witness of these doubts; of what the embedded engine itself says it may not."""
 
-    def needs_verdicts(self, debate: DebateOutput | None) -> bool:
-        """Return whether Stage2 is asked after the debate: not about targets whose doubt a speaker has settled."""
-        turns = [turn for debate_round in debate.rounds for turn in debate_round.turns] if debate else []
-        if self.look != "targets" or not turns or not self.is_reader_heard:
+    def needs_verdicts(self, claims: Sequence[Claim] | None) -> bool:
+        """Return whether Stage2 is asked after the debate: not about targets whose doubt a speaker has settled.
+
+        `claims` is None if nobody spoke.
+        """
+        if self.look != "targets" or claims is None or not self.is_reader_heard:
             return self.look != "none"
-        edits = [edit for turn in turns for edit in turn.proposed_edits]
-        dropped = {norm(edit.target.aspect_ref or "") for edit in edits if edit.op == "drop_tuple"}
-        return not dropped.issuperset(map(norm, self.doubted))
+        denied = {norm(claim.term) for claim in claims if claim.is_target is False}
+        return not denied.issuperset(map(norm, self.doubted))
 
 
-class LookRule(Protocol):
-    """Decides how closely to look again."""
-
-    def decide(self, text: str, language: Language, stage1: Stage1Result, signals: GateSignals) -> SecondLook:
-        """Return the decision for one sample."""
-        ...
-
-
-class WholeLook:
-    """Looks at every sample again, as closely as the settings allow."""
-
-    def decide(self, text: str, language: Language, stage1: Stage1Result, signals: GateSignals) -> SecondLook:  # noqa: ARG002
-        """Return a whole look."""
-        return SecondLook("whole")
+WHOLE_LOOK: Final = SecondLook("whole")
+"""At every sample, as closely as the settings allow."""
 
 
 class AdaptiveLook:
@@ -70,12 +60,13 @@ class AdaptiveLook:
         self._reader = reader
         self._thresholds = thresholds
 
-    def decide(self, text: str, language: Language, stage1: Stage1Result, signals: GateSignals) -> SecondLook:
+    def decide(self, first: FirstAnalysis, signals: GateSignals) -> SecondLook:
         """Return no look, a look at the targets, or a whole look."""
+        text, language = first.text, first.language
         if self._reader is None or not self._reader.reads(language):
             stakes_of_gates = _gate_stakes(signals)
             return SecondLook("whole" if stakes_of_gates else "none", stakes_of_gates)
-        items = [item for item in stage1.atsa.sentiments if is_pair(item) and item.aspect_term]
+        items = [item for item in first.pairs if item.aspect_term]
         read = ((item, self._reader.view(text, language, item.aspect_term)) for item in items)
         views = [(item, view) for item, view in read if view is not None]
         sees_another = any(view.polarity != item.polarity and view.p_polarity >= SURE_READER for item, view in views)

@@ -1,30 +1,23 @@
-"""Stage1 of rules v2: pairs with quotes, in one ask or in two, then the validator."""
+"""Stage1: pairs with quotes, in one ask or in two, then the validator."""
+
+from collections.abc import Sequence
 
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.joint_votes import ask_for_pairs
+from episodic_absa.pipeline.named_pairs import pairs_of, targets_of
 from episodic_absa.pipeline.pair_confidence import with_confidence
-from episodic_absa.pipeline.shown_values import Context, shown_pairs, shown_terms
-from episodic_absa.pipeline.translation import (
-    ate_of_pairs,
-    ate_of_terms,
-    atsa_of_judgements,
-    atsa_of_pairs,
-    validator_of_risks,
-)
-from episodic_absa.schemas.absa import Sample, Stage1Ate, Stage1Atsa, Stage1Result, ValidatorOutput
-from episodic_absa.schemas.answers import JudgementsAnswer, RisksAnswer, TermsAnswer
+from episodic_absa.pipeline.risks import risks_of
+from episodic_absa.pipeline.shown_values import Context, shown_pairs
+from episodic_absa.schemas.absa import SentimentItem, Stage1Ate, Stage1Atsa, Stage1Result, ValidatorOutput
+from episodic_absa.schemas.answers import JudgementsAnswer, Pair, RisksAnswer, TermsAnswer
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
-from episodic_absa.schemas.seed_answers import AteAnswer
-from episodic_absa.seed.ate_processing import process_ate
-from episodic_absa.seed.atsa_processing import ProcessedAtsa, process_atsa
-from episodic_absa.seed.stage1 import Stage1Run
-from episodic_absa.seed.validator_processing import process_validator
 from episodic_absa.vocabulary import Language
 
 
-class SlimStage1:
+class Stage1:
     """Asks for all pairs at once, quote before term: a small model finds the target of words it has just copied.
 
     With `stage1.joint: false` one ask names the targets and another one judges them.
@@ -37,42 +30,42 @@ class SlimStage1:
         self._allowlist = allowlist
         self._reader = reader
 
-    async def run(self, sample: Sample, language: Language, asking: Asking) -> Stage1Run:
-        """Return the first analysis of a sample, post-processed.
+    async def run(self, text: str, language: Language, asking: Asking) -> FirstAnalysis:
+        """Return the first analysis of a text.
 
         Raises:
             BackendError: an agent gave no valid answer.
         """
-        text = sample.text
-        read = self._read_apart if self._settings.stage1.joint is False else self._read_jointly
-        ate, atsa = await read(text, language, asking)
-        judged = tuple(with_confidence(item, text, language, self._reader) for item in atsa.atsa.sentiments)
-        atsa = atsa._replace(atsa=Stage1Atsa(sentiments=judged))
-        validator = ValidatorOutput()
-        if self._settings.enable_validator:
-            sentiments = atsa.atsa.sentiments
-            inputs = ValidatorInputs(text=text, language=language, aspects=ate.aspects, sentiments=sentiments)
-            context: Context = [("text", text), ("pairs", shown_pairs(sentiments))]
-            risks = await asking.ask_witness("validator", inputs, context, RisksAnswer)
-            answer = validator_of_risks(risks or RisksAnswer(risks=()), text)
-            validator = process_validator(answer, text, language, aspect_n=len(ate.aspects))
-        result = Stage1Result(ate=ate, atsa=atsa.atsa, validator=validator)
-        return Stage1Run(result, atsa.unmatched_terms, atsa.polarity_counts)
+        if self._settings.stage1.joint is False:
+            targets, named = await self._read_apart(text, language, asking)
+        else:
+            named = await ask_for_pairs(text, language, asking, self._settings)
+            targets = self._targets([pair.term for pair in named], text, language)
+        read = pairs_of(named, targets.aspects, text)
+        sentiments = tuple(with_confidence(item, text, language, self._reader) for item in read.sentiments)
+        validator = await self._validated(text, language, targets, sentiments, asking)
+        result = Stage1Result(ate=targets, atsa=Stage1Atsa(sentiments=sentiments), validator=validator)
+        return FirstAnalysis(text, language, result, read.unmatched_terms, read.polarity_counts)
 
-    async def _read_jointly(self, text: str, language: Language, asking: Asking) -> tuple[Stage1Ate, ProcessedAtsa]:
-        pairs = await ask_for_pairs(text, language, asking, self._settings)
-        ate = self._processed(ate_of_pairs(pairs), text, language)
-        return ate, process_atsa(atsa_of_pairs(pairs, text), ate.aspects, text, fills_gaps=False)
-
-    async def _read_apart(self, text: str, language: Language, asking: Asking) -> tuple[Stage1Ate, ProcessedAtsa]:
-        named = await asking.ask("ate", AteInputs(text=text, language=language), [("text", text)], TermsAnswer)
-        ate = self._processed(ate_of_terms(named.terms), text, language)
-        inputs = AtsaInputs(text=text, language=language, aspects=ate.aspects)
-        context: Context = [("text", text), ("targets", shown_terms(ate.aspects))]
+    async def _read_apart(self, text: str, language: Language, asking: Asking) -> tuple[Stage1Ate, Sequence[Pair]]:
+        answer = await asking.ask("ate", AteInputs(text=text, language=language), [("text", text)], TermsAnswer)
+        targets = self._targets(answer.terms, text, language)
+        inputs = AtsaInputs(text=text, language=language, aspects=targets.aspects)
+        context: Context = [("text", text), ("targets", [target.aspect_term for target in targets.aspects])]
         judged = await asking.ask("atsa", inputs, context, JudgementsAnswer)
-        return ate, process_atsa(atsa_of_judgements(judged, text), ate.aspects, text, fills_gaps=False)
+        return targets, [Pair(quote=item.quote, term=item.target, polarity=item.polarity) for item in judged.judgements]
 
-    def _processed(self, answer: AteAnswer, text: str, language: Language) -> Stage1Ate:
-        return process_ate(
-            answer, text, language, span_repair=self._settings.stage1.span_repair, allowlist=self._allowlist
+    def _targets(self, terms: Sequence[str], text: str, language: Language) -> Stage1Ate:
+        return targets_of(
+            terms, text, language, with_spans=self._settings.stage1.span_repair, allowlist=self._allowlist
         )
+
+    async def _validated(
+        self, text: str, language: Language, targets: Stage1Ate, sentiments: tuple[SentimentItem, ...], asking: Asking
+    ) -> ValidatorOutput:
+        if not self._settings.enable_validator:
+            return ValidatorOutput()
+        inputs = ValidatorInputs(text=text, language=language, aspects=targets.aspects, sentiments=sentiments)
+        context: Context = [("text", text), ("pairs", shown_pairs(sentiments))]
+        answer = await asking.ask_witness("validator", inputs, context, RisksAnswer)
+        return risks_of(answer or RisksAnswer(risks=()), text, language, target_n=len(targets.aspects))

@@ -26,20 +26,20 @@ from episodic_absa.memory.injection.advisory_injection_gate import decide_by, op
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.default_stages import DefaultStages
+from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.pipeline.seed_stages import SeedStages
 from episodic_absa.pipeline.shown_values import slot_name_problem
 from episodic_absa.pipeline.speakers import TARGETS_SPEAKER
-from episodic_absa.pipeline.stages import seed_stages, v2_stages
-from episodic_absa.schemas.absa import Sample, Stage1Result
+from episodic_absa.pipeline.stages import Stages
+from episodic_absa.schemas.absa import Sample, Stage1Result, Stage2Result
+from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.seed.debate import DebateRun
-from episodic_absa.seed.review_context import build_review_context
-from episodic_absa.seed.stage2 import Verdicts
-from episodic_absa.seed.stage2_result import build_stage2_result
 from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Language, Look, Rules
 
 
@@ -76,10 +76,10 @@ class SupervisorAgent:
         self._backend = backend
         self._debate_slot = SlotTarget("debate", debate_slot_name)
         self._rules = rules
-        self._stages = (
-            seed_stages(self.settings, debate_slot_name, allowlist)
+        self._stages: Stages[Any] = (
+            SeedStages(self.settings, debate_slot_name, allowlist)
             if rules == "seed"
-            else v2_stages(self.settings, debate_slot_name, allowlist, reader, referee=referee)
+            else DefaultStages(self.settings, debate_slot_name, allowlist, reader, referee=referee)
         )
 
     async def run(
@@ -98,69 +98,63 @@ class SupervisorAgent:
             LeakageError: an advisory names a label (with `firewall: strict`), or an episode repeats the text.
             MemoryStoreError: the store cannot be read or written.
         """
-        language = effective_language(sample.language_code, sample.text)
+        stages, language = self._stages, effective_language(sample.language_code, sample.text)
         asking = asking or self.new_asking(memory.condition, seed)
-        first = await self._stages.stage1.run(sample, language, asking)  # ATE -> ATSA -> Validator
-        stage1 = first.result
-        signals = self._stages.gate_reading.signals(sample.text, language, stage1)
-        second_look = self._stages.look_rule.decide(sample.text, language, stage1, signals)
-        asked_again = self._stages.asked_again.get(second_look.look)
-        debate = asked_again.debate if asked_again and self.settings.enable_debate else None
-        stage2 = asked_again.stage2 if asked_again and self.settings.enable_stage2 else None
-        slot, _, meta = await memory.read(sample, stage1) if debate else memory.without_debate()  # the only read
+        first = await stages.analyse(sample, language, asking)  # ATE -> ATSA -> Validator
+        signals = stages.signals(first)
+        look = stages.look(first, signals)
+        has_debate = self.settings.enable_debate and look.look != "none"
+        slot, _, meta = (
+            await memory.read(sample, first.result) if has_debate else memory.without_debate()
+        )  # the only read
 
         gate = should_inject_advisory_with_reason(signals)
-        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, second_look.look, language)
-        debated = DebateRun()
-        if debate:
-            debated = await debate.run(sample, language, stage1, to_debate.slot, asking)
-        built = build_review_context(stage1, debated.output, sample.text)
+        to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, look.look, language)
+        debated = await stages.debate(first, look, to_debate.slot, asking)
 
         gate2 = should_inject_memory_for_stage2_with_reason(signals)
         to_stage2 = self._inject(
-            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue, second_look.look, language
+            STAGE2_SLOT, slot, to_debate.meta, gate2, memory.catalogue, look.look, language
         )  # the same slot, no new retrieval
-        verdicts = Verdicts()
-        if stage2 and second_look.needs_verdicts(debated.output):
-            verdicts = await stage2.give_verdicts(sample, language, stage1, built.context, to_stage2.slot, asking)
-        patched, validator2, decision, changes = await self._stages.rules.settle(
-            sample, language, stage1, debated.output, built, verdicts, to_stage2.slot, asking
-        )
+        verdicts = await stages.review(first, look, debated, to_stage2.slot, asking)
+        decided = await stages.decide(sample, first, debated, verdicts, to_stage2.slot, asking)  # after Validator2
+
         if not _asked_stage2(asking.calls):
             to_stage2 = _unasked(to_stage2, to_debate.meta)
-        teaching = _teaching(signals, changes) if self._rules == "v2" else None
-        store = await memory.write(sample, stage1, decision.outcome, decision.summary, teaching)  # the only write
+        store = await memory.write(  # the only write
+            sample, first.result, decided.outcome, decided.summary, _teaching(signals, decided.changes)
+        )
         return SampleResult(
             sample=sample,
             language=language,
             seed=seed,
-            stage1=stage1,
-            unmatched_sentiments=first.unmatched_sentiments,
-            debate=debated.output,
-            review_context=built.context,
-            hint_counts=built.hint_counts,
-            stage2=build_stage2_result(verdicts, validator2, patched, decision.adoption, (to_debate, to_stage2)),
-            patch_log=patched.log,
-            override_decisions=patched.override.decisions,
-            override=decision.override,
-            adoption=decision.adoption,
-            moderator=decision.moderator,
-            final_result=decision.final_result,
-            final_sentiments=decision.final_sentiments,
-            patched_sentiments=patched.sentiments,
-            changes=changes if self._rules == "v2" else None,
-            second_look=second_look if self.settings.effort == "adaptive" else None,
+            stage1=first.result,
+            unmatched_sentiments=first.unmatched_terms,
+            debate=debated.record,
+            debate_mapping=decided.mapping,
+            stage2=_with_advisories(decided.stage2, to_debate, to_stage2),
+            patch_log=decided.patch_log,
+            override_decisions=decided.override_decisions,
+            override=decided.override,
+            adoption=decided.adoption,
+            moderator=decided.moderator,
+            final_result=decided.final_result,
+            final_sentiments=decided.final_sentiments,
+            patched_sentiments=decided.patched_sentiments,
+            stage_labels=decided.stage_labels,
+            changes=decided.changes,
+            second_look=look if self.settings.effort == "adaptive" else None,
             memory=_with_slots_seen(to_stage2.meta, asking),
             memory_bundle=slot,
             store=store,
-            polarity_counts=first.polarity_counts.plus(debated.polarity_counts).plus(verdicts.polarity_counts),
+            polarity_counts=first.polarity_counts.plus(decided.polarity_counts).plus(verdicts.polarity_counts),
             calls=tuple(asking.calls),
         )
 
     def may_show_memory(self, condition: Condition, sample: Sample, stage1: Stage1Result) -> bool:
         """Return whether a prompt of this sample may show memory: the condition exposes it and a gate is open."""
         language = effective_language(sample.language_code, sample.text)
-        signals = self._stages.gate_reading.signals(sample.text, language, stage1)
+        signals = self._stages.signals(FirstAnalysis(sample.text, language, stage1))
         to_debate = condition.exposed_to_debate and self._has_reader(self._debate_slot)
         to_stage2 = condition.exposed_to_stage2 and self._has_reader(STAGE2_SLOT)
         return (to_debate and should_inject_advisory_with_reason(signals).allowed) or (
@@ -225,8 +219,20 @@ class SupervisorAgent:
         return self.settings.enable_debate and not asked.isdisjoint(debate.memory_visible_to)
 
 
-def _teaching(signals: GateSignals, changes: Sequence[ChangeRecord]) -> Teaching:
-    return Teaching(len(changes), sum(change.adopted for change in changes), opens_a_gate(signals))
+def _teaching(signals: GateSignals, changes: Sequence[ChangeRecord] | None) -> Teaching | None:
+    """Return what the sample can teach; None under rules that decide no single changes."""
+    return (
+        None
+        if changes is None
+        else Teaching(len(changes), sum(change.adopted for change in changes), opens_a_gate(signals))
+    )
+
+
+def _with_advisories(stage2: Stage2Result, *injections: Injection) -> Stage2Result:
+    """Return Stage2 with the advisories that the debate or Stage2 was shown."""
+    shown = next((advisories_in(injection.slot) for injection in injections if injection.slot is not None), [])
+    ids = tuple(advisory["advisory_id"] for advisory in shown)
+    return stage2.model_copy(update={"advisories_present": bool(ids), "advisories_ids": ids})
 
 
 def _asked_stage2(calls: Iterable[CallRecord]) -> bool:

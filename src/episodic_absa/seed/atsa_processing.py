@@ -3,24 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.language import nearest_occurrence, norm_key, read_polarity
+from episodic_absa.language import PolarityCounts, nearest_occurrence, norm_key, read_polarity
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Span, Stage1Atsa
 from episodic_absa.schemas.seed_answers import AnsweredSentiment, AtsaAnswer
 from episodic_absa.vocabulary import Polarity
 
 _BACKFILL_CONFIDENCE: Final = 0.5
-
-
-class PolarityCounts(NamedTuple):
-    """How many polarity words were read, repaired and unreadable."""
-
-    read_n: int = 0
-    repaired_n: int = 0
-    invalid_n: int = 0
-
-    def plus(self, other: "PolarityCounts") -> "PolarityCounts":
-        """Return the sums of both."""
-        return PolarityCounts(*map(sum, zip(self, other, strict=True)))
 
 
 class ProcessedAtsa(NamedTuple):

@@ -2,27 +2,31 @@
 
 from typing import Final, NamedTuple
 
-from episodic_absa.language import read_label, read_polarity
-from episodic_absa.pipeline.asking import Asking
-from episodic_absa.pipeline.shown_values import Context, debate_context
-from episodic_absa.pipeline.speakers import PERSONAS
+from episodic_absa.language import PolarityCounts, read_label, read_polarity
 from episodic_absa.schemas.absa import (
     DebateOutput,
     DebateRound,
     DebateSummary,
     DebateTurn,
     JudgeTuple,
-    Sample,
+    Persona,
     Stage1Result,
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import JudgeInputs, MemorySlot, SpeakerInputs
 from episodic_absa.schemas.seed_answers import JudgeAnswer, TurnAnswer
-from episodic_absa.seed.atsa_processing import PolarityCounts
+from episodic_absa.seed.asks import Asks
 from episodic_absa.seed.review_context import edit_line
-from episodic_absa.vocabulary import DebateCall, Language
+from episodic_absa.seed.shown_values import Context, debate_context
+from episodic_absa.vocabulary import DebateCall, Language, Speaker
 
 TOPIC: Final = "Which targets does the writer judge, and how?"
+PERSONAS: Final[dict[Speaker, Persona]] = {
+    "epm": Persona(name="EPM", role="Evidence-Polarity Mapper", goal="find the exact words that support each polarity"),
+    "tan": Persona(name="TAN", role="Target-Aspect Normalizer", goal="see that every target is the right Stage1 term"),
+    "cj": Persona(name="CJ", role="Consistency Judge", goal="see that the tuples fit each other and the sentence"),
+}
+"""Who speaks, as the prompts introduce them."""
 
 
 class DebateRun(NamedTuple):
@@ -42,7 +46,7 @@ class Debate:
         self._slot_name = slot_name
 
     async def run(
-        self, sample: Sample, language: Language, stage1: Stage1Result, slot: MemorySlot | None, asking: Asking
+        self, text: str, language: Language, stage1: Stage1Result, slot: MemorySlot | None, asking: Asks
     ) -> DebateRun:
         """Return the debate about a first analysis; `slot` is the memory to show, or None.
 
@@ -51,7 +55,7 @@ class Debate:
         """
         if not self._enabled:
             return DebateRun()
-        shown = debate_context(sample.text, stage1)
+        shown = debate_context(text, stage1)
         rounds: list[DebateRound] = []
         history: list[str] = []
         turns: list[DebateTurn] = []
@@ -67,7 +71,7 @@ class Debate:
                     *self._slot_entry(memory),
                 ]
                 inputs = SpeakerInputs(
-                    text=sample.text,
+                    text=text,
                     language=language,
                     stage1=stage1,
                     turns=tuple(turns),
@@ -83,9 +87,7 @@ class Debate:
                 history += [edit_line(round_index, speaker, edit) for edit in turn.proposed_edits]
             rounds.append(DebateRound(round_index=round_index, turns=tuple(spoken)))
         memory = self._visible(slot, "judge")
-        judge_inputs = JudgeInputs(
-            text=sample.text, language=language, stage1=stage1, turns=tuple(turns), memory=memory
-        )
+        judge_inputs = JudgeInputs(text=text, language=language, stage1=stage1, turns=tuple(turns), memory=memory)
         judge_context: Context = [*shown, ("history", history), *self._slot_entry(memory)]
         judge_answer = await asking.ask("judge", judge_inputs, judge_context, JudgeAnswer)
         summary, counts = summarise(judge_answer)

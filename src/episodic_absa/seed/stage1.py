@@ -2,14 +2,15 @@
 
 from typing import NamedTuple
 
-from episodic_absa.pipeline.asking import Asking
-from episodic_absa.pipeline.shown_values import Context, shown_sentiments, shown_terms
-from episodic_absa.schemas.absa import Sample, Stage1Result, ValidatorOutput
+from episodic_absa.language import PolarityCounts
+from episodic_absa.schemas.absa import Stage1Result, ValidatorOutput
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
 from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer, ValidatorAnswer
+from episodic_absa.seed.asks import Asks
 from episodic_absa.seed.ate_processing import process_ate
-from episodic_absa.seed.atsa_processing import PolarityCounts, process_atsa
+from episodic_absa.seed.atsa_processing import process_atsa
+from episodic_absa.seed.shown_values import Context, shown_sentiments, shown_terms
 from episodic_absa.seed.validator_processing import process_validator
 from episodic_absa.vocabulary import Language
 
@@ -30,13 +31,13 @@ class Stage1:
         self._settings = settings
         self._allowlist = allowlist
 
-    async def run(self, sample: Sample, language: Language, asking: Asking) -> Stage1Run:
+    async def run(self, text: str, language: Language, asking: Asks) -> Stage1Run:
         """Return the first analysis of a sample, post-processed.
 
         Raises:
             BackendError: an agent gave no valid answer.
         """
-        text, independent = sample.text, self._settings.stage1.independent
+        independent = self._settings.stage1.independent
         context: Context = [("text", text), ("language", language)]
         ate_answer = await asking.ask("ate", AteInputs(text=text, language=language), context, AteAnswer)
         ate = process_ate(

@@ -3,18 +3,11 @@
 import asyncio
 from typing import NamedTuple
 
-from episodic_absa.language import read_polarity
-from episodic_absa.pipeline.asking import Asking, first_error
-from episodic_absa.pipeline.shown_values import (
-    review_context,
-    shown_sentiments,
-    shown_terms,
-    shown_verdicts,
-)
+from episodic_absa.errors import BackendError
+from episodic_absa.language import PolarityCounts, read_polarity
 from episodic_absa.schemas.absa import (
     AspectVerdict,
     ReviewContext,
-    Sample,
     SentimentVerdict,
     Stage1Result,
     Validator2Output,
@@ -22,9 +15,15 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import MemorySlot, ReviewInputs, Validator2Inputs
 from episodic_absa.schemas.seed_answers import AteReviewAnswer, AtsaReviewAnswer, Validator2Answer
+from episodic_absa.seed.asks import Asks
 from episodic_absa.seed.ate_processing import valid_span
-from episodic_absa.seed.atsa_processing import PolarityCounts
 from episodic_absa.seed.patch.patch import PatchResult
+from episodic_absa.seed.shown_values import (
+    review_context,
+    shown_sentiments,
+    shown_terms,
+    shown_verdicts,
+)
 from episodic_absa.seed.validator_processing import process_validator2
 from episodic_absa.vocabulary import Language
 
@@ -48,12 +47,12 @@ class Stage2:
 
     async def give_verdicts(
         self,
-        sample: Sample,
+        text: str,
         language: Language,
         stage1: Stage1Result,
         context: ReviewContext,
         slot: MemorySlot | None,
-        asking: Asking,
+        asking: Asks,
     ) -> Verdicts:
         """Return the verdicts on aspects and sentiments; neither agent sees the other's answer.
 
@@ -64,8 +63,8 @@ class Stage2:
         """
         if not self._is_enabled:
             return Verdicts()
-        inputs = ReviewInputs(text=sample.text, language=language, stage1=stage1, review_context=context, memory=slot)
-        shown = review_context(sample.text, stage1, context, [], slot, self._slot_name)
+        inputs = ReviewInputs(text=text, language=language, stage1=stage1, review_context=context, memory=slot)
+        shown = review_context(text, stage1, context, [], slot, self._slot_name)
         # Both calls end even if one fails: the cost of a failed sample must not depend on timing.
         ate, atsa = await asyncio.gather(
             asking.ask("stage2_ate", inputs, shown, AteReviewAnswer),
@@ -73,25 +72,25 @@ class Stage2:
             return_exceptions=True,
         )
         if isinstance(ate, BaseException) or isinstance(atsa, BaseException):
-            raise first_error(ate, atsa)
-        return numbered_verdicts(ate, atsa, sample.text)
+            raise _first_error(ate, atsa)
+        return numbered_verdicts(ate, atsa, text)
 
     async def validate(
         self,
-        sample: Sample,
+        text: str,
         language: Language,
         stage1: Stage1Result,
         context: ReviewContext,
         verdicts: Verdicts,
         patched: PatchResult,
         slot: MemorySlot | None,
-        asking: Asking,
+        asking: Asks,
     ) -> Validator2Output:
         """Return the risks of the patched result, the one that adoption makes final."""
         if not self._validates:
             return Validator2Output()
         inputs = Validator2Inputs(
-            text=sample.text,
+            text=text,
             language=language,
             stage1=stage1,
             review_context=context,
@@ -107,11 +106,11 @@ class Stage2:
             ("patched_aspects", shown_terms(patched.aspects)),
             ("patched_sentiments", shown_sentiments(patched.sentiments)),
         ]
-        shown = review_context(sample.text, stage1, context, more, slot, self._slot_name)
+        shown = review_context(text, stage1, context, more, slot, self._slot_name)
         answer = await asking.ask("stage2_validator", inputs, shown, Validator2Answer)
         return process_validator2(
             answer,
-            sample.text,
+            text,
             language,
             stage1_risks=stage1.validator.structural_risks,
             patched_aspect_n=len(patched.aspects),
@@ -149,3 +148,9 @@ def numbered_verdicts(ate: AteReviewAnswer, atsa: AtsaReviewAnswer, text: str) -
             )
         )
     return Verdicts(aspect_verdicts, tuple(sentiment_verdicts), counts)
+
+
+def _first_error(*outcomes: object) -> BaseException:
+    """Return the error to raise: one that concerns the run before a BackendError, which fails this sample only."""
+    errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    return min(errors, key=lambda error: isinstance(error, BackendError))

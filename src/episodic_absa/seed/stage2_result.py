@@ -1,13 +1,10 @@
 """Builds the Stage2 result: which verdicts stand in the final result, and why the others do not."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from episodic_absa.final_tuples import extract_tuples, pairs, predicted
 from episodic_absa.language import norm
-from episodic_absa.memory import Injection
 from episodic_absa.schemas.absa import AspectVerdict, Change, SentimentVerdict, Stage2Result, Validator2Output
-from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.schemas.run_files.adoption import Adoption
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 from episodic_absa.seed.patch.patch import PatchResult
@@ -21,7 +18,6 @@ def build_stage2_result(
     validator2: Validator2Output,
     patched: PatchResult,
     adoption: Adoption,
-    injections: Sequence[Injection],
 ) -> Stage2Result:
     """Return Stage2 with each non-keep verdict accepted, or rejected with the reason why it does not stand."""
     accepted: list[Change] = []
@@ -37,15 +33,12 @@ def build_stage2_result(
             suffix = f" | not applied: {code}"
             reasoning = verdict.reason[: _LONGEST_REASON - len(suffix)] + suffix
             rejected.append(Change(change_id=verdict.change_id, reasoning=reasoning))
-    shown = next((injection.slot for injection in injections if injection.slot is not None), None)
     return Stage2Result(
         ate_reviews=verdicts.ate,
         atsa_reviews=verdicts.atsa,
         validator=validator2,
         accepted_changes=tuple(accepted),
         rejected_changes=tuple(rejected),
-        advisories_present=bool(shown and advisories_in(shown)),
-        advisories_ids=tuple(advisory["advisory_id"] for advisory in advisories_in(shown)) if shown else (),
     )
 
 

@@ -1,15 +1,14 @@
 """Applies adopted changes to Stage1. Whatever no adopted change names stays the identical object."""
 
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from episodic_absa.language import norm
-from episodic_absa.pipeline.decision.claims import is_pair
+from episodic_absa.pipeline.first_analysis import is_pair
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.vocabulary import ChangeKind
 
-ItemT = TypeVar("ItemT", AspectItem, SentimentItem)
 ADDED_CONFIDENCE: Final = 0.5
 """Of an added pair, until a calibration replaces it."""
 
@@ -32,7 +31,7 @@ def apply_changes(
     gone = {norm(record.aspect_term) for record in adopted if record.kind == "drop"}
     gone -= {norm(item.aspect_term) for item in sentiments if is_pair(item)} | added_terms
     sentiments = [item for item in sentiments if is_pair(item) or norm(item.aspect_term) not in gone | added_terms]
-    aspects = [_moved(item, adopted) for item in stage1.ate.aspects if norm(item.aspect_term) not in gone]
+    aspects = [item for item in stage1.ate.aspects if norm(item.aspect_term) not in gone]
     known = {norm(item.aspect_term) for item in aspects}
     for record in added:
         sentiments.append(_added_sentiment(record))
@@ -55,7 +54,7 @@ def _changed(item: SentimentItem, adopted: Sequence[ChangeRecord]) -> SentimentI
                     "polarity_distribution": {flip.to_polarity: item.confidence},
                 }
             )
-    return _moved(item, adopted)
+    return item
 
 
 def _of_item(item: SentimentItem, adopted: Sequence[ChangeRecord], kind: ChangeKind) -> ChangeRecord | None:
@@ -69,14 +68,6 @@ def _of_item(item: SentimentItem, adopted: Sequence[ChangeRecord], kind: ChangeK
         ),
         None,
     )
-
-
-def _moved(item: ItemT, adopted: Sequence[ChangeRecord]) -> ItemT:
-    for record in adopted:
-        is_moved = record.kind == "span" and record.to_term is not None
-        if is_moved and norm(record.aspect_term) == norm(item.aspect_term):
-            return item.model_copy(update={"aspect_term": record.to_term, "span": record.to_span})
-    return item
 
 
 def _added_sentiment(record: ChangeRecord) -> SentimentItem:

@@ -1,4 +1,4 @@
-"""The decision of rules v2: collects changes, hears witnesses, adopts change by change, and refuses new conflicts."""
+"""Collects changes, hears witnesses, adopts change by change, and refuses new conflicts."""
 
 from collections.abc import Sequence
 
@@ -6,48 +6,36 @@ from episodic_absa.language import norm
 from episodic_absa.pipeline.decision.applied_changes import apply_changes
 from episodic_absa.pipeline.decision.change_rules import AdoptionRules, adopt
 from episodic_absa.pipeline.decision.changes import Reader, changes_of
-from episodic_absa.pipeline.decision.claims import Stage1Pairs, is_pair, read_claims
+from episodic_absa.pipeline.decision.claims import Claim
 from episodic_absa.pipeline.decision.witnesses import hear
-from episodic_absa.schemas.absa import AspectVerdict, DebateOutput, SentimentItem, SentimentVerdict, Stage1Result
+from episodic_absa.pipeline.first_analysis import FirstAnalysis, is_pair
+from episodic_absa.schemas.absa import SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeReason, ChangeRecord
-from episodic_absa.vocabulary import Language, Polarity
+from episodic_absa.vocabulary import Polarity
 
 
 def decide_changes(
-    sample_text: str,
-    language: Language,
-    stage1: Stage1Result,
-    debate: DebateOutput | None,
-    ate_verdicts: Sequence[AspectVerdict],
-    atsa_verdicts: Sequence[SentimentVerdict],
-    reader: Reader | None,
-    rules: AdoptionRules,
+    first: FirstAnalysis, claims: Sequence[Claim], reader: Reader | None, rules: AdoptionRules
 ) -> tuple[ChangeRecord, ...]:
     """Return every proposed change with its witnesses and its decision; `apply_changes` applies the adopted ones.
 
     Args:
-        sample_text: the NFC text of the sample.
-        language: the language of the text.
-        stage1: the first analysis.
-        debate: None if there was no debate.
-        ate_verdicts: Stage2's verdicts on aspects.
-        atsa_verdicts: Stage2's verdicts on sentiments.
+        first: Stage1's pairs and their text.
+        claims: of the debate and of Stage2.
         reader: None leaves the reader out: it is silent about every change.
         rules: the table or the weights that decide.
     """
-    pairs = Stage1Pairs(stage1, sample_text)
-    claims = read_claims(pairs, debate, ate_verdicts, atsa_verdicts)
+    text, language = first.text, first.language
     records = []
-    for change in changes_of(claims, pairs, reader=reader, language=language):
-        term = change.to_term or change.aspect_term
-        view = None
+    for change in changes_of(claims, first, reader=reader):
+        term, view = change.aspect_term, None
         if reader and term:
-            view = reader.view_of_change(sample_text, language, term, change.from_polarity, change.to_polarity)
-        place = change.to_span if change.kind == "add" else pairs.span(change.aspect_term)
-        witnesses = hear(change, claims, view, rules.reader, text=sample_text, language=language, place=place)
+            view = reader.view_of_change(text, language, term, change.from_polarity, change.to_polarity)
+        place = change.to_span if change.kind == "add" else first.span(term)
+        witnesses = hear(change, claims, view, rules.reader, text=text, language=language, place=place)
         decision = adopt(change, witnesses, rules)
         records.append(ChangeRecord(**change._asdict(), witnesses=witnesses, **decision._asdict()))
-    return settle(stage1, records)
+    return settle(first.result, records)
 
 
 def decide_again(
@@ -88,12 +76,9 @@ def _strength(record: ChangeRecord) -> tuple[float, str]:
 
 
 def _is_same_pair(record: ChangeRecord, stronger: ChangeRecord) -> bool:
-    """Return whether two changes cannot both hold. A flip and a change of span can."""
+    """Return whether two changes are about one pair, so that they cannot both hold."""
     if norm(record.aspect_term) != norm(stronger.aspect_term):
         return False
-    kinds = {record.kind, stronger.kind}
-    if "span" in kinds:
-        return kinds in ({"span"}, {"span", "drop"})
     return record.from_polarity == stronger.from_polarity
 
 

@@ -149,7 +149,7 @@ def broken_law(change: ProposedChange | ChangeRecord, witnesses: Sequence[Witnes
     speaking_for = frozenset(witness.who for witness in witnesses if witness.stance == "for")
     if change.kind in ("flip", "add") and change.to_polarity is None:
         return "no_polarity" if change.kind == "flip" or change.to_span is not None else "not_in_text"
-    if change.kind in ("add", "span") and change.to_span is None:
+    if change.kind == "add" and change.to_span is None:
         return "not_in_text"
     if len(speaking_for) < 2:
         return "one_witness"

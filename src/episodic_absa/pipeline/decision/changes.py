@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from episodic_absa.language import norm, norm_key
-from episodic_absa.pipeline.decision.claims import Claim, Stage1Pairs, first_place
+from episodic_absa.language import norm_key
+from episodic_absa.pipeline.decision.claims import Claim
+from episodic_absa.pipeline.first_analysis import FirstAnalysis, first_place
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.vocabulary import POLARITIES, ChangeKind, Language, Polarity
 
 MOST_CHANGES: Final = 999
 """A change id has three digits; an answer that asks for more changes is cut in text order."""
-_KIND_ORDER: Final[tuple[ChangeKind, ...]] = ("flip", "drop", "span", "add")
+_KIND_ORDER: Final[tuple[ChangeKind, ...]] = ("flip", "drop", "add")
 
 
 class Reader(Protocol):
@@ -45,40 +46,37 @@ class ProposedChange(NamedTuple):
     """The Stage1 term, or the term to add in the words of the text."""
     from_polarity: Polarity | None = None
     to_polarity: Polarity | None = None
-    """None for a drop, a change of span, and a flip or an added pair for which nobody gives a polarity."""
+    """None for a drop, and for a flip or an added pair for which nobody gives a polarity."""
     to_span: Span | None = None
-    """Where an added or a revised term stands; None if the text does not hold it."""
-    to_term: str | None = None
-    """For a change of span: the words at the new place."""
+    """Where an added term stands; None if the text does not hold it."""
     is_polarity_of_reader: bool = False
     """Whether the reader alone gives an added pair its polarity; no prompt shows such a pair."""
 
 
 def changes_of(
-    claims: Iterable[Claim], pairs: Stage1Pairs, *, reader: Reader | None = None, language: Language = "other"
+    claims: Iterable[Claim], first: FirstAnalysis, *, reader: Reader | None = None
 ) -> tuple[ProposedChange, ...]:
     """Return every distinct change that at least one claim asks for, numbered in text order.
 
     Args:
-        claims: what validator, debate and Stage2 ask for.
-        pairs: the pairs of Stage1 and their text.
+        claims: what debate and Stage2 ask for.
+        first: the pairs of Stage1 and their text.
         reader: gives an added term its polarity where no claim does; None: such a term stays without.
-        language: the language in which the reader reads the text.
     """
     edits: dict[ProposedChange, None] = {}
     added: dict[str, list[Claim]] = {}
     for claim in claims:
-        held = pairs.polarities(claim.term)
-        edits.update(dict.fromkeys(_edits(claim, held, pairs)))
+        held = first.polarities(claim.term)
+        edits.update(dict.fromkeys(_edits(claim, held)))
         if _asks_to_add(claim, held):
-            added.setdefault(norm_key(claim.term, pairs.text), []).append(claim)
+            added.setdefault(norm_key(claim.term, first.text), []).append(claim)
     for asking in added.values():
-        edits.update(dict.fromkeys(_added_pairs(asking, pairs, reader, language)))
-    ordered = sorted(edits, key=lambda change: _text_order(change, pairs))[:MOST_CHANGES]
+        edits.update(dict.fromkeys(_added_pairs(asking, first, reader)))
+    ordered = sorted(edits, key=lambda change: _text_order(change, first))[:MOST_CHANGES]
     return tuple(change._replace(change_id=f"chg_{number:03d}") for number, change in enumerate(ordered, start=1))
 
 
-def _edits(claim: Claim, held: Sequence[Polarity], pairs: Stage1Pairs) -> Iterator[ProposedChange]:
+def _edits(claim: Claim, held: Sequence[Polarity]) -> Iterator[ProposedChange]:
     """Yield the edits of Stage1 pairs that a claim asks for."""
     for polarity in held:
         if claim.of_polarity not in (None, polarity):
@@ -87,12 +85,6 @@ def _edits(claim: Claim, held: Sequence[Polarity], pairs: Stage1Pairs) -> Iterat
             yield ProposedChange("", "drop", claim.term, polarity)
         elif claim.flips_without_polarity or (_is_flip(claim) and claim.polarity != polarity):
             yield ProposedChange("", "flip", claim.term, polarity, claim.polarity)
-    if claim.span is not None and held:
-        words = pairs.text[claim.span.start : claim.span.end]
-        if not norm(words):
-            yield ProposedChange("", "span", claim.term)
-        elif (claim.span, norm(words)) != (pairs.span(claim.term), norm(claim.term)):
-            yield ProposedChange("", "span", claim.term, to_span=claim.span, to_term=words)
 
 
 def _is_flip(claim: Claim) -> bool:
@@ -105,29 +97,27 @@ def _asks_to_add(claim: Claim, held: Sequence[Polarity]) -> bool:
         return False
     if held:
         return claim.who == "review" and claim.is_target is True and claim.polarity not in (None, *held)
-    return (bool(claim.is_target) and claim.span is None) or claim.polarity is not None
+    return bool(claim.is_target) or claim.polarity is not None
 
 
-def _added_pairs(
-    asking: Sequence[Claim], pairs: Stage1Pairs, reader: Reader | None, language: Language
-) -> Iterator[ProposedChange]:
+def _added_pairs(asking: Sequence[Claim], first: FirstAnalysis, reader: Reader | None) -> Iterator[ProposedChange]:
     """Yield the added pairs of one term: one per polarity that somebody gives, else one with the reader's."""
-    span = first_place(asking[0].term, pairs.text)
-    term = pairs.text[span.start : span.end] if span else asking[0].term
+    span = first_place(asking[0].term, first.text)
+    term = first.text[span.start : span.end] if span else asking[0].term
     given = dict.fromkeys(claim.polarity for claim in asking if claim.polarity is not None)
     if given:
         for polarity in given:
             yield ProposedChange("", "add", term, to_polarity=polarity, to_span=span)
         return
-    view = reader.view(pairs.text, language, term) if reader and span else None
+    view = reader.view(first.text, first.language, term) if reader and span else None
     if view is None:
         yield ProposedChange("", "add", term, to_span=span)
     else:
         yield ProposedChange("", "add", term, to_polarity=view.polarity, to_span=span, is_polarity_of_reader=True)
 
 
-def _text_order(change: ProposedChange, pairs: Stage1Pairs) -> tuple[bool, int, str, int, int, int, int]:
-    place = change.to_span if change.kind == "add" else pairs.span(change.aspect_term)
+def _text_order(change: ProposedChange, first: FirstAnalysis) -> tuple[bool, int, str, int, int, int]:
+    place = change.to_span if change.kind == "add" else first.span(change.aspect_term)
     return (
         place is None,  # implicit opinions and terms that the text does not hold come last
         place.start if place else 0,
@@ -135,7 +125,6 @@ def _text_order(change: ProposedChange, pairs: Stage1Pairs) -> tuple[bool, int, 
         _KIND_ORDER.index(change.kind),
         _rank(change.from_polarity),
         _rank(change.to_polarity),
-        change.to_span.start if change.to_span else -1,
     )
 
 

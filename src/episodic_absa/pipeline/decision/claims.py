@@ -1,24 +1,20 @@
-"""Reads what speakers, judge, Stage2 and validator said into claims about terms: one form for every source."""
+"""What a model's answers say about terms: every speaker, the judge and Stage2 in one form."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from episodic_absa.language import nearest_occurrence, norm, norm_key, read_polarity
-from episodic_absa.schemas.absa import (
-    AspectVerdict,
-    DebateOutput,
-    PatchEdit,
-    Proposal,
-    ProposedEdit,
-    SentimentItem,
-    SentimentVerdict,
-    Span,
-    Stage1Result,
+from episodic_absa.language import nearest_occurrence, norm, read_action, read_polarity
+from episodic_absa.pipeline.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.named_terms import meant_polarity, meant_term, overlapping_term, split_name
+from episodic_absa.schemas.absa import AspectVerdict, SentimentVerdict
+from episodic_absa.schemas.answers import (
+    DecisionsAnswer,
+    JudgementsAnswer,
+    NamedTarget,
+    TargetsAnswer,
+    WrongPairsAnswer,
 )
 from episodic_absa.schemas.run_files.change_record import WitnessName
-from episodic_absa.seed.review_context import TermMap
 from episodic_absa.vocabulary import Polarity
 
 
@@ -33,186 +29,124 @@ class Claim(NamedTuple):
     polarity: Polarity | None = None
     """The polarity that the term has."""
     of_polarity: Polarity | None = None
-    """The polarity of the Stage1 pair that is meant, if the source names one; None means every pair of the term."""
+    """The polarity of the Stage1 pair that is meant, if the source means one; None means every pair of the term."""
     flips_without_polarity: bool = False
     """The source asks for a flip and gives no readable polarity."""
-    span: Span | None = None
-    """Where the term stands instead."""
     quote: str = ""
     """The cited words; the text need not hold them."""
 
-
-@dataclass(frozen=True)
-class Stage1Pairs:
-    """The pairs of Stage1, found by the name that a source uses. Backfills are no pairs."""
-
-    stage1: Stage1Result
-    text: str
-
-    @cached_property
-    def items(self) -> tuple[SentimentItem, ...]:
-        """The sentiments that are pairs."""
-        return tuple(item for item in self.stage1.atsa.sentiments if is_pair(item))
-
-    @cached_property
-    def terms(self) -> TermMap:
-        """The map from names to all Stage1 terms, those without a pair included."""
-        named = [item.aspect_term for item in self.stage1.ate.aspects]
-        named += [item.aspect_term for item in self.stage1.atsa.sentiments]
-        return TermMap(list(dict.fromkeys(named)), self.text)
-
-    def polarities(self, term: str) -> tuple[Polarity, ...]:
-        """Return the polarities of a Stage1 term, each once, in Stage1's order."""
-        held = (item.polarity for item in self.items if norm(item.aspect_term) == norm(term))
-        return tuple(dict.fromkeys(polarity for polarity in held if polarity is not None))
-
-    def span(self, term: str) -> Span | None:
-        """Return the place of a term: the span that Stage1 gives it, else its first occurrence in the text."""
-        items: tuple[Sequence[SentimentItem], ...] = (self.items, self.stage1.atsa.sentiments)
-        spans = [item.span for group in items for item in group if norm(item.aspect_term) == norm(term)]
-        spans += [aspect.span for aspect in self.stage1.ate.aspects if norm(aspect.aspect_term) == norm(term)]
-        return next((span for span in spans if span is not None), None) or first_place(term, self.text)
-
-
-def is_pair(item: SentimentItem) -> bool:
-    """Return whether a sentiment is a judgement: it has a polarity and is no backfill."""
-    return item.polarity is not None and not item.is_backfilled
-
-
-def first_place(name: str, text: str) -> Span | None:
-    """Return the first occurrence of a name, without a trailing particle, in the text."""
-    place = nearest_occurrence(norm_key(name, text), text, 0) if norm(name) else None
-    return Span(start=place[0], end=place[1]) if place else None
-
-
-def read_claims(
-    pairs: Stage1Pairs,
-    debate: DebateOutput | None,
-    ate_verdicts: Sequence[AspectVerdict],
-    atsa_verdicts: Sequence[SentimentVerdict],
-) -> tuple[Claim, ...]:
-    """Return every claim in the order in which it was made: validator, speakers, judge, Stage2."""
-    claims: list[Claim] = []
-    for proposal in pairs.stage1.validator.correction_proposals:
-        claims += _of_proposal(proposal, pairs)
-    for turn in debate.turns if debate else ():
-        for edit in turn.proposed_edits:
-            claims += _of_edit(turn.agent, edit, edit.evidence or "", pairs)
-    if debate:
-        quotes = {norm(_meant(name, pairs)): quote for name, quote in debate.summary.aspect_evidence.items()}
-        for patch in debate.summary.final_patch:
-            claims += _of_edit("judge", patch, quotes.get(norm(_target(patch, pairs)), ""), pairs)
-    for aspect_verdict in ate_verdicts:
-        claims += _of_aspect_verdict(aspect_verdict, pairs)
-    for sentiment_verdict in atsa_verdicts:
-        claims += _of_sentiment_verdict(sentiment_verdict, pairs)
-    return tuple(claims)
-
-
-def _meant(name: str, pairs: Stage1Pairs) -> str:
-    term = pairs.terms.find(name)
-    return name if term is None else term
-
-
-def _target(edit: ProposedEdit | PatchEdit, pairs: Stage1Pairs) -> str:
-    term = pairs.terms.of(edit.target)
-    if term is not None:
-        return term
-    return edit.target.aspect_ref or edit.target.aspect_term or ""
-
-
-def _of_edit(who: WitnessName, edit: ProposedEdit | PatchEdit, quote: str, pairs: Stage1Pairs) -> Iterable[Claim]:
-    term = _target(edit, pairs)
-    named = read_polarity(edit.target.polarity).polarity if edit.target.polarity else None
-    held = pairs.polarities(term)
-    of_polarity = named if named in held else None
-    if edit.op == "drop_tuple":
-        yield Claim(who, term, is_target=False, of_polarity=of_polarity, quote=quote)
-    elif edit.op == "set_polarity":
-        polarity = read_polarity(edit.value).polarity
-        yield Claim(
-            who,
-            term,
-            is_target=_is_named(who, polarity, held),
-            polarity=polarity,
-            of_polarity=of_polarity,
-            flips_without_polarity=polarity is None,
-            quote=quote,
+    @property
+    def asks_for_change(self) -> bool:
+        """Whether the source wants a pair of Stage1 to be dropped or to have another polarity."""
+        return self.is_target is False or (
+            self.of_polarity is not None and self.polarity not in (None, self.of_polarity)
         )
-    elif edit.op == "confirm_tuple" and held:
-        yield from _confirmed(who, term, named, held, quote)
-    elif edit.op == "confirm_tuple" and (who != "judge" or named is not None):
-        # A judge that keeps a pair which Stage1 lacks, without a polarity, may mean either: it counts as silent.
-        yield Claim(who, term, is_target=True, polarity=named, quote=quote)
 
 
-def _is_named(who: WitnessName, polarity: Polarity | None, held: Sequence[Polarity]) -> bool | None:
-    """Return whether a polarity says that the term is a target.
+def claims_of_epm(answer: JudgementsAnswer, first: FirstAnalysis) -> Iterator[Claim]:
+    """Yield EPM's claims: of each Stage1 term that it judges, the polarity. It was given the terms, so it says no more.
 
-    EPM judges every target it is given and CJ lists polarities of given pairs, so their polarity of a Stage1 pair does
-    not say so. A polarity of a term without a pair asks for one.
+    Of a term with two polarities in Stage1 it confirms the one that it finds, and claims nothing about the other.
     """
-    if polarity is None:
-        return None
-    return True if not held or who in ("tan", "judge") else None
+    for judgement in answer.judgements:
+        term, polarity = meant_term(judgement.target, first.terms), read_polarity(judgement.polarity).polarity
+        held = () if term is None else first.polarities(term)
+        if term is not None and polarity is not None and held:
+            of_polarity = polarity if polarity in held else held[0]
+            yield Claim("epm", term, polarity=polarity, of_polarity=of_polarity, quote=judgement.quote)
 
 
-def _confirmed(
-    who: WitnessName, term: str, named: Polarity | None, held: Sequence[Polarity], quote: str
+def claims_of_tan(answer: TargetsAnswer, first: FirstAnalysis) -> Iterator[Claim]:
+    """Yield the claims of TAN, who has not seen Stage1's targets.
+
+    The Stage1 terms that it names as well are targets, those that it does not name are none, and so are terms of the
+    text that Stage1 lacks. If a part of its answer is lost, it may have named any term there: it denies none.
+    """
+    named: dict[str, NamedTarget] = {}
+    new: dict[str, NamedTarget] = {}
+    for target in answer.targets:
+        name = split_name(target.target).name
+        term = overlapping_term(name, first.terms)
+        if term is not None:
+            named.setdefault(term, target)
+        elif norm(name) and nearest_occurrence(name, first.text, 0) is not None:
+            new.setdefault(name, target)
+    for item in first.result.atsa.sentiments:
+        if not item.aspect_term:
+            continue
+        term = _meant(item.aspect_term, first)
+        if item.aspect_term in named:
+            quote = named[item.aspect_term].quote
+            yield Claim("tan", term, is_target=True, of_polarity=item.polarity, quote=quote)
+        elif not answer.is_partial:
+            yield Claim("tan", term, is_target=False, of_polarity=item.polarity)
+    for name, target in new.items():
+        yield Claim("tan", name, is_target=True, quote=target.quote)
+
+
+def claims_of_cj(answer: WrongPairsAnswer, first: FirstAnalysis) -> Iterator[Claim]:
+    """Yield CJ's claims: one per pair that it calls wrong."""
+    for wrong in answer.wrong:
+        term = meant_term(wrong.target, first.terms)
+        current = None if term is None else meant_polarity(wrong.target, first.polarities(term))
+        if term is None or current is None:
+            continue
+        polarity = read_polarity(wrong.should_be).polarity
+        if read_action(wrong.should_be) == "drop":
+            yield Claim("cj", term, is_target=False, of_polarity=current, quote=wrong.quote)
+        elif polarity is not None and polarity != current:
+            yield Claim("cj", term, polarity=polarity, of_polarity=current, quote=wrong.quote)
+
+
+class Ruling(NamedTuple):
+    """The judge's decisions."""
+
+    claims: tuple[Claim, ...] = ()
+    quotes: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
+    """The first words of the text that the judge cites for a term."""
+
+
+def ruling_of(answer: DecisionsAnswer, first: FirstAnalysis) -> Ruling:
+    """Return the judge's claims about Stage1's pairs, each with the first quote of its term that the text holds."""
+    claims: list[Claim] = []
+    quotes: dict[str, str] = {}
+    for decision in answer.decisions:
+        term = meant_term(decision.target, first.terms)
+        current = None if term is None else meant_polarity(decision.target, first.polarities(term))
+        if term is None or current is None:
+            continue
+        action, polarity = read_action(decision.decision), read_polarity(decision.decision).polarity
+        if action == "keep" or polarity == current:
+            claims.append(Claim("judge", term, is_target=True, polarity=current, of_polarity=current))
+        elif action == "drop":
+            claims.append(Claim("judge", term, is_target=False, of_polarity=current))
+        elif polarity is not None:
+            claims.append(Claim("judge", term, is_target=True, polarity=polarity, of_polarity=current))
+        if decision.quote and decision.quote in first.text:
+            quotes.setdefault(term, decision.quote)
+    return Ruling(tuple(claim._replace(quote=quotes.get(claim.term, "")) for claim in claims), quotes)
+
+
+def claims_of_verdicts(
+    ate: Iterable[AspectVerdict], atsa: Iterable[SentimentVerdict], first: FirstAnalysis
 ) -> Iterator[Claim]:
-    """Yield the claims of a confirmed Stage1 term.
-
-    TAN confirms that the term is a target, EPM that its polarity is right, the judge both. CJ is asked for wrong pairs
-    alone: its confirmation counts as silence.
-    """
-    if who == "cj":
-        return
-    if who == "tan":
-        yield Claim(who, term, is_target=True, quote=quote)
-        return
-    is_target = True if who == "judge" else None
-    if named is not None and named not in held:
-        yield Claim(who, term, is_target=is_target, polarity=named, quote=quote)
-        return
-    for polarity in held:
-        if named in (None, polarity):
-            yield Claim(who, term, is_target=is_target, polarity=polarity, of_polarity=polarity, quote=quote)
+    """Yield the claims of Stage2's verdicts."""
+    for target in ate:
+        yield Claim("review", _meant(target.aspect_term, first), is_target=target.action != "drop", quote=target.reason)
+    for verdict in atsa:
+        term, polarity, quote = _meant(verdict.aspect_term, first), verdict.revised_polarity, verdict.reason
+        match verdict.action:
+            case "drop":
+                yield Claim("review", term, is_target=False, quote=quote)
+            case "add":
+                yield Claim("review", term, is_target=True, polarity=polarity, quote=quote)
+            case "keep":
+                for held in first.polarities(term):
+                    yield Claim("review", term, polarity=held, of_polarity=held, quote=quote)
+            case _:
+                yield Claim("review", term, polarity=polarity, flips_without_polarity=polarity is None, quote=quote)
 
 
-def _of_aspect_verdict(verdict: AspectVerdict, pairs: Stage1Pairs) -> Iterable[Claim]:
-    term = _meant(verdict.aspect_term, pairs)
-    is_target = verdict.action != "drop"
-    span = verdict.revised_span if verdict.action == "revise_span" else None
-    yield Claim("review", term, is_target=is_target, span=span, quote=verdict.reason)
-
-
-def _of_sentiment_verdict(verdict: SentimentVerdict, pairs: Stage1Pairs) -> Iterable[Claim]:
-    term = _meant(verdict.aspect_term, pairs)
-    match verdict.action:
-        case "drop":
-            yield Claim("review", term, is_target=False, quote=verdict.reason)
-        case "add":
-            yield Claim("review", term, is_target=True, polarity=verdict.revised_polarity, quote=verdict.reason)
-        case "flip_polarity":
-            polarity = verdict.revised_polarity
-            yield Claim(
-                "review", term, polarity=polarity, flips_without_polarity=polarity is None, quote=verdict.reason
-            )
-        case "keep":
-            for polarity in pairs.polarities(term):
-                yield Claim("review", term, polarity=polarity, of_polarity=polarity, quote=verdict.reason)
-        case "reduce_confidence":
-            return
-
-
-def _of_proposal(proposal: Proposal, pairs: Stage1Pairs) -> Iterable[Claim]:
-    term = _meant(proposal.aspect_term, pairs)
-    match proposal.proposal_type:
-        case "FLIP_POLARITY":
-            yield Claim("validator", term, flips_without_polarity=True)
-        case "DROP_ASPECT":
-            yield Claim("validator", term, is_target=False)
-        case "REVISE_SPAN":
-            yield Claim("validator", term, span=proposal.revised_span)
-        case "CHECK_SPAN":
-            yield Claim("validator", term, span=first_place(term, pairs.text))
+def _meant(name: str, first: FirstAnalysis) -> str:
+    term = first.terms.find(name)
+    return name if term is None else term

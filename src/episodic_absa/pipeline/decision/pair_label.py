@@ -1,4 +1,4 @@
-"""The label under rules v2: it agrees with the pairs beside it, unless they are unsure and words of the text decide."""
+"""The label of a review: it agrees with the final pairs, unless they are unsure and words of the text decide."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
@@ -13,7 +13,6 @@ _REASONS: Final[dict[SentenceLabel, str]] = {
     "negative": "the final pairs hold negative and not positive",
     "neutral": "the final pairs are all neutral",
 }
-_NO_PAIRS: Final = "no pair is left, and nobody labelled the text"
 
 
 class WholeTextLabel(NamedTuple):
@@ -39,30 +38,26 @@ def whole_text_label(summary: DebateSummary, *validators: ValidatorOutput) -> Wh
     return None
 
 
-def agree_with_pairs(
-    moderator: ModeratorOutput, final_tuples: Sequence[FinalTuple], whole_text: WholeTextLabel | None
+def moderated_label(
+    final_tuples: Sequence[FinalTuple], whole_text: WholeTextLabel | None, *, adopted: bool
 ) -> ModeratorOutput:
-    """Return the moderator's output with a label that agrees with the final pairs.
+    """Return the label of a review by the first rule that holds.
 
-    Rule P replaces a label that the pairs contradict, and by neutral a label that only dropped pairs support. Rule T
-    gives the label of the whole text to a sample without pairs, and to one whose pairs are all unsure and take no
-    second side, if words of the text can be shown for it.
+    T: a review without pairs, or one whose pairs are all unsure and take no second side while words of the text decide,
+    has the label of the whole text. P: any other review has the label of its pairs. Z: without either it is neutral.
 
     Args:
-        moderator: the output of rules Z to E.
         final_tuples: the tuples of the final result; backfills are no pairs.
         whole_text: the label of the text as a whole, None if nobody gave one.
+        adopted: whether a change of Stage1's pairs was adopted.
     """
     label = label_of_pairs(final_tuples)
     if whole_text is not None and (label is None or _decides(whole_text, label, final_tuples)):
         reason = f"{'without pairs' if label is None else 'no pair is sure'}, the label of the whole text"
-        return _with_rule(moderator, "T", reason, whole_text.label, whole_text.confidence, whole_text.source)
+        return _output("T", reason, whole_text.label, whole_text.confidence, whole_text.source, adopted=adopted)
     if label is None:
-        is_stale = (moderator.final_label, moderator.confidence) != ("neutral", 0.0)
-        return _with_rule(moderator, "P", _NO_PAIRS, "neutral", 0.0, "pairs") if is_stale else moderator
-    if label == moderator.final_label:
-        return moderator
-    return _with_rule(moderator, "P", _REASONS[label], label, _confidence(label, final_tuples), "pairs")
+        return _output("Z", "no pair is left, and nobody labelled the text", "neutral", 0.0, "pairs", adopted=adopted)
+    return _output("P", _REASONS[label], label, _confidence(label, final_tuples), "pairs", adopted=adopted)
 
 
 def _decides(whole_text: WholeTextLabel, label: SentenceLabel, final_tuples: Sequence[FinalTuple]) -> bool:
@@ -77,21 +72,21 @@ def _confidence(label: SentenceLabel, final_tuples: Sequence[FinalTuple]) -> flo
     return min(max(pair.confidence for pair in pairs if pair.polarity == side) for side in sides)
 
 
-def _with_rule(
-    moderator: ModeratorOutput,
+def _output(
     rule: ModeratorRule,
     reason: str,
     label: SentenceLabel,
     confidence: float,
     source: Literal["judge", "validator", "pairs"],
+    *,
+    adopted: bool,
 ) -> ModeratorOutput:
-    return moderator.model_copy(
-        update={
-            "final_label": label,
-            "confidence": confidence,
-            "rationale": f"{moderator.rationale}; {rule}: {reason}",
-            "label_source": source,
-            "applied_rules": (*moderator.applied_rules, rule),
-            "decision_reason": reason,
-        }
+    return ModeratorOutput(
+        final_label=label,
+        confidence=confidence,
+        rationale=f"{rule}: {reason}",
+        selected_stage="stage2" if adopted else "stage1",
+        label_source=source,
+        applied_rules=(rule,),
+        decision_reason=reason,
     )

@@ -50,7 +50,7 @@ def hear(
     Args:
         change: the change in question.
         claims: what all sources said about the sample.
-        view: the reader's view of the term, or of the new words of a change of span; None: the reader is silent.
+        view: the reader's view of the term; None: the reader is silent.
         thresholds: from which probabilities the reader takes a stance.
         text: the NFC text.
         language: decides where clauses end.
@@ -87,13 +87,11 @@ def reader_witness(change: ProposedChange, view: ReaderView | None, thresholds: 
                 stance, p = "for", 1.0 - view.p_target
             elif view.p_target >= thresholds.drop_against_from:
                 stance, p = "against", view.p_target
-        case "add" | "span":
-            is_polarity_shared = change.kind == "span" or view.polarity == change.to_polarity
+        case "add":
             if view.p_target < thresholds.add_against_below:
                 stance, p = "against", 1.0 - view.p_target
-            elif view.p_target >= thresholds.add_for_from and is_polarity_shared:
-                stance = "for"
-                p = view.p_target if change.kind == "span" else view.p_target * view.p_polarity
+            elif view.p_target >= thresholds.add_for_from and view.polarity == change.to_polarity:
+                stance, p = "for", view.p_target * view.p_polarity
     return Witness(who="reader", stance=stance, p=None if p is None else round(min(1.0, max(0.0, p)), 6))
 
 
@@ -114,7 +112,7 @@ def _is_about(claim: Claim, change: ProposedChange, text: str) -> bool:
         return norm_key(claim.term, text) == norm_key(change.aspect_term, text)
     if norm(claim.term) != norm(change.aspect_term):
         return False
-    return change.kind == "span" or claim.of_polarity in (None, change.from_polarity)
+    return claim.of_polarity in (None, change.from_polarity)
 
 
 def _stance(claim: Claim, change: ProposedChange) -> _SpokenStance | None:
@@ -125,10 +123,8 @@ def _stance(claim: Claim, change: ProposedChange) -> _SpokenStance | None:
             return None if claim.is_target is None else "against" if claim.is_target else "for"
         case "add":
             return _add_stance(claim, change)
-        case "span":
-            if claim.span is not None and change.to_span in (None, claim.span):
-                return "for"
-            return "against" if claim.who == "review" and claim.is_target and claim.span is None else None
+        case _:
+            return None
 
 
 def _flip_stance(claim: Claim, change: ProposedChange) -> _SpokenStance | None:
@@ -145,5 +141,5 @@ def _add_stance(claim: Claim, change: ProposedChange) -> _SpokenStance | None:
     if claim.is_target is False:
         return "against"
     if claim.polarity is None:
-        return "for" if claim.is_target and claim.span is None else None
+        return "for" if claim.is_target else None
     return "for" if claim.polarity == change.to_polarity else "against"

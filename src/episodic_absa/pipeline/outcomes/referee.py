@@ -8,7 +8,7 @@ from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decision.applied_changes import apply_changes
 from episodic_absa.pipeline.decision.change_rules import AdoptionRules, adopt
 from episodic_absa.pipeline.shown_values import shown_pairs
-from episodic_absa.schemas.absa import Sample, SentimentItem, Stage1Result
+from episodic_absa.schemas.absa import SentimentItem, Stage1Result
 from episodic_absa.schemas.answers import Choice, RefereeAnswer
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.schemas.role_inputs import ListedPair, RefereeInputs
@@ -72,12 +72,12 @@ def stage1_stands_first(uid: str) -> bool:
     return hashlib.sha256(uid.encode()).digest()[0] % 2 == 0
 
 
-async def ask_referee(question: RefereeQuestion, sample: Sample, language: Language, asking: Asking) -> Outcome:
+async def ask_referee(question: RefereeQuestion, uid: str, text: str, language: Language, asking: Asking) -> Outcome:
     """Return what the referee says about the changes; open if it prefers no list or its answer cannot be read."""
-    stage1_first = stage1_stands_first(sample.uid)
+    stage1_first = stage1_stands_first(uid)
     a, b = (question.before, question.after) if stage1_first else (question.after, question.before)
-    inputs = RefereeInputs(text=sample.text, language=language, list_a=_listed(a), list_b=_listed(b))
-    shown = [("text", sample.text), ("A", shown_pairs(a)), ("B", shown_pairs(b))]
+    inputs = RefereeInputs(text=text, language=language, list_a=_listed(a), list_b=_listed(b))
+    shown = [("text", text), ("A", shown_pairs(a)), ("B", shown_pairs(b))]
     answer = await asking.ask_witness("referee", inputs, shown, RefereeAnswer)
     if answer is None or answer.better == "equal":
         return "open"

@@ -4,19 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from episodic_absa.final_tuples import conflicting_aspects, label_of_pairs, pairs
+from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import effective_language, norm, occurs
 from episodic_absa.memory.episodes.episode_builder import risk_vector
-from episodic_absa.pipeline.decision.pair_label import whole_text_label
 from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.schemas.absa import DebateSummary, FinalTuple, Sample, SentimentItem, StructuralRisk
+from episodic_absa.schemas.absa import FinalTuple, Sample, SentimentItem, StructuralRisk
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.scorecard import (
     AdoptionScore,
     Coverage,
-    DebateScore,
     FailureFlags,
     JudgedSentiment,
     MappedTag,
@@ -27,8 +25,7 @@ from episodic_absa.schemas.run_files.scorecard import (
     StageDelta,
     UsageSums,
 )
-from episodic_absa.seed.moderator import stage_label
-from episodic_absa.vocabulary import ErrorType, OverrideSkip, SentenceLabel
+from episodic_absa.vocabulary import ErrorType, OverrideSkip
 
 
 class Scorer:
@@ -54,7 +51,7 @@ class Scorer:
         judged = _judged(result)
         drops = stage1.ate.drops
         final = result.final_result
-        label_s1, label_s2 = _stage_labels(result)
+        label_s1, label_s2 = result.stage_labels
         return Scorecard(
             **self._cell,
             **_sample_fields(result.sample),
@@ -95,12 +92,7 @@ class Scorer:
             moderator=ModeratorScore(
                 selected_stage=result.moderator.selected_stage, applied_rules=result.moderator.applied_rules
             ),
-            debate=DebateScore(
-                mapping_stats=result.review_context.mapping_stats,
-                mapping_fail_reasons=result.review_context.mapping_fail_reasons,
-                hint_valid_n=result.hint_counts.valid_n,
-                hint_invalid_n=result.hint_counts.invalid_n,
-            ),
+            debate=result.debate_mapping,
             sentiments_judged=judged,
             memory=result.memory,
             store_decision=result.store.store_decision,
@@ -182,17 +174,6 @@ def _scored(risks: Sequence[StructuralRisk]) -> tuple[ScoredRisk, ...]:
     return tuple(ScoredRisk(type=risk.type, severity=risk.severity) for risk in risks)
 
 
-def _stage_labels(result: SampleResult) -> tuple[SentenceLabel, SentenceLabel]:
-    """Return the labels of Stage1 and Stage2, each read as the rules in force read the final one."""
-    stage1, stage2, final = result.stage1, result.stage2, result.final_result
-    if result.changes is None:
-        return stage_label(stage1.atsa.sentiments).label, stage_label(result.patched_sentiments).label
-    summary = result.debate.summary if result.debate else DebateSummary()
-    whole = whole_text_label(summary, *((stage2.validator,) if stage2 else ()), stage1.validator)
-    otherwise: SentenceLabel = whole.label if whole else "neutral"
-    return label_of_pairs(final.stage1_tuples) or otherwise, label_of_pairs(final.stage2_tuples) or otherwise
-
-
 def _stage_delta(result: SampleResult) -> StageDelta:
     final = result.final_result
     before, after = pairs(final.stage1_tuples), pairs(final.final_tuples)
@@ -200,7 +181,7 @@ def _stage_delta(result: SampleResult) -> StageDelta:
     applied = [decision for decision in result.override_decisions if decision.decision == "APPLY"]
     return StageDelta(
         changed=changed,
-        label_changed=final.label != _stage_labels(result)[0],
+        label_changed=final.label != result.stage_labels.stage1,
         n_s1_pairs=len(before),
         n_final_pairs=len(after),
         change_type="none" if not changed else "guided" if result.adoption.adopt else "unguided",

@@ -68,7 +68,7 @@ def _review(
     reading: WeighedReading, aspect: AspectItem, inputs: ReviewInputs, looks: SecondLooks
 ) -> AnsweredAspectReview:
     term = aspect.aspect_term
-    hints = inputs.review_context.aspect_hints.get(term, ())
+    hints = inputs.hints(term)
     is_named = names_something(reading, term)
     if not is_named and (hint_total(hints) <= _DROP_WEIGHT or aspect.origin == "second_aspect_guess"):
         return _verdict(aspect, "drop", f"'{_short(term)}' names no target in this text")

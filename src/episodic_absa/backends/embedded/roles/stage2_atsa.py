@@ -82,7 +82,7 @@ def _review(
     looks: SecondLooks,
     conflicts: dict[str, list[SentimentItem]],
 ) -> AnsweredSentimentReview:
-    hints = inputs.review_context.aspect_hints.get(sentiment.aspect_term, ())
+    hints = inputs.hints(sentiment.aspect_term)
     if sentiment.polarity is None:
         return _verdict(sentiment, "keep", "no judgement to review")
     clash = conflicts.get(norm(sentiment.aspect_term))
