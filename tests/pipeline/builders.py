@@ -11,6 +11,7 @@ from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.memory_view import DirectMemory
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.pipeline.supervisor import SupervisorAgent
@@ -40,7 +41,7 @@ from episodic_absa.schemas.absa import (
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.seed.patch.patch import PatchResult, apply_patch
 from episodic_absa.seed.review_context import build_review_context
-from episodic_absa.vocabulary import Rules
+from episodic_absa.vocabulary import Language, Rules
 
 TEXT = "The food was great, the service was slow and the price was fair."
 EVERY_ROLE = (
@@ -103,6 +104,10 @@ def stage1_of(
         atsa=Stage1Atsa(sentiments=tuple(sentiments)),
         validator=ValidatorOutput(structural_risks=tuple(risks), correction_proposals=tuple(proposals)),
     )
+
+
+def first_of(stage1: Stage1Result, text: str = TEXT, language: Language = "en") -> FirstAnalysis:
+    return FirstAnalysis(text, language, stage1)
 
 
 def edit(

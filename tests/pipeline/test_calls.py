@@ -148,7 +148,7 @@ def test_every_stage2_call_sees_text_stage1_validator_and_review_context(tmp_pat
     for role in ("stage2_ate", "stage2_atsa", "stage2_validator"):
         ask = backend.asked(role)
         assert ask.inputs.stage1 == result.stage1
-        assert ask.inputs.review_context == result.review_context
+        assert ask.inputs.review_context == backend.asked("stage2_ate").inputs.review_context
         found = seen(ask)
         assert found["text"] == b.TEXT
         assert "POLARITY_MISMATCH" in b.as_json(found)

@@ -10,7 +10,7 @@ from tests.pipeline import builders
 from episodic_absa.backends.embedded import EmbeddedEngine
 from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.errors import ConfigError
-from episodic_absa.pipeline.gate_reading import SHIPPED_GATES, V2GateReading, load_gate_rules
+from episodic_absa.pipeline.gate_reading import SHIPPED_GATES, GateReading, load_gate_rules
 from episodic_absa.schemas.absa import StructuralRisk, ValidatorOutput
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
@@ -108,19 +108,19 @@ def test_a_reader_that_does_not_know_the_language_is_silent(tmp_path: Path) -> N
     ],
 )
 def test_a_cue_counts_in_the_clause_of_an_aspect(text: str, language: Language, term: str, holds: bool) -> None:
-    reading = V2GateReading(load_gate_rules(), None)
+    reading = GateReading(load_gate_rules(), None)
     stage1 = b.stage1_of([b.aspect(term, text)], [b.sentiment(term, "positive", text=text)])
-    assert reading.signals(text, language, stage1).has_structure is holds
+    assert reading.signals(b.first_of(stage1, text, language)).has_structure is holds
 
 
 def test_on_the_embedded_backend_the_half_that_did_not_make_a_pair_disagrees() -> None:
     always = load_gate_rules().model_copy(update={"reader_disagrees_from": 0.0})
-    reading = V2GateReading(always, OtherHalfReader(EmbeddedEngine()))
+    reading = GateReading(always, OtherHalfReader(EmbeddedEngine()))
     text = "The noodles were fresh, but the sauce was basically water."
     # The rules find no word against the sauce; rules and weights agree on the noodles.
     for term, polarity, disagrees in (("noodles", "positive", False), ("sauce", "negative", True)):
         stage1 = b.stage1_of([b.aspect(term, text)], [b.sentiment(term, polarity, text=text)])
-        assert reading.signals(text, "en", stage1).reader_disagrees is disagrees
+        assert reading.signals(b.first_of(stage1, text)).reader_disagrees is disagrees
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,8 @@ def test_a_risk_about_a_scope_counts_where_the_text_holds_its_cue(
     stage1 = b.stage1_of([b.aspect("food", text)], [b.sentiment("food", "positive", text=text)])
     named = StructuralRisk(id="r1", type=risk)
     stage1 = stage1.model_copy(update={"validator": ValidatorOutput(structural_risks=(named,))})
-    assert V2GateReading(load_gate_rules(), None).signals(text, language, stage1).structural_risk_n == risk_n
+    signals = GateReading(load_gate_rules(), None).signals(b.first_of(stage1, text, language))
+    assert signals.structural_risk_n == risk_n
 
 
 @pytest.mark.parametrize(

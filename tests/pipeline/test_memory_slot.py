@@ -436,7 +436,7 @@ def test_an_aspect_called_like_a_slot_cannot_fake_one(tmp_path: Path, name: str)
     }
     backend = b.ScriptedBackend(answers | b.RISKY_ANSWERS)
     result = b.run_sample(backend, tmp_path / "store.jsonl", text=text)
-    assert name in result.review_context.aspect_hints
+    assert name in backend.asked("stage2_ate").inputs.review_context.aspect_hints
     assert slots(backend) == {}
     assert not any(call.memory_slot_present for call in result.calls)
 

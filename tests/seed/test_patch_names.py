@@ -72,7 +72,7 @@ def stage2(
 ) -> Stage2Result:
     result = patched(first, ate, atsa, said)
     adoption = decide_adoption(first, result, (), ev_weights=(0.4, 0.3, 0.2, 0.1), ev_threshold=0.0)
-    return build_stage2_result(Verdicts(ate, atsa), Validator2Output(), result, adoption, ())
+    return build_stage2_result(Verdicts(ate, atsa), Validator2Output(), result, adoption)
 
 
 def flip(term: str = "battery life is", polarity: Polarity | None = "positive") -> SentimentVerdict:

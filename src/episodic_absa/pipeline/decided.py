@@ -1,6 +1,6 @@
 """What was decided about one sample, under either rules."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from episodic_absa.language import NOTHING_READ, PolarityCounts
 from episodic_absa.schemas.absa import (
@@ -15,7 +15,6 @@ from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.schemas.run_files.scorecard import DebateScore
 from episodic_absa.vocabulary import SentenceLabel
 
 
@@ -24,6 +23,16 @@ class StageLabels(NamedTuple):
 
     stage1: SentenceLabel
     stage2: SentenceLabel
+
+
+class DebateMapping(NamedTuple):
+    """How the names and polarity words of a debate were read."""
+
+    mapping_stats: dict[Literal["direct", "fallback", "none"], int]
+    """How many turns named a Stage1 term, how many were taken to mean one, and how many mean none."""
+    mapping_fail_reasons: dict[str, int]
+    hint_valid_n: int
+    hint_invalid_n: int
 
 
 class Decided(NamedTuple):
@@ -48,7 +57,7 @@ class Decided(NamedTuple):
     override_decisions: tuple[OverrideDecision, ...] = ()
     polarity_counts: PolarityCounts = NOTHING_READ
     """How the polarity words of the debate were read."""
-    mapping: DebateScore | None = None
+    mapping: DebateMapping | None = None
     """How the debate's names were read; None under rules that map none."""
 
     @property

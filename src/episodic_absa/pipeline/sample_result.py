@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from episodic_absa.language import PolarityCounts
 from episodic_absa.memory.injection.injection_controller import SlotPayload
-from episodic_absa.pipeline.decided import StageLabels
+from episodic_absa.pipeline.decided import DebateMapping, StageLabels
 from episodic_absa.pipeline.result_views.aspects import Aspect, aspects_of
 from episodic_absa.pipeline.result_views.marked_text import marked_text
 from episodic_absa.pipeline.second_look import SecondLook
@@ -25,7 +25,6 @@ from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputSecondLook, OutputStage1
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.schemas.run_files.scorecard import DebateScore
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language, SentenceLabel
 
@@ -56,7 +55,7 @@ class SampleResult:
     stage1: Stage1Result
     unmatched_sentiments: tuple[str, ...]
     debate: DebateOutput | None
-    debate_mapping: DebateScore | None
+    debate_mapping: DebateMapping | None
     """How the debate's names were read; None under rules that map none."""
     stage2: Stage2Result | None
     patch_log: tuple[PatchLogEntry, ...]

@@ -4,14 +4,13 @@ from typing import NamedTuple
 
 from episodic_absa.memory import STAGE2_SLOT, GateSignals, gate_signals
 from episodic_absa.pipeline.asking import Asking
-from episodic_absa.pipeline.decided import Decided, StageLabels
+from episodic_absa.pipeline.decided import DebateMapping, Decided, StageLabels
 from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.second_look import WHOLE_LOOK, SecondLook
 from episodic_absa.pipeline.stage2 import Verdicts
 from episodic_absa.schemas.absa import DebateOutput, Sample
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import MemorySlot
-from episodic_absa.schemas.run_files.scorecard import DebateScore
 from episodic_absa.seed import rules
 from episodic_absa.seed.debate import Debate, DebateRun
 from episodic_absa.seed.review_context import BuiltContext, build_review_context
@@ -109,7 +108,7 @@ class SeedStages:
             patch_log=patched.log,
             override=outcome.override,
             override_decisions=patched.override.decisions,
-            mapping=DebateScore(
+            mapping=DebateMapping(
                 mapping_stats=built.context.mapping_stats,
                 mapping_fail_reasons=built.context.mapping_fail_reasons,
                 hint_valid_n=built.hint_counts.valid_n,

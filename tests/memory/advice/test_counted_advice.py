@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from episodic_absa.conditions import load_condition
+from episodic_absa.final_tuples import asked_targets
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import (
     EpisodicMemorySettings,
@@ -23,7 +24,6 @@ from episodic_absa.memory import (
 from episodic_absa.memory.advice.counted_advice import confirmation_interval, counted_texts
 from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, fixed_texts_v2, one_voice
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ, prompt_slot
-from episodic_absa.pipeline.shown_values import shown_targets
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Ate, Stage1Atsa, ValidatorOutput
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, advisories_in, bundle_of
 from episodic_absa.schemas.json_schema_files import json_schemas
@@ -99,7 +99,7 @@ def read(
             language,
             sample_id=uid,
         )
-    assert shown_targets(sentiments) == list(TARGETS[language])
+    assert asked_targets(sentiments) == list(TARGETS[language])
     assert meta.offered_principles == tuple(dict.fromkeys(a["evidence"]["principle_id"] for a in advisories_in(slot)))
     return slot
 

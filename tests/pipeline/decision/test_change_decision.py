@@ -12,8 +12,9 @@ from episodic_absa.language import norm
 from episodic_absa.pipeline.decision.applied_changes import apply_changes
 from episodic_absa.pipeline.decision.change_decision import decide_again, decide_changes, settle
 from episodic_absa.pipeline.decision.change_rules import AdoptionRules, load_adoption_rules
-from episodic_absa.pipeline.decision.claims import is_pair
+from episodic_absa.pipeline.decision.claims import Claim
 from episodic_absa.pipeline.decision.witnesses import WITNESSES
+from episodic_absa.pipeline.first_analysis import is_pair
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 
@@ -24,7 +25,7 @@ GREEDY = AdoptionRules.model_validate(
     {
         "form": "weights",
         "reader": RULES.reader,
-        "weights": {kind: {"threshold": -100.0} for kind in ("flip", "drop", "add", "span")},
+        "weights": {kind: {"threshold": -100.0} for kind in ("flip", "drop", "add")},
     }
 )
 STAGE1 = b.stage1_of(
@@ -56,8 +57,8 @@ class TableReader:
         )
 
 
-def decided(debate: Any = None, ate: Any = (), atsa: Any = (), reader: Any = None, stage1: Any = STAGE1) -> Any:
-    return decide_changes(TEXT, "en", stage1, debate, ate, atsa, reader, RULES)
+def decided(*claims: Claim, reader: Any = None) -> Any:
+    return decide_changes(b.first_of(STAGE1), claims, reader, RULES)
 
 
 def record(
@@ -80,9 +81,10 @@ def record(
 
 
 def test_a_record_holds_kind_from_to_witnesses_score_adopted_and_reason() -> None:
-    edit = b.edit("set_polarity", "food", "negative").model_copy(update={"evidence": "was great"})
-    debate = b.debate_of({"epm": [edit]}, patch=[b.ruling("set_polarity", "food", "negative")])
-    (change,) = decided(debate, reader=TableReader(food=ReaderView(0.9, "negative", 0.7)))
+    epm = Claim("epm", "food", polarity="negative", of_polarity="positive", quote="was great")
+    (change,) = decided(
+        epm, epm._replace(who="judge", quote=""), reader=TableReader(food=ReaderView(0.9, "negative", 0.7))
+    )
     written = change.model_dump(mode="json")
     assert ChangeRecord.model_validate(written) == change
     assert (written.pop("outcome"), written.pop("outcome_by")) == (None, None)
@@ -108,23 +110,20 @@ def test_a_record_holds_kind_from_to_witnesses_score_adopted_and_reason() -> Non
 
 
 def test_a_flip_without_a_polarity_changes_nothing_and_is_logged() -> None:
-    first = b.stage1_of(STAGE1.ate.aspects, STAGE1.atsa.sentiments, proposals=[b.proposal("FLIP_POLARITY", "food")])
-    edits = [b.edit("set_polarity", "food")]
-    debate = b.debate_of({"epm": edits, "cj": edits}, patch=[b.ruling("set_polarity", "food")])
-    (change,) = decided(debate, atsa=[b.atsa_verdict("flip_polarity", "food")], stage1=first)
+    (change,) = decided(*(Claim(who, "food", flips_without_polarity=True) for who in ("epm", "cj", "judge", "review")))
     assert (change.kind, change.adopted, change.reason) == ("flip", False, "no_polarity")
-    assert apply_changes(first, [change]) == (first.ate.aspects, first.atsa.sentiments)
+    assert apply_changes(STAGE1, [change]) == (STAGE1.ate.aspects, STAGE1.atsa.sentiments)
 
 
 def test_every_change_is_decided_alone() -> None:
-    debate = b.debate_of(
-        {
-            "tan": [b.edit("drop_tuple", "food"), b.edit("confirm_tuple", "price"), b.edit("confirm_tuple", "garden")],
-            "cj": [b.edit("set_polarity", "service", "positive")],
-        }
+    claims = (
+        Claim("tan", "food", is_target=False),
+        Claim("tan", "price", is_target=True),
+        Claim("tan", "garden", is_target=True),
+        Claim("cj", "service", polarity="positive", of_polarity="negative"),
     )
     reader = TableReader(food=ReaderView(0.1, "positive", 0.9), price=ReaderView(0.8, "positive", 0.9))
-    records = decided(debate, reader=reader)
+    records = decided(*claims, reader=reader)
     assert [(change.kind, change.aspect_term, change.reason) for change in records] == [
         ("drop", "food", "adopted"),
         ("flip", "service", "one_witness"),
@@ -139,8 +138,7 @@ def test_every_change_is_decided_alone() -> None:
 
 
 def test_without_a_reader_the_reader_is_silent() -> None:
-    debate = b.debate_of({"tan": [b.edit("drop_tuple", "food")]}, patch=[b.ruling("drop_tuple", "food")])
-    (change,) = decided(debate)
+    (change,) = decided(*(Claim(who, "food", is_target=False) for who in ("tan", "judge")))
     assert change.adopted
     assert change.witnesses[WITNESSES.index("reader")].stance == "silent"
 
@@ -157,14 +155,6 @@ def test_a_flip_keeps_the_place_and_confidence_and_takes_the_quote_at_home() -> 
     assert service is STAGE1.atsa.sentiments[1]
 
 
-def test_a_change_of_span_renames_aspect_and_pair() -> None:
-    moved = record("span", "food", to_span=b.span_of("The food"), to_term="The food")
-    aspects, sentiments = apply_changes(STAGE1, [moved])
-    assert (aspects[0].aspect_term, sentiments[0].aspect_term) == ("The food", "The food")
-    assert aspects[0].span == sentiments[0].span == b.span_of("The food")
-    assert (aspects[1], sentiments[1]) == (STAGE1.ate.aspects[1], STAGE1.atsa.sentiments[1])
-
-
 def test_an_added_pair_replaces_the_backfill_and_keeps_the_aspect() -> None:
     first = b.stage1_of([b.aspect("price")], [b.sentiment("price", "neutral", backfilled=True)])
     aspects, (price,) = apply_changes(first, [record("add", "price", None, "positive")])
@@ -172,9 +162,7 @@ def test_an_added_pair_replaces_the_backfill_and_keeps_the_aspect() -> None:
     assert (price.polarity, price.is_backfilled) == ("positive", False)
 
 
-@pytest.mark.parametrize(
-    "empty", [record("flip", "food", "positive"), record("add", "price"), record("span", "food", score=0.0)]
-)
+@pytest.mark.parametrize("empty", [record("flip", "food", "positive"), record("add", "price")])
 def test_a_record_without_polarity_or_words_changes_nothing(empty: ChangeRecord) -> None:
     assert apply_changes(STAGE1, [empty]) == (STAGE1.ate.aspects, STAGE1.atsa.sentiments)
 
@@ -197,8 +185,6 @@ def test_an_aspect_stays_while_one_of_its_pairs_stays() -> None:
         ("food+ food-", [("flip", "food", "positive", "neutral")], ["creates_conflict"]),
         ("food+ food-", [("flip", "food", "positive", "negative")], ["adopted"]),
         ("food+ food-", [("drop", "food", "positive")], ["adopted"]),
-        ("food+ service-", [("span", "food", None, None, "service")], ["creates_conflict"]),
-        ("food+ service+", [("span", "food", None, None, "service")], ["adopted"]),
     ],
 )
 def test_a_change_that_creates_a_conflict_is_refused(held: str, records: Any, reasons: list[str]) -> None:
@@ -206,10 +192,8 @@ def test_a_change_that_creates_a_conflict_is_refused(held: str, records: Any, re
     sentiments = [b.sentiment(word[:-1], signs[word[-1]]) for word in held.split()]
     first = b.stage1_of([b.aspect(item.aspect_term) for item in sentiments], sentiments)
     adopted = []
-    for number, (kind, term, *rest) in enumerate(records, start=1):
-        old, new, to_term = (*rest, None, None, None)[:3]
-        more = {"to_term": to_term, "to_span": b.span_of(to_term)} if to_term else {}
-        adopted.append(record(kind, term, old, new, number=number, **more))
+    for number, (kind, term, *polarities) in enumerate(records, start=1):
+        adopted.append(record(kind, term, *polarities, number=number))
     assert [change.reason for change in settle(first, adopted)] == reasons
 
 
@@ -224,13 +208,14 @@ TERMS = ("food", "price", "")
 POLARITIES = ("positive", "negative", "neutral")
 PLACE = st.sampled_from(TERMS)
 POLARITY = st.sampled_from(POLARITIES)
-OP = st.sampled_from(("set_polarity", "drop_tuple", "confirm_tuple"))
-EDIT = st.builds(b.edit, OP, PLACE, st.none() | POLARITY, st.none() | POLARITY)
-SPANS = st.none() | st.sampled_from(((0, 8), (4, 8), (24, 31), (49, 54), (900, 901)))
-ATE = st.builds(b.ate_verdict, st.sampled_from(("keep", "revise_span", "drop", "add")), PLACE, SPANS)
-ATSA = st.builds(b.atsa_verdict, st.sampled_from(("keep", "flip_polarity", "drop", "add")), PLACE, st.none() | POLARITY)
-PROPOSAL = st.builds(
-    b.proposal, st.sampled_from(("FLIP_POLARITY", "DROP_ASPECT", "REVISE_SPAN", "CHECK_SPAN")), PLACE, SPANS
+CLAIM = st.builds(
+    Claim,
+    who=st.sampled_from(("epm", "tan", "cj", "judge", "review")),
+    term=PLACE,
+    is_target=st.none() | st.booleans(),
+    polarity=st.none() | POLARITY,
+    of_polarity=st.none() | POLARITY,
+    flips_without_polarity=st.booleans(),
 )
 VIEW = st.none() | st.builds(ReaderView, st.floats(0, 1), POLARITY, st.floats(0.34, 1))
 SENTIMENT = st.builds(
@@ -247,20 +232,15 @@ SENTIMENT = st.builds(
 def first_results(draw: st.DrawFn) -> Any:
     sentiments = draw(st.lists(SENTIMENT, max_size=5))
     terms = dict.fromkeys(item.aspect_term for item in sentiments if item.aspect_term)
-    return b.stage1_of([b.aspect(term) for term in terms], sentiments, (), draw(st.lists(PROPOSAL, max_size=2)))
+    return b.stage1_of([b.aspect(term) for term in terms], sentiments)
 
 
 @st.composite
-def debates(draw: st.DrawFn) -> Any:
-    """Draw a debate in which speakers and judge often say the same."""
-    shared = draw(st.lists(EDIT, min_size=1, max_size=3))
-    chosen = st.lists(st.sampled_from(shared) | EDIT, max_size=4)
-    turns = {who: draw(chosen) for who in ("epm", "tan", "cj")}
-    return b.debate_of(turns, patch=[as_ruling(edit) for edit in draw(chosen)])
-
-
-def as_ruling(edit: Any) -> Any:
-    return b.ruling(edit.op, edit.target.aspect_ref, edit.value, edit.target.polarity)
+def many_claims(draw: st.DrawFn) -> list[Claim]:
+    """Draw claims of which several witnesses often make the same."""
+    shared = draw(st.lists(CLAIM, min_size=1, max_size=3))
+    seconds = [claim._replace(who=who) for claim in shared for who in ("epm", "tan", "judge", "review")]
+    return draw(st.lists(st.sampled_from(seconds) | CLAIM, max_size=12))
 
 
 def conflicts(sentiments: Any) -> frozenset[str]:
@@ -271,13 +251,12 @@ def check_untouched(stage1: Any, records: Any) -> None:
     adopted = [change for change in records if change.adopted]
     aspects, sentiments = apply_changes(stage1, records)
     edited = {(norm(change.aspect_term), change.from_polarity) for change in adopted if change.kind != "add"}
-    moved = {norm(change.aspect_term) for change in adopted if change.kind == "span"}
     untouched = [
         item
         for item in stage1.atsa.sentiments
         if is_pair(item) and (norm(item.aspect_term), item.polarity) not in edited
     ]
-    expected = [id(item) for item in untouched if norm(item.aspect_term) not in moved]
+    expected = [id(item) for item in untouched]
     held = {id(item) for item in stage1.atsa.sentiments}
     assert [id(item) for item in sentiments if is_pair(item) and id(item) in held] == expected
     if not adopted:
@@ -288,17 +267,15 @@ def check_untouched(stage1: Any, records: Any) -> None:
 @settings(max_examples=300, deadline=None)
 @given(
     stage1=first_results(),
-    debate=debates(),
-    ate=st.lists(ATE, max_size=4),
-    atsa=st.lists(ATSA, max_size=4),
+    claims=many_claims(),
     views=st.fixed_dictionaries({term: VIEW for term in TERMS if term}),
     rules=st.sampled_from((RULES, GREEDY)),
 )
 def test_for_random_witnesses_every_other_pair_is_stage1s_object_and_no_conflict_is_created(
-    stage1: Any, debate: Any, ate: Any, atsa: Any, views: Any, rules: Any
+    stage1: Any, claims: Any, views: Any, rules: Any
 ) -> None:
     reader = TableReader(**{term: view for term, view in views.items() if view is not None})
-    records = decide_changes(TEXT, "en", stage1, debate, ate, atsa, reader, rules)
+    records = decide_changes(b.first_of(stage1), claims, reader, rules)
     check_untouched(stage1, records)
     _, sentiments = apply_changes(stage1, records)
     assert conflicts(sentiments) <= conflicts(stage1.atsa.sentiments)
@@ -308,29 +285,24 @@ def test_for_random_witnesses_every_other_pair_is_stage1s_object_and_no_conflict
 
 
 @settings(max_examples=100, deadline=None)
-@given(stage1=first_results(), edits=st.lists(EDIT, max_size=5), who=st.sampled_from(("epm", "tan", "cj", "judge")))
-def test_one_witness_never_changes_anything(stage1: Any, edits: Any, who: str) -> None:
-    first = b.stage1_of(stage1.ate.aspects, stage1.atsa.sentiments)
-    debate = b.debate_of(patch=[as_ruling(edit) for edit in edits]) if who == "judge" else b.debate_of({who: edits})
-    records = decide_changes(TEXT, "en", first, debate, [], [], None, GREEDY)
-    aspects, sentiments = apply_changes(first, records)
-    assert aspects is first.ate.aspects
-    assert sentiments is first.atsa.sentiments
+@given(stage1=first_results(), claims=many_claims(), who=st.sampled_from(("epm", "tan", "cj", "judge", "review")))
+def test_one_witness_never_changes_anything(stage1: Any, claims: Any, who: Any) -> None:
+    alone = [claim._replace(who=who) for claim in claims]
+    records = decide_changes(b.first_of(stage1), alone, None, GREEDY)
+    aspects, sentiments = apply_changes(stage1, records)
+    assert aspects is stage1.ate.aspects
+    assert sentiments is stage1.atsa.sentiments
 
 
-RECORD = st.tuples(
-    st.sampled_from(("flip", "drop", "add", "span")), PLACE, st.none() | POLARITY, POLARITY, PLACE, st.floats(-3, 3)
-)
+RECORD = st.tuples(st.sampled_from(("flip", "drop", "add")), PLACE, st.none() | POLARITY, POLARITY, st.floats(-3, 3))
 
 
 @settings(max_examples=200, deadline=None)
 @given(stage1=first_results(), drawn=st.lists(RECORD, max_size=8))
 def test_no_random_set_of_records_creates_a_conflict(stage1: Any, drawn: Any) -> None:
     records = []
-    for number, (kind, term, old, new, place, score) in enumerate(drawn, start=1):
-        to_term = place or "food"
-        more = {"to_term": to_term, "to_span": b.span_of(to_term)} if kind == "span" else {}
-        records.append(record(kind, term, old, new, score=score, number=number, **more))
+    for number, (kind, term, old, new, score) in enumerate(drawn, start=1):
+        records.append(record(kind, term, old, new, score=score, number=number))
     settled = settle(stage1, records)
     _, sentiments = apply_changes(stage1, settled)
     assert conflicts(sentiments) <= conflicts(stage1.atsa.sentiments)

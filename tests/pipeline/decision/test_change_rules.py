@@ -20,15 +20,14 @@ b: Any = builders
 FLIP = ProposedChange("chg_001", "flip", "food", "positive", "negative")
 DROP = ProposedChange("chg_001", "drop", "food", "positive")
 ADD = ProposedChange("chg_001", "add", "price", None, "positive", b.span_of("price"))
-SPAN = ProposedChange("chg_001", "span", "food", to_span=b.span_of("The food"), to_term="The food")
-EVERY_KIND = (FLIP, DROP, ADD, SPAN)
+EVERY_KIND = (FLIP, DROP, ADD)
 SHIPPED = load_adoption_rules()
 # Rules that want everything, so that only the laws refuse.
 GREEDY = AdoptionRules.model_validate(
     {
         "form": "weights",
         "reader": SHIPPED.reader,
-        "weights": {kind: {"threshold": -100.0} for kind in ("flip", "drop", "add", "span")},
+        "weights": {kind: {"threshold": -100.0} for kind in ("flip", "drop", "add")},
     }
 )
 
@@ -77,9 +76,6 @@ def voices(words: str) -> tuple[Witness, ...]:
         (ADD, "tan+ review+", "score_too_low"),
         (ADD, "judge+ reader+.5", "score_too_low"),
         (ADD, "review+", "one_witness"),
-        (SPAN, "review+ validator+", "adopted"),
-        (SPAN, "review+ reader+.6", "adopted"),
-        (SPAN, "review+", "one_witness"),
         (DROP, "", "one_witness"),
     ],
 )
@@ -127,7 +123,6 @@ def test_a_sure_reader_is_passed_only_by_unanimous_others_with_a_quote_at_home(
         (ADD._replace(to_polarity=None), "no_polarity"),
         (ADD._replace(to_span=None), "not_in_text"),
         (ADD._replace(to_span=None, to_polarity=None), "not_in_text"),
-        (SPAN._replace(to_span=None), "not_in_text"),
     ],
 )
 def test_what_cannot_be_done_is_never_adopted(change: Any, reason: str) -> None:

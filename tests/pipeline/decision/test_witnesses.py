@@ -6,7 +6,7 @@ import pytest
 from tests.pipeline import builders
 
 from episodic_absa.pipeline.decision.changes import ProposedChange
-from episodic_absa.pipeline.decision.claims import Stage1Pairs, read_claims
+from episodic_absa.pipeline.decision.claims import Claim
 from episodic_absa.pipeline.decision.clauses import clauses, lies_at_home, words_in_text
 from episodic_absa.pipeline.decision.witnesses import WITNESSES, ReaderThresholds, hear
 from episodic_absa.schemas.reader_view import ReaderView
@@ -15,38 +15,38 @@ from episodic_absa.schemas.run_files.change_record import Witness
 b: Any = builders
 TEXT = b.TEXT
 THRESHOLDS = ReaderThresholds(drop_for_below=0.3, drop_against_from=0.5, add_for_from=0.5, add_against_below=0.1)
-STAGE1 = b.stage1_of(
-    [b.aspect("food"), b.aspect("service")], [b.sentiment("food", "positive"), b.sentiment("service", "negative")]
+FIRST = b.first_of(
+    b.stage1_of(
+        [b.aspect("food"), b.aspect("service")], [b.sentiment("food", "positive"), b.sentiment("service", "negative")]
+    )
 )
 FLIP = ProposedChange("chg_001", "flip", "food", "positive", "negative")
 DROP = ProposedChange("chg_001", "drop", "food", "positive")
 ADD = ProposedChange("chg_001", "add", "price", None, "positive", b.span_of("price"))
-SPAN = ProposedChange("chg_001", "span", "food", to_span=b.span_of("The food"), to_term="The food")
+FLIP_TO_NONE = FLIP._replace(to_polarity=None)
 
 
-def heard(
-    change: ProposedChange, debate: Any = None, ate: Any = (), atsa: Any = (), view: Any = None, stage1: Any = STAGE1
-) -> dict[str, Witness]:
-    pairs = Stage1Pairs(stage1, TEXT)
-    claims = read_claims(pairs, debate, ate, atsa)
-    place = change.to_span if change.kind == "add" else pairs.span(change.aspect_term)
+def heard(change: ProposedChange, *claims: Claim, view: Any = None) -> dict[str, Witness]:
+    place = change.to_span if change.kind == "add" else FIRST.span(change.aspect_term)
     witnesses = hear(change, claims, view, THRESHOLDS, text=TEXT, language="en", place=place)
     assert tuple(witness.who for witness in witnesses) == WITNESSES
     return {witness.who: witness for witness in witnesses}
 
 
-EDITS: dict[str, Any] = {
-    "sets the new polarity": b.edit("set_polarity", "food", "negative"),
-    "sets the old polarity": b.edit("set_polarity", "food", "positive"),
-    "sets a third polarity": b.edit("set_polarity", "food", "neutral"),
-    "sets no polarity": b.edit("set_polarity", "food"),
-    "confirms": b.edit("confirm_tuple", "food"),
-    "drops": b.edit("drop_tuple", "food"),
-    "speaks of another": b.edit("set_polarity", "service", "negative"),
-    "names price": b.edit("confirm_tuple", "price"),
-    "names positive price": b.edit("confirm_tuple", "price", polarity="positive"),
-    "sets price negative": b.edit("set_polarity", "price", "negative"),
-    "drops price": b.edit("drop_tuple", "price"),
+CLAIMS: dict[str, dict[str, Any]] = {
+    "sets the new polarity": {"term": "food", "polarity": "negative", "of_polarity": "positive"},
+    "sets a third polarity": {"term": "food", "polarity": "neutral", "of_polarity": "positive"},
+    "asks for a flip": {"term": "food", "flips_without_polarity": True},
+    "finds the old polarity": {"term": "food", "polarity": "positive", "of_polarity": "positive"},
+    "keeps": {"term": "food", "is_target": True, "polarity": "positive", "of_polarity": "positive"},
+    "rules the new polarity": {"term": "food", "is_target": True, "polarity": "negative", "of_polarity": "positive"},
+    "names": {"term": "food", "is_target": True},
+    "denies": {"term": "food", "is_target": False},
+    "speaks of another": {"term": "service", "polarity": "negative"},
+    "names price": {"term": "price", "is_target": True},
+    "adds price": {"term": "price", "is_target": True, "polarity": "positive"},
+    "adds price as negative": {"term": "price", "is_target": True, "polarity": "negative"},
+    "denies price": {"term": "price", "is_target": False},
 }
 
 
@@ -54,91 +54,41 @@ EDITS: dict[str, Any] = {
     ("change", "who", "what", "stance"),
     [
         (FLIP, "epm", "sets the new polarity", "for"),
-        (FLIP, "epm", "sets the old polarity", "against"),
-        (FLIP, "epm", "confirms", "against"),
+        (FLIP, "epm", "finds the old polarity", "against"),
         (FLIP, "epm", "sets a third polarity", "silent"),
-        (FLIP, "epm", "sets no polarity", "silent"),
         (FLIP, "epm", "speaks of another", "silent"),
-        (FLIP, "tan", "confirms", "silent"),
-        (FLIP, "tan", "drops", "silent"),
-        (FLIP, "cj", "sets the new polarity", "for"),
-        (FLIP, "cj", "confirms", "silent"),
-        (FLIP, "judge", "sets the new polarity", "for"),
-        (FLIP, "judge", "confirms", "against"),
-        (FLIP, "judge", "drops", "silent"),
-        (FLIP, "judge", "speaks of another", "silent"),
-        (DROP, "epm", "confirms", "silent"),
+        (FLIP, "tan", "names", "silent"),
+        (FLIP, "tan", "denies", "silent"),
+        (FLIP, "judge", "rules the new polarity", "for"),
+        (FLIP, "judge", "keeps", "against"),
+        (FLIP, "review", "asks for a flip", "silent"),
+        (FLIP_TO_NONE, "review", "asks for a flip", "for"),
+        (FLIP, "review", "names", "silent"),
+        (DROP, "epm", "finds the old polarity", "silent"),
         (DROP, "epm", "sets the new polarity", "silent"),
-        (DROP, "tan", "drops", "for"),
-        (DROP, "tan", "confirms", "against"),
+        (DROP, "tan", "denies", "for"),
+        (DROP, "tan", "names", "against"),
         (DROP, "tan", "names price", "silent"),
-        (DROP, "cj", "drops", "for"),
-        (DROP, "cj", "confirms", "silent"),
         (DROP, "cj", "sets the new polarity", "silent"),
-        (DROP, "judge", "drops", "for"),
-        (DROP, "judge", "confirms", "against"),
-        (DROP, "judge", "sets the new polarity", "against"),
+        (DROP, "judge", "keeps", "against"),
+        (DROP, "judge", "rules the new polarity", "against"),
+        (DROP, "review", "denies", "for"),
         (ADD, "tan", "names price", "for"),
-        (ADD, "tan", "confirms", "silent"),
-        (ADD, "tan", "drops price", "against"),
-        (ADD, "epm", "names positive price", "for"),
-        (ADD, "judge", "names positive price", "for"),
-        (ADD, "judge", "names price", "silent"),
-        (ADD, "judge", "sets price negative", "against"),
+        (ADD, "tan", "names", "silent"),
+        (ADD, "tan", "denies price", "against"),
+        (ADD, "review", "adds price", "for"),
+        (ADD, "review", "adds price as negative", "against"),
     ],
 )
-def test_each_voice_of_the_debate_takes_its_stance(change: Any, who: str, what: str, stance: str) -> None:
-    edit = EDITS[what]
-    if who == "judge":
-        debate = b.debate_of(patch=[b.ruling(edit.op, edit.target.aspect_ref, edit.value, edit.target.polarity)])
-    else:
-        debate = b.debate_of({who: [edit]})
-    witnesses = heard(change, debate)
+def test_each_voice_takes_its_stance(change: Any, who: Any, what: str, stance: str) -> None:
+    witnesses = heard(change, Claim(who, **CLAIMS[what]))
     assert witnesses.pop(who).stance == stance
     assert {witness.stance for witness in witnesses.values()} == {"silent"}
 
 
-@pytest.mark.parametrize(
-    ("change", "ate", "atsa", "stance"),
-    [
-        (FLIP, "keep", None, "silent"),
-        (FLIP, None, ("keep", "food", None), "against"),
-        (FLIP, None, ("flip_polarity", "food", "negative"), "for"),
-        (FLIP, None, ("flip_polarity", "food", None), "silent"),
-        (FLIP, None, ("add", "food", "negative"), "silent"),
-        (DROP, "drop", None, "for"),
-        (DROP, "keep", None, "against"),
-        # Stage2's verdict on the target decides a drop; its verdict on the pair takes the target for granted.
-        (DROP, "drop", ("keep", "food", None), "for"),
-        (DROP, None, ("keep", "food", None), "silent"),
-        (DROP, None, ("drop", "food", None), "for"),
-        (ADD, None, ("add", "price", "positive"), "for"),
-        (ADD, None, ("add", "price", "negative"), "against"),
-        (SPAN, "keep", None, "against"),
-        (SPAN, None, None, "silent"),
-    ],
-)
-def test_stage2_is_for_its_verdict_and_against_where_it_keeps(change: Any, ate: Any, atsa: Any, stance: str) -> None:
-    witnesses = heard(
-        change, ate=[b.ate_verdict(ate, "food")] if ate else (), atsa=[b.atsa_verdict(*atsa)] if atsa else ()
-    )
-    assert witnesses["review"].stance == stance
-
-
-@pytest.mark.parametrize(
-    ("change", "proposal", "stance"),
-    [
-        (DROP, b.proposal("DROP_ASPECT", "food"), "for"),
-        (DROP, b.proposal("DROP_ASPECT", "service"), "silent"),
-        (FLIP, b.proposal("FLIP_POLARITY", "food"), "silent"),
-        (FLIP._replace(to_polarity=None), b.proposal("FLIP_POLARITY", "food"), "for"),
-        (SPAN, b.proposal("REVISE_SPAN", "food", (0, 8)), "for"),
-        (SPAN, b.proposal("REVISE_SPAN", "food", (1, 8)), "silent"),
-    ],
-)
-def test_the_validator_is_for_its_proposals_and_else_silent(change: Any, proposal: Any, stance: str) -> None:
-    first = b.stage1_of(STAGE1.ate.aspects, STAGE1.atsa.sentiments, proposals=[proposal])
-    assert heard(change, stage1=first)["validator"].stance == stance
+def test_stage2s_verdict_on_a_pair_takes_the_target_for_granted() -> None:
+    kept = Claim("review", "food", polarity="positive", of_polarity="positive")
+    assert heard(DROP, Claim("review", "food", is_target=False), kept)["review"].stance == "for"
 
 
 @pytest.mark.parametrize(
@@ -154,8 +104,6 @@ def test_the_validator_is_for_its_proposals_and_else_silent(change: Any, proposa
         (ADD, ReaderView(0.5, "negative", 0.8), "silent", None),
         (ADD, ReaderView(0.2, "positive", 0.8), "silent", None),
         (ADD, ReaderView(0.05, "positive", 0.8), "against", 0.95),
-        (SPAN, ReaderView(0.6, "negative", 0.8), "for", 0.6),
-        (SPAN, ReaderView(0.05, "negative", 0.8), "against", 0.95),
         (FLIP, None, "silent", None),
         (DROP, None, "silent", None),
         (ADD, None, "silent", None),
@@ -168,8 +116,8 @@ def test_the_reader_takes_its_stance_by_thresholds(change: Any, view: Any, stanc
 
 
 def test_a_later_statement_of_a_witness_revises_its_earlier_one() -> None:
-    debate = b.debate_of({"epm": [b.edit("set_polarity", "food", "negative"), b.edit("confirm_tuple", "food")]})
-    assert heard(FLIP, debate)["epm"].stance == "against"
+    claims = (Claim("epm", **CLAIMS[what]) for what in ("sets the new polarity", "finds the old polarity"))
+    assert heard(FLIP, *claims)["epm"].stance == "against"
 
 
 @pytest.mark.parametrize(
@@ -182,22 +130,13 @@ def test_a_later_statement_of_a_witness_revises_its_earlier_one() -> None:
         ("great, the service", "great, the service", False),
         ("was bad", "", False),
         ("", "", False),
-        (None, "", False),
     ],
 )
 def test_a_quote_counts_only_in_the_text_and_is_at_home_only_in_its_clause(
     evidence: Any, quote: str, at_home: bool
 ) -> None:
-    edit = b.edit("set_polarity", "food", "negative").model_copy(update={"evidence": evidence})
-    epm = heard(FLIP, b.debate_of({"epm": [edit]}))["epm"]
+    epm = heard(FLIP, Claim("epm", "food", polarity="negative", quote=evidence))["epm"]
     assert (epm.quote, epm.at_home) == (quote, at_home)
-
-
-def test_the_judge_quotes_its_evidence_for_the_aspect_and_stage2_its_reason() -> None:
-    debate = b.debate_of(patch=[b.ruling("drop_tuple", "food")], evidence={"Food": "was great", "service": "slow"})
-    verdict = b.ate_verdict("drop", "food").model_copy(update={"reason": "great"})
-    witnesses = heard(DROP, debate, [verdict])
-    assert [witnesses[who].quote for who in ("judge", "review", "epm")] == ["was great", "great", ""]
 
 
 @pytest.mark.parametrize(

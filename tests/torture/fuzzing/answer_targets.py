@@ -16,8 +16,8 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.pipeline.composition import build_pipeline
 from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.named_pairs import pairs_of, targets_of
 from episodic_absa.pipeline.roles import ROLE_SPECS
-from episodic_absa.pipeline.translation import ate_of_pairs, atsa_of_pairs
 from episodic_absa.schemas.absa import AspectItem, Sample
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,
@@ -37,6 +37,7 @@ from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer, ValidatorA
 from episodic_absa.seed.ate_processing import process_ate
 from episodic_absa.seed.atsa_processing import process_atsa
 from episodic_absa.seed.validator_processing import process_validator
+from episodic_absa.vocabulary import Language
 
 _FULL: Final = tuple(
     dict.fromkeys(spec.answer for role, spec in ROLE_SPECS.items() if role not in ("joint", "referee"))
@@ -78,22 +79,24 @@ def _repair_spans(data: bytes, _folder: Path) -> None:
     """Process answers about a text: the first line is the text, the others answer as ATE, ATSA and validator."""
     text, *replies = data.decode("utf-8", "replace").split("\n")
     text = unicodedata.normalize("NFC", text)
-    language, repairs = ("ko" if len(data) % 2 else "en"), len(data) % 3 > 0
+    language: Language = "ko" if len(data) % 2 else "en"
+    repairs = len(data) % 3 > 0
     ate, atsa, validator = (*replies, "", "", "")[:3]
     try:
         named = parse_reply(ate, AteAnswer)
     except UnusableReplyError:
         pairs = parse_reply(ate, JointAnswer).pairs
-        named, judged = ate_of_pairs(pairs), atsa_of_pairs(pairs, text)
+        aspects = targets_of([pair.term for pair in pairs], text, language, with_spans=repairs).aspects
+        pairs_of(pairs, aspects, text)
     else:
         judged = parse_reply(atsa, AtsaAnswer) if atsa else AtsaAnswer(sentiments=())
-    aspects = process_ate(named, text, "ko" if language == "ko" else "en", span_repair=repairs).aspects
+        aspects = process_ate(named, text, language, span_repair=repairs).aspects
+        process_atsa(judged, aspects, text)
     for aspect in aspects:
         _check_span(aspect, text)
-    process_atsa(judged, aspects, text)
     if validator:
         found = parse_reply(validator, ValidatorAnswer)
-        process_validator(found, text, "ko" if language == "ko" else "en", aspect_n=len(aspects))
+        process_validator(found, text, language, aspect_n=len(aspects))
 
 
 def _check_span(aspect: AspectItem, text: str) -> None:

@@ -15,6 +15,7 @@ from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.scorecard import (
     AdoptionScore,
     Coverage,
+    DebateScore,
     FailureFlags,
     JudgedSentiment,
     MappedTag,
@@ -92,7 +93,7 @@ class Scorer:
             moderator=ModeratorScore(
                 selected_stage=result.moderator.selected_stage, applied_rules=result.moderator.applied_rules
             ),
-            debate=result.debate_mapping,
+            debate=DebateScore(**result.debate_mapping._asdict()) if result.debate_mapping else None,
             sentiments_judged=judged,
             memory=result.memory,
             store_decision=result.store.store_decision,
