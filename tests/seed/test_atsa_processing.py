@@ -141,9 +141,3 @@ def test_confidence_and_evidence_pass_through_and_confidence_defaults_to_a_half(
     )
     result = process_atsa(AtsaAnswer(sentiments=answered), [aspect("screen"), aspect("delivery")], TEXT)
     assert [(one.evidence, one.confidence) for one in result.atsa.sentiments] == [("is dim", 0.9), ("", 0.5)]
-
-
-def test_where_gaps_are_not_filled_an_aspect_that_nobody_judged_has_no_sentiment() -> None:
-    answer = AtsaAnswer(sentiments=(AnsweredSentiment(aspect_term="screen", polarity="negative"),))
-    result = process_atsa(answer, [aspect("screen"), aspect("delivery")], TEXT, fills_gaps=False)
-    assert [one.aspect_term for one in result.atsa.sentiments] == ["screen"]

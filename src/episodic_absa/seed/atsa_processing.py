@@ -20,16 +20,12 @@ class ProcessedAtsa(NamedTuple):
     polarity_counts: PolarityCounts
 
 
-def process_atsa(
-    answer: AtsaAnswer, aspects: Sequence[AspectItem], text: str, *, fills_gaps: bool = True
-) -> ProcessedAtsa:
+def process_atsa(answer: AtsaAnswer, aspects: Sequence[AspectItem], text: str) -> ProcessedAtsa:
     """Return the sentiments with the terms of kept aspects.
 
     A term that matches no aspect is kept if it occurs in the text. An empty term is an implicit opinion and stays.
-
-    Args:
-        fills_gaps: whether an aspect without a sentiment gets a neutral backfill. Under rules v2 it gets none: nobody
-            judged it, so it is no part of the result.
+    An aspect without
+    a sentiment gets a neutral backfill.
     """
     sentiments: list[SentimentItem] = []
     unmatched: list[str] = []
@@ -52,8 +48,7 @@ def process_atsa(
             )
         )
     judged = {norm_key(item.aspect_term, text) for item in sentiments}
-    if fills_gaps:
-        sentiments += [backfill(aspect) for aspect in aspects if norm_key(aspect.aspect_term, text) not in judged]
+    sentiments += [backfill(aspect) for aspect in aspects if norm_key(aspect.aspect_term, text) not in judged]
     return ProcessedAtsa(Stage1Atsa(sentiments=tuple(sentiments)), tuple(unmatched), counts)
 
 
