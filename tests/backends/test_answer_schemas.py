@@ -137,8 +137,8 @@ def test_every_ask_names_its_frozen_schema(
     if conditions == "v1_3":
         backend = b.ScriptedBackend(b.RISKY_ANSWERS)
     else:
-        terms = {"ate": {"terms": ["food", "service"]}, "atsa": b.SLIM_ANSWERS["epm"]}
-        backend = b.slim_backend(terms, b.SLIM_RISKY, b.SLIM_FLIP, {"referee": {"better": "A"}})
+        terms = {"ate": {"terms": ["food", "service"]}, "atsa": b.DEFAULT_ANSWERS["epm"]}
+        backend = b.default_backend(terms, b.DEFAULT_RISKY, b.DEFAULT_FLIP, {"referee": {"better": "A"}})
     models = asked_models(tmp_path, backend, conditions, **pipeline)
     assert {role: frozen_name(model) for role, model in models.items()} == expected
     for model in models.values():

@@ -87,7 +87,7 @@ def test_a_cut_answer_is_read_as_a_prefix_of_the_whole_or_refused(items: list[An
     assert kept == whole[: len(kept)]
 
 
-def test_a_slim_answer_that_was_cut_off_is_read_item_by_item() -> None:
+def test_a_short_answer_that_was_cut_off_is_read_item_by_item() -> None:
     text = json.dumps({"pairs": [FOOD, SERVICE]})
     assert [pair.term for pair in parse_reply(text[:-20], JointAnswer).pairs] == ["food"]
     assert [pair.term for pair in parse_reply(f"Sure:\n```json\n{text[:-20]}", JointAnswer).pairs] == ["food"]

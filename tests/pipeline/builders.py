@@ -216,7 +216,7 @@ OVERRIDING_ANSWERS: dict[str, dict[str, Any]] = {
 }
 """Turns the service round: 0.5 + 0.5 + 0.8 reach t0's 1.6."""
 
-SLIM_ANSWERS: dict[str, dict[str, Any]] = {
+DEFAULT_ANSWERS: dict[str, dict[str, Any]] = {
     "joint": {
         "pairs": [
             {"quote": "great", "term": "food", "polarity": "positive"},
@@ -247,12 +247,12 @@ SLIM_ANSWERS: dict[str, dict[str, Any]] = {
 }
 """Under rules v2: a sample on which nobody has anything to object."""
 
-SLIM_RISKY: dict[str, dict[str, Any]] = {
+DEFAULT_RISKY: dict[str, dict[str, Any]] = {
     "validator": {"risks": [{"quote": "The food", "type": "POLARITY_MISMATCH"}], "label": "mixed"}
 }
 """Opens both gates and is worth storing."""
 
-SLIM_FLIP: dict[str, dict[str, Any]] = {
+DEFAULT_FLIP: dict[str, dict[str, Any]] = {
     "epm": {"judgements": [{"target": "service", "quote": "slow", "polarity": "positive"}]},
     "judge": {"decisions": [{"target": "service", "quote": "slow", "decision": "positive"}], "label": "positive"},
 }
@@ -339,9 +339,9 @@ def run_v2_sample(backend: ScriptedBackend, store: Path, **more: Any) -> SampleR
     return run_sample(backend, store, rules="v2", memory=memory, **more)
 
 
-def slim_backend(*answers: Mapping[str, Mapping[str, Any]], **more: Any) -> ScriptedBackend:
-    """Return a backend whose slim answers differ from SLIM_ANSWERS where later tables say so."""
-    merged: dict[str, Mapping[str, Any]] = dict(SLIM_ANSWERS)
+def default_backend(*answers: Mapping[str, Mapping[str, Any]], **more: Any) -> ScriptedBackend:
+    """Return a backend whose short answers differ from DEFAULT_ANSWERS where later tables say so."""
+    merged: dict[str, Mapping[str, Any]] = dict(DEFAULT_ANSWERS)
     for table in answers:
         merged |= table
     return ScriptedBackend(merged, **more)

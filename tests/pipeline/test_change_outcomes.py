@@ -108,7 +108,7 @@ def test_one_contradicted_change_decides_before_confirmed_ones_and_a_refused_one
 
 def run(tmp_path: Path, *answers: Any, uid: str = "u1", **more: Any) -> tuple[Any, Any, Any]:
     """Run one sample of C2; return its backend, its result and its episode."""
-    backend, store = b.slim_backend(*answers), tmp_path / f"{uid}.jsonl"
+    backend, store = b.default_backend(*answers), tmp_path / f"{uid}.jsonl"
     result = b.run_v2_sample(backend, store, condition="C2", uid=uid, **more)
     with MemoryStore(store) as opened:
         (episode,) = opened.load()
@@ -121,7 +121,7 @@ def test_no_risk_and_no_drop_makes_a_success(tmp_path: Path) -> None:
         "tan": {"targets": [{"quote": "great", "target": "food"}]},
         "judge": {"decisions": [{"target": "service", "quote": "slow", "decision": "drop"}], "label": "positive"},
     }
-    _, result, episode = run(tmp_path, b.SLIM_RISKY, dropping)
+    _, result, episode = run(tmp_path, b.DEFAULT_RISKY, dropping)
     assert [(change.kind, change.adopted) for change in result.changes] == [("drop", True)]
     assert episode.evaluation.risk_after.severity_sum < episode.evaluation.risk_before.severity_sum
     assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("open", None, "neutral")
@@ -137,13 +137,13 @@ def said(answer: str) -> dict[str, Any]:
 def test_the_referee_sees_two_lists_whose_places_the_uid_fixes(tmp_path: Path, uid: str) -> None:
     lists = (STAGE1, CHANGED) if stage1_stands_first(uid) else (CHANGED, STAGE1)
     changed = "B" if stage1_stands_first(uid) else "A"
-    backend, result, episode = run(tmp_path, b.SLIM_FLIP, said(changed), uid=uid, referee=True)
+    backend, result, episode = run(tmp_path, b.DEFAULT_FLIP, said(changed), uid=uid, referee=True)
     assert json.loads(backend.asked("referee").prompt.user) == {"text": b.TEXT, "A": lists[0], "B": lists[1]}
     assert [ask.role for ask in backend.asks].count("referee") == 1
     assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("confirmed", "referee", "success")
     assert [(change.outcome, change.outcome_by) for change in result.changes] == [("confirmed", "referee")]
     other = "A" if changed == "B" else "B"
-    _, _, harmed = run(tmp_path / "other", b.SLIM_FLIP, said(other), uid=uid, referee=True)
+    _, _, harmed = run(tmp_path / "other", b.DEFAULT_FLIP, said(other), uid=uid, referee=True)
     assert (harmed.outcome, harmed.episode_type, failed(harmed)) == ("contradicted", "harm", True)
 
 
@@ -154,14 +154,14 @@ def test_the_referee_is_asked_only_about_adopted_and_narrowly_refused_changes(tm
     assert [(change.adopted, change.outcome) for change in episode.changes] == [(False, "contradicted")]
     assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("open", None, "neutral")
     alone, _, _ = run(tmp_path / "alone", {"epm": NEARLY["epm"]}, referee=True)
-    plain, _, _ = run(tmp_path / "plain", b.SLIM_RISKY, referee=True)
-    unwanted, _, _ = run(tmp_path / "unwanted", b.SLIM_FLIP)
+    plain, _, _ = run(tmp_path / "plain", b.DEFAULT_RISKY, referee=True)
+    unwanted, _, _ = run(tmp_path / "unwanted", b.DEFAULT_FLIP)
     assert not any("referee" in backend.roles for backend in (alone, plain, unwanted))
 
 
 def test_an_undecided_referee_leaves_the_reader_its_word(tmp_path: Path) -> None:
     reader = SureReader("positive")
-    _, _, equal = run(tmp_path / "equal", b.SLIM_FLIP, said("equal"), referee=True, reader=reader)
+    _, _, equal = run(tmp_path / "equal", b.DEFAULT_FLIP, said("equal"), referee=True, reader=reader)
     assert (equal.outcome, equal.outcome_by) == ("confirmed", "reader")
 
 

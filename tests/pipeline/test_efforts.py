@@ -19,9 +19,9 @@ from episodic_absa.schemas.run_files.output_line import OutputLine
 b: Any = builders
 APART = Stage1Settings(joint=False)
 WHOLE = ["epm", "tan", "cj", "judge", "stage2_ate", "stage2_atsa"]
-SLIM_APART: dict[str, dict[str, Any]] = {
+DEFAULT_APART: dict[str, dict[str, Any]] = {
     "ate": {"terms": ["food", "service"]},
-    "atsa": b.SLIM_ANSWERS["epm"],
+    "atsa": b.DEFAULT_ANSWERS["epm"],
 }
 DROPPED: dict[str, dict[str, Any]] = {
     "tan": {"targets": [{"quote": "great", "target": "food"}]},
@@ -57,7 +57,7 @@ class VotingBackend(builders.ScriptedBackend):
     """Answers each vote with the pairs of its seed."""
 
     def __init__(self, votes: list[list[tuple[str, str]]]) -> None:
-        super().__init__(b.SLIM_ANSWERS)
+        super().__init__(b.DEFAULT_ANSWERS)
         self._votes = votes
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
@@ -67,7 +67,7 @@ class VotingBackend(builders.ScriptedBackend):
 
 
 SURE = {"food": ReaderView(0.8, "positive", 0.95), "service": ReaderView(0.8, "negative", 0.95)}
-"""Agrees with the pairs of SLIM_ANSWERS."""
+"""Agrees with the pairs of DEFAULT_ANSWERS."""
 DOUBTED = {**SURE, "service": ReaderView(0.1, "negative", 0.95)}
 """Holds the service to be no target."""
 
@@ -75,7 +75,7 @@ DOUBTED = {**SURE, "service": ReaderView(0.1, "negative", 0.95)}
 def run(tmp_path: Path, *answers: Any, backend: Any = None, condition: str = "C1", **settings: Any) -> tuple[Any, Any]:
     """Run a sample as a pipeline does: with the settings that hold under its condition."""
     more = {name: settings.pop(name) for name in ("reader", "language_code", "text") if name in settings}
-    backend = backend or b.slim_backend(SLIM_APART, *answers)
+    backend = backend or b.default_backend(DEFAULT_APART, *answers)
     in_force = PipelineSettings(**settings).under(load_condition(condition, "v2_0"))
     store = tmp_path / "store.jsonl"
     return backend, b.run_v2_sample(backend, store, settings=in_force, condition=condition, **more)
@@ -89,14 +89,14 @@ def final_pairs(result: Any) -> list[tuple[str, str]]:
     ("answers", "settings", "roles"),
     [
         ({}, {"effort": "one_call"}, ["joint"]),
-        (b.SLIM_FLIP, {"effort": "one_call"}, ["joint"]),
+        (b.DEFAULT_FLIP, {"effort": "one_call"}, ["joint"]),
         ({}, {"effort": "one_call", "votes": 4}, ["joint"] * 4),
         ({}, {"effort": "stage1"}, ["joint", "validator"]),
-        (b.SLIM_FLIP, {"effort": "stage1", "stage1": APART}, ["ate", "atsa", "validator"]),
+        (b.DEFAULT_FLIP, {"effort": "stage1", "stage1": APART}, ["ate", "atsa", "validator"]),
         ({}, {"effort": "full"}, ["joint", "validator", *WHOLE]),
         ({}, {"stage1": APART}, ["ate", "atsa", "validator", *WHOLE]),
-        (b.SLIM_FLIP, {"effort": "full"}, ["joint", "validator", *WHOLE, "stage2_validator"]),
-        (b.SLIM_FLIP, {"stage1": APART}, ["ate", "atsa", "validator", *WHOLE, "stage2_validator"]),
+        (b.DEFAULT_FLIP, {"effort": "full"}, ["joint", "validator", *WHOLE, "stage2_validator"]),
+        (b.DEFAULT_FLIP, {"stage1": APART}, ["ate", "atsa", "validator", *WHOLE, "stage2_validator"]),
     ],
 )
 def test_each_effort_asks_exactly_its_questions(tmp_path: Path, answers: Any, settings: Any, roles: list[str]) -> None:
@@ -143,7 +143,7 @@ def test_one_ask_is_made_with_the_seed_of_the_run_at_the_temperature_of_the_back
 def test_without_a_second_look_stage1_stands_though_the_reader_doubts_it(tmp_path: Path, effort: str) -> None:
     against = {**SURE, "service": ReaderView(0.05, "positive", 0.99)}
     proposals = {"validator": {"risks": [{"quote": "slow", "type": "POLARITY_MISMATCH"}], "label": "positive"}}
-    _, result = run(tmp_path, b.SLIM_FLIP, proposals, effort=effort, reader=TableReader(against))
+    _, result = run(tmp_path, b.DEFAULT_FLIP, proposals, effort=effort, reader=TableReader(against))
     assert result.changes == ()
     assert [id(item) for item in result.final_sentiments] == [id(item) for item in result.stage1.atsa.sentiments]
     assert result.final_result.final_tuples == result.final_result.stage1_tuples
@@ -193,7 +193,7 @@ def test_for_a_missed_target_nobody_is_asked_about_polarities(tmp_path: Path) ->
     ("answers", "text", "stakes", "again"),
     [
         ({}, b.TEXT, (), []),
-        (b.SLIM_RISKY, b.TEXT, ("validator",), WHOLE),
+        (b.DEFAULT_RISKY, b.TEXT, ("validator",), WHOLE),
         (
             {"joint": {"pairs": [{"term": "food", "polarity": "positive"}, {"term": "food", "polarity": "negative"}]}},
             b.TEXT,
@@ -228,8 +228,8 @@ def test_a_look_at_the_targets_adopts_a_drop_and_asks_for_no_risks_of_it(tmp_pat
 
 def test_a_whole_adaptive_look_decides_as_full_does(tmp_path: Path) -> None:
     views = {**SURE, "service": ReaderView(0.8, "positive", 0.95)}
-    asked, result = run(tmp_path, b.SLIM_FLIP, effort="adaptive", reader=TableReader(views))
-    full, whole = run(tmp_path, b.SLIM_FLIP, reader=TableReader(views))
+    asked, result = run(tmp_path, b.DEFAULT_FLIP, effort="adaptive", reader=TableReader(views))
+    full, whole = run(tmp_path, b.DEFAULT_FLIP, reader=TableReader(views))
     assert asked.roles == full.roles[:-1]
     assert full.roles[-1] == "stage2_validator"
     assert (result.changes, result.final_result.final_tuples) == (whole.changes, whole.final_result.final_tuples)
@@ -248,10 +248,10 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
     tmp_path: Path, visible_to: Any, chars_are_shown: bool
 ) -> None:
     store = tmp_path / "store.jsonl"
-    b.run_v2_sample(b.slim_backend(b.SLIM_RISKY), store, condition="C2_silent", uid="teacher")
+    b.run_v2_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
     _, result = run(
         tmp_path,
-        b.SLIM_RISKY,
+        b.DEFAULT_RISKY,
         condition="C2",
         effort="adaptive",
         reader=TableReader(DOUBTED),
@@ -268,9 +268,9 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
 @pytest.mark.parametrize("answers", [{}, DROPPED])
 def test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked(tmp_path: Path, answers: Any) -> None:
     store = tmp_path / "store.jsonl"
-    b.run_v2_sample(b.slim_backend(b.SLIM_RISKY), store, condition="C2_silent", uid="teacher")
+    b.run_v2_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
     reader = TableReader(DOUBTED if answers else SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
-    _, result = run(tmp_path, b.SLIM_RISKY, answers, condition="C2", effort="adaptive", reader=reader)
+    _, result = run(tmp_path, b.DEFAULT_RISKY, answers, condition="C2", effort="adaptive", reader=reader)
     assert result.memory.retrieved_k == 1
     shown = [call.agent for call in result.calls if call.memory_slot_present and call.stage == "stage2"]
     assert result.memory.stage2_memory_injected is bool(shown)

@@ -376,7 +376,7 @@ def test_a_slot_can_be_named_like_no_key_of_any_prompt(tmp_path: Path) -> None:
         "judge": {"decisions": [{"target": "food", "quote": "great", "decision": "negative"}], "label": None},
         "cj": {"wrong": [{"target": "food", "quote": "great", "should_be": "negative"}]},
     }
-    seed, joint, split = b.ScriptedBackend(b.RISKY_ANSWERS), b.slim_backend(apart), b.slim_backend(apart)
+    seed, joint, split = b.ScriptedBackend(b.RISKY_ANSWERS), b.default_backend(apart), b.default_backend(apart)
     twice = DebateSettings(rounds=2)
     b.run_sample(seed, tmp_path / "seed.jsonl", settings=PipelineSettings(debate=twice))
     b.run_v2_sample(joint, tmp_path / "joint.jsonl", settings=PipelineSettings(debate=twice))

@@ -43,7 +43,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> SampleResult:
         {"term": "service", "quote": "the service was slow", "polarity": "negative"},
         {"term": "", "quote": "fair", "polarity": "positive"},
     ]
-    backend = b.slim_backend({"joint": {"pairs": pairs}})
+    backend = b.default_backend({"joint": {"pairs": pairs}})
     return b.run_v2_sample(backend, tmp_path_factory.mktemp("views") / "store.jsonl")
 
 

@@ -6,7 +6,7 @@ from typing import get_args
 import tests.pipeline.builders as b
 
 from episodic_absa.backends.embedded.embedded_engine import ANSWERS
-from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES
+from episodic_absa.backends.embedded.roles.default_roles import DEFAULT_ROLES
 from episodic_absa.pipeline.prompt_files import instructions, prompt_name, prompt_versions
 from episodic_absa.pipeline.roles import ROLE_SPECS, V1_ROLES
 from episodic_absa.pipeline.speakers import PERSONAS
@@ -20,7 +20,7 @@ def test_every_role_has_an_entry_a_prompt_and_embedded_rules() -> None:
     assert list(V1_ROLES) == list(b.EVERY_ROLE)
     assert all(instructions(prompt_name(role, "seed", "en")) for role in V1_ROLES)
     assert list(prompt_versions()) == [f"{role}.v1" for role in V1_ROLES]
-    assert set(ANSWERS) == set(SLIM_ROLES) == set(roles)
+    assert set(ANSWERS) == set(DEFAULT_ROLES) == set(roles)
 
 
 def test_every_speaker_has_a_persona_and_speaks_by_default() -> None:

@@ -19,7 +19,7 @@ b: Any = builders
 WITNESSES = ("validator", "epm", "tan", "cj", "judge", "stage2_ate", "stage2_atsa", "stage2_validator")
 ADDED: dict[str, Any] = {
     "stage2_ate": {
-        **b.SLIM_ANSWERS["stage2_ate"],
+        **b.DEFAULT_ANSWERS["stage2_ate"],
         "add": [{"quote": "fair", "target": "price", "polarity": "positive"}],
     }
 }
@@ -34,8 +34,8 @@ def unreachable(role: str) -> BackendUnavailableError:
 
 
 def failing(*roles: str, error: Any = unreadable) -> Any:
-    return b.slim_backend(
-        b.SLIM_RISKY, b.SLIM_FLIP, ADDED, failing=lambda ask: error(ask.role) if ask.role in roles else None
+    return b.default_backend(
+        b.DEFAULT_RISKY, b.DEFAULT_FLIP, ADDED, failing=lambda ask: error(ask.role) if ask.role in roles else None
     )
 
 
@@ -90,7 +90,7 @@ class Hesitating(builders.ScriptedBackend):
     """Fails one role at once and takes some turns of the event loop for every other answer."""
 
     def __init__(self, role: str) -> None:
-        super().__init__({**b.SLIM_ANSWERS, **b.SLIM_RISKY, **b.SLIM_FLIP})
+        super().__init__({**b.DEFAULT_ANSWERS, **b.DEFAULT_RISKY, **b.DEFAULT_FLIP})
         self._role = role
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
@@ -146,7 +146,7 @@ class Mumbling(RemoteFacts):
     honours_seed = False
 
     def __init__(self) -> None:
-        self._scripted = b.slim_backend(b.SLIM_FLIP)
+        self._scripted = b.default_backend(b.DEFAULT_FLIP)
 
     async def reply(self, request: Request) -> Reply:
         if request.ask.role == "judge":

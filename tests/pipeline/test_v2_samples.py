@@ -1,4 +1,4 @@
-"""Whole samples under rules v2, with scripted slim answers and with the embedded engine."""
+"""Whole samples under rules v2, with scripted short answers and with the embedded engine."""
 
 import asyncio
 import json
@@ -64,7 +64,7 @@ class Listening(PassedOnFacts):
 
 
 def run(tmp_path: Path, *answers: Any, **more: Any) -> tuple[Any, Any]:
-    backend = b.slim_backend(*answers)
+    backend = b.default_backend(*answers)
     return backend, b.run_v2_sample(backend, tmp_path / "store.jsonl", **more)
 
 
@@ -99,12 +99,12 @@ def test_eight_questions_are_asked_where_nothing_changes(tmp_path: Path) -> None
 
 
 def test_validator2_is_asked_last_and_only_where_a_change_was_adopted(tmp_path: Path) -> None:
-    backend, result = run(tmp_path, b.SLIM_FLIP)
+    backend, result = run(tmp_path, b.DEFAULT_FLIP)
     assert backend.roles[8:] == ["stage2_validator"]
     assert len(result.calls) == 9
     assert json.loads(backend.asked("stage2_validator").prompt.user)["pairs"] == ["food: positive", "service: positive"]
     assert (result.moderator.selected_stage, result.adoption.adopt) == ("stage2", True)
-    refused, result = run(tmp_path, {"epm": b.SLIM_FLIP["epm"]})
+    refused, result = run(tmp_path, {"epm": b.DEFAULT_FLIP["epm"]})
     assert "stage2_validator" not in refused.roles
     assert [(change.adopted, change.reason) for change in result.changes] == [(False, "one_witness")]
     assert (result.moderator.selected_stage, result.adoption.adopt) == ("stage1", False)
@@ -112,7 +112,7 @@ def test_validator2_is_asked_last_and_only_where_a_change_was_adopted(tmp_path: 
 
 @pytest.mark.parametrize("settings", [PipelineSettings(), PipelineSettings(effort="stage1")])
 def test_a_risk_stands_where_validator2_is_not_asked(tmp_path: Path, settings: PipelineSettings) -> None:
-    backend, result = run(tmp_path, b.SLIM_RISKY, settings=settings)
+    backend, result = run(tmp_path, b.DEFAULT_RISKY, settings=settings)
     assert "stage2_validator" not in backend.roles
     (risk,) = result.stage1.validator.structural_risks
     assert result.stage2.validator.structural_risks == (risk,)
@@ -121,13 +121,13 @@ def test_a_risk_stands_where_validator2_is_not_asked(tmp_path: Path, settings: P
 
 
 def test_without_the_validator_nobody_asks_for_risks(tmp_path: Path) -> None:
-    backend, result = run(tmp_path, b.SLIM_FLIP, settings=PipelineSettings(enable_validator=False))
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, settings=PipelineSettings(enable_validator=False))
     assert not {"validator", "stage2_validator"} & set(backend.roles)
     assert result.moderator.selected_stage == "stage2"
 
 
 def test_speakers_are_asked_side_by_side_and_see_only_what_they_may(tmp_path: Path) -> None:
-    backend, _ = run(tmp_path, b.SLIM_FLIP)
+    backend, _ = run(tmp_path, b.DEFAULT_FLIP)
     seen = {ask.role: json.loads(ask.prompt.user) for ask in backend.asks}
     assert seen["tan"] == {"text": b.TEXT}
     assert seen["epm"] == {"text": b.TEXT, "targets": ["food", "service"]}
@@ -138,7 +138,7 @@ def test_speakers_are_asked_side_by_side_and_see_only_what_they_may(tmp_path: Pa
 
 
 def test_a_second_round_sees_the_claims_of_the_first(tmp_path: Path) -> None:
-    backend, result = run(tmp_path, b.SLIM_FLIP, settings=PipelineSettings(debate=DebateSettings(rounds=2)))
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, settings=PipelineSettings(debate=DebateSettings(rounds=2)))
     asked = [json.loads(ask.prompt.user) for ask in backend.asks if ask.role == "tan"]
     assert [("claims" in seen, seen.get("claims")) for seen in asked] == [
         (False, None),
@@ -149,7 +149,7 @@ def test_a_second_round_sees_the_claims_of_the_first(tmp_path: Path) -> None:
 
 def test_only_the_adopted_change_differs_from_stage1(tmp_path: Path) -> None:
     lone = {"cj": {"wrong": [{"target": "food", "quote": "great", "should_be": "negative"}]}}
-    _, result = run(tmp_path, b.SLIM_FLIP, lone)
+    _, result = run(tmp_path, b.DEFAULT_FLIP, lone)
     by_term = {change.aspect_term: change for change in result.changes}
     assert (by_term["food"].adopted, by_term["food"].reason) == (False, "one_witness")
     assert by_term["service"].adopted
@@ -187,7 +187,7 @@ def test_without_an_adopted_change_the_final_sentiments_are_those_of_stage1(tmp_
 @pytest.mark.parametrize(
     ("answers", "kind", "pairs"),
     [
-        (b.SLIM_FLIP, "flip", [("food", "positive"), ("service", "positive")]),
+        (b.DEFAULT_FLIP, "flip", [("food", "positive"), ("service", "positive")]),
         (
             {
                 "tan": {"targets": [{"quote": "great", "target": "food"}]},
@@ -199,7 +199,7 @@ def test_without_an_adopted_change_the_final_sentiments_are_those_of_stage1(tmp_
         (
             {
                 "stage2_ate": {
-                    **b.SLIM_ANSWERS["stage2_ate"],
+                    **b.DEFAULT_ANSWERS["stage2_ate"],
                     "add": [{"quote": "fair", "target": "price", "polarity": "positive"}],
                 }
             },
@@ -232,8 +232,8 @@ def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Pat
 
 @pytest.mark.parametrize("polarity", ["positive", "negative"])
 def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path, polarity: str) -> None:
-    alone, _ = run(tmp_path, b.SLIM_FLIP)
-    backend, result = run(tmp_path, b.SLIM_FLIP, reader=OneViewReader(polarity))
+    alone, _ = run(tmp_path, b.DEFAULT_FLIP)
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, reader=OneViewReader(polarity))
     (change,) = result.to_output()["changes"]
     (reader,) = [witness for witness in change["witnesses"] if witness["who"] == "reader"]
     assert (reader["stance"], reader["p"]) == ("for" if polarity == "positive" else "against", P_POLARITY)
@@ -247,7 +247,7 @@ def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path
 
 
 def test_what_the_pipeline_requests_holds_nothing_that_the_program_computes(tmp_path: Path) -> None:
-    backend, _ = run(tmp_path, b.SLIM_FLIP)
+    backend, _ = run(tmp_path, b.DEFAULT_FLIP)
     assert len(backend.asks) == 9
     for ask in backend.asks:
         assert not {name.lower() for name in property_names(json_schema(ask.output_model))} & COMPUTED
@@ -256,7 +256,7 @@ def test_what_the_pipeline_requests_holds_nothing_that_the_program_computes(tmp_
 
 
 def test_answers_without_references_are_mapped_by_their_terms(tmp_path: Path) -> None:
-    _, result = run(tmp_path, b.SLIM_FLIP)
+    _, result = run(tmp_path, b.DEFAULT_FLIP)
     assert [(item.aspect_term, item.span) for item in result.stage1.atsa.sentiments] == [
         ("food", b.span_of("food")),
         ("service", b.span_of("service")),
@@ -269,19 +269,19 @@ def test_answers_without_references_are_mapped_by_their_terms(tmp_path: Path) ->
 
 def test_unexposed_conditions_send_byte_identical_prompts(tmp_path: Path) -> None:
     store = tmp_path / "filled.jsonl"
-    teacher = b.run_v2_sample(b.slim_backend(b.SLIM_RISKY), store, condition="C2_silent", uid="teacher")
+    teacher = b.run_v2_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
     assert teacher.store.store_decision == "stored"
     sent = []
     for condition in UNSEEN:
         copy = tmp_path / f"{condition}.jsonl"
         copy.write_bytes(store.read_bytes())
-        backend = b.slim_backend(b.SLIM_RISKY, b.SLIM_FLIP)
+        backend = b.default_backend(b.DEFAULT_RISKY, b.DEFAULT_FLIP)
         result = b.run_v2_sample(backend, copy, condition=condition)
         assert result.memory.retrieved_k == (0 if condition == "C1" else 1)
         assert not any(call.memory_slot_present for call in result.calls)
         sent.append((prompts_of(backend), final_pairs(result)))
     assert sent[0] == sent[1] == sent[2]
-    shown = b.slim_backend(b.SLIM_RISKY, b.SLIM_FLIP)
+    shown = b.default_backend(b.DEFAULT_RISKY, b.DEFAULT_FLIP)
     b.run_v2_sample(shown, store, condition="C2")
     assert prompts_of(shown)["judge"] != sent[0][0]["judge"]
     assert prompts_of(shown)["joint"] == sent[0][0]["joint"]
@@ -290,7 +290,9 @@ def test_unexposed_conditions_send_byte_identical_prompts(tmp_path: Path) -> Non
 @pytest.mark.parametrize("role", [*ALWAYS_ASKED, "stage2_validator"])
 def test_a_failing_question_fails_the_sample_and_stores_nothing(tmp_path: Path, role: str) -> None:
     error = BackendUnavailableError("down", backend="scripted", kind="provider_error")
-    backend = b.slim_backend(b.SLIM_RISKY, b.SLIM_FLIP, failing=lambda ask: error if ask.role == role else None)
+    backend = b.default_backend(
+        b.DEFAULT_RISKY, b.DEFAULT_FLIP, failing=lambda ask: error if ask.role == role else None
+    )
     store = tmp_path / "store.jsonl"
     with pytest.raises(BackendUnavailableError):
         b.run_v2_sample(backend, store, condition="C2")
@@ -298,7 +300,7 @@ def test_a_failing_question_fails_the_sample_and_stores_nothing(tmp_path: Path, 
 
 
 def test_a_debate_without_stage2_decides_by_its_own_witnesses_without_validator2(tmp_path: Path) -> None:
-    backend, result = run(tmp_path, b.SLIM_FLIP, settings=PipelineSettings(enable_stage2=False))
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, settings=PipelineSettings(enable_stage2=False))
     assert sorted(backend.roles) == sorted(ALWAYS_ASKED[:6])
     assert [change.adopted for change in result.changes] == [True]
     assert final_pairs(result) == [("food", "positive"), ("service", "positive")]

@@ -166,8 +166,8 @@ def test_equal_questions_of_all_efforts_are_sent_once(grid: EffortGrid) -> None:
     # The ask of one_call is the first ask of every other condition of the same rules.
     assert first["joint", None, 42] == SAMPLES_N
     assert {first["joint", 0.7, seed] for seed in range(5)} == {SAMPLES_N}
-    slim = [request for request in sent if request.ask.prompt.states_form]
-    assert Counter(request.ask.role for request in slim)["validator"] == SAMPLES_N
+    short = [request for request in sent if request.ask.prompt.states_form]
+    assert Counter(request.ask.role for request in short)["validator"] == SAMPLES_N
     prompts = Counter((request.ask.prompt, request.ask.seed, request.ask.temperature) for request in sent)
     assert set(prompts.values()) == {1}
 

@@ -1,6 +1,6 @@
 """What prompts v2 ask a model for: words of the text, polarities, verdicts. Everything else is the program's work.
 
-Answers are read leniently (`backends/slim_reading.py`): several names and forms of a field are understood, an
+Answers are read leniently (`backends/answer_reading.py`): several names and forms of a field are understood, an
 unreadable item is left out, a repeated one is kept once. An answer none of whose items can be read is refused, so that
 the model is asked again.
 """
@@ -14,7 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 from episodic_absa.schemas.frozen_model import FrozenModel, offered
 from episodic_absa.vocabulary import POLARITIES, RISK_IDS, SentenceLabel
 
-ItemT = TypeVar("ItemT", bound="SlimModel")
+ItemT = TypeVar("ItemT", bound="LenientModel")
 KEEP: Final = "keep"
 DROP: Final = "drop"
 Choice = Literal["A", "B", "equal"]
@@ -26,13 +26,13 @@ _Polarity = Annotated[str, offered(POLARITIES), Field(validation_alias=AliasChoi
 _Label = Annotated[str | None, offered(get_args(SentenceLabel), or_null=True)]
 
 
-class SlimModel(FrozenModel):
+class LenientModel(FrozenModel):
     """A value of which unknown keys are left out: a model that says more than asked has still answered."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
 
-class SlimAnswer(SlimModel):
+class ItemsAnswer(LenientModel):
     """A list of short items."""
 
     is_partial: SkipJsonSchema[bool] = False
@@ -57,7 +57,7 @@ def _readable(model: type[ItemT]) -> Callable[[Any], Any]:
     return keep_readable
 
 
-class Pair(SlimModel):
+class Pair(LenientModel):
     """A target with the words that judge it; an empty term is an implicit opinion."""
 
     quote: _Quote = ""
@@ -65,21 +65,21 @@ class Pair(SlimModel):
     polarity: _Polarity
 
 
-class JointAnswer(SlimAnswer):
+class JointAnswer(ItemsAnswer):
     """All pairs of a text."""
 
     frozen_schema: ClassVar[str] = "joint"
     pairs: Annotated[tuple[Pair, ...], BeforeValidator(_readable(Pair))]
 
 
-class TermsAnswer(SlimAnswer):
+class TermsAnswer(ItemsAnswer):
     """All targets of a text."""
 
     frozen_schema: ClassVar[str] = "terms"
     terms: tuple[str, ...]
 
 
-class Judgement(SlimModel):
+class Judgement(LenientModel):
     """One target, judged."""
 
     target: _Target
@@ -87,28 +87,28 @@ class Judgement(SlimModel):
     polarity: _Polarity
 
 
-class JudgementsAnswer(SlimAnswer):
+class JudgementsAnswer(ItemsAnswer):
     """Every given target, judged."""
 
     frozen_schema: ClassVar[str] = "judgements"
     judgements: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))]
 
 
-class NamedTarget(SlimModel):
+class NamedTarget(LenientModel):
     """One target with the words that judge it."""
 
     quote: _Quote = ""
     target: _Target
 
 
-class TargetsAnswer(SlimAnswer):
+class TargetsAnswer(ItemsAnswer):
     """The targets that a speaker finds without having seen Stage1's."""
 
     frozen_schema: ClassVar[str] = "targets"
     targets: Annotated[tuple[NamedTarget, ...], BeforeValidator(_readable(NamedTarget))]
 
 
-class WrongPair(SlimModel):
+class WrongPair(LenientModel):
     """A pair that is wrong, and what it should be."""
 
     target: _Target
@@ -116,14 +116,14 @@ class WrongPair(SlimModel):
     should_be: Annotated[str, offered((*POLARITIES, DROP))]
 
 
-class WrongPairsAnswer(SlimAnswer):
+class WrongPairsAnswer(ItemsAnswer):
     """The pairs that are wrong; none is a good answer."""
 
     frozen_schema: ClassVar[str] = "wrong_pairs"
     wrong: Annotated[tuple[WrongPair, ...], BeforeValidator(_readable(WrongPair))]
 
 
-class JudgeDecision(SlimModel):
+class JudgeDecision(LenientModel):
     """The judge's word on one claim."""
 
     target: _Target
@@ -131,7 +131,7 @@ class JudgeDecision(SlimModel):
     decision: Annotated[str, offered((KEEP, *POLARITIES, DROP))]
 
 
-class DecisionsAnswer(SlimAnswer):
+class DecisionsAnswer(ItemsAnswer):
     """The judge's decisions, and the label of the text."""
 
     frozen_schema: ClassVar[str] = "decisions"
@@ -141,14 +141,14 @@ class DecisionsAnswer(SlimAnswer):
     """Words that decide the label. No model is asked for them; the embedded engine gives them."""
 
 
-class TargetVerdict(SlimModel):
+class TargetVerdict(LenientModel):
     """Stage2's verdict on one target."""
 
     target: _Target
     verdict: Annotated[str, offered((KEEP, DROP)), Field(validation_alias=AliasChoices("verdict", "action"))]
 
 
-class TargetVerdictsAnswer(SlimAnswer):
+class TargetVerdictsAnswer(ItemsAnswer):
     """Stage2's verdicts on all targets, and the pairs that it misses."""
 
     frozen_schema: ClassVar[str] = "target_verdicts"
@@ -156,7 +156,7 @@ class TargetVerdictsAnswer(SlimAnswer):
     add: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))] = ()
 
 
-class PairVerdict(SlimModel):
+class PairVerdict(LenientModel):
     """Stage2's verdict on one pair: keep, or the polarity it should have."""
 
     target: _Target
@@ -164,21 +164,21 @@ class PairVerdict(SlimModel):
     verdict: Annotated[str, offered((KEEP, *POLARITIES)), Field(validation_alias=AliasChoices("verdict", "action"))]
 
 
-class PairVerdictsAnswer(SlimAnswer):
+class PairVerdictsAnswer(ItemsAnswer):
     """Stage2's verdicts on all pairs."""
 
     frozen_schema: ClassVar[str] = "pair_verdicts"
     verdicts: Annotated[tuple[PairVerdict, ...], BeforeValidator(_readable(PairVerdict))]
 
 
-class NamedRisk(SlimModel):
+class NamedRisk(LenientModel):
     """A structure of the text, quoted."""
 
     quote: _Quote = ""
     type: Annotated[str, offered(RISK_IDS)]
 
 
-class RisksAnswer(SlimAnswer):
+class RisksAnswer(ItemsAnswer):
     """The validator's risks, and the label of the text."""
 
     frozen_schema: ClassVar[str] = "risks"
@@ -201,7 +201,7 @@ def _choice(value: Any) -> Any:
     return _NAMES_OF_CHOICES.get(words, value)
 
 
-class RefereeAnswer(SlimModel):
+class RefereeAnswer(LenientModel):
     """Which of two lists of pairs fits the text better."""
 
     frozen_schema: ClassVar[str] = "referee"

@@ -101,7 +101,7 @@ class Scripted(RemoteFacts):
 
 
 def analysed(pipeline: PipelineSettings | None = None, **changes: dict[str, Any]) -> SampleResult:
-    """Analyse under seed rules, whose answers ANSWERS are; SLIM has those of rules v2."""
+    """Analyse under seed rules, whose answers ANSWERS are; SHORT has those of rules v2."""
     with Analyzer(backend=Scripted(**changes), conditions="v1_2", pipeline=pipeline) as analyzer:
         return analyzer.analyze(TEXT)
 
@@ -183,7 +183,7 @@ def test_the_explanation_leaves_nothing_out() -> None:
         assert words in page
 
 
-SLIM: dict[str, dict[str, Any]] = {
+SHORT: dict[str, dict[str, Any]] = {
     "joint": {
         "pairs": [
             {"quote": "lasts long", "term": "battery", "polarity": "positive"},
@@ -207,7 +207,7 @@ SLIM: dict[str, dict[str, Any]] = {
 
 
 def analysed_under_v2(effort: Effort = "full", **changes: dict[str, Any]) -> SampleResult:
-    backend, pipeline = Scripted(**(SLIM | changes)), PipelineSettings(reader=False, effort=effort)
+    backend, pipeline = Scripted(**(SHORT | changes)), PipelineSettings(reader=False, effort=effort)
     with Analyzer(backend=backend, conditions="v2_0", pipeline=pipeline) as analyzer:
         return analyzer.analyze(TEXT)
 
@@ -226,7 +226,7 @@ def test_under_v2_each_change_is_shown_with_its_decision_and_its_witnesses() -> 
 
 
 def test_under_v2_the_reader_states_how_sure_it_is() -> None:
-    with Analyzer(backend=Scripted(**SLIM), conditions="v2_0") as analyzer:
+    with Analyzer(backend=Scripted(**SHORT), conditions="v2_0") as analyzer:
         page = told(explanation_view(analyzer.analyze(TEXT)))
     assert re.search(r"reader sure to [01]\.\d\d", page)
 

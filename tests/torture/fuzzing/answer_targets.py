@@ -42,7 +42,7 @@ from episodic_absa.vocabulary import Language
 _FULL: Final = tuple(
     dict.fromkeys(spec.answer for role, spec in ROLE_SPECS.items() if role not in ("joint", "referee"))
 )
-_SLIM: Final = (
+_SHORT: Final = (
     JointAnswer,
     TermsAnswer,
     JudgementsAnswer,
@@ -64,8 +64,8 @@ def _read_full_answer(data: bytes, _folder: Path) -> None:
     _parse(data, _FULL)
 
 
-def _read_slim_answer(data: bytes, _folder: Path) -> None:
-    _parse(data, _SLIM)
+def _read_items_answer(data: bytes, _folder: Path) -> None:
+    _parse(data, _SHORT)
 
 
 def _parse(data: bytes, models: tuple[type[BaseModel], ...]) -> None:
@@ -148,7 +148,7 @@ def _condition(name: str, version: str) -> Condition:
 _UNUSABLE: Final = (EpisodicAbsaError, UnusableReplyError)
 ANSWER_TARGETS: Final = (
     Target("answers", _read_full_answer, inputs=20_000, permitted=_UNUSABLE),
-    Target("slim_answers", _read_slim_answer, inputs=20_000, permitted=_UNUSABLE),
+    Target("answers", _read_items_answer, inputs=20_000, permitted=_UNUSABLE),
     Target("span_repair", _repair_spans, inputs=16_000, permitted=_UNUSABLE),
     Target("pipeline", _analyse, inputs=3_000, leaves=frozenset({"store.jsonl", "store.jsonl.lock"})),
 )

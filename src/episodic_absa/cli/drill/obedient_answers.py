@@ -10,10 +10,10 @@ from episodic_absa.schemas.answers import (
     DecisionsAnswer,
     JointAnswer,
     JudgementsAnswer,
+    LenientModel,
     PairVerdictsAnswer,
     RefereeAnswer,
     RisksAnswer,
-    SlimModel,
     TargetsAnswer,
     TargetVerdictsAnswer,
     TermsAnswer,
@@ -138,7 +138,7 @@ def _atsa_review(review: DrillReview, said: str) -> dict[str, Any]:
 
 
 def _with_notes(answer: dict[str, Any], said: str) -> dict[str, Any]:
-    """Return a slim answer with keys that nobody asked for."""
+    """Return a short answer with keys that nobody asked for."""
     return {**answer, "note": said, "memory": {"message": said}, "raw_text": said, said: said}
 
 
@@ -205,7 +205,7 @@ _ANSWERS: Final[Mapping[type[BaseModel], _Answering]] = {
     RisksAnswer: _risks,
     RefereeAnswer: lambda _review, _said: {"better": "B"},
 }
-_STRICT: Final = frozenset(form for form in _ANSWERS if not issubclass(form, SlimModel))
+_STRICT: Final = frozenset(form for form in _ANSWERS if not issubclass(form, LenientModel))
 """Forms that refuse keys which nobody asked for."""
 
 

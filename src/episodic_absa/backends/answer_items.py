@@ -1,4 +1,4 @@
-"""Reads one item of a slim answer from what a model wrote: other names, other shapes, one string for the whole."""
+"""Reads one item of a short answer from what a model wrote: other names, other shapes, one string for the whole."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-from episodic_absa.backends.slim_words import (
+from episodic_absa.backends.answer_words import (
     KOREAN_LABELS,
     POLARITY_NAMES,
     QUOTE_NAMES,
@@ -19,11 +19,11 @@ from episodic_absa.language import norm, read_action, read_label
 from episodic_absa.schemas.answers import (
     JudgeDecision,
     Judgement,
+    LenientModel,
     NamedRisk,
     NamedTarget,
     Pair,
     PairVerdict,
-    SlimModel,
     TargetVerdict,
     WrongPair,
 )
@@ -36,7 +36,7 @@ _NAME_AND_WORD_IN_BRACKETS = re.compile(r"([^()]+?)\s*\(([^()]+)\)")
 class ItemForm(NamedTuple):
     """How the items of one list are read."""
 
-    model: type[SlimModel]
+    model: type[LenientModel]
     term: str
     """The field that names the target, "" if the items have none."""
     word: str
@@ -48,7 +48,7 @@ class ItemForm(NamedTuple):
     may_lack_term: bool = False
 
 
-ITEM_FORMS: Final[dict[type[SlimModel], ItemForm]] = {
+ITEM_FORMS: Final[dict[type[LenientModel], ItemForm]] = {
     form.model: form
     for form in (
         ItemForm(Pair, "term", "polarity", is_polarity=True, may_lack_term=True),
@@ -63,7 +63,7 @@ ITEM_FORMS: Final[dict[type[SlimModel], ItemForm]] = {
 }
 
 
-def read_item(value: Any, form: ItemForm, *, is_named_list: bool = True) -> SlimModel | None:
+def read_item(value: Any, form: ItemForm, *, is_named_list: bool = True) -> LenientModel | None:
     """Return an item, None if it cannot be read.
 
     Args:

@@ -1,4 +1,4 @@
-"""The slim answers of rules v2: each is an answer of the engine's own roles, cut down to what prompts v2 ask for."""
+"""The short answers of rules v2: each is an answer of the engine's own roles, cut down to what prompts v2 ask for."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
@@ -64,7 +64,7 @@ _SURE_TEXT: Final = 0.65
 """Texts that say nothing of opinion reach .62: the weights lean to praise in English and to blame in Korean."""
 
 
-def slim_joint(reading: WeighedReading, inputs: AteInputs) -> JointAnswer:
+def joint_answer(reading: WeighedReading, inputs: AteInputs) -> JointAnswer:
     """Return ATE's targets with ATSA's judgements of them, and what is said without a target."""
     judged = answer_atsa(reading, AtsaInputs(text=inputs.text, language=inputs.language, aspects=None))
     return JointAnswer(
@@ -75,12 +75,12 @@ def slim_joint(reading: WeighedReading, inputs: AteInputs) -> JointAnswer:
     )
 
 
-def slim_ate(reading: WeighedReading, inputs: AteInputs) -> TermsAnswer:
+def ate_answer(reading: WeighedReading, inputs: AteInputs) -> TermsAnswer:
     """Return ATE's terms."""
     return TermsAnswer(terms=tuple(aspect.aspect_term for aspect in answer_ate(reading, inputs).aspects))
 
 
-def slim_atsa(reading: WeighedReading, inputs: AtsaInputs) -> JudgementsAnswer:
+def atsa_answer(reading: WeighedReading, inputs: AtsaInputs) -> JudgementsAnswer:
     """Return ATSA's judgements."""
     return JudgementsAnswer(
         judgements=tuple(
@@ -90,7 +90,7 @@ def slim_atsa(reading: WeighedReading, inputs: AtsaInputs) -> JudgementsAnswer:
     )
 
 
-def slim_epm(reading: WeighedReading, inputs: SpeakerInputs) -> JudgementsAnswer:
+def epm_answer(reading: WeighedReading, inputs: SpeakerInputs) -> JudgementsAnswer:
     """Return the polarity that EPM sets or confirms for each target; a pair without support gets no judgement."""
     return JudgementsAnswer(
         judgements=tuple(
@@ -105,7 +105,7 @@ def slim_epm(reading: WeighedReading, inputs: SpeakerInputs) -> JudgementsAnswer
     )
 
 
-def slim_tan(reading: WeighedReading, inputs: SpeakerInputs) -> TargetsAnswer:
+def tan_answer(reading: WeighedReading, inputs: SpeakerInputs) -> TargetsAnswer:
     """Return the targets that TAN keeps or names otherwise, with the words that judge them."""
     terms = [_term_kept(edit) for edit in answer_tan(reading, inputs).proposed_edits]
     return TargetsAnswer(
@@ -115,7 +115,7 @@ def slim_tan(reading: WeighedReading, inputs: SpeakerInputs) -> TargetsAnswer:
     )
 
 
-def slim_cj(reading: WeighedReading, inputs: SpeakerInputs) -> WrongPairsAnswer:
+def cj_answer(reading: WeighedReading, inputs: SpeakerInputs) -> WrongPairsAnswer:
     """Return the pairs that CJ changes."""
     return WrongPairsAnswer(
         wrong=tuple(
@@ -136,7 +136,7 @@ def _label_without_pairs(reading: WeighedReading) -> str:
     return label if share >= _SURE_TEXT else "neutral"
 
 
-def slim_judge(reading: WeighedReading, inputs: JudgeInputs) -> DecisionsAnswer:
+def judge_answer(reading: WeighedReading, inputs: JudgeInputs) -> DecisionsAnswer:
     """Return the judge's edits, and keep for each other pair that a speaker wants to change."""
     answer = answer_judge(reading, inputs)
     decisions = {
@@ -166,7 +166,7 @@ def slim_judge(reading: WeighedReading, inputs: JudgeInputs) -> DecisionsAnswer:
     )
 
 
-def slim_stage2_ate(reading: WeighedReading, inputs: ReviewInputs) -> TargetVerdictsAnswer:
+def stage2_ate_answer(reading: WeighedReading, inputs: ReviewInputs) -> TargetVerdictsAnswer:
     """Return keep or drop per target (a target with a revised span is kept), and the pairs that Stage2 adds."""
     verdicts = tuple(
         TargetVerdict(target=review.aspect_term, verdict=DROP if review.action == "drop" else KEEP)
@@ -180,7 +180,7 @@ def slim_stage2_ate(reading: WeighedReading, inputs: ReviewInputs) -> TargetVerd
     return TargetVerdictsAnswer(verdicts=verdicts, add=added)
 
 
-def slim_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> PairVerdictsAnswer:
+def stage2_atsa_answer(reading: WeighedReading, inputs: ReviewInputs) -> PairVerdictsAnswer:
     """Return keep or the new polarity per pair; a pair that Stage2 drops or adds gets no verdict in this form."""
     reviews = answer_stage2_atsa(reading, inputs).reviews
     # The reviews of Stage1's sentiments come first, in their order.
@@ -194,13 +194,13 @@ def slim_stage2_atsa(reading: WeighedReading, inputs: ReviewInputs) -> PairVerdi
     )
 
 
-def slim_validator(reading: WeighedReading, inputs: ValidatorInputs) -> RisksAnswer:
+def validator_answer(reading: WeighedReading, inputs: ValidatorInputs) -> RisksAnswer:
     """Return the validator's risks with the words of their scope."""
     answer = answer_validator(reading, inputs)
     return RisksAnswer(risks=_named_risks(reading, answer.structural_risks), label=answer.suggested_label)
 
 
-def slim_stage2_validator(reading: WeighedReading, inputs: Validator2Inputs) -> RisksAnswer:
+def stage2_validator_answer(reading: WeighedReading, inputs: Validator2Inputs) -> RisksAnswer:
     """Return every risk of the patched result: those of Stage1 that remain, then the new ones."""
     answer = answer_stage2_validator(reading, inputs)
     remaining = tuple(
@@ -213,32 +213,32 @@ def slim_stage2_validator(reading: WeighedReading, inputs: Validator2Inputs) -> 
     )
 
 
-def slim_referee(reading: WeighedReading, inputs: RefereeInputs) -> RefereeAnswer:
+def referee_answer(reading: WeighedReading, inputs: RefereeInputs) -> RefereeAnswer:
     """Return the list whose own pairs the engine's reading makes likelier; a small difference is none."""
     return RefereeAnswer(better=likelier_list(reading, inputs.list_a, inputs.list_b))
 
 
-class SlimRole(NamedTuple):
-    """The slim form of a role's answer, and what gives it."""
+class DefaultRole(NamedTuple):
+    """The short form of a role's answer, and what gives it."""
 
     model: type[BaseModel]
     # Any: each role has its own inputs, and the Ask pairs a role with the right ones.
     answer: Callable[[WeighedReading, Any], BaseModel]
 
 
-SLIM_ROLES: Final[dict[Role, SlimRole]] = {
-    "ate": SlimRole(TermsAnswer, slim_ate),
-    "atsa": SlimRole(JudgementsAnswer, slim_atsa),
-    "validator": SlimRole(RisksAnswer, slim_validator),
-    "epm": SlimRole(JudgementsAnswer, slim_epm),
-    "tan": SlimRole(TargetsAnswer, slim_tan),
-    "cj": SlimRole(WrongPairsAnswer, slim_cj),
-    "judge": SlimRole(DecisionsAnswer, slim_judge),
-    "stage2_ate": SlimRole(TargetVerdictsAnswer, slim_stage2_ate),
-    "stage2_atsa": SlimRole(PairVerdictsAnswer, slim_stage2_atsa),
-    "stage2_validator": SlimRole(RisksAnswer, slim_stage2_validator),
-    "joint": SlimRole(JointAnswer, slim_joint),
-    "referee": SlimRole(RefereeAnswer, slim_referee),
+DEFAULT_ROLES: Final[dict[Role, DefaultRole]] = {
+    "ate": DefaultRole(TermsAnswer, ate_answer),
+    "atsa": DefaultRole(JudgementsAnswer, atsa_answer),
+    "validator": DefaultRole(RisksAnswer, validator_answer),
+    "epm": DefaultRole(JudgementsAnswer, epm_answer),
+    "tan": DefaultRole(TargetsAnswer, tan_answer),
+    "cj": DefaultRole(WrongPairsAnswer, cj_answer),
+    "judge": DefaultRole(DecisionsAnswer, judge_answer),
+    "stage2_ate": DefaultRole(TargetVerdictsAnswer, stage2_ate_answer),
+    "stage2_atsa": DefaultRole(PairVerdictsAnswer, stage2_atsa_answer),
+    "stage2_validator": DefaultRole(RisksAnswer, stage2_validator_answer),
+    "joint": DefaultRole(JointAnswer, joint_answer),
+    "referee": DefaultRole(RefereeAnswer, referee_answer),
 }
 
 

@@ -1,4 +1,4 @@
-"""What a small model writes for a slim answer is read, whatever form it has, if it has one meaning."""
+"""What a small model writes for a short answer is read, whatever form it has, if it has one meaning."""
 
 import json
 from contextlib import suppress
@@ -12,11 +12,11 @@ from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_repl
 from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,
+    ItemsAnswer,
     JointAnswer,
     JudgementsAnswer,
     PairVerdictsAnswer,
     RisksAnswer,
-    SlimAnswer,
     TargetsAnswer,
     TargetVerdictsAnswer,
     TermsAnswer,
@@ -27,10 +27,10 @@ P = '{"quote": "great food", "term": "food", "polarity": "positive"}'
 Q = '{"quote": "slow", "term": "service", "polarity": "negative"}'
 FOOD = ("great food", "food", "positive")
 SERVICE = ("slow", "service", "negative")
-ANSWERS = tuple(SlimAnswer.__subclasses__())
+ANSWERS = tuple(ItemsAnswer.__subclasses__())
 
 
-def read(text: str, model: type[SlimAnswer]) -> list[Any]:
+def read(text: str, model: type[ItemsAnswer]) -> list[Any]:
     """Return the items of an answer as tuples of their fields."""
     answer = parse_reply(text, model)
     items = next(value for name, value in answer if name != "is_partial")
@@ -101,7 +101,7 @@ def test_pairs_are_read_in_every_form_that_has_one_meaning(text: str, pairs: lis
         (RisksAnswer, '{"risks": ["negation"]}', [("", "NEGATION_SCOPE")]),
     ],
 )  # fmt: skip
-def test_every_list_is_read_as_leniently(model: type[SlimAnswer], text: str, items: list[Any]) -> None:
+def test_every_list_is_read_as_leniently(model: type[ItemsAnswer], text: str, items: list[Any]) -> None:
     assert read(text, model) == items
 
 
@@ -120,7 +120,7 @@ def test_every_list_is_read_as_leniently(model: type[SlimAnswer], text: str, ite
     ],
 )
 def test_an_answer_of_which_nothing_can_be_read_or_that_copies_the_question_is_refused(
-    model: type[SlimAnswer], text: str
+    model: type[ItemsAnswer], text: str
 ) -> None:
     with pytest.raises(UnusableReplyError):
         parse_reply(text, model)
@@ -157,7 +157,7 @@ def test_an_answer_says_whether_a_part_of_it_is_lost(text: str, *, is_partial: b
 
 
 @pytest.mark.parametrize("model", ANSWERS)
-def test_no_model_is_asked_whether_its_answer_is_partial(model: type[SlimAnswer]) -> None:
+def test_no_model_is_asked_whether_its_answer_is_partial(model: type[ItemsAnswer]) -> None:
     assert "is_partial" not in json.dumps(json_schema(model))
 
 
@@ -172,7 +172,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=80)
 @given(value=VALUES, model=st.sampled_from(ANSWERS), length=st.integers(min_value=0, max_value=120))
-def test_any_json_cut_anywhere_is_read_or_refused(value: Any, model: type[SlimAnswer], length: int) -> None:
+def test_any_json_cut_anywhere_is_read_or_refused(value: Any, model: type[ItemsAnswer], length: int) -> None:
     text = json.dumps(value, ensure_ascii=False)
     for reply in (text, text[:length]):
         with suppress(UnusableReplyError):

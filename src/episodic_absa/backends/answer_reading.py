@@ -1,9 +1,9 @@
-"""Finds a slim answer in a reply: the asked list, under any name and in any wrapping that has one meaning."""
+"""Finds a short answer in a reply: the asked list, under any name and in any wrapping that has one meaning."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from episodic_absa.backends.slim_items import (
+from episodic_absa.backends.answer_items import (
     ITEM_FORMS,
     ItemForm,
     as_label,
@@ -13,22 +13,22 @@ from episodic_absa.backends.slim_items import (
     read_item,
     scalar,
 )
-from episodic_absa.backends.slim_words import ADD_NAMES, LABEL_NAMES, LIST_NAMES, NOTHING
+from episodic_absa.backends.answer_words import ADD_NAMES, LABEL_NAMES, LIST_NAMES, NOTHING
 from episodic_absa.language import norm, read_label
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,
+    ItemsAnswer,
     JointAnswer,
     JudgeDecision,
     Judgement,
     JudgementsAnswer,
+    LenientModel,
     NamedRisk,
     NamedTarget,
     Pair,
     PairVerdict,
     PairVerdictsAnswer,
     RisksAnswer,
-    SlimAnswer,
-    SlimModel,
     TargetsAnswer,
     TargetVerdict,
     TargetVerdictsAnswer,
@@ -37,9 +37,9 @@ from episodic_absa.schemas.answers import (
     WrongPairsAnswer,
 )
 
-AnswerT = TypeVar("AnswerT", bound=SlimAnswer)
+AnswerT = TypeVar("AnswerT", bound=ItemsAnswer)
 _DEEPEST_WRAPPING: Final = 3
-_ITEMS: Final[dict[type[SlimAnswer], tuple[str, type[SlimModel]]]] = {
+_ITEMS: Final[dict[type[ItemsAnswer], tuple[str, type[LenientModel]]]] = {
     JointAnswer: ("pairs", Pair),
     TermsAnswer: ("terms", NamedTarget),
     JudgementsAnswer: ("judgements", Judgement),
@@ -59,10 +59,10 @@ class FoundValue(NamedTuple):
     is_partial: bool = False
 
 
-class SlimReading(NamedTuple):
+class AnswerReading(NamedTuple):
     """What a value says."""
 
-    items: tuple[SlimModel, ...] = ()
+    items: tuple[LenientModel, ...] = ()
     is_partial: bool = False
     unreadable_n: int = 0
     side_fields: Mapping[str, Any] = {}
@@ -75,7 +75,7 @@ class SlimReading(NamedTuple):
         return self.unreadable_n > 0 and not self.items
 
 
-def read_slim_answer(groups: Iterable[Sequence[FoundValue]], model: type[AnswerT]) -> AnswerT | None:
+def read_items_answer(groups: Iterable[Sequence[FoundValue]], model: type[AnswerT]) -> AnswerT | None:
     """Return the answer that the values of a reply hold, None if they hold none.
 
     The first value with items counts, whatever empty lists stand before it.
@@ -95,7 +95,7 @@ def read_slim_answer(groups: Iterable[Sequence[FoundValue]], model: type[AnswerT
     return model.model_validate({name: listed, "is_partial": best.is_partial, **best.side_fields})
 
 
-def _best_of(values: Sequence[FoundValue], model: type[SlimAnswer]) -> SlimReading | None:
+def _best_of(values: Sequence[FoundValue], model: type[ItemsAnswer]) -> AnswerReading | None:
     """Return the first reading with items, else the first one; items side by side without a list are one list."""
     shape = _Shape(model)
     readings = []
@@ -118,7 +118,7 @@ def _best_of(values: Sequence[FoundValue], model: type[SlimAnswer]) -> SlimReadi
 class _Shape:
     """Reads values as one kind of answer."""
 
-    def __init__(self, model: type[SlimAnswer]) -> None:
+    def __init__(self, model: type[ItemsAnswer]) -> None:
         self._name, item = _ITEMS[model]
         self._form = ITEM_FORMS[item]
         self._names = (self._name, *LIST_NAMES[self._name])
@@ -126,22 +126,22 @@ class _Shape:
         self._has_add = "add" in model.model_fields
         self._has_label_quotes = "label_quotes" in model.model_fields
 
-    def read(self, value: Any, depth: int = 0) -> SlimReading | None:
+    def read(self, value: Any, depth: int = 0) -> AnswerReading | None:
         """Return what a value says, None if it is no answer."""
         if value is None:
-            return SlimReading(is_partial=True)
+            return AnswerReading(is_partial=True)
         if isinstance(value, str):
-            return SlimReading() if norm(value) in NOTHING else None
+            return AnswerReading() if norm(value) in NOTHING else None
         if isinstance(value, list):
             return _read_list(value, self._form, is_named=False)
         if isinstance(value, dict):
             return self._read_object(value, depth)
         return None
 
-    def _read_object(self, value: dict[str, Any], depth: int) -> SlimReading | None:
+    def _read_object(self, value: dict[str, Any], depth: int) -> AnswerReading | None:
         members = folded_keys(value)
         if not members:
-            return SlimReading(is_partial=True)
+            return AnswerReading(is_partial=True)
         if "$defs" in members or "properties" in members:  # a copy of the schema
             return None
         side_fields = self._side_fields(members)
@@ -150,10 +150,10 @@ class _Shape:
             return _read_list(members[own], self._form, is_named=True)._replace(side_fields=side_fields)
         if is_item(value, self._form):
             item = read_item(value, self._form)
-            return None if item is None else SlimReading((item,), is_bare_item=True)
+            return None if item is None else AnswerReading((item,), is_bare_item=True)
         rest = {key: member for key, member in members.items() if key not in self._side_names}
         if not rest:
-            return SlimReading(is_partial=True, side_fields=side_fields)
+            return AnswerReading(is_partial=True, side_fields=side_fields)
         if "text" in rest:  # a copy of the question
             return None
         wrapped = self._unwrapped(rest, depth)
@@ -163,9 +163,9 @@ class _Shape:
         items = [read_item(item, self._form) for item in items_of_map(known, self._form)]
         if not items or None in items:
             return None
-        return SlimReading(tuple(item for item in items if item is not None), side_fields=side_fields)
+        return AnswerReading(tuple(item for item in items if item is not None), side_fields=side_fields)
 
-    def _unwrapped(self, members: Mapping[str, Any], depth: int) -> SlimReading | None:
+    def _unwrapped(self, members: Mapping[str, Any], depth: int) -> AnswerReading | None:
         """Return what the only readable list or object of an object says."""
         if depth >= _DEEPEST_WRAPPING:
             return None
@@ -200,8 +200,8 @@ class _Shape:
         return fields
 
 
-def _read_list(value: Any, form: ItemForm, *, is_named: bool) -> SlimReading:
-    items: list[SlimModel] = []
+def _read_list(value: Any, form: ItemForm, *, is_named: bool) -> AnswerReading:
+    items: list[LenientModel] = []
     unreadable_n = 0
     for written in _written_items(value, form):
         item = read_item(written, form, is_named_list=is_named)
@@ -209,7 +209,7 @@ def _read_list(value: Any, form: ItemForm, *, is_named: bool) -> SlimReading:
             items.append(item)
         else:
             unreadable_n += 1
-    return SlimReading(tuple(items), unreadable_n > 0, unreadable_n)
+    return AnswerReading(tuple(items), unreadable_n > 0, unreadable_n)
 
 
 def _written_items(value: Any, form: ItemForm) -> list[Any]:

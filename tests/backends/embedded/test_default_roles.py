@@ -1,4 +1,4 @@
-"""Slim answers of the engine say what its v1 answers say; whoever asks for a v1 model gets the v1 answer."""
+"""Short answers of the engine say what its v1 answers say; whoever asks for a v1 model gets the v1 answer."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from tests.backends.embedded.role_chain import (
     run_stage1,
 )
 
-from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES
+from episodic_absa.backends.embedded.roles.default_roles import DEFAULT_ROLES
 from episodic_absa.backends.embedded.roles.stage2_atsa import words_quoted_in
 from episodic_absa.backends.embedded.roles.tuple_review import judged_sentiments
 from episodic_absa.language import norm
@@ -26,9 +26,9 @@ from episodic_absa.schemas.answers import (
     DecisionsAnswer,
     JointAnswer,
     JudgementsAnswer,
+    LenientModel,
     PairVerdictsAnswer,
     RisksAnswer,
-    SlimModel,
     TargetsAnswer,
     TargetVerdictsAnswer,
     TermsAnswer,
@@ -126,7 +126,7 @@ def speaker_inputs(later: dict[str, Any], speaker: Speaker) -> SpeakerInputs:
 
 
 @every_sentence
-def test_stage1_in_slim_form_is_stage1(text: str, language: Language) -> None:
+def test_stage1_in_short_form_is_stage1(text: str, language: Language) -> None:
     inputs = case_of(text, language, None).inputs
     aspects = ask("ate", inputs["ate"], AteAnswer).aspects
     assert ask("ate", inputs["ate"], TermsAnswer).terms == tuple(aspect.aspect_term for aspect in aspects)
@@ -141,16 +141,16 @@ def test_stage1_in_slim_form_is_stage1(text: str, language: Language) -> None:
         (sentiment.aspect_term, sentiment.polarity, sentiment.evidence) for sentiment in judged
     ]
     risks = ask("validator", inputs["validator"], ValidatorAnswer)
-    slim = ask("validator", inputs["validator"], RisksAnswer)
-    assert slim.label == risks.suggested_label
-    assert {(risk.type, risk.quote) for risk in slim.risks} == {
+    short = ask("validator", inputs["validator"], RisksAnswer)
+    assert short.label == risks.suggested_label
+    assert {(risk.type, risk.quote) for risk in short.risks} == {
         (risk.type, text[risk.scope.start : risk.scope.end] if risk.scope else "") for risk in risks.structural_risks
     }
 
 
 @with_and_without_advice
 @every_sentence
-def test_speakers_in_slim_form_say_the_same(text: str, language: Language, memory: MemorySlot | None) -> None:
+def test_speakers_in_short_form_say_the_same(text: str, language: Language, memory: MemorySlot | None) -> None:
     # The rules' first look leaves the speakers more to change than Stage1 does.
     for by_rules in (False, True):
         case = case_of(text, language, memory, by_rules=by_rules)
@@ -179,14 +179,14 @@ def test_speakers_in_slim_form_say_the_same(text: str, language: Language, memor
 
 @with_and_without_advice
 @every_sentence
-def test_the_judge_in_slim_form_says_the_same(text: str, language: Language, memory: MemorySlot | None) -> None:
+def test_the_judge_in_short_form_says_the_same(text: str, language: Language, memory: MemorySlot | None) -> None:
     case = case_of(text, language, memory, by_rules=True)
     judge = ask("judge", case.inputs["judge"], JudgeAnswer)
     decisions = ask("judge", case.inputs["judge"], DecisionsAnswer)
     inputs = case.inputs["judge"]
     assert isinstance(inputs, JudgeInputs)
     has_pairs = bool(judged_sentiments(inputs.stage1))
-    # Without pairs the slim judge takes a side only if the text is sure.
+    # Without pairs the short judge takes a side only if the text is sure.
     assert decisions.label in ((judge.sentence_polarity,) if has_pairs else (judge.sentence_polarity, "neutral"))
     assert {(item.target, item.decision) for item in decisions.decisions if item.decision != KEEP} == {
         (patch.target.aspect_ref, patch.value if patch.op == "set_polarity" else DROP) for patch in judge.final_patch
@@ -202,7 +202,7 @@ def test_the_judge_in_slim_form_says_the_same(text: str, language: Language, mem
 
 @with_and_without_advice
 @every_sentence
-def test_stage2_in_slim_form_says_the_same(text: str, language: Language, memory: MemorySlot | None) -> None:
+def test_stage2_in_short_form_says_the_same(text: str, language: Language, memory: MemorySlot | None) -> None:
     case = case_of(text, language, memory, by_rules=True)
     reviews = ask("stage2_ate", case.inputs["stage2_ate"], AteReviewAnswer).reviews
     verdicts = ask("stage2_ate", case.inputs["stage2_ate"], TargetVerdictsAnswer)
@@ -232,14 +232,14 @@ def test_stage2_in_slim_form_says_the_same(text: str, language: Language, memory
 
 @with_and_without_advice
 @every_sentence
-def test_slim_answers_quote_the_text_and_keep_to_the_vocabulary(
+def test_short_answers_quote_the_text_and_keep_to_the_vocabulary(
     text: str, language: Language, memory: MemorySlot | None
 ) -> None:
     case = case_of(text, language, memory)
-    for role, (model, _) in SLIM_ROLES.items():
+    for role, (model, _) in DEFAULT_ROLES.items():
         answer = ask(role, case.inputs[role], model)
         for item in (item for _, items in answer if isinstance(items, tuple) for item in items):
-            if not isinstance(item, SlimModel):
+            if not isinstance(item, LenientModel):
                 continue
             fields = item.model_dump()
             assert fields.get("quote", "") in text

@@ -1,4 +1,4 @@
-"""The names and words that small models use in slim answers, for those that were asked for."""
+"""The names and words that small models use in short answers, for those that were asked for."""
 
 from typing import Final
 
