@@ -41,7 +41,7 @@ def shown_pairs(result: SampleResult) -> set[ShownPair]:
 def score_everyday(language: Language, split: Split) -> tuple[dict[str, Any], list[str]]:
     """Return the counts of a file, and its misses as lines of text."""
     rows = [json.loads(line) for line in (FOLDER / f"{language}_{split}.jsonl").open(encoding="utf-8")]
-    results, _ = asyncio.run(analyse(rows, language, EmbeddedEngine(), "v2"))
+    results, _ = asyncio.run(analyse(rows, language, EmbeddedEngine(), "v3"))
     right: Counter[str] = Counter()
     misses = []
     for row, result in zip(rows, results, strict=True):

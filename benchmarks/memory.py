@@ -81,7 +81,7 @@ def ours(store: MemoryStore) -> Callable[[Case], dict[str, Any]]:
 
 
 def ours_with_counts(store: MemoryStore) -> Callable[[Case], dict[str, Any]]:
-    """Read as rules v2 do: the advice, the experience with each kind of change, the familiarity of each target."""
+    """Read as rules v3 do: the advice, the experience with each kind of change, the familiarity of each target."""
     read = ours(store)
 
     def read_all(case: Case) -> dict[str, Any]:

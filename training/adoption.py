@@ -2,7 +2,7 @@
 
 python training/adoption.py --run RUN/outputs.jsonl GOLD.jsonl [--run ...] [--rules FILE] [--out FILE]
 
-The outputs come from runs under `rules: v2`; use recordings of dev or train files, never of test files. Three forms
+The outputs come from runs under `rules: v3`; use recordings of dev or train files, never of test files. Three forms
 are compared on texts that did not fit them (five folds by the hash of the uid): the given rules as they are, a fitted
 table and fitted weights. The simplest form within TOLERANCE of the best is written. The laws hold in every form. The
 reader's thresholds stay as given: recorded stances already depend on them.
@@ -54,7 +54,7 @@ RIDGE: Final = 1.0
 RESAMPLES: Final = 2000
 SEED: Final = 20_261_116
 _HEADER: Final = """\
-# Which changes of Stage1 are adopted under rules v2. Written by training/adoption.py; change_rules.py defines the keys.
+# Which changes of Stage1 are adopted under rules v3. Written by training/adoption.py; change_rules.py defines the keys.
 # Laws in change_rules.py hold whatever stands here: two witnesses at least; a flip needs the judge or two speakers; a
 # sure reader that is against is passed only by unanimous others with a quote at home; no new conflict.
 """
@@ -91,7 +91,7 @@ class Result(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compare the forms, print what was measured and write the chosen rules."""
-    parser = argparse.ArgumentParser(description="Fit the adoption rules of rules v2.")
+    parser = argparse.ArgumentParser(description="Fit the adoption rules of rules v3.")
     parser.add_argument("--run", nargs=2, action="append", required=True, metavar=("OUTPUTS", "GOLD"), type=Path)
     parser.add_argument("--rules", type=Path, default=SHIPPED_RULES, help="the rules to start from")
     parser.add_argument("--out", type=Path, help="where to write the chosen rules; without it nothing is written")

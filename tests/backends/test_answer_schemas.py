@@ -81,7 +81,7 @@ def asked_models(folder: Path, backend: Any, conditions: str, **pipeline: Any) -
         conditions=conditions,
         store=folder / "store.jsonl",
         pipeline=PipelineSettings(reader=False, **pipeline),  # the reader would refuse the scripted change
-        memory=EpisodicMemorySettings(referee=conditions == "v2_0"),
+        memory=EpisodicMemorySettings(referee=conditions == "v3_0"),
     ) as analyzer:
         analyzer.analyze(b.TEXT)
     models: dict[str, type[BaseModel]] = {ask.role: ask.output_model for ask in backend.asks}
@@ -123,9 +123,9 @@ def test_the_frozen_schemas_are_those_of_0_2() -> None:
     ("conditions", "pipeline", "expected"),
     [
         ("v1_3", {}, ASKED_BY_SEED_RULES),
-        ("v2_0", {}, ASKED_BY_DEFAULT_RULES),
+        ("v3_0", {}, ASKED_BY_DEFAULT_RULES),
         (
-            "v2_0",
+            "v3_0",
             {"stage1": Stage1Settings(joint=False)},
             {role: name for role, name in (ASKED_BY_DEFAULT_RULES | TWO_ASKS).items() if role != "joint"},
         ),

@@ -245,7 +245,7 @@ DEFAULT_ANSWERS: dict[str, dict[str, Any]] = {
     },
     "stage2_validator": {"risks": [], "label": "mixed"},
 }
-"""Under rules v2: a sample on which nobody has anything to object."""
+"""Under rules v3: a sample on which nobody has anything to object."""
 
 DEFAULT_RISKY: dict[str, dict[str, Any]] = {
     "validator": {"risks": [{"quote": "The food", "type": "POLARITY_MISMATCH"}], "label": "mixed"}
@@ -333,10 +333,10 @@ def run_sample(
     return asyncio.run(agent.run(sample, memory_of(store, condition, pipeline=settings, **(memory or {}))))
 
 
-def run_v2_sample(backend: ScriptedBackend, store: Path, **more: Any) -> SampleResult:
-    """Run a sample under rules v2 in a condition of v2_0."""
-    memory = {"source": "v2_0", **more.pop("memory", {})}
-    return run_sample(backend, store, rules="v2", memory=memory, **more)
+def run_default_sample(backend: ScriptedBackend, store: Path, **more: Any) -> SampleResult:
+    """Run a sample under rules v3 in a condition of v3_0."""
+    memory = {"source": "v3_0", **more.pop("memory", {})}
+    return run_sample(backend, store, rules="v3", memory=memory, **more)
 
 
 def default_backend(*answers: Mapping[str, Mapping[str, Any]], **more: Any) -> ScriptedBackend:

@@ -109,7 +109,7 @@ def test_one_contradicted_change_decides_before_confirmed_ones_and_a_refused_one
 def run(tmp_path: Path, *answers: Any, uid: str = "u1", **more: Any) -> tuple[Any, Any, Any]:
     """Run one sample of C2; return its backend, its result and its episode."""
     backend, store = b.default_backend(*answers), tmp_path / f"{uid}.jsonl"
-    result = b.run_v2_sample(backend, store, condition="C2", uid=uid, **more)
+    result = b.run_default_sample(backend, store, condition="C2", uid=uid, **more)
     with MemoryStore(store) as opened:
         (episode,) = opened.load()
     assert isinstance(episode, EpisodicMemoryEntryV1_2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.pipeline import builders
-from tests.pipeline.test_prompts_v2 import COMPUTED, property_names
+from tests.pipeline.test_prompts import COMPUTED, property_names
 
 from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Answer, Ask, OutputT
@@ -76,9 +76,9 @@ def run(tmp_path: Path, *answers: Any, backend: Any = None, condition: str = "C1
     """Run a sample as a pipeline does: with the settings that hold under its condition."""
     more = {name: settings.pop(name) for name in ("reader", "language_code", "text") if name in settings}
     backend = backend or b.default_backend(DEFAULT_APART, *answers)
-    in_force = PipelineSettings(**settings).under(load_condition(condition, "v2_0"))
+    in_force = PipelineSettings(**settings).under(load_condition(condition, "v3_0"))
     store = tmp_path / "store.jsonl"
-    return backend, b.run_v2_sample(backend, store, settings=in_force, condition=condition, **more)
+    return backend, b.run_default_sample(backend, store, settings=in_force, condition=condition, **more)
 
 
 def final_pairs(result: Any) -> list[tuple[str, str]]:
@@ -248,7 +248,7 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
     tmp_path: Path, visible_to: Any, chars_are_shown: bool
 ) -> None:
     store = tmp_path / "store.jsonl"
-    b.run_v2_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
+    b.run_default_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
     _, result = run(
         tmp_path,
         b.DEFAULT_RISKY,
@@ -268,7 +268,7 @@ def test_memory_counts_as_shown_only_where_a_question_that_was_asked_shows_it(
 @pytest.mark.parametrize("answers", [{}, DROPPED])
 def test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked(tmp_path: Path, answers: Any) -> None:
     store = tmp_path / "store.jsonl"
-    b.run_v2_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
+    b.run_default_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
     reader = TableReader(DOUBTED if answers else SURE, finds={"price": ReaderView(0.9, "positive", 0.9)})
     _, result = run(tmp_path, b.DEFAULT_RISKY, answers, condition="C2", effort="adaptive", reader=reader)
     assert result.memory.retrieved_k == 1

@@ -1,4 +1,4 @@
-"""What opens the gates under rules v2, alone and in both, and what of it is recorded and stored."""
+"""What opens the gates under rules v3, alone and in both, and what of it is recorded and stored."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_each_reason_opens_both_gates_alone_and_is_recorded(
     tmp_path: Path, text: str, reader: Any, opened: tuple[str, ...]
 ) -> None:
     for condition in ("C1", "C2"):
-        result = b.run_v2_sample(
+        result = b.run_default_sample(
             b.default_backend(), tmp_path / f"{condition}.jsonl", condition=condition, text=text, reader=reader
         )
         assert reasons(result) == (opened, opened)
@@ -87,7 +87,7 @@ def test_seed_rules_know_none_of_the_three_reasons(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_does_not_know_the_language_is_silent(tmp_path: Path) -> None:
-    result = b.run_v2_sample(
+    result = b.run_default_sample(
         b.default_backend(), tmp_path / "s.jsonl", text=CUED, reader=TableReader(OTHER), language_code="de"
     )
     assert reasons(result) == ((), ())
@@ -153,18 +153,18 @@ def test_a_risk_about_a_scope_counts_where_the_text_holds_its_cue(
     ],
 )
 def test_a_proposed_change_or_a_gate_makes_an_episode(tmp_path: Path, answers: Any, tags: tuple[str, ...]) -> None:
-    result = b.run_v2_sample(b.default_backend(answers), tmp_path / "s.jsonl", condition="C2")
+    result = b.run_default_sample(b.default_backend(answers), tmp_path / "s.jsonl", condition="C2")
     assert (result.store.store_decision, result.store.store_reason_tags) == ("stored", tags)
 
 
 def test_open_gates_change_no_prompt_of_a_condition_that_hides_memory(tmp_path: Path) -> None:
     reader = TableReader(OTHER)
     store = tmp_path / "s.jsonl"
-    b.run_v2_sample(b.default_backend(), store, condition="C2_silent", text=CUED, reader=reader, uid="teacher")
+    b.run_default_sample(b.default_backend(), store, condition="C2_silent", text=CUED, reader=reader, uid="teacher")
     asked = {}
     for condition in ("C1", "C2_eval_only", "C2_silent", "C2_frozen"):
         backend = b.default_backend()
-        b.run_v2_sample(backend, store, condition=condition, text=CUED, reader=reader)
+        b.run_default_sample(backend, store, condition=condition, text=CUED, reader=reader)
         asked[condition] = [(ask.role, ask.prompt.system, ask.prompt.user) for ask in backend.asks]
     assert asked["C1"] == asked["C2_silent"] == asked["C2_eval_only"] != asked["C2_frozen"]
     shown = "".join(user for prompts in asked.values() for _, _, user in prompts)
@@ -181,5 +181,7 @@ def test_a_file_of_thresholds_with_a_mistake_names_its_key(tmp_path: Path) -> No
 def test_a_cue_is_at_stake_for_adaptive_effort_only_where_no_reader_is_heard(tmp_path: Path) -> None:
     adaptive = PipelineSettings(effort="adaptive")
     for reader, look in ((TableReader(SURE), "none"), (None, "whole")):
-        result = b.run_v2_sample(b.default_backend(), tmp_path / "s.jsonl", text=CUED, reader=reader, settings=adaptive)
+        result = b.run_default_sample(
+            b.default_backend(), tmp_path / "s.jsonl", text=CUED, reader=reader, settings=adaptive
+        )
         assert (result.second_look.look, reasons(result)[0]) == (look, ("structure",))

@@ -379,9 +379,9 @@ def test_a_slot_can_be_named_like_no_key_of_any_prompt(tmp_path: Path) -> None:
     seed, joint, split = b.ScriptedBackend(b.RISKY_ANSWERS), b.default_backend(apart), b.default_backend(apart)
     twice = DebateSettings(rounds=2)
     b.run_sample(seed, tmp_path / "seed.jsonl", settings=PipelineSettings(debate=twice))
-    b.run_v2_sample(joint, tmp_path / "joint.jsonl", settings=PipelineSettings(debate=twice))
+    b.run_default_sample(joint, tmp_path / "joint.jsonl", settings=PipelineSettings(debate=twice))
     in_two = PipelineSettings(debate=twice, stage1=Stage1Settings(joint=False))
-    b.run_v2_sample(split, tmp_path / "split.jsonl", settings=in_two)
+    b.run_default_sample(split, tmp_path / "split.jsonl", settings=in_two)
     asks = [*seed.asks, *joint.asks, *split.asks]
     assert {ask.role for ask in split.asks} == {ask.role for ask in seed.asks} == set(ROLE_SPECS) - {"joint", "referee"}
     used = {key for ask in asks for key in keys(ask)}

@@ -56,7 +56,7 @@ def test_only_a_changed_pair_gets_another_confidence(tmp_path: Path) -> None:
     views = {"food": ReaderView(0.8, "positive", 0.9), "service": ReaderView(0.9, "positive", 0.8)}
     added = {"tan": {"targets": [{"target": term} for term in ("food", "service", "price")]}}
     reader = TableReader({**views, "price": ReaderView(0.7, "positive", 0.6)})
-    result = b.run_v2_sample(b.default_backend(b.DEFAULT_FLIP, added), tmp_path / "store.jsonl", reader=reader)
+    result = b.run_default_sample(b.default_backend(b.DEFAULT_FLIP, added), tmp_path / "store.jsonl", reader=reader)
     assert sorted((change.kind, change.adopted) for change in result.changes) == [("add", True), ("flip", True)]
     food, service, price = result.final_sentiments
     assert food is result.stage1.atsa.sentiments[0]
@@ -74,7 +74,7 @@ def test_the_confidence_and_the_readers_numbers_stand_in_no_prompt(tmp_path: Pat
     prompts = []
     for reader in (TableReader(views), TableReader({})):
         backend = b.default_backend(b.DEFAULT_RISKY, b.DEFAULT_FLIP)
-        result = b.run_v2_sample(backend, tmp_path / "store.jsonl", reader=reader)
+        result = b.run_default_sample(backend, tmp_path / "store.jsonl", reader=reader)
         prompts.append([(ask.role, ask.prompt) for ask in backend.asks])
     assert result.final_result.final_tuples[0].confidence == UNKNOWN
     assert prompts[0] == prompts[1]

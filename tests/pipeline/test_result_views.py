@@ -44,7 +44,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> SampleResult:
         {"term": "", "quote": "fair", "polarity": "positive"},
     ]
     backend = b.default_backend({"joint": {"pairs": pairs}})
-    return b.run_v2_sample(backend, tmp_path_factory.mktemp("views") / "store.jsonl")
+    return b.run_default_sample(backend, tmp_path_factory.mktemp("views") / "store.jsonl")
 
 
 def shown_as(result: SampleResult, text: str, *terms: tuple[str, Any]) -> SampleResult:

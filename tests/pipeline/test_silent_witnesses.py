@@ -42,7 +42,7 @@ def failing(*roles: str, error: Any = unreadable) -> Any:
 @pytest.mark.parametrize("role", WITNESSES)
 def test_a_witness_whose_answer_cannot_be_read_is_silent_and_its_call_is_recorded(tmp_path: Path, role: str) -> None:
     backend = failing(role)
-    result = b.run_v2_sample(backend, tmp_path / "store.jsonl")
+    result = b.run_default_sample(backend, tmp_path / "store.jsonl")
     assert {call.agent: call.error for call in result.calls if call.error} == {role: "BackendResponseError"}
     assert [call.agent for call in result.calls] == backend.roles
     # EPM and the judge ask for the flip: without either of them nothing is adopted, and Validator2 is not asked.
@@ -63,7 +63,7 @@ def test_a_witness_whose_answer_cannot_be_read_is_silent_and_its_call_is_recorde
 
 
 def test_a_sample_whose_witnesses_are_all_silent_is_exactly_stage1(tmp_path: Path) -> None:
-    result = b.run_v2_sample(failing(*WITNESSES), tmp_path / "store.jsonl")
+    result = b.run_default_sample(failing(*WITNESSES), tmp_path / "store.jsonl")
     assert result.changes == ()
     assert [id(item) for item in result.final_sentiments] == [id(item) for item in result.stage1.atsa.sentiments]
     assert len(result.final_sentiments) == 2
@@ -82,7 +82,7 @@ def test_a_sample_without_readable_pairs_fails(tmp_path: Path, role: str, settin
     backend = failing(role)
     backend.answers["ate"] = {"terms": ["food"]}
     with pytest.raises(BackendResponseError, match=role):
-        b.run_v2_sample(backend, tmp_path / "store.jsonl", settings=settings)
+        b.run_default_sample(backend, tmp_path / "store.jsonl", settings=settings)
     assert backend.roles[-1] == role
 
 
@@ -103,8 +103,8 @@ class Hesitating(builders.ScriptedBackend):
 
 def failed_calls(tmp_path: Path, backend: Any, settings: PipelineSettings | None = None) -> list[Any]:
     """Return the records of a sample that fails."""
-    agent = SupervisorAgent(backend, settings, rules="v2")
-    memory: DirectMemory = b.memory_of(tmp_path / "store.jsonl", source="v2_0")
+    agent = SupervisorAgent(backend, settings, rules="v3")
+    memory: DirectMemory = b.memory_of(tmp_path / "store.jsonl", source="v3_0")
     asking = agent.new_asking(memory.condition, 0)
     with pytest.raises(BackendError):
         asyncio.run(agent.run(Sample(uid="u1", text=b.TEXT), memory, asking=asking))
@@ -158,7 +158,7 @@ class Mumbling(RemoteFacts):
 
 
 def test_what_an_unreadable_witness_costs_is_recorded_with_its_three_attempts(tmp_path: Path) -> None:
-    result = b.run_v2_sample(RepairingBackend(Mumbling()), tmp_path / "store.jsonl")
+    result = b.run_default_sample(RepairingBackend(Mumbling()), tmp_path / "store.jsonl")
     (judge,) = [call for call in result.calls if call.agent == "judge"]
     assert (judge.error, judge.attempts, judge.tokens_in, judge.tokens_out) == ("BackendResponseError", 3, 21, 9)
     assert judge.cost_usd == 0.75

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.reports.shared_grids import hostile_grid, shipped_grid, v2_grid
+from tests.reports.shared_grids import hostile_grid, shipped_grid, v3_grid
 
 
 @pytest.fixture(scope="session")
@@ -15,8 +15,8 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def default_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same under rules v2, the default, with several efforts; tests must not change it."""
-    return v2_grid(tmp_path_factory)
+    """The same under rules v3, the default, with several efforts; tests must not change it."""
+    return v3_grid(tmp_path_factory)
 
 
 @pytest.fixture

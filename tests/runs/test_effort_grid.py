@@ -66,7 +66,7 @@ class EffortGrid(NamedTuple):
 
 def write_grid(folder: Path) -> Path:
     """Lay out a grid of the shipped conditions, of C2 with an adaptive overlay, and of one condition of seed rules."""
-    shipped = load_conditions("v2_0").path.read_text("utf-8")
+    shipped = load_conditions("v3_0").path.read_text("utf-8")
     document = yaml.safe_load(shipped)
     document["conditions"]["C2_adaptive"] = {**document["conditions"]["C2"], "pipeline": {"effort": "adaptive"}}
     document["conditions"]["seed"] = {**document["conditions"]["C1"], "rules": "seed"}
@@ -153,10 +153,10 @@ def test_the_manifest_names_the_rules_and_the_overlay(grid: EffortGrid) -> None:
         content = (grid.out / f"{condition}__seed42" / MANIFEST).read_bytes()
         arm = Manifest.model_validate_json(content).condition
         named[condition] = (arm.rules, arm.pipeline.effort, arm.pipeline.votes)
-    assert named["C1"] == named["C2"] == ("v2", None, None)
-    assert named["adaptive"] == named["C2_adaptive"] == ("v2", "adaptive", None)
-    assert named["stage1_only"] == ("v2", "stage1", None)
-    assert named["one_call_votes"] == ("v2", "one_call", 5)
+    assert named["C1"] == named["C2"] == ("v3", None, None)
+    assert named["adaptive"] == named["C2_adaptive"] == ("v3", "adaptive", None)
+    assert named["stage1_only"] == ("v3", "stage1", None)
+    assert named["one_call_votes"] == ("v3", "one_call", 5)
     assert named["seed"] == ("seed", None, None)
 
 

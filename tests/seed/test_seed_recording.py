@@ -10,7 +10,7 @@ from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 
 RECORDING = Path(__file__).parent / "recordings" / "seed_rules.jsonl"
-"""Made with version 0.1 before rules v2 existed: per sentence the embedded engine's answers and the line of outputs."""
+"""Made with version 0.1 before rules v3 existed: per sentence the embedded engine's answers and the line of outputs."""
 
 
 class RecordedReplier(RemoteFacts):

@@ -34,7 +34,7 @@ class UnusableReplyError(Exception):
 def parse_reply(text: str, model: type[OutputT]) -> OutputT:
     """Return the validated answer in a reply; raise UnusableReplyError if there is none.
 
-    Answers of the default rules are lists of short items. They are read leniently, and what cannot be read of them is left out.
+    Answers of the default rules are lists of short items. They are read leniently; what cannot be read is left out.
     """
     if issubclass(model, ItemsAnswer):
         short = _read_items(text, model)

@@ -52,7 +52,7 @@ class Asking:
     ) -> OutputT:
         """Ask one role; `context` is what its prompt shows, in this order. `draw` asks for one of several samples."""
         name = prompt_name(role, self.rules, inputs.language)
-        prompt = Prompt(name, instructions(name), render_context(context), states_form=self.rules == "v2")
+        prompt = Prompt(name, instructions(name), render_context(context), states_form=self.rules == "v3")
         seed, temperature = (self.seed, None) if draw is None else draw
         ask = Ask(role, inputs, prompt, output_model, seed=seed, condition=self.condition, temperature=temperature)
         started_at, start = datetime.now(UTC), time.perf_counter()

@@ -1,4 +1,4 @@
-"""The confidence of a pair under rules v2: how likely the reader holds it to be right."""
+"""The confidence of a pair under rules v3: how likely the reader holds it to be right."""
 
 from typing import Final
 

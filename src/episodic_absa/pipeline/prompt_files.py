@@ -10,22 +10,22 @@ from episodic_absa.vocabulary import Language, Role, Rules
 
 _ROLES: Final[dict[Rules, tuple[Role, ...]]] = {
     "seed": V1_ROLES,
-    "v2": tuple(ROLE_SPECS),
+    "v3": tuple(ROLE_SPECS),
 }
 _LANGUAGES: Final = ("en", "ko")
 
 
 def prompt_name(role: Role, rules: Rules, language: Language) -> str:
-    """Return the name of a prompt. Under v2 a prompt shows examples in the language of the sample only."""
+    """Return the name of a prompt. Under v3 a prompt shows examples in the language of the sample only."""
     if rules == "seed":
         return f"{role}.v1"
-    return f"v2/{role}.{language if language in _LANGUAGES else 'en'}"
+    return f"v3/{role}.{language if language in _LANGUAGES else 'en'}"
 
 
 @cache
 def instructions(name: str) -> str:
     """Return the instructions of a prompt by its name."""
-    folder, file = ("pipeline", name.removeprefix("v2/")) if name.startswith("v2/") else ("seed", name)
+    folder, file = ("pipeline", name.removeprefix("v3/")) if name.startswith("v3/") else ("seed", name)
     return (files("episodic_absa") / folder / "prompts" / f"{file}.md").read_text("utf-8").strip()
 
 

@@ -49,4 +49,4 @@ ROLE_SPECS: Final[dict[Role, RoleSpec]] = {
     "referee": RoleSpec("outcome", RefereeInputs, RefereeAnswer),
 }
 V1_ROLES: Final[tuple[Role, ...]] = tuple(role for role in ROLE_SPECS if role not in ("joint", "referee"))
-"""The roles that prompts v1 instruct; one joint ask and the referee are new in v2."""
+"""The roles that prompts v1 instruct; one joint ask and the referee are new in v3."""

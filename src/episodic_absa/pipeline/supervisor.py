@@ -52,8 +52,8 @@ class SupervisorAgent:
         debate_slot_name: the prompt key of the memory in the debate (`io.slot_memory_name`).
         allowlist: short terms that count as targets beside the built-in ones.
         rules: which prompts and decisions are in force.
-        reader: the independent witness of rules v2; None leaves it out.
-        referee: whether rules v2 ask the referee how a change turned out.
+        reader: the independent witness of rules v3; None leaves it out.
+        referee: whether rules v3 ask the referee how a change turned out.
 
     Raises:
         ConfigError: prompts already use `debate_slot_name` as a key.

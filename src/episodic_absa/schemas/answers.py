@@ -1,4 +1,4 @@
-"""What prompts v2 ask a model for: words of the text, polarities, verdicts. Everything else is the program's work.
+"""What prompts v3 ask a model for: words of the text, polarities, verdicts. Everything else is the program's work.
 
 Answers are read leniently (`backends/answer_reading.py`): several names and forms of a field are understood, an
 unreadable item is left out, a repeated one is kept once. An answer none of whose items can be read is refused, so that

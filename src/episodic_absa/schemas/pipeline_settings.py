@@ -50,7 +50,7 @@ class Stage1Settings(FrozenModel):
     independent: Flag = False
     """Whether every Stage1 agent sees the text alone. Only seed rules have this."""
     joint: Flag | None = None
-    """Whether one ask names targets and judges them. None: one ask under rules v2, two under seed rules."""
+    """Whether one ask names targets and judges them. None: one ask under rules v3, two under seed rules."""
     span_repair: Flag = True
     """Whether a wrong or missing span moves to the nearest occurrence of its term."""
     allowlist: Path | None = None
@@ -109,9 +109,9 @@ class PipelineSettings(FrozenModel):
     debate: DebateSettings = DebateSettings()
     """Settings of the debate."""
     reader: Flag = True
-    """Whether the embedded reader is heard as a witness. Only rules v2 have witnesses."""
+    """Whether the embedded reader is heard as a witness. Only rules v3 have witnesses."""
     effort: Effort = "full"
-    """How much is asked per sample. `one_call` and `adaptive` need rules v2."""
+    """How much is asked per sample. `one_call` and `adaptive` need rules v3."""
     votes: VoteCount = 1
     """How often `one_call` asks; pairs that most answers hold are kept."""
     vote_temperature: Temperature = 0.7
@@ -121,7 +121,7 @@ class PipelineSettings(FrozenModel):
 
     @model_validator(mode="after")
     def _votes_need_one_call(self) -> Self:
-        if problem := effort_problem("v2", effort=self.effort, votes=self.votes, joint=None):
+        if problem := effort_problem("v3", effort=self.effort, votes=self.votes, joint=None):
             raise ValueError(problem)
         return self
 
@@ -156,6 +156,6 @@ _IMPLIED: Final[Mapping[Effort, Mapping[str, bool]]] = {
 
 def _rules_problem(settings: PipelineSettings, rules: Rules) -> str | None:
     """Return which switches contradict each other or the rules, None if none do."""
-    if rules == "v2" and settings.stage1.independent:
+    if rules == "v3" and settings.stage1.independent:
         return "stage1.independent is for rules seed; set it to false"
     return effort_problem(rules, effort=settings.effort, votes=settings.votes, joint=settings.stage1.joint)

@@ -17,7 +17,7 @@ from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Language, Polarity, Speaker
 
 MemorySlot = dict[str, Any]
-"""A dumped advisory bundle. A seed prompt holds the same values, a prompt v2 the sentences of them."""
+"""A dumped advisory bundle. A seed prompt holds the same values, a prompt v3 the sentences of them."""
 
 
 class AteInputs(FrozenModel):

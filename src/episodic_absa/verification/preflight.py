@@ -19,7 +19,7 @@ from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
 from episodic_absa.memory.advice.counted_advice import counted_texts
-from episodic_absa.memory.advice.outcome_advice import fixed_texts_v2
+from episodic_absa.memory.advice.outcome_advice import fixed_texts_v3
 from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
 from episodic_absa.memory.store.memory_store import MemoryStore
@@ -178,11 +178,11 @@ def _wording_lines() -> Iterator[_Said]:
         for text in (principle.text_en, principle.text_ko, principle.anti_pattern_en, principle.anti_pattern_ko)
     ]
     texts += [
-        (f"principle {principle.principle_id} under rules v2", text)
-        for principle in load_catalogue().under("v2")
+        (f"principle {principle.principle_id} under rules v3", text)
+        for principle in load_catalogue().under("v3")
         for text in (principle.text_en, principle.text_ko)
     ]
-    texts += [("warning", text) for text in (*fixed_texts(), *fixed_texts_v2())]
+    texts += [("warning", text) for text in (*fixed_texts(), *fixed_texts_v3())]
     texts += [("experience or familiarity", text) for text in counted_texts()]
     texts += [("memory slot", text) for text in HOW_TO_READ.values()]
     languages: tuple[Language, ...] = ("en", "ko")

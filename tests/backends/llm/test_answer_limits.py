@@ -19,7 +19,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(server: LoopbackModel, *, states_form: bool = True) -> list[dict[str, Any]]:
-    prompt = Prompt("v2/joint.en", "Name the pairs.", REVIEW, states_form=states_form)
+    prompt = Prompt("v3/joint.en", "Name the pairs.", REVIEW, states_form=states_form)
     question = Ask("ate", AteInputs(text=REVIEW, language="en"), prompt, AteAnswer, 7)
     run(lambda replier: RepairingBackend(replier).answer(question), server)
     return server.bodies

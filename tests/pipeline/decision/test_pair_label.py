@@ -97,7 +97,7 @@ def test_only_words_of_the_text_can_contradict_the_pairs(tmp_path: Path, quote: 
         "joint": {"pairs": [{"term": "food", "quote": "great", "polarity": "positive"}]},
         "judge": {"decisions": [], "label": "negative", "label_quotes": [quote]},
     }
-    result = b.run_v2_sample(b.default_backend(answers), tmp_path / "store.jsonl")
+    result = b.run_default_sample(b.default_backend(answers), tmp_path / "store.jsonl")
     assert result.final_result.final_tuples[0].confidence == 0.5
     assert result.label == ("negative" if quote == "slow" else "positive")
 
@@ -133,8 +133,8 @@ def test_without_pairs_the_label_is_that_of_the_whole_text(suggested: Any, sente
 def test_the_labels_of_both_stages_are_read_by_the_same_rule(tmp_path: Path) -> None:
     pairs = [{"term": "food", "quote": "great", "polarity": "positive"}]
     pairs += [{"term": "service", "quote": "slow", "polarity": "negative"}]
-    result = b.run_v2_sample(b.default_backend({"joint": {"pairs": pairs}}), tmp_path / "store.jsonl")
-    scorer = Scorer(run_id="r", condition=load_condition("C1", "v2_0"), seed=0, cfg_hash="0" * 64)
+    result = b.run_default_sample(b.default_backend({"joint": {"pairs": pairs}}), tmp_path / "store.jsonl")
+    scorer = Scorer(run_id="r", condition=load_condition("C1", "v3_0"), seed=0, cfg_hash="0" * 64)
     card = scorer.score(result, sample_index=0, gold=None, store_size=0)
     assert (card.label, card.label_s1, card.label_s2) == ("mixed", "mixed", "mixed")
     assert card.stage_delta is not None

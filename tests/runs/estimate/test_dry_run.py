@@ -142,9 +142,9 @@ def test_hangul_takes_more_tokens_than_latin_letters() -> None:
 
 def test_prompts_that_state_their_form_have_no_schema_and_short_answers() -> None:
     inputs = AteInputs(text="Good.", language="en")
-    seed_load, v2_load = (
+    seed_load, v3_load = (
         guess_load(Request(Ask("ate", inputs, Prompt("p", "name", "text", states_form=states_form), AteAnswer)))
         for states_form in (False, True)
     )
-    assert v2_load.tokens_in == estimate_tokens("name\ntext") < seed_load.tokens_in
-    assert v2_load.tokens_out < seed_load.tokens_out
+    assert v3_load.tokens_in == estimate_tokens("name\ntext") < seed_load.tokens_in
+    assert v3_load.tokens_out < seed_load.tokens_out

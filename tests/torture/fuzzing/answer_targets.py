@@ -57,7 +57,7 @@ _SHORT: Final = (
 _ROLES: Final = tuple(ROLE_SPECS)
 _TEXT: Final = "The soup was cold, but the bread was warm. 직원은 친절했지만 방은 좁았어요."
 _BETWEEN: Final = b"\n---\n"
-_ARMS: Final = (("C2", "v2_0"), ("C2", "v1_3"), ("one_call_votes", "v2_0"), ("adaptive", "v2_0"))
+_ARMS: Final = (("C2", "v3_0"), ("C2", "v1_3"), ("one_call_votes", "v3_0"), ("adaptive", "v3_0"))
 
 
 def _read_full_answer(data: bytes, _folder: Path) -> None:

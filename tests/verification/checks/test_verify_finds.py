@@ -103,7 +103,7 @@ def other_confidence(result: Line) -> None:
 
 
 def contradict_pairs(run: Run) -> None:
-    """Give a sample of rules v2 a label that is none of its pairs'."""
+    """Give a sample of rules v3 a label that is none of its pairs'."""
 
     def other_label(result: Line) -> None:
         polarities = {final_tuple["polarity"] for final_tuple in result["final_tuples"]}
@@ -298,7 +298,7 @@ DAMAGES = [
         "not_adopted_is_stage1",
     ),
     Damage("selected_stage contradicts adoption", C2, claim_stage2, "selected_stage"),
-    Damage("a label contradicts its pairs under rules v2", C2, contradict_pairs, "label_agrees"),
+    Damage("a label contradicts its pairs under rules v3", C2, contradict_pairs, "label_agrees"),
     Damage("a final term does not stand in the text", C2, lambda run: run.edit_result(other_term), "terms_in_text"),
     Damage(
         "risk after revision is another one",

@@ -48,7 +48,7 @@ def analyze(
     conditions: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|v1_1|v1_2|v1_3|v2_0",
+            metavar="FILE|v1_1|v1_2|v1_3|v3_0",
             help="The version or file that defines the condition.",
             autocompletion=complete_version,
         ),

@@ -101,7 +101,7 @@ class EpisodeBuilder:
         moderator_summary: ModeratorSummary,
         provenance: ProvenanceV1_1,
     ) -> EpisodeDraftV1_2:
-        """Return the episode that rules v2 write: the outcome of its changes decides its type. Arguments as above."""
+        """Return the episode that rules v3 write: the outcome of its changes decides its type. Arguments as above."""
         decided = outcome_of(outcome.changes)
         episode_type = TYPE_OF_OUTCOME[decided.outcome]
         draft = self._build(text, signature, stage1, outcome, moderator_summary, provenance, episode_type)
@@ -177,7 +177,7 @@ TYPE_OF_OUTCOME: Final[Mapping[Outcome, EpisodeType]] = {
     "contradicted": "harm",
     "open": "neutral",
 }
-"""Under rules v2 the outcome alone decides the type. Risks are recorded and decide nothing."""
+"""Under rules v3 the outcome alone decides the type. Risks are recorded and decide nothing."""
 
 
 def outcome_of(changes: Sequence[ChangeOutcomeV1_2]) -> DecidedOutcome:

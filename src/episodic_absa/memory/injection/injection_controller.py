@@ -82,8 +82,8 @@ class InjectionController:
             condition: its flags decide whether the bundle is masked, its rules which schema the bundle has.
             advisories: in rank order, three at most.
             warnings: label-free texts for withheld advice.
-            experience: under rules v2, one advisory per kind of change at most.
-            familiarity: under rules v2, the advisory about the targets.
+            experience: under rules v3, one advisory per kind of change at most.
+            familiarity: under rules v3, the advisory about the targets.
             language: of the sample; the cap counts what its prompts show.
             debate_enabled: False records that nothing was retrieved.
         """

@@ -108,14 +108,14 @@ def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str,
 
 
 def decision_hashes(pipeline: PipelineSettings, condition: Condition) -> dict[str, str]:
-    """Return the hashes of what rules v2 add: table, gates, texts of principles and, if it is heard, the reader.
+    """Return the hashes of what rules v3 add: table, gates, texts of principles and, if it is heard, the reader.
 
     The keys are those of the manifest. Seed rules depend on none of them.
 
     Raises:
         ConfigError: the settings and the condition contradict each other.
     """
-    wording = load_catalogue().v2_sha256
+    wording = load_catalogue().v3_sha256
     if condition.rules == "seed" or wording is None:
         return {}
     reader = {"reader_sha256": reader_fingerprint()} if pipeline.under(condition).reader else {}

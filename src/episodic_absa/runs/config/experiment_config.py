@@ -140,7 +140,7 @@ class StoreSettings(FrozenModel):
     condition: str | None = None
     """One condition by name, instead of experiment.conditions."""
     conditions_path: str | None = None
-    """None for the default version, v1_1, v1_2, v1_3, v2_0, or a path."""
+    """None for the default version, v1_1, v1_2, v1_3, v3_0, or a path."""
     store_path: str | None = None
     """May hold {condition}, {order} and {seed}; None: in the run directory."""
     initial_store: Path | None = None

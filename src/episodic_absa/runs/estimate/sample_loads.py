@@ -102,14 +102,14 @@ class _Analysis(NamedTuple):
         """Yield the requests that are sent whatever the earlier answers are."""
         for request in requests:
             is_second_look = self.settings.effort == "adaptive" and request.may_see_memory
-            is_after_change = self.rules == "v2" and request.role in ("stage2_validator", "referee")
+            is_after_change = self.rules == "v3" and request.role in ("stage2_validator", "referee")
             if not is_second_look and not is_after_change:
                 yield request
 
     def possible(self, whole_look: Sequence[MeasuredRequest]) -> Iterator[MeasuredRequest]:
         """Yield what may be sent at most, given the requests of a look at the whole sample."""
         yield from whole_look
-        asks_after_change = self.rules == "v2" and self.settings.enable_stage2 and self.settings.effort == "full"
+        asks_after_change = self.rules == "v3" and self.settings.enable_stage2 and self.settings.effort == "full"
         if asks_after_change and all(request.role != "stage2_validator" for request in whole_look):
             # The second validator reads what the first one reads, the pairs after the change.
             first = [request for request in whole_look if request.role == "validator"]
@@ -174,7 +174,7 @@ class _Measuring:
         return condition.model_copy(update={"pipeline": condition.pipeline.model_copy(update={"effort": "full"})})
 
     def _analysis(self, condition: Condition) -> _Analysis:
-        referee = self._config.file.episodic_memory.referee and condition.store_write and condition.rules == "v2"
+        referee = self._config.file.episodic_memory.referee and condition.store_write and condition.rules == "v3"
         return _Analysis(condition.rules, self._config.file.pipeline.under(condition), referee)
 
     def _pipeline(self, condition: Condition) -> Pipeline:

@@ -164,9 +164,9 @@ class CellFiles:
         return 0 if start == 1 and is_header_line(self.store.raw[0]) else start
 
     def added_n(self, card: Scorecard) -> int:
-        """Return how many lines a sample adds to the store: its episode, and under rules v2 its tally."""
+        """Return how many lines a sample adds to the store: its episode, and under rules v3 its tally."""
         condition = self.known_manifest.condition
-        is_tallied = condition.store_write and condition.rules == "v2" and card.status == "ok"
+        is_tallied = condition.store_write and condition.rules == "v3" and card.status == "ok"
         return (card.store_decision == "stored") + is_tallied
 
     @cached_property

@@ -10,7 +10,7 @@ from episodic_absa.vocabulary import AdviceFrom, Effort
 
 _PrincipleId = Annotated[str, Field(strict=True, pattern=r"^P-[A-Z]{3}-[0-9]{2}$")]
 _RetiredId = Annotated[str, Field(strict=True, pattern=r"^(P-[A-Z]{3}-[0-9]{2}|E-(FLIP|DROP|ADD|SPAN)|F-TARGET)$")]
-"""A principle of the catalogue, or one of those that are counted over the store under rules v2."""
+"""A principle of the catalogue, or one of those that are counted over the store under rules v3."""
 _ONLY_FOR: Final[dict[str, AdviceFrom]] = {"store": "donor", "principle": "constant", "match_chars": "placebo"}
 _NEEDED_BY: Final[dict[AdviceFrom, str]] = {"donor": "store", "constant": "principle"}
 _NEVER_READS: Final[tuple[Effort, ...]] = ("one_call", "stage1")

@@ -22,8 +22,8 @@ from episodic_absa.vocabulary import AdviceFrom
 
 
 def check_counted_messages(cell: CellFiles) -> Findings:
-    """Under rules v2 the numbers in messages about experience and familiarity are those of their evidence."""
-    _require_v2(cell)
+    """Under rules v3 the numbers in messages about experience and familiarity are those of their evidence."""
+    _require_v3(cell)
     for trace in cell.traces.valid():
         language = trace.case_trace.input_signature.language
         for advisory in advisories_of(trace.case_trace.memory_bundle):
@@ -34,8 +34,8 @@ def check_counted_messages(cell: CellFiles) -> Findings:
 
 
 def check_counts(cell: CellFiles) -> Findings:
-    """Under rules v2 every number about experience and familiarity is a count over the store before the sample."""
-    _require_v2(cell)
+    """Under rules v3 every number about experience and familiarity is a count over the store before the sample."""
+    _require_v3(cell)
     require_store(cell)
     past = _PASTS.get(cell.known_manifest.condition.advice.source)
     if past is None:
@@ -123,7 +123,7 @@ def _asked(trace: TraceLine, store: _Replayed) -> _Asked | None:
     return _Asked(AdviceMoment(_uid(trace), case.input_signature, (), (), (), store, tuple(targets)), bundle)
 
 
-def _require_v2(cell: CellFiles) -> None:
+def _require_v3(cell: CellFiles) -> None:
     if cell.known_manifest.condition.rules == "seed":
         raise NotApplicableError("seed rules have neither experience nor familiarity")
 

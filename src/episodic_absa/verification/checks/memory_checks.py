@@ -156,7 +156,7 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
 
 
 def check_one_voice(cell: CellFiles) -> Findings:
-    """Under rules v2 a bundle has one advisory per principle, and no advice to hold beside advice to change."""
+    """Under rules v3 a bundle has one advisory per principle, and no advice to hold beside advice to change."""
     if cell.known_manifest.condition.rules == "seed":
         raise NotApplicableError("seed rules allow several advisories of a principle")
     catalogue = load_catalogue()
@@ -229,7 +229,7 @@ def check_start_store(cell: CellFiles) -> Findings:
 
 
 def check_stored_decisions(cell: CellFiles) -> Findings:
-    """Each stored sample added one episode, under rules v2 each sample one tally, and only verdicts were added else."""
+    """Each stored sample added one episode, under rules v3 each sample one tally, and only verdicts were added else."""
     require_store(cell)
     entries = list(cell.journal.valid())
     cards, outputs = cell.cards, {output.uid: output for output in cell.outputs.valid()}

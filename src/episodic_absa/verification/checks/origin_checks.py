@@ -166,10 +166,10 @@ def check_samples(cell: CellFiles) -> Findings:
 _DECIDING: Final = {
     "adoption_sha256": "table of adoption",
     "gates_sha256": "file of gate thresholds",
-    "wording_sha256": "file of the principles' texts under rules v2",
+    "wording_sha256": "file of the principles' texts under rules v3",
     "reader_sha256": "reader",
 }
-"""What decides under rules v2, by its key in the manifest."""
+"""What decides under rules v3, by its key in the manifest."""
 
 ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
     "manifest_agrees": check_manifest_agrees,

@@ -61,7 +61,7 @@ def check_no_unguided_change(cell: CellFiles) -> Findings:
 
 
 def check_label_agrees(cell: CellFiles) -> Findings:
-    """Under rules v2 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
+    """Under rules v3 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
 
     Without pairs it is the label of the whole text, else neutral. Seed rules promise neither.
     """

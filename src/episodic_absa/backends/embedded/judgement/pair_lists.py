@@ -1,4 +1,4 @@
-"""Compares two lists of pairs by the engine's own reading: the referee of rules v2."""
+"""Compares two lists of pairs by the engine's own reading: the referee of rules v3."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""The short answers of rules v2: each is an answer of the engine's own roles, cut down to what prompts v2 ask for."""
+"""The short answers of rules v3: each is an answer of the engine's own roles, cut down to what prompts v3 ask for."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple

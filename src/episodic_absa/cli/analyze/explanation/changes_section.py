@@ -1,4 +1,4 @@
-"""The section "Changes" of rules v2: every proposed change, its decision, and who was for and against it."""
+"""The section "Changes" of rules v3: every proposed change, its decision, and who was for and against it."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -14,7 +14,7 @@ from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 
 
 def patch_rows(result: SampleResult) -> Iterable[Row]:
-    """Yield the patch log and the decisions of the override gate; nothing under rules v2, which decide each change."""
+    """Yield the patch log and the decisions of the override gate; nothing under rules v3, which decide each change."""
     if result.changes is not None:
         return
     yield "patch", row_list(map(_log_entry, result.patch_log), nothing="nothing to apply")

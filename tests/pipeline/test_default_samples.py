@@ -1,4 +1,4 @@
-"""Whole samples under rules v2, with scripted short answers and with the embedded engine."""
+"""Whole samples under rules v3, with scripted short answers and with the embedded engine."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.pipeline import builders
-from tests.pipeline.test_prompts_v2 import COMPUTED, property_names
+from tests.pipeline.test_prompts import COMPUTED, property_names
 
 from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
@@ -65,13 +65,13 @@ class Listening(PassedOnFacts):
 
 def run(tmp_path: Path, *answers: Any, **more: Any) -> tuple[Any, Any]:
     backend = b.default_backend(*answers)
-    return backend, b.run_v2_sample(backend, tmp_path / "store.jsonl", **more)
+    return backend, b.run_default_sample(backend, tmp_path / "store.jsonl", **more)
 
 
 def run_embedded(tmp_path: Path, text: str, condition: str = "C1") -> tuple[Any, Any]:
     backend = Listening(create_backend(BackboneSettings()))
     pipeline = build_pipeline(
-        backend=backend, condition=load_condition(condition, "v2_0"), store=tmp_path / f"{condition}.jsonl"
+        backend=backend, condition=load_condition(condition, "v3_0"), store=tmp_path / f"{condition}.jsonl"
     )
     try:
         memory = DirectMemory(pipeline.memory)
@@ -251,7 +251,7 @@ def test_what_the_pipeline_requests_holds_nothing_that_the_program_computes(tmp_
     assert len(backend.asks) == 9
     for ask in backend.asks:
         assert not {name.lower() for name in property_names(json_schema(ask.output_model))} & COMPUTED
-        assert ask.prompt.name == f"v2/{ask.role}.en"
+        assert ask.prompt.name == f"v3/{ask.role}.en"
         assert ask.prompt.states_form
 
 
@@ -269,20 +269,20 @@ def test_answers_without_references_are_mapped_by_their_terms(tmp_path: Path) ->
 
 def test_unexposed_conditions_send_byte_identical_prompts(tmp_path: Path) -> None:
     store = tmp_path / "filled.jsonl"
-    teacher = b.run_v2_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
+    teacher = b.run_default_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
     assert teacher.store.store_decision == "stored"
     sent = []
     for condition in UNSEEN:
         copy = tmp_path / f"{condition}.jsonl"
         copy.write_bytes(store.read_bytes())
         backend = b.default_backend(b.DEFAULT_RISKY, b.DEFAULT_FLIP)
-        result = b.run_v2_sample(backend, copy, condition=condition)
+        result = b.run_default_sample(backend, copy, condition=condition)
         assert result.memory.retrieved_k == (0 if condition == "C1" else 1)
         assert not any(call.memory_slot_present for call in result.calls)
         sent.append((prompts_of(backend), final_pairs(result)))
     assert sent[0] == sent[1] == sent[2]
     shown = b.default_backend(b.DEFAULT_RISKY, b.DEFAULT_FLIP)
-    b.run_v2_sample(shown, store, condition="C2")
+    b.run_default_sample(shown, store, condition="C2")
     assert prompts_of(shown)["judge"] != sent[0][0]["judge"]
     assert prompts_of(shown)["joint"] == sent[0][0]["joint"]
 
@@ -295,7 +295,7 @@ def test_a_failing_question_fails_the_sample_and_stores_nothing(tmp_path: Path, 
     )
     store = tmp_path / "store.jsonl"
     with pytest.raises(BackendUnavailableError):
-        b.run_v2_sample(backend, store, condition="C2")
+        b.run_default_sample(backend, store, condition="C2")
     assert not store.exists() or store.read_bytes() == b""
 
 

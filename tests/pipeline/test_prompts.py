@@ -1,4 +1,4 @@
-"""Prompts v2 show examples in the sample's language, as many that keep as change, in both directions."""
+"""Prompts v3 show examples in the sample's language, as many that keep as change, in both directions."""
 
 import json
 import re
@@ -75,12 +75,12 @@ def test_there_is_one_file_per_role_and_language_and_no_other() -> None:
     names = {f"{role}.{language}.md" for role, language in PROMPTS}
     assert {file.name for file in folder.iterdir()} == names
     assert set(ANSWERS) == set(get_args(Role)) == set(ROLE_SPECS)
-    assert set(prompt_versions("v2")) == {f"v2/{role}.{language}" for role, language in PROMPTS}
+    assert set(prompt_versions("v3")) == {f"v3/{role}.{language}" for role, language in PROMPTS}
 
 
 def test_a_language_without_prompts_of_its_own_is_asked_in_english() -> None:
-    assert prompt_name("tan", "v2", "other") == prompt_name("tan", "v2", "en") == "v2/tan.en"
-    assert instructions(prompt_name("tan", "v2", "ko")) != instructions("v2/tan.en")
+    assert prompt_name("tan", "v3", "other") == prompt_name("tan", "v3", "en") == "v3/tan.en"
+    assert instructions(prompt_name("tan", "v3", "ko")) != instructions("v3/tan.en")
 
 
 @pytest.mark.parametrize(("role", "language"), PROMPTS)
@@ -105,7 +105,7 @@ def test_the_answer_of_every_example_is_read_whole_and_quotes_its_text(role: str
 
 @pytest.mark.parametrize(("role", "language"), PROMPTS)
 def test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read(role: str, language: str) -> None:
-    asked = ANSWER_FORM.findall(instructions(f"v2/{role}.{language}"))
+    asked = ANSWER_FORM.findall(instructions(f"v3/{role}.{language}"))
     assert len(asked) == 1
     assert set(FIELD.findall(asked[0])) == set(property_names(json_schema(ANSWERS[role])))
 
