@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from episodic_absa.backends.answer_schemas import json_schema
-from episodic_absa.pipeline.prompt_files import instructions, prompt_name, prompt_versions
+from episodic_absa.pipeline.prompt_files import PROMPT_FILES, prompt_versions
 from episodic_absa.pipeline.roles import ROLE_SPECS
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,
@@ -79,8 +79,9 @@ def test_there_is_one_file_per_role_and_language_and_no_other() -> None:
 
 
 def test_a_language_without_prompts_of_its_own_is_asked_in_english() -> None:
-    assert prompt_name("tan", "v3", "other") == prompt_name("tan", "v3", "en") == "v3/tan.en"
-    assert instructions(prompt_name("tan", "v3", "ko")) != instructions("v3/tan.en")
+    prompts = PROMPT_FILES["v3"]
+    assert prompts.name("tan", "other") == prompts.name("tan", "en") == "v3/tan.en"
+    assert prompts.instructions("tan", "ko") != prompts.instructions("tan", "en")
 
 
 @pytest.mark.parametrize(("role", "language"), PROMPTS)
@@ -105,7 +106,7 @@ def test_the_answer_of_every_example_is_read_whole_and_quotes_its_text(role: str
 
 @pytest.mark.parametrize(("role", "language"), PROMPTS)
 def test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read(role: str, language: str) -> None:
-    asked = ANSWER_FORM.findall(instructions(f"v3/{role}.{language}"))
+    asked = ANSWER_FORM.findall(PROMPT_FILES["v3"].instructions(role, language))
     assert len(asked) == 1
     assert set(FIELD.findall(asked[0])) == set(property_names(json_schema(ANSWERS[role])))
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from episodic_absa.backends.answer_schemas import json_schema
-from episodic_absa.pipeline.prompt_files import instructions
-from episodic_absa.pipeline.roles import ROLE_SPECS, V1_ROLES
+from episodic_absa.pipeline.prompt_files import PROMPT_FILES
+from episodic_absa.pipeline.roles import ROLE_SPECS, SEED_ROLES
 from episodic_absa.vocabulary import POLARITIES, Role
 
 FIELD = re.compile(r'"(\w+)":')
@@ -27,18 +27,22 @@ def fields_of(schema: Any) -> Iterator[tuple[str, Any]]:
 
 def form_of(role: Role) -> str:
     """Return the line of a prompt that says what the answer looks like."""
-    (form,) = (line for line in instructions(f"{role}.v1").splitlines() if line.startswith("Output: one JSON object"))
+    (form,) = (
+        line
+        for line in PROMPT_FILES["seed"].instructions(role, "en").splitlines()
+        if line.startswith("Output: one JSON object")
+    )
     return form
 
 
-@pytest.mark.parametrize("role", V1_ROLES)
+@pytest.mark.parametrize("role", SEED_ROLES)
 def test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read(role: Role) -> None:
     named = set(FIELD.findall(form_of(role))) - set(POLARITIES)  # the keys of a distribution
     assert named
     assert named <= {name for name, _ in fields_of(json_schema(ROLE_SPECS[role].answer))}
 
 
-@pytest.mark.parametrize("role", V1_ROLES)
+@pytest.mark.parametrize("role", SEED_ROLES)
 def test_the_form_that_a_prompt_asks_for_offers_the_words_that_are_read(role: Role) -> None:
     fields = list(fields_of(json_schema(ROLE_SPECS[role].answer)))
     for name, words in CHOICE.findall(form_of(role)):
@@ -46,9 +50,9 @@ def test_the_form_that_a_prompt_asks_for_offers_the_words_that_are_read(role: Ro
         assert {word.strip('"') for word in words.split("|")} in read, name
 
 
-@pytest.mark.parametrize("role", V1_ROLES)
+@pytest.mark.parametrize("role", SEED_ROLES)
 def test_the_answer_of_every_example_is_read_whole(role: Role) -> None:
-    examples = instructions(f"{role}.v1").partition("\nExamples\n")[2].splitlines()
+    examples = PROMPT_FILES["seed"].instructions(role, "en").partition("\nExamples\n")[2].splitlines()
     answers = [json.loads(line) for line in examples if line.startswith("{") and not line.startswith('{"text":')]
     assert len(answers) >= 2
     for answer in answers:

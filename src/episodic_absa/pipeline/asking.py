@@ -12,12 +12,12 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Backend, Prompt, Usage
 from episodic_absa.errors import BackendError, BackendResponseError
-from episodic_absa.pipeline.prompt_files import instructions, prompt_name
+from episodic_absa.pipeline.prompt_files import PROMPT_FILES, PromptFiles
 from episodic_absa.pipeline.roles import ROLE_SPECS
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import Role, Rules
+from episodic_absa.vocabulary import Role
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
 
@@ -38,7 +38,7 @@ class Asking:
     """The prompt keys that hold memory."""
     seed: int = 0
     condition: str = ""
-    rules: Rules = "seed"
+    prompts: PromptFiles = PROMPT_FILES["seed"]
     calls: list[CallRecord] = field(default_factory=list)
 
     async def ask(
@@ -51,8 +51,12 @@ class Asking:
         draw: Draw | None = None,
     ) -> OutputT:
         """Ask one role; `context` is what its prompt shows, in this order. `draw` asks for one of several samples."""
-        name = prompt_name(role, self.rules, inputs.language)
-        prompt = Prompt(name, instructions(name), render_context(context), states_form=self.rules == "v3")
+        prompt = Prompt(
+            self.prompts.name(role, inputs.language),
+            self.prompts.instructions(role, inputs.language),
+            render_context(context),
+            states_form=self.prompts.states_form,
+        )
         seed, temperature = (self.seed, None) if draw is None else draw
         ask = Ask(role, inputs, prompt, output_model, seed=seed, condition=self.condition, temperature=temperature)
         started_at, start = datetime.now(UTC), time.perf_counter()

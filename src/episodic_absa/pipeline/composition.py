@@ -76,7 +76,7 @@ def build_pipeline(
         debate_slot_name=debate_slot_name,
         allowlist=load_allowlist(settings.stage1.allowlist, root=root),
         rules=condition.rules,
-        reader=_reader_for(backend) if settings.reader and condition.rules == "v3" else None,
+        reader=_reader_for(backend) if settings.reader else None,
         referee=referee,
     )
     orchestrator = EpisodicOrchestrator(

@@ -1,37 +1,58 @@
-"""The prompt files: which file instructs a role under which rules and in which language, and their hashes."""
+"""The prompt files of both sets of rules, and their hashes."""
 
 import hashlib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
-from episodic_absa.pipeline.roles import ROLE_SPECS, V1_ROLES
+from episodic_absa.pipeline.roles import ROLE_SPECS, SEED_ROLES
 from episodic_absa.vocabulary import Language, Role, Rules
 
-_ROLES: Final[dict[Rules, tuple[Role, ...]]] = {
-    "seed": V1_ROLES,
-    "v3": tuple(ROLE_SPECS),
+_LANGUAGES: Final[tuple[Language, ...]] = ("en", "ko")
+
+
+class PromptFiles(NamedTuple):
+    """The prompts that some rules use."""
+
+    package: str
+    """The package whose folder `prompts` holds them."""
+    form: str
+    """The name of a prompt."""
+    file: str
+    """The file of a prompt."""
+    roles: tuple[Role, ...]
+    states_form: bool
+    """Whether a prompt states the form of the answer, so that no schema follows it."""
+
+    def name(self, role: Role, language: Language) -> str:
+        """Return the name of a prompt. It shows examples in the language of the sample, if it has some."""
+        return self.form.format(role=role, language=language if language in _LANGUAGES else "en")
+
+    def instructions(self, role: Role, language: Language) -> str:
+        """Return the instructions of a role."""
+        file = self.file.format(role=role, language=language if language in _LANGUAGES else "en")
+        return _text(self.package, file)
+
+    def all(self) -> Iterator[tuple[str, str]]:
+        """Yield the name and the instructions of every prompt."""
+        for role in self.roles:
+            for language in _LANGUAGES:
+                yield self.name(role, language), self.instructions(role, language)
+
+
+PROMPT_FILES: Final[Mapping[Rules, PromptFiles]] = {
+    "seed": PromptFiles("seed", "{role}.v1", "{role}.v1.md", SEED_ROLES, states_form=False),
+    "v3": PromptFiles("pipeline", "v3/{role}.{language}", "{role}.{language}.md", tuple(ROLE_SPECS), states_form=True),
 }
-_LANGUAGES: Final = ("en", "ko")
-
-
-def prompt_name(role: Role, rules: Rules, language: Language) -> str:
-    """Return the name of a prompt. Under v3 a prompt shows examples in the language of the sample only."""
-    if rules == "seed":
-        return f"{role}.v1"
-    return f"v3/{role}.{language if language in _LANGUAGES else 'en'}"
-
-
-@cache
-def instructions(name: str) -> str:
-    """Return the instructions of a prompt by its name."""
-    folder, file = ("pipeline", name.removeprefix("v3/")) if name.startswith("v3/") else ("seed", name)
-    return (files("episodic_absa") / folder / "prompts" / f"{file}.md").read_text("utf-8").strip()
 
 
 @cache
 def prompt_versions(rules: Rules = "seed") -> dict[str, str]:
     """Return the sha256 of every prompt that these rules use, by name."""
-    languages: tuple[Language, ...] = ("en", "ko")
-    names = dict.fromkeys(prompt_name(role, rules, language) for role in _ROLES[rules] for language in languages)
-    return {name: hashlib.sha256(instructions(name).encode()).hexdigest() for name in names}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in PROMPT_FILES[rules].all()}
+
+
+@cache
+def _text(package: str, file: str) -> str:
+    return (files("episodic_absa") / package / "prompts" / file).read_text("utf-8").strip()

@@ -48,5 +48,5 @@ ROLE_SPECS: Final[dict[Role, RoleSpec]] = {
     "joint": RoleSpec("stage1", AteInputs, JointAnswer),
     "referee": RoleSpec("outcome", RefereeInputs, RefereeAnswer),
 }
-V1_ROLES: Final[tuple[Role, ...]] = tuple(role for role in ROLE_SPECS if role not in ("joint", "referee"))
-"""The roles that prompts v1 instruct; one joint ask and the referee are new in v3."""
+SEED_ROLES: Final[tuple[Role, ...]] = tuple(role for role in ROLE_SPECS if role not in ("joint", "referee"))
+"""The roles that the original rules ask; one joint ask and the referee came later."""

@@ -29,6 +29,7 @@ from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.default_stages import DefaultStages
 from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.memory_view import MemoryView
+from episodic_absa.pipeline.prompt_files import PROMPT_FILES
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.pipeline.seed_stages import SeedStages
 from episodic_absa.pipeline.shown_values import slot_name_problem
@@ -75,7 +76,7 @@ class SupervisorAgent:
         self.settings = settings or PipelineSettings()
         self._backend = backend
         self._debate_slot = SlotTarget("debate", debate_slot_name)
-        self._rules = rules
+        self._prompts = PROMPT_FILES[rules]
         self._stages: Stages[Any] = (
             SeedStages(self.settings, debate_slot_name, allowlist)
             if rules == "seed"
@@ -185,7 +186,7 @@ class SupervisorAgent:
     def new_asking(self, condition: Condition, seed: int) -> Asking:
         """Return a recorder for the calls of one sample."""
         slot_names = (self._debate_slot.name, STAGE2_SLOT.name)
-        return Asking(self._backend, slot_names, seed=seed, condition=condition.name, rules=self._rules)
+        return Asking(self._backend, slot_names, seed=seed, condition=condition.name, prompts=self._prompts)
 
     def _inject(
         self,

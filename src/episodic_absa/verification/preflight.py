@@ -24,12 +24,12 @@ from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
 from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.memory.store.store_maintenance import check_store
-from episodic_absa.pipeline.prompt_files import instructions, prompt_versions
+from episodic_absa.pipeline.prompt_files import PROMPT_FILES
 from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.runs.config.cells import build_cells, evaluated_cells, require_stores
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.schemas import absa, answers, role_inputs
+from episodic_absa.schemas import absa, answers, role_inputs, seed_answers
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.serialization.redaction import redacted
 from episodic_absa.verification.gold_preflight import gold_lines, separator_lines
@@ -151,11 +151,11 @@ def _prompt_lines(data: ExperimentData | None, rules_used: Iterable[Rules]) -> I
     if leaked := sorted({"metadata", "gold"} & given):
         yield "error", "metadata", f"agents are given {leaked[0]}"
     # A prompt that names a column with the name of one of our fields means the field.
-    foreign = columns - given - _fields_of(answers) - _fields_of(absa) - set(RESERVED_KEYS)
-    prompts = {name for rules in rules_used for name in prompt_versions(rules)}
-    for prompt in sorted(prompts):
-        if named := sorted(foreign & _inputs_named_by(instructions(prompt))):
-            yield "error", "metadata", f"the prompt {prompt} names the metadata column {named[0]!r}"
+    foreign = columns - given - _fields_of(answers) - _fields_of(seed_answers) - _fields_of(absa) - set(RESERVED_KEYS)
+    prompts = {prompt for rules in rules_used for prompt in PROMPT_FILES[rules].all()}
+    for name, text in sorted(prompts):
+        if named := sorted(foreign & _inputs_named_by(text)):
+            yield "error", "metadata", f"the prompt {name} names the metadata column {named[0]!r}"
             return
     yield "ok", "metadata", f"{len(prompts)} prompts name none of the metadata ({', '.join(sorted(columns))})"
 
