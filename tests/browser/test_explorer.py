@@ -129,7 +129,7 @@ def test_under_rules_v3_a_sample_lists_its_changes_with_their_witnesses(reader: 
         "Adoption and moderator",
         "Calls",
     ]
-    assert "label from Stage2" in page.inner_text("#sample-body")
+    assert "label from the final pairs" in page.inner_text("#sample-body")
     page.fill("#search", "v3-1")
     page.locator("#sample-list button").first.click()
     reader.expect(part).to_contain_text("nobody asks for a change")

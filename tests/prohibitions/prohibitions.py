@@ -109,20 +109,19 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "without adoption the final tuples are Stage1's",
-        "final_tuples = stage2_tuples if adoption.adopt else stage1_tuples\n    summary = debate.summary if debate else"
-        " DebateSummary()",
-        "summary = debate.summary if debate else DebateSummary()\n"
+        "final_tuples = stage2_tuples if adoption.adopt else stage1_tuples\n    moderator",
+        "summary = answers.debate.summary if answers.debate else DebateSummary()\n"
         "    ruled = {ruling.aspect_term: ruling.polarity for ruling in summary.final_tuples}\n"
         "    final_tuples = stage2_tuples if adoption.adopt else tuple(\n"
         '        item.model_copy(update={"polarity": ruled.get(item.aspect_term, item.polarity)})\n'
-        "        for item in stage1_tuples\n    )",
-        "pipeline/test_whole_samples.py::test_judge_tuples_alone_change_no_tuple",
+        "        for item in stage1_tuples\n    )\n    moderator",
+        "seed/test_whole_samples.py::test_judge_tuples_alone_change_no_tuple",
         entry=6,
     ),
     mutant(
         "the selected stage is the one whose tuples are final",
-        'selected_stage="stage2" if adopted else "stage1"',
-        'selected_stage="stage2" if state.source == "stage2" else "stage1"',
+        'selected_stage="stage2" if adopted else "stage1",\n        label_source=state.source',
+        'selected_stage="stage2" if state.source == "stage2" else "stage1",\n        label_source=state.source',
         "seed/test_moderator.py::test_rules_fire_in_order_and_the_selected_stage_tells_the_truth",
         entry=7,
     ),
@@ -152,14 +151,14 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "final tuples stand in text order",
         "return tuple(sorted(tuples, key=_text_order))",
         "return tuple(sorted(tuples, key=hash))",
-        "pipeline/test_whole_samples.py::test_final_tuples_follow_the_text_whatever_order_the_model_gave",
+        "seed/test_whole_samples.py::test_final_tuples_follow_the_text_whatever_order_the_model_gave",
         entry=9,
     ),
     mutant(
         "the weights of the evidence value are obeyed",
-        "ev_weights=settings.ev_weights,\n        ev_threshold=settings.thresholds.ev_threshold,",
-        "ev_weights=PipelineSettings().ev_weights,\n        ev_threshold=settings.thresholds.ev_threshold,",
-        "pipeline/test_whole_samples.py::test_ev_weights_are_obeyed",
+        "ev_weights=settings.ev_weights, ev_threshold=",
+        "ev_weights=PipelineSettings().ev_weights, ev_threshold=",
+        "seed/test_whole_samples.py::test_ev_weights_are_obeyed",
         entry=10,
     ),
     mutant(
@@ -395,8 +394,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "a Stage2 that nobody asked saw no memory",
         "        if not _asked_stage2(asking.calls):\n            to_stage2 = _unasked(to_stage2, to_debate.meta)\n"
-        "        teaching",
-        "        teaching",
+        "        store",
+        "        store",
         "pipeline/test_efforts.py::test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked",
         entry=24,
     ),

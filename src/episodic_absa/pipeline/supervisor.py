@@ -104,10 +104,9 @@ class SupervisorAgent:
         first = await stages.analyse(sample, language, asking)  # ATE -> ATSA -> Validator
         signals = stages.signals(first)
         look = stages.look(first, signals)
-        has_debate = self.settings.enable_debate and look.look != "none"
-        slot, _, meta = (
-            await memory.read(sample, first.result) if has_debate else memory.without_debate()
-        )  # the only read
+        slot, _, meta = memory.without_debate()
+        if self.settings.enable_debate and look.look != "none":
+            slot, _, meta = await memory.read(sample, first.result)  # the only read
 
         gate = should_inject_advisory_with_reason(signals)
         to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, look.look, language)

@@ -42,7 +42,7 @@ def test_a_minimal_experiment_has_the_defaults_of_the_specification(tmp_path: Pa
     assert (file.episodic_memory.topk, file.episodic_memory.keep_last_n) == (3, 5000)
     assert file.io.slot_memory_name == "DEBATE_CONTEXT__MEMORY"
     assert (str(file.cache.path), file.cache.share) == (".episodic_absa/cache.sqlite", "all")
-    assert config.conditions_file.version == "2.0"
+    assert config.conditions_file.version == "3.0"
 
 
 @pytest.mark.parametrize(
