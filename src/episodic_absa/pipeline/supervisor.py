@@ -36,7 +36,6 @@ from episodic_absa.pipeline.shown_values import slot_name_problem
 from episodic_absa.pipeline.speakers import TARGETS_SPEAKER
 from episodic_absa.pipeline.stages import Stages
 from episodic_absa.schemas.absa import Sample, Stage1Result, Stage2Result
-from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.schemas.run_files.call_record import CallRecord
@@ -230,7 +229,9 @@ def _teaching(signals: GateSignals, changes: Sequence[ChangeRecord] | None) -> T
 
 def _with_advisories(stage2: Stage2Result, *injections: Injection) -> Stage2Result:
     """Return Stage2 with the advisories that the debate or Stage2 was shown."""
-    shown = next((advisories_in(injection.slot) for injection in injections if injection.slot is not None), [])
+    shown: Sequence[dict[str, Any]] = next(
+        (injection.slot["retrieved"] for injection in injections if injection.slot is not None), []
+    )
     ids = tuple(advisory["advisory_id"] for advisory in shown)
     return stage2.model_copy(update={"advisories_present": bool(ids), "advisories_ids": ids})
 

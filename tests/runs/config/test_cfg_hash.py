@@ -11,9 +11,9 @@ import pytest
 from pydantic import BaseModel
 from tests.runs.small_grid import write_experiment
 
+import episodic_absa.pipeline.gate_reading as gate_reading
 from episodic_absa.backends.embedded import embedded_engine
 from episodic_absa.backends.embedded.reader_calibration import CALIBRATION_FILE
-from episodic_absa.pipeline import gate_reading
 from episodic_absa.pipeline.decision import change_rules
 from episodic_absa.runs.config import cfg_hash as hashing
 from episodic_absa.runs.config.cells import evaluated_cells
