@@ -415,8 +415,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "the final snapshot shows the true final result",
-        "final=_snapshot(final, text)",
-        "final=_snapshot(outcome.sentiments, text)",
+        "final = outcome.sentiments if adopted else before",
+        "final = outcome.sentiments",
         "memory/store/test_store_episodes.py"
         "::test_the_final_snapshot_is_the_patched_result_exactly_when_it_was_adopted",
         entry=26,

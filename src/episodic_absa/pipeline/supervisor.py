@@ -99,13 +99,14 @@ class SupervisorAgent:
             MemoryStoreError: the store cannot be read or written.
         """
         stages, language = self._stages, effective_language(sample.language_code, sample.text)
+        known = sample.model_copy(update={"language_code": language})  # detected once
         asking = asking or self.new_asking(memory.condition, seed)
         first = await stages.analyse(sample, language, asking)  # ATE -> ATSA -> Validator
         signals = stages.signals(first)
         look = stages.look(first, signals)
         slot, _, meta = memory.without_debate()
         if self.settings.enable_debate and look.look != "none":
-            slot, _, meta = await memory.read(sample, first.result)  # the only read
+            slot, _, meta = await memory.read(known, first.result)  # the only read
 
         gate = should_inject_advisory_with_reason(signals)
         to_debate = self._inject(self._debate_slot, slot, meta, gate, memory.catalogue, look.look, language)
@@ -121,7 +122,7 @@ class SupervisorAgent:
         if not _asked_stage2(asking.calls):
             to_stage2 = _unasked(to_stage2, to_debate.meta)
         store = await memory.write(  # the only write
-            sample, first.result, decided.outcome, decided.summary, _teaching(signals, decided.changes)
+            known, first.result, decided.outcome, decided.summary, _teaching(signals, decided.changes)
         )
         return SampleResult(
             sample=sample,

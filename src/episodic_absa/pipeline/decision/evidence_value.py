@@ -27,11 +27,10 @@ def reported_adoption(
         weights: of debate support, resolved risk, grounding, and the most that confidence may add.
     """
     risks_before = stage1.validator.structural_risks
-    is_safer = risk_vector(risks_after).severity_sum < risk_vector(risks_before).severity_sum
     gain = mean_confidence(sentiments) - mean_confidence(stage1.atsa.sentiments)
     parts = EvComponents(
         debate_support=int(adopted),
-        validator_resolved=int(bool(risks_before) and is_verdict_applied and is_safer),
+        validator_resolved=int(bool(risks_before) and is_verdict_applied and _is_safer(risks_after, risks_before)),
         grounding=int(not _names_target(stage1.atsa.sentiments) and _names_target(sentiments)),
         confidence_gain=round(max(0.0, 0.5 * gain), 6),
     )
@@ -49,6 +48,10 @@ def reported_adoption(
         ev_threshold=0.0,
         components=parts,
     )
+
+
+def _is_safer(after: Sequence[StructuralRisk], before: Sequence[StructuralRisk]) -> bool:
+    return risk_vector(after).severity_sum < risk_vector(before).severity_sum
 
 
 def _names_target(sentiments: Sequence[SentimentItem]) -> bool:
