@@ -49,8 +49,8 @@ UNCOVERED: Final[dict[int, str]] = {}
 PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "an episode's risk after is Stage1's unless adopted",
-        "risks_after = outcome.structural_risks if adopted else risks_before",
-        "risks_after = outcome.structural_risks",
+        "risk_vector(outcome.structural_risks) if adopted else risk_before",
+        "risk_vector(outcome.structural_risks)",
         "memory/episodes/test_episode_builder.py"
         "::test_the_risk_after_is_that_of_the_review_if_adopted_and_that_of_stage1_if_not",
         entry=1,
