@@ -27,7 +27,20 @@ def test_every_file_named_on_the_page_exists(name: str) -> None:
 
 @pytest.mark.parametrize(
     "extension",
-    ["backend", "condition flag", "principle", "metric", "loader", "debate speaker", "plot", "CLI command", "language"],
+    [
+        "backend",
+        "condition flag",
+        "principle",
+        "metric",
+        "loader",
+        "debate speaker",
+        "type of risk",
+        "field of an episode",
+        "provider",
+        "plot",
+        "CLI command",
+        "language",
+    ],
 )
 def test_every_kind_of_extension_stands_in_the_table(extension: str) -> None:
     assert re.search(rf"^\| an? {extension}\b", PAGE, re.MULTILINE)
