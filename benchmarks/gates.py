@@ -1,4 +1,4 @@
-"""Counts why the memory's gates open and how many samples become episodes, under rules v2.
+"""Counts why the memory's gates open and how many samples become episodes, under rules v3.
 
 python benchmarks/gates.py [--most 300]               # condition C2 with the embedded engine, on three dev files
 python benchmarks/gates.py --run OUTPUTS_OR_CELL ...  # cells of finished runs, such as a model's

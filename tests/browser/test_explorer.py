@@ -111,9 +111,9 @@ def test_a_sample_is_told_from_its_text_to_the_moderator(reader: Reader, report:
     assert page.locator(".review").inner_html() != marked_final
 
 
-def test_under_rules_v2_a_sample_lists_its_changes_with_their_witnesses(reader: Reader, v2_report: Path) -> None:
-    page = reader.open(v2_report)
-    page.fill("#search", "v2-0")
+def test_under_rules_v3_a_sample_lists_its_changes_with_their_witnesses(reader: Reader, v3_report: Path) -> None:
+    page = reader.open(v3_report)
+    page.fill("#search", "v3-0")
     page.locator("#sample-list button").first.click()
     part = page.locator(".part", has=page.locator("h4", has_text="Changes"))
     reader.expect(part).to_have_count(1)
@@ -130,13 +130,13 @@ def test_under_rules_v2_a_sample_lists_its_changes_with_their_witnesses(reader: 
         "Adoption and moderator",
         "Calls",
     ]
-    assert "label from Stage2" in page.inner_text("#sample-body")
-    page.fill("#search", "v2-1")
+    assert "label from the final pairs" in page.inner_text("#sample-body")
+    page.fill("#search", "v3-1")
     page.locator("#sample-list button").first.click()
     reader.expect(part).to_contain_text("nobody asks for a change")
     page.select_option("#pick-b", "")
     page.select_option("#pick-a", "adaptive")
-    page.fill("#search", "v2-0")
+    page.fill("#search", "v3-0")
     open_listed(reader, page)
     debate = page.locator(".part", has=page.locator("h4", has_text="Debate"))
     reader.expect(debate).to_contain_text("second look only the targets: the reader holds a term to be no target")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.reports.shared_grids import hostile_grid, shipped_grid, v2_grid
+from tests.reports.shared_grids import hostile_grid, shipped_grid, v3_grid
 from tests.run_copies import copied
 
 
@@ -15,8 +15,8 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def default_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same under rules v2, the default, with several efforts; tests must not change it."""
-    return v2_grid(tmp_path_factory)
+    """The same under rules v3, the default, with several efforts; tests must not change it."""
+    return v3_grid(tmp_path_factory)
 
 
 @pytest.fixture

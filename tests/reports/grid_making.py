@@ -116,7 +116,7 @@ def run_hostile(folder: Path) -> Path:
     return run_reviews(folder, rows, gold)
 
 
-def run_v2(folder: Path) -> Path:
+def run_v3(folder: Path) -> Path:
     """Run four reviews with the default conditions and less effort; a target of the first is dropped."""
     doubtful = "등본 한 통 떼려는데 보안 프로그램을 다섯 개나 깔라고 해서 포기하고 주민센터로 걸어갔습니다"
     reviews: Mapping[str, Mapping[str, str]] = {
@@ -125,7 +125,7 @@ def run_v2(folder: Path) -> Path:
         "음식은 맛있었지만 서비스가 느렸어요.": {"음식": "positive", "서비스": "negative"},
         "정말 안 좋아요": {"": "negative"},
     }
-    rows = [{"uid": f"v2-{number}", "text": text} for number, text in enumerate(reviews)]
+    rows = [{"uid": f"v3-{number}", "text": text} for number, text in enumerate(reviews)]
     gold = [
         {
             "uid": row["uid"],

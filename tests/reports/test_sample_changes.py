@@ -1,4 +1,4 @@
-"""The sample view lists the changes of rules v2 with their witnesses; without text it quotes nothing."""
+"""The sample view lists the changes of rules v3 with their witnesses; without text it quotes nothing."""
 
 import re
 from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.runs.small_grid import write_experiment
 
-from episodic_absa.agents.sample_result import SampleResult
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.config.cells import cell_named
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData

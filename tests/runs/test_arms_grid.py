@@ -97,7 +97,7 @@ def add_outcomes(path: Path) -> None:
 
 
 def write_grid(folder: Path, out: str = "results", **experiment: Any) -> Path:
-    document = yaml.safe_load(load_conditions("v2_0").path.read_text("utf-8"))
+    document = yaml.safe_load(load_conditions("v3_0").path.read_text("utf-8"))
     for name, advice in ARMS.items():
         document["conditions"][name] = {**document["conditions"]["C2"], "advice": advice}
     (folder / "arms.yaml").write_text(yaml.safe_dump(document), "utf-8")

@@ -28,7 +28,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = write_experiment(
         tmp_path_factory.mktemp("whole"),
         data={"limit": LIMIT},
-        episodic_memory={"conditions_path": "v2_0", "build": None, "selective_storage": False},
+        episodic_memory={"conditions_path": "v3_0", "build": None, "selective_storage": False},
         experiment={"conditions": ["C1", "C2"]},
     )
     run_here(path, with_tables=False)

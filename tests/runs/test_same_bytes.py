@@ -21,12 +21,12 @@ from tests.runs.small_grid import (
 )
 from tests.stored_lines import entries_of
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
@@ -139,16 +139,16 @@ def test_a_failure_on_a_wrong_guess_is_no_failure(tmp_path: Path) -> None:
     assert meta["speculation"]["redone_samples"] > 0
 
 
-def test_a_recording_of_the_engine_replays_with_the_same_reader_under_rules_v2(tmp_path: Path) -> None:
+def test_a_recording_of_the_engine_replays_with_the_same_reader_under_rules_v3(tmp_path: Path) -> None:
     recording = tmp_path / "answers.jsonl"
-    v2: dict[str, Any] = {
+    v3: dict[str, Any] = {
         "experiment": {"conditions": ["C1"]},
-        "episodic_memory": {"conditions_path": "v2_0", "build": None},
+        "episodic_memory": {"conditions_path": "v3_0", "build": None},
     }
-    path = write_experiment(tmp_path / "recorded", **v2)
+    path = write_experiment(tmp_path / "recorded", **v3)
     recorded = outputs_of(run_here(path, RecordingReplier(EmbeddedReplier(), recording)).out_dir / "C1__seed42")
     replayed = outputs_of(
-        run_here(write_experiment(tmp_path / "replayed", **v2), ReplayReplier(recording)).out_dir / "C1__seed42"
+        run_here(write_experiment(tmp_path / "replayed", **v3), ReplayReplier(recording)).out_dir / "C1__seed42"
     )
     assert replayed == recorded
     # The whole engine as reader would speak about some of these changes.

@@ -1,4 +1,4 @@
-"""A run under rules v2 tallies each sample once, however often it is interrupted, and keeps verdicts."""
+"""A run under rules v3 tallies each sample once, however often it is interrupted, and keeps verdicts."""
 
 import json
 from pathlib import Path
@@ -17,13 +17,13 @@ from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.verification.verify import verify
 
 V2: dict[str, Any] = {"experiment": {"conditions": ["C2"]}}
-MEMORY: dict[str, Any] = {"conditions_path": "v2_0", "build": None}
+MEMORY: dict[str, Any] = {"conditions_path": "v3_0", "build": None}
 ELSEWHERE = "kept/{condition}/{seed}.jsonl"
 
 
 @pytest.fixture(scope="module", params=[None, ELSEWHERE], ids=["own store", "store elsewhere"])
 def grid(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run one cell under rules v2; return its config."""
+    """Run one cell under rules v3; return its config."""
     memory = MEMORY if request.param is None else {**MEMORY, "store_path": request.param}
     path = write_experiment(tmp_path_factory.mktemp("tallied"), **V2, episodic_memory=memory)
     run_here(path)

@@ -19,13 +19,13 @@ _OF_A_PROCESS = (".lock",)
 
 
 def write_grid(folder: Path, conditions: tuple[str, ...], *, limit: int, **experiment: Any) -> Path:
-    """Lay out a grid under rules v2 and return its config.
+    """Lay out a grid under rules v3 and return its config.
 
     It does not speculate: run_meta.json counts what the last process guessed in vain.
     """
     blocks: dict[str, Mapping[str, Any]] = {
         "data": {"limit": limit},
-        "episodic_memory": {"conditions_path": "v2_0"},
+        "episodic_memory": {"conditions_path": "v3_0"},
         "experiment": {"conditions": list(conditions), "seeds": [1], "shuffle": True, **experiment},
     }
     return write_experiment(folder, **blocks)

@@ -55,7 +55,7 @@ def test_every_check_looked_at_something_in_some_cell(grid: Path) -> None:
     verified = verify(grid)
     passed = {result.check for results in verified.cells.values() for result in results if result.result == "pass"}
     known = {result.check for results in verified.cells.values() for result in results}
-    # Labels agree with their pairs under rules v2 only, override decisions are made under seed rules only.
+    # Labels agree with their pairs under rules v3 only, override decisions are made under seed rules only.
     # No condition of this grid has an advice overlay; tests/runs/test_arms_grid.py has some.
     assert known - passed == {"arm_promises"}
     details = {result.detail: result.result for results in verified.cells.values() for result in results}

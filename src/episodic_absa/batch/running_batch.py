@@ -6,12 +6,12 @@ from concurrent.futures import Future
 from contextlib import closing
 from typing import Final, Self
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.batch.analysis_failure import AnalysisFailure
 from episodic_absa.batch.batch_plan import BatchPlan
 from episodic_absa.batch.engine_pool import EnginePool
 from episodic_absa.batch.review_batch import Outcome, ReviewBatch
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.run_files.sample_record import SampleRecord

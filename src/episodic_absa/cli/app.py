@@ -109,11 +109,11 @@ def conditions(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="FILE|v1_1|v1_2|v1_3|v2_0",
+            metavar="FILE|v1_1|v1_2|v1_3|v3_0",
             help="A version of the package, or your own YAML file.",
             autocompletion=complete_version,
         ),
-    ] = "v2_0",
+    ] = "v3_0",
     *,
     as_json: AsJson = False,
 ) -> None:

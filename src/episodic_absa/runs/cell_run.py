@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.provider_facts import facts_of
 from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
 from episodic_absa.final_tuples import pairs
 from episodic_absa.memory import EpisodicOrchestrator
-from episodic_absa.pipeline import Pipeline
+from episodic_absa.pipeline.composition import Pipeline
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.cell_store import UnsyncedFile, is_within
 from episodic_absa.runs.config.cells import cell_named
 from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of

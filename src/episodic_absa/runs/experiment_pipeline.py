@@ -4,7 +4,7 @@ from pathlib import Path
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.memory import MemoryStore
-from episodic_absa.pipeline import Pipeline, build_pipeline
+from episodic_absa.pipeline.composition import Pipeline, build_pipeline
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.durable_file import DurableFile

@@ -20,12 +20,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from episodic_absa.agents.asking import Asking
-from episodic_absa.agents.memory_view import DirectMemory, MemoryView
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
 from episodic_absa.memory.episodes.selective_storage import Teaching
+from episodic_absa.pipeline.asking import Asking
+from episodic_absa.pipeline.memory_view import DirectMemory, MemoryView
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, StoreDecision
 from episodic_absa.schemas.run_files.call_record import CallRecord

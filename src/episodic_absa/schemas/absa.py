@@ -380,7 +380,7 @@ class ReviewOutcome(FrozenModel):
     override_success: Flag = False
     override_harm: Flag = False
     changes: tuple[ChangeOutcomeV1_2, ...] = ()
-    """Under rules v2: every proposed change and whether it was right."""
+    """Under rules v3: every proposed change and whether it was right."""
 
 
 def risk_vector(risks: Iterable[StructuralRisk]) -> RiskVectorV1_1:

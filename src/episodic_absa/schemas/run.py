@@ -93,9 +93,9 @@ class MemoryRecord(FrozenModel):
     matched_chars: Count = 0
     """For a placebo: characters of the messages and warnings that retrieved advice would have had."""
     repeated_advisory_n: Count = 0
-    """Under rules v2: advisories left out because a better ranked one has the same principle."""
+    """Under rules v3: advisories left out because a better ranked one has the same principle."""
     opposed_advisory_n: Count = 0
-    """Under rules v2: advisories left out because a better ranked one asks for the opposite."""
+    """Under rules v3: advisories left out because a better ranked one asks for the opposite."""
 
 
 class MemoryMeta(MemoryRecord):

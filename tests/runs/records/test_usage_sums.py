@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents import builders
+from tests.pipeline import builders
 from tests.runs.derived_from import derived_from
 
-from episodic_absa.agents.asking import Asking
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import BackendUnavailableError
+from episodic_absa.pipeline.asking import Asking
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.runs.ordered_run import SampleFailure
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.run_files.scorecard import UsageSums

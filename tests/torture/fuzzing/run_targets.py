@@ -50,7 +50,7 @@ def _finished_cell() -> Path:
         folder,
         data={"limit": 2},
         pipeline={"reader": False},
-        episodic_memory={"conditions_path": "v2_0", "build": None},
+        episodic_memory={"conditions_path": "v3_0", "build": None},
         experiment={"conditions": ["C2"], "seeds": [1], "concurrency": 1},
     )
     cell = run_here(config, Talker([_REPLY])).out_dir / _CELL

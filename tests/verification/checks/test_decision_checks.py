@@ -1,4 +1,4 @@
-"""Rules v2: `verify` finds every change that its witnesses do not carry, and every pair that no change explains."""
+"""Rules v3: `verify` finds every change that its witnesses do not carry, and every pair that no change explains."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ CELL = "C1__seed42"
 CONFIG = """
 run_id: decided
 data: {allowed_roots: [data], valid_file: data/valid.csv}
-episodic_memory: {conditions_path: v2_0}
+episodic_memory: {conditions_path: v3_0}
 experiment: {conditions: [C1], seeds: [42]}
 """
 REVIEWS = """uid,text
@@ -34,7 +34,7 @@ Line = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run under rules v2. The first sample has one adopted change, which drops its only pair."""
+    """The folder of a run under rules v3. The first sample has one adopted change, which drops its only pair."""
     folder = tmp_path_factory.mktemp("decided")
     (folder / "data").mkdir()
     (folder / "data" / "valid.csv").write_text(REVIEWS, "utf-8")

@@ -105,7 +105,7 @@ def other_confidence(analysis: Line) -> None:
 
 
 def contradict_pairs(run: Run) -> None:
-    """Give a sample of rules v2 a label that is none of its pairs'."""
+    """Give a sample of rules v3 a label that is none of its pairs'."""
 
     def other_label(analysis: Line) -> None:
         polarities = {final_tuple["polarity"] for final_tuple in analysis["final_tuples"]}
@@ -304,7 +304,7 @@ DAMAGES = [
         lambda run: run.edit_analysis(lambda analysis: analysis["moderator"].update(selected_stage="stage2")),
         "selected_stage",
     ),
-    Damage("a label contradicts its pairs under rules v2", C2, contradict_pairs, "label_agrees"),
+    Damage("a label contradicts its pairs under rules v3", C2, contradict_pairs, "label_agrees"),
     Damage("a final term does not stand in the text", C2, lambda run: run.edit_analysis(other_term), "terms_in_text"),
     Damage(
         "a call of a sample that succeeded has no answer",
@@ -342,7 +342,7 @@ DAMAGES = [
     ),
     Damage(
         "a record tells the time",
-        C2,
+        SEED_RULES,
         lambda run: run.edit_analysis(
             lambda analysis: analysis["debate_read"].update(mapping_fail_reasons={"latency_ms": 3})
         ),

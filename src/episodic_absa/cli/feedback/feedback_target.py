@@ -31,7 +31,7 @@ def store_of(named: str) -> EpisodeStore:
     if cell.manifest.condition.rules == "seed":
         raise RunDirectoryError(
             f"the run in {shown_path(target)} follows seed rules, which learn from no verdict; give feedback to a run "
-            "of rules v2 (conditions v2_0)",
+            "of rules v3 (conditions v3_0)",
             path=target,
         )
     if not cell.manifest.completed:

@@ -10,12 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.backend import Backend
 from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.memory import EpisodicOrchestrator, SlotAnswer
 from episodic_absa.memory.episodes.selective_storage import Teaching
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.cell_store import UnsyncedFile
 from episodic_absa.runs.config.cfg_hash import resource_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig

@@ -6,8 +6,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.memory.advice.opened_advice import retired_principles
+from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell, shown_store_path
 from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
 from episodic_absa.runs.config.experiment_config import ExperimentConfig

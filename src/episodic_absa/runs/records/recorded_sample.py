@@ -5,15 +5,12 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from episodic_absa.agents.decision.moderator import stage_label
-from episodic_absa.agents.decision.pair_label import whole_text_label
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, LeakageError
-from episodic_absa.final_tuples import label_of_pairs
 from episodic_absa.language import effective_language
 from episodic_absa.memory import SignatureBuilder, SlotAnswer
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.ordered_run import SampleError, SampleFailure
-from episodic_absa.schemas.absa import DebateSummary, Sample
+from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.advisory_v1_2 import bundle_of
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.output_line import OutputSecondLook
@@ -21,7 +18,6 @@ from episodic_absa.schemas.run_files.sample_record import (
     NANO,
     Analysis,
     CallTiming,
-    DebateScore,
     FailureRecord,
     InputReference,
     OverrideOutcome,
@@ -29,10 +25,9 @@ from episodic_absa.schemas.run_files.sample_record import (
     RecordedCall,
     SampleRecord,
     SampleTiming,
-    StageLabels,
 )
 from episodic_absa.serialization.redaction import redacted
-from episodic_absa.vocabulary import ErrorType, SentenceLabel
+from episodic_absa.vocabulary import ErrorType
 
 
 class Recorded(NamedTuple):
@@ -109,19 +104,14 @@ def _stage_of(failure: SampleFailure) -> str:
 
 
 def _analysis(result: SampleResult) -> Analysis:
-    context, counts = result.review_context, result.polarity_counts
+    counts = result.polarity_counts
     look = result.second_look
     return Analysis(
         stage1=result.stage1,
         unmatched_sentiment=result.unmatched_sentiments,
         polarity_words=PolarityWords(read=counts.read_n, repaired=counts.repaired_n, invalid=counts.invalid_n),
         debate=result.debate,
-        debate_read=DebateScore(
-            mapping_stats=context.mapping_stats,
-            mapping_fail_reasons=context.mapping_fail_reasons,
-            hint_valid_n=result.hint_counts.valid_n,
-            hint_invalid_n=result.hint_counts.invalid_n,
-        ),
+        debate_read=result.debate_mapping,
         stage2=result.stage2,
         patched_sentiments=(
             None if result.patched_sentiments == result.stage1.atsa.sentiments else result.patched_sentiments
@@ -133,25 +123,9 @@ def _analysis(result: SampleResult) -> Analysis:
         second_look=None if look is None else OutputSecondLook(look=look.look, stakes=look.stakes),
         adoption=result.adoption,
         moderator=result.moderator,
-        labels=_labels(result),
+        labels=result.stage_labels,
         final_tuples=result.final_result.final_tuples,
         kept=result.store,
-    )
-
-
-def _labels(result: SampleResult) -> StageLabels:
-    """Return the labels of Stage1 and Stage2, each read as the rules in force read the final one."""
-    stage1, stage2, final = result.stage1, result.stage2, result.final_result
-    if result.changes is None:
-        return StageLabels(
-            stage1=stage_label(stage1.atsa.sentiments).label, stage2=stage_label(result.patched_sentiments).label
-        )
-    summary = result.debate.summary if result.debate else DebateSummary()
-    whole = whole_text_label(summary, *((stage2.validator,) if stage2 else ()), stage1.validator)
-    otherwise: SentenceLabel = whole.label if whole else "neutral"
-    return StageLabels(
-        stage1=label_of_pairs(final.stage1_tuples) or otherwise,
-        stage2=label_of_pairs(final.stage2_tuples) or otherwise,
     )
 
 

@@ -120,11 +120,11 @@ class Manifest(_Recorded):
     recording_sha256: str | None
     weights_sha256: str | None
     adoption_sha256: str | None = None
-    """The table that decides changes under rules v2; None under seed rules."""
+    """The table that decides changes under rules v3; None under seed rules."""
     gates_sha256: str | None = None
-    """The thresholds of the memory's gates under rules v2; None under seed rules and in older runs."""
+    """The thresholds of the memory's gates under rules v3; None under seed rules and in older runs."""
     wording_sha256: str | None = None
-    """The texts of principles under rules v2; None under seed rules and in older runs."""
+    """The texts of principles under rules v3; None under seed rules and in older runs."""
     reader_sha256: str | None = None
     """The reader's rules, weights and calibration; None if no reader is heard."""
     conditions: ManifestConditions

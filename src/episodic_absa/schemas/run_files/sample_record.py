@@ -97,7 +97,7 @@ class FailureRecord(FrozenModel):
 
 
 class StageLabels(FrozenModel):
-    """The labels that the stages alone give; the moderator's is the final one."""
+    """The labels of both stages, each read as the rules in force read the final one."""
 
     stage1: SentenceLabel
     stage2: SentenceLabel
@@ -111,8 +111,8 @@ class Analysis(FrozenModel):
     """Terms of sentiments that match no aspect."""
     polarity_words: PolarityWords = PolarityWords()
     debate: DebateOutput | None = None
-    debate_read: DebateScore
-    """How well the debate could be read."""
+    debate_read: DebateScore | None = None
+    """How well the debate could be read; None under rules that map no names."""
     stage2: Stage2Result | None = None
     patched_sentiments: tuple[SentimentItem, ...] | None = None
     """The sentiments after Stage2, adopted or not; None if they are Stage1's."""

@@ -154,7 +154,7 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
 
 
 def check_one_voice(cell: CellFiles) -> Findings:
-    """Under rules v2 a bundle has one advisory per principle, and no advice to hold beside advice to change."""
+    """Under rules v3 a bundle has one advisory per principle, and no advice to hold beside advice to change."""
     if cell.known_manifest.condition.rules == "seed":
         raise NotApplicableError("seed rules allow several advisories of a principle")
     catalogue = load_catalogue()

@@ -6,13 +6,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.backends.provider_facts import facts_of, shipped_fingerprint
 from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.placebo import placebo_sha256
+from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import cfg_hash, decision_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
@@ -159,10 +159,10 @@ def check_samples(cell: CellFiles) -> Findings:
 _DECIDING: Final = {
     "adoption_sha256": "table of adoption",
     "gates_sha256": "file of gate thresholds",
-    "wording_sha256": "file of the principles' texts under rules v2",
+    "wording_sha256": "file of the principles' texts under rules v3",
     "reader_sha256": "reader",
 }
-"""What decides under rules v2, by its key in the manifest."""
+"""What decides under rules v3, by its key in the manifest."""
 
 ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
     "manifest_agrees": check_manifest_agrees,

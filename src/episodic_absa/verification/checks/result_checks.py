@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from episodic_absa.agents.decision.pair_label import whole_text_label
 from episodic_absa.final_tuples import is_sure_of_label, label_of_pairs, pairs
 from episodic_absa.language import occurs
+from episodic_absa.pipeline.decision.pair_label import whole_text_label
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.samples_file import SAMPLES
@@ -51,7 +51,7 @@ def check_no_unguided_change(cell: CellFiles) -> Findings:
 
 
 def check_label_agrees(cell: CellFiles) -> Findings:
-    """Under rules v2 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
+    """Under rules v3 a label agrees with the pairs beside it; only where all are unsure may quoted words decide it.
 
     Without pairs it is the label of the whole text, else neutral. Seed rules promise neither.
     """
