@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from episodic_absa.memory.episodes.episode_builder import mean_confidence, risk_vector
-from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
+from episodic_absa.memory.episodes.episode_builder import mean_confidence
+from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk, risk_vector
 from episodic_absa.schemas.run_files.adoption import Adoption, EvComponents
 
 
