@@ -15,7 +15,7 @@ from tests.torture.doomed import CLI, run_doomed
 ALL_CONDITIONS = ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen", "C2_random", "C2_placebo", "C2_trial")
 ARMS = ("adaptive", "stage1_only", "one_call", "one_call_votes")
 STILL = ("--clock", "still")
-_OF_A_PROCESS = (".lock",)
+_OF_A_PROCESS = (".lock", "timings.jsonl")
 
 
 def write_grid(folder: Path, conditions: tuple[str, ...], *, limit: int, **experiment: Any) -> Path:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -224,12 +225,15 @@ class CellFiles:
         texts: dict[str, str] = {}
         build = self.path.parent / directory_name(self.known_manifest, "build")
         if build.resolve() != self.path.resolve() and build.is_dir():
-            texts |= dict(CellFiles(build).own_texts())
+            # What is wrong with another cell is told where that cell is looked at.
+            with suppress(RunDirectoryError):
+                texts |= dict(CellFiles(build).own_texts())
         return texts | dict(self.own_texts())
 
     def own_texts(self) -> Iterator[tuple[str, str]]:
-        """Yield the uid and the text of each sample."""
-        return ((record.uid, self.labelled(record).sample.text) for record in self.records)
+        """Yield the uid and the text of each sample; none if the manifest cannot be read."""
+        records = self.records if self.manifest is not None else ()
+        return ((record.uid, self.labelled(record).sample.text) for record in records)
 
 
 def rebuild_sample_files(cell: Path) -> tuple[Path, ...]:
