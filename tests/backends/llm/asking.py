@@ -10,8 +10,8 @@ from tests.backends.llm.loopback_model import Entry, LoopbackModel
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend
 from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError
-from episodic_absa.schemas.answers import AteAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
 REVIEW = "The screen is great, and the battery lasts for days."

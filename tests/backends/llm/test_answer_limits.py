@@ -7,7 +7,7 @@ from tests.backends.llm.asking import REVIEW, SCREEN, answered, make_ask
 from tests.backends.llm.loopback_model import LoopbackModel, answer, failure
 
 from episodic_absa.backends.backend import Prompt
-from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 NEXT_EXAMPLE = ['\n{"text"']
 
@@ -18,7 +18,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(server: LoopbackModel, *, states_form: bool = True) -> list[dict[str, Any]]:
-    prompt = Prompt("v2/joint.en", "Name the pairs.", REVIEW, states_form=states_form)
+    prompt = Prompt("v3/joint.en", "Name the pairs.", REVIEW, states_form=states_form)
     answered(server, make_ask(AteAnswer, prompt=prompt))
     return server.bodies
 

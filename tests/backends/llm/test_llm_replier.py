@@ -15,7 +15,7 @@ from tests.backends.llm.loopback_model import HANG_UP, Behaviour, LoopbackModel,
 from episodic_absa.backends.backend import Answer, RepairingBackend, Reply, Request
 from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
-from episodic_absa.schemas.answers import AteAnswer, AteReviewAnswer, AtsaAnswer, JudgeAnswer
+from episodic_absa.schemas.seed_answers import AteAnswer, AteReviewAnswer, AtsaAnswer, JudgeAnswer
 
 
 @pytest.fixture(autouse=True)

@@ -16,18 +16,18 @@ from episodic_absa.backends.backend import Request
 from episodic_absa.backends.llm import LlmReplier, LlmSettings, cost_usd, open_connection
 from episodic_absa.backends.llm.transport_retries import Failure, wait_before_retry
 from episodic_absa.errors import ConfigError, MissingExtraError
-from episodic_absa.schemas import answers
+from episodic_absa.schemas import seed_answers
 from episodic_absa.schemas.frozen_model import FrozenModel
 
 ANSWERS: list[type[FrozenModel]] = [
-    answers.AteAnswer,
-    answers.AtsaAnswer,
-    answers.ValidatorAnswer,
-    answers.TurnAnswer,
-    answers.JudgeAnswer,
-    answers.AteReviewAnswer,
-    answers.AtsaReviewAnswer,
-    answers.Validator2Answer,
+    seed_answers.AteAnswer,
+    seed_answers.AtsaAnswer,
+    seed_answers.ValidatorAnswer,
+    seed_answers.TurnAnswer,
+    seed_answers.JudgeAnswer,
+    seed_answers.AteReviewAnswer,
+    seed_answers.AtsaReviewAnswer,
+    seed_answers.Validator2Answer,
 ]
 AZURE = "https://ours.openai.azure.com/openai/v1/"
 
@@ -83,7 +83,7 @@ def test_a_server_of_ones_own_needs_no_key_and_no_proxy(monkeypatch: pytest.Monk
     async def ask(replier: LlmReplier) -> str:
         try:
             async with asyncio.timeout(120):
-                return (await replier.reply(Request(make_ask(answers.AteAnswer)))).text
+                return (await replier.reply(Request(make_ask(seed_answers.AteAnswer)))).text
         finally:
             await replier.close()
 

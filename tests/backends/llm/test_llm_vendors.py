@@ -10,7 +10,7 @@ from tests.extras import require_extra
 
 from episodic_absa.backends.backend import Answer, OutputT
 from episodic_absa.errors import BackendError, BackendUnavailableError
-from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer
+from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer
 
 MODELS = {"anthropic": "claude-haiku-5-5", "google": "gemini-2.5-flash"}
 

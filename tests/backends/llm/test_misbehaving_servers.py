@@ -18,8 +18,8 @@ from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendResponseError, BackendUnavailableError, Usage
 from episodic_absa.runs.request_counts import CountingCache
-from episodic_absa.schemas.answers import AteAnswer
-from episodic_absa.schemas.slim_answers import TermsAnswer
+from episodic_absa.schemas.answers import TermsAnswer
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 LOGIN = page("<html><title>Sign in\n here</title><script>var a = {}</script></html>")
 DEEP = b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
