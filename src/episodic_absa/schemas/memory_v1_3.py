@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
 from episodic_absa.schemas.memory_v1_1 import (
@@ -167,17 +167,14 @@ def episode_body(draft: EpisodeDraftV1_3, number: int) -> bytes:
         fields["episode_id"] = f"epi_{number:06d}"
         return canonical_json(fields).encode()
     # The models list their fields in canonical order. No string before this key can contain it unescaped.
-    before, key, after = _json(draft).partition(b'"error_category":')
+    body = draft.__pydantic_serializer__.to_json(draft, exclude={"episode_id"})
+    before, key, after = body.partition(b'"error_category":')
     return b'%b"episode_id":"epi_%06d",%b%b' % (before, number, key, after)
 
 
 def line_body(value: VerdictV1_3 | AnswerV1_3 | TombstoneV1_3) -> bytes:
     """Return the canonical JSON of another row of a store."""
     return canonical_json(value).encode()
-
-
-def _json(model: BaseModel) -> bytes:
-    return model.__pydantic_serializer__.to_json(model)
 
 
 def _is_canonical(snapshot: SnapshotV1_1) -> bool:

@@ -3,11 +3,11 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Final, Literal, Self, TypeVar
+from typing import Final, Self
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import PydanticSerializationError
 
 from episodic_absa.errors import ConfigError, MemoryStoreError
 from episodic_absa.schemas.memory_v1_3 import (
@@ -18,18 +18,16 @@ from episodic_absa.schemas.memory_v1_3 import (
     EpisodicMemoryEntryV1_3,
     TombstoneV1_3,
     VerdictV1_3,
-    episode_body,
-    line_body,
     parse_episode,
 )
-from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES
 from episodic_absa.serialization.validation_reasons import reasons_of
-from episodic_absa.store.dialect import Dialect, Writer
+from episodic_absa.store.additions import TABLE_OF, Additions, standing_verdicts
+from episodic_absa.store.dialect import Dialect
 from episodic_absa.store.live_index import LiveIndex
 from episodic_absa.store.ranking import Query, Ranked, source_hash
-from episodic_absa.store.sealed_rows import SealedWriter, all_proven_rows, damaged, proven_rows
-from episodic_absa.store.tables import ANSWERS, EPISODES, TOMBSTONES, VERDICTS
-from episodic_absa.store.term_counts import TermCounts, count_verdict, counts_of_terms
+from episodic_absa.store.sealed_rows import ProvenRow, all_proven_rows, damaged, proven_rows
+from episodic_absa.store.tables import ANSWERS, EPISODES, VERDICTS
+from episodic_absa.store.term_counts import TermCounts, counts_of_terms
 
 DEFAULT_KEEP_LAST_N: Final = 5000
 DEFAULT_BUSY_TIMEOUT_S: Final = 30.0
@@ -38,12 +36,6 @@ _AT_ONCE: Final = 500
 
 Guard = Callable[[BaseModel], None]
 """Raises LeakageError for what must not be stored."""
-ModelT = TypeVar("ModelT", bound=BaseModel)
-_TABLES: Final[tuple[tuple[Literal["episode", "verdict", "answer"], str], ...]] = (
-    ("episode", EPISODES),
-    ("verdict", VERDICTS),
-    ("answer", ANSWERS),
-)
 
 
 class EpisodeStore:
@@ -120,30 +112,20 @@ class EpisodeStore:
         """
         self._admit(draft, *([answer] if answer else []))
         ranked = Ranked.of(draft)
-        source = source_hash(draft.provenance.source_id)
         with self._threads:
-            with self.dialect.writing() as writer:
-                rows = SealedWriter(writer)
-                namespace = namespace_for_writing(writer, self.namespace)
-                number = rows.last_number(EPISODES) + 1
-                entry, body = numbered(draft, number)
-                group = self._index.group_of(ranked) or group_for_writing(writer, namespace, ranked)
-                rows.add(EPISODES, body, namespace=namespace, source=source, group=group)
+            with self._adding() as additions:
+                added = additions.add_episode(draft, ranked, group=self._index.group_of(ranked))
                 if answer is not None:
-                    rows.add(ANSWERS, line_body(answer), namespace=namespace, source=source_hash(answer.source_id))
-                rows.finish()
-            self._keep_parsed(number, entry)
-            self._index.add_own(number, group, source, ranked)
-            return entry
+                    additions.add_answer(answer)
+            self._keep_parsed(added.number, added.entry)
+            self._index.add_own(added.number, added.group, source_hash(draft.provenance.source_id), ranked)
+            return added.entry
 
     def append_answer(self, answer: AnswerV1_3) -> None:
         """Write what was answered for a review; return once it is on disk. The last answer of a review counts."""
         self._admit(answer)
-        with self._threads, self.dialect.writing() as writer:
-            rows = SealedWriter(writer)
-            namespace = namespace_for_writing(writer, self.namespace)
-            rows.add(ANSWERS, line_body(answer), namespace=namespace, source=source_hash(answer.source_id))
-            rows.finish()
+        with self._adding() as additions:
+            additions.add_answer(answer)
 
     def append_verdict(self, verdict: VerdictV1_3) -> bool:
         """Write what a person said, unless it stands already, and count it for its term; return whether it is new.
@@ -151,41 +133,28 @@ class EpisodeStore:
         The last verdict of a person on a matter counts. Whether the store knows the review is not checked.
         """
         self._admit(verdict)
-        with self._threads, self.dialect.writing() as writer:
-            namespace = namespace_for_writing(writer, self.namespace)
-            standing = self._standing(writer, namespace, verdict.source_id).get(_matter(verdict))
-            if standing is not None and (standing.verdict, standing.polarity) == (verdict.verdict, verdict.polarity):
-                return False
-            rows = SealedWriter(writer)
-            rows.add(VERDICTS, line_body(verdict), namespace=namespace, source=source_hash(verdict.source_id))
-            rows.finish()
-            if standing is not None:
-                count_verdict(writer, namespace, standing, -1)
-            count_verdict(writer, namespace, verdict, 1)
-            return True
+        with self._adding() as additions:
+            return additions.add_verdict(verdict)
 
     def forget(self, source_id: str) -> int:
         """Take everything about a review or case out of the store and its files; return how many rows that were.
 
         Each leaves a tombstone. Seals stay, so that the other rows are still proven.
         """
-        forgotten_n = 0
         with self._threads:
-            with self.dialect.writing() as writer:
-                namespace = namespace_for_writing(writer, self.namespace)
-                for verdict in self._standing(writer, namespace, source_id).values():
-                    count_verdict(writer, namespace, verdict, -1)
-                rows = SealedWriter(writer)
-                for of, table in _TABLES:
-                    for number, body in self._found(writer, table, namespace, source_id):
-                        forgotten_n += bool(body)
-                        stone = TombstoneV1_3(namespace=self.namespace, first=number, last=number, of=of)
-                        self._bury(writer, rows, namespace, stone, table)
-                rows.finish()
-            if forgotten_n:
+            stones = [
+                TombstoneV1_3(namespace=self.namespace, first=number, last=number, of=of)
+                for of, table in TABLE_OF.items()
+                for number, _ in self._found(table, source_id)
+            ]
+            if stones:
+                with self._adding() as additions:
+                    additions.forget_counts(self.namespace, source_id)
+                    for stone in stones:
+                        additions.bury(stone)
                 self._begin()
                 self.dialect.erase_traces()
-        return forgotten_n
+            return len(stones)
 
     def forget_all_but(self, newest_n: int) -> int:
         """Take all but the newest episodes out of the store and its files; return how many were taken.
@@ -196,11 +165,8 @@ class EpisodeStore:
             numbers = self.numbers()
             gone = numbers[: max(0, len(numbers) - newest_n)]
             if gone:
-                with self.dialect.writing() as writer:
-                    rows = SealedWriter(writer)
-                    stone = TombstoneV1_3(namespace=self.namespace, first=gone[0], last=gone[-1], of="episode")
-                    self._bury(writer, rows, namespace_for_writing(writer, self.namespace), stone, EPISODES)
-                    rows.finish()
+                with self._adding() as additions:
+                    additions.bury(TombstoneV1_3(namespace=self.namespace, first=gone[0], last=gone[-1], of="episode"))
                 self._begin()
                 self.dialect.erase_traces()
             return len(gone)
@@ -251,7 +217,8 @@ class EpisodeStore:
             for start in range(0, len(missing), _AT_ONCE):
                 part = tuple(missing[start : start + _AT_ONCE])
                 where = f"number IN ({', '.join('?' * len(part))})"
-                for number, body in proven_rows(self.dialect, self.shown, EPISODES, self._namespace_id(), where, part):
+                rows = proven_rows(self.dialect, self.shown, EPISODES, where, part, self._namespace_id())
+                for number, body in rows:
                     if body:
                         read[number] = self._parse(number, body)
             found = [self._parsed.get(number) or read.get(number) for number in numbers]
@@ -263,7 +230,7 @@ class EpisodeStore:
         """Yield all episodes, newest first; read as they are consumed."""
         below = MAX_EPISODE_NUMBER
         where = "number < ? ORDER BY number DESC LIMIT 200"
-        while rows := proven_rows(self.dialect, self.shown, EPISODES, self._namespace_id(), where, (below,)):
+        while rows := proven_rows(self.dialect, self.shown, EPISODES, where, (below,), self._namespace_id()):
             below = rows[-1].number
             for number, body in rows:
                 if body:
@@ -271,15 +238,17 @@ class EpisodeStore:
 
     def episodes_of(self, source_id: str) -> tuple[EpisodicMemoryEntryV1_3, ...]:
         """Return the episodes of a review or case, in their order."""
-        return self._models(self.dialect, EPISODES, EpisodicMemoryEntryV1_3, self._namespace_id(), source_id)
+        found = [self._parse(number, body) for number, body in self._found(EPISODES, source_id) if body]
+        return tuple(episode for episode in found if episode.provenance.source_id == source_id)
 
     def answers_of(self, source_id: str) -> tuple[AnswerV1_3, ...]:
         """Return what was answered for a review, in the order in which it was."""
-        return self._models(self.dialect, ANSWERS, AnswerV1_3, self._namespace_id(), source_id)
+        found = [AnswerV1_3.model_validate_json(body) for _, body in self._found(ANSWERS, source_id) if body]
+        return tuple(answer for answer in found if answer.source_id == source_id)
 
     def verdicts_on(self, source_id: str) -> tuple[VerdictV1_3, ...]:
         """Return the last verdict of each person on each matter of a review, in the order in which they were given."""
-        return tuple(self._standing(self.dialect, self._namespace_id(), source_id).values())
+        return tuple(standing_verdicts(self.dialect, self.shown, self._namespace_id(), source_id).values())
 
     def verdicts(self) -> Iterator[VerdictV1_3]:
         """Yield all verdicts in the order in which they were given."""
@@ -305,34 +274,17 @@ class EpisodeStore:
         """Return the number of the namespace; 0 if nothing was written in it."""
         return self._index.namespace_id()
 
-    def _standing(
-        self, reader: Dialect | Writer, namespace: int, source_id: str
-    ) -> dict[tuple[object, ...], VerdictV1_3]:
-        last: dict[tuple[object, ...], VerdictV1_3] = {}
-        for verdict in self._models(reader, VERDICTS, VerdictV1_3, namespace, source_id):
-            last.pop(_matter(verdict), None)
-            last[_matter(verdict)] = verdict
-        return last
+    @contextmanager
+    def _adding(self) -> Iterator[Additions]:
+        """Hold the writer's place; what was added is on disk when the block ends."""
+        with self._threads, self.dialect.writing() as writer:
+            additions = Additions(writer, self.shown)
+            yield additions
+            additions.finish()
 
-    def _models(
-        self, reader: Dialect | Writer, table: str, model: type[ModelT], namespace: int, source_id: str
-    ) -> tuple[ModelT, ...]:
-        found = self._found(reader, table, namespace, source_id)
-        return tuple(model.model_validate_json(body) for _, body in found if body)
-
-    def _found(self, reader: Dialect | Writer, table: str, namespace: int, source_id: str) -> list[tuple[int, bytes]]:
+    def _found(self, table: str, source_id: str) -> list[ProvenRow]:
         where = "source = ? ORDER BY number"
-        return [*proven_rows(reader, self.shown, table, namespace, where, (source_hash(source_id),))]
-
-    def _bury(self, writer: Writer, rows: SealedWriter, namespace: int, stone: TombstoneV1_3, table: str) -> None:
-        """Empty rows, and put a tombstone for them."""
-        without_group = ", group_id = 0" if table == EPISODES else ""
-        writer.rows(
-            f"UPDATE {table} SET body = ?, source = 0{without_group} "  # noqa: S608 - constants
-            "WHERE number >= ? AND number <= ? AND namespace = ?",
-            (b"", stone.first, stone.last, namespace),
-        )
-        rows.add(TOMBSTONES, line_body(stone), namespace=namespace, source=0)
+        return proven_rows(self.dialect, self.shown, table, where, (source_hash(source_id),), self._namespace_id())
 
     def _parse(self, number: int, body: bytes) -> EpisodicMemoryEntryV1_3:
         try:
@@ -344,47 +296,3 @@ class EpisodeStore:
         self._parsed[number] = episode
         if len(self._parsed) > _KEPT_PARSED:
             self._parsed.popitem(last=False)
-
-
-def numbered(draft: EpisodeDraftV1_3, number: int) -> tuple[EpisodicMemoryEntryV1_3, bytes]:
-    """Return an episode with its id, and its row.
-
-    Raises:
-        MemoryStoreError: a reader would not accept it.
-    """
-    try:
-        body = episode_body(draft, number)
-        # Parsing it again proves that every reader accepts what is written.
-        entry = parse_episode(body)
-    except ValidationError as error:
-        raise MemoryStoreError(f"not an episode: {reasons_of(error)}; nothing is stored") from error
-    except (PydanticSerializationError, UnicodeEncodeError) as error:
-        raise MemoryStoreError("not an episode: a string is not valid Unicode; nothing is stored") from error
-    if len(body) > MAX_LINE_BYTES:
-        raise MemoryStoreError(f"the episode is longer than {MAX_LINE_BYTES:,} bytes; nothing is stored")
-    return entry, body
-
-
-def namespace_for_writing(writer: Writer, name: str) -> int:
-    """Return the number of a namespace, which is made if it is new."""
-    return _made(writer, "namespaces", ("name",), (name,))
-
-
-def group_for_writing(writer: Writer, namespace: int, ranked: Ranked) -> int:
-    """Return the number of a group, which is made if it is new."""
-    return _made(writer, "episode_groups", ("namespace", "ranked"), (namespace, ranked.text()))
-
-
-def _made(writer: Writer, table: str, columns: tuple[str, ...], values: tuple[object, ...]) -> int:
-    where = " AND ".join(f"{column} = ?" for column in columns)
-    found = writer.rows(f"SELECT id FROM {table} WHERE {where}", values)  # noqa: S608 - constants
-    if not found:
-        marks = ", ".join("?" * len(columns))
-        insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) RETURNING id"  # noqa: S608 - constants
-        found = writer.rows(insert, values)
-    return int(found[0][0])
-
-
-def _matter(verdict: VerdictV1_3) -> tuple[object, ...]:
-    """Return what a later verdict of the same person replaces."""
-    return verdict.person, verdict.aspect

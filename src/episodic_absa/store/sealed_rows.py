@@ -15,7 +15,7 @@ _AT_ONCE: Final = 1000
 _COLUMNS: Final = "number, namespace, source, body, seal"
 _WITH_SEAL_BEFORE: Final = (
     "SELECT number, body, seal, (SELECT seal FROM {table} AS before WHERE before.number < found.number "
-    "ORDER BY before.number DESC LIMIT 1) FROM {table} AS found WHERE namespace = ? AND {where}"
+    "ORDER BY before.number DESC LIMIT 1) FROM {table} AS found WHERE {where}"
 )
 
 
@@ -90,10 +90,15 @@ class SealedWriter:
             self._write(table)
         return number
 
+    def flush(self) -> None:
+        """Write what waits, so that queries of this transaction find it."""
+        for table in self._waiting:
+            self._write(table)
+
     def finish(self) -> None:
         """Write what waits, and the ends of the tables."""
-        for table in list(self._waiting):
-            self._write(table)
+        self.flush()
+        for table in self._waiting:
             head = self._heads[table]
             self._writer.rows(
                 "INSERT INTO heads (name, number, seal) VALUES (?, ?, ?) "
@@ -114,31 +119,41 @@ class SealedWriter:
 
 
 def proven_rows(
-    reader: Dialect | Writer, shown: str, table: str, namespace: int, where: str, parameters: tuple[object, ...]
+    reader: Dialect | Writer,
+    shown: str,
+    table: str,
+    where: str,
+    parameters: tuple[object, ...],
+    namespace: int | None = None,
 ) -> list[ProvenRow]:
-    """Return rows of a namespace, each held to its seal.
+    """Return rows, each held to its seal.
 
     Args:
         reader: the database.
         shown: where the store is, for the error.
         table: the name of the table.
-        namespace: its number.
         where: the condition, and perhaps the order.
         parameters: for the condition.
+        namespace: its number; None for all.
 
     Raises:
         MemoryStoreError: a row is not the one that was written behind the row before it.
     """
-    found = reader.rows(_WITH_SEAL_BEFORE.format(table=table, where=where), (namespace, *parameters))
-    return [_proven(shown, table, *row) for row in found]
+    if namespace is not None:
+        where, parameters = f"namespace = ? AND {where}", (namespace, *parameters)
+    return [
+        _proven(shown, table, *row)
+        for row in reader.rows(_WITH_SEAL_BEFORE.format(table=table, where=where), parameters)
+    ]
 
 
-def all_proven_rows(reader: Dialect | Writer, shown: str, table: str, namespace: int) -> Iterator[ProvenRow]:
-    """Yield all rows of a namespace in their order, read as they are consumed."""
+def all_proven_rows(
+    reader: Dialect | Writer, shown: str, table: str, namespace: int | None = None
+) -> Iterator[ProvenRow]:
+    """Yield all rows in their order, read as they are consumed."""
     after = 0
-    while rows := proven_rows(
-        reader, shown, table, namespace, f"number > ? ORDER BY number LIMIT {_AT_ONCE}", (after,)
-    ):
+    where = f"number > ? ORDER BY number LIMIT {_AT_ONCE}"
+    while rows := proven_rows(reader, shown, table, where, (after,), namespace):
         after = rows[-1].number
         yield from rows
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from episodic_absa.errors import InputError, MemoryStoreError
 from episodic_absa.serialization.durable_file import make_private_directory, sync_directory
 from episodic_absa.serialization.redaction import credential_in
-from episodic_absa.store.dialect import Row
+from episodic_absa.store.dialect import Row, Writer
 from episodic_absa.store.tables import VERSION, statements
 
 logger = logging.getLogger("episodic_absa.memory")
@@ -133,7 +133,7 @@ class SqliteDialect:
         return changed
 
     @contextmanager
-    def writing(self) -> Iterator["SqliteDialect"]:
+    def writing(self) -> Iterator[Writer]:
         """Hold the writer's place for one transaction."""
         with self._threads:
             if self._write_failed:
@@ -242,7 +242,15 @@ class SqliteDialect:
             raise
         self._connection, self._process, self._identity = connection, os.getpid(), self._found_identity()
         _open_here[self.path] += 1
+        try:
+            self._connected()
+        except BaseException:
+            self.close()
+            raise
         return connection
+
+    def _connected(self) -> None:
+        """Do what comes before the first use of a connection."""
 
     def _found_identity(self) -> tuple[int, int] | None:
         try:
