@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from episodic_absa.errors import MemoryStoreError
@@ -105,7 +105,7 @@ class Additions:
         """Add what a person said, unless it stands already, and count it for its term; return whether it is new."""
         namespace = self.namespace(verdict.namespace)
         self._rows.flush()
-        standing = standing_verdicts(self._writer, self._shown, namespace, verdict.source_id).get(_matter(verdict))
+        standing = standing_verdicts(self._writer, self._shown, namespace, verdict.source_id).get(matter_of(verdict))
         if standing is not None:
             if (standing.verdict, standing.polarity) == (verdict.verdict, verdict.polarity):
                 return False
@@ -131,10 +131,22 @@ class Additions:
             "WHERE number >= ? AND number <= ? AND namespace = ?",
             (b"", stone.first, stone.last, namespace),
         )
-        if self._rows.last_number(table) < stone.last:
-            # In an imported store: what was forgotten there gives its number to nothing else.
-            self._rows.add(table, b"", namespace=namespace, source=0, number=stone.last)
+        # In an imported store: what was forgotten there gives its number to nothing else.
+        self.skip_to(table, stone.last)
         self._rows.add(TOMBSTONES, line_body(stone), namespace=namespace, source=0)
+
+    def skip_to(self, table: str, number: int) -> None:
+        """Give no number up to this one any more."""
+        self._rows.skip_to(table, number)
+
+    def add_row(self, table: str, number: int, namespace: str, body: bytes, content: BaseModel | None) -> None:
+        """Add a row of another store as it stands; nothing is counted."""
+        owner, source, group = self.namespace(namespace), 0, 0
+        if isinstance(content, EpisodicMemoryEntryV1_3):
+            source, group = source_hash(content.provenance.source_id), self._group(owner, Ranked.of(content))
+        elif isinstance(content, VerdictV1_3 | AnswerV1_3):
+            source = source_hash(content.source_id)
+        self._rows.add(table, body, namespace=owner, source=source, group=group, number=number)
 
     def finish(self) -> None:
         """Write everything that waits."""
@@ -177,12 +189,13 @@ def standing_verdicts(
     ):
         verdict = VerdictV1_3.model_validate_json(body) if body else None
         if verdict is not None and verdict.source_id == source_id:
-            last.pop(_matter(verdict), None)
-            last[_matter(verdict)] = verdict
+            last.pop(matter_of(verdict), None)
+            last[matter_of(verdict)] = verdict
     return last
 
 
-def _matter(verdict: VerdictV1_3) -> Matter:
+def matter_of(verdict: VerdictV1_3) -> Matter:
+    """Return what a later verdict on the same review replaces."""
     return verdict.person, verdict.aspect
 
 

@@ -90,6 +90,13 @@ class SealedWriter:
             self._write(table)
         return number
 
+    def skip_to(self, table: str, number: int) -> None:
+        """Give no number up to this one any more."""
+        head = self._heads.get(table, Head())
+        if number > head.number:
+            self._heads[table] = Head(number, head.seal)
+            self._waiting.setdefault(table, [])
+
     def flush(self) -> None:
         """Write what waits, so that queries of this transaction find it."""
         for table in self._waiting:

@@ -66,13 +66,14 @@ class SqliteDialect:
     Args:
         path: the file. A symbolic link is followed once.
         busy_timeout_s: how long a write waits for another writer.
+        mounts: where the system lists its file systems.
 
     Raises:
         InputError: the path is empty or holds a password.
         MemoryStoreError: the path cannot be resolved, or names something else than a file.
     """
 
-    def __init__(self, path: str | Path, *, busy_timeout_s: float) -> None:
+    def __init__(self, path: str | Path, *, busy_timeout_s: float, mounts: Path = _MOUNTS) -> None:
         if not str(path) or credential_in(str(path)):
             reason = "holds a password" if str(path) else "is empty"
             raise InputError(f"the path of the store {reason}; name a .sqlite or .jsonl file", argument="store")
@@ -81,6 +82,7 @@ class SqliteDialect:
         except (OSError, RuntimeError) as error:
             raise MemoryStoreError(f"cannot resolve the store path {path}: {error}; check the path") from error
         self._busy_timeout_s = busy_timeout_s
+        self._mounts = mounts
         self._threads = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._process = os.getpid()
@@ -285,7 +287,7 @@ class SqliteDialect:
                 if connection.in_transaction:
                     connection.rollback()
                 raise
-        kind = network_file_system(self.path)
+        kind = network_file_system(self.path, self._mounts)
         wanted = "delete" if kind else "wal"
         if self._run(connection, "PRAGMA journal_mode") == [(wanted,)]:
             return
@@ -360,7 +362,7 @@ class SqliteDialect:
         return MemoryStoreError(f"{self.path} {what}; {what_next}", path=self.path)
 
 
-def network_file_system(path: Path, mounts: Path = _MOUNTS) -> str | None:
+def network_file_system(path: Path, mounts: Path) -> str | None:
     """Return the kind of network file system that a path lies on; None for a local one or if nobody can tell."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()

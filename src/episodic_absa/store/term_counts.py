@@ -1,7 +1,7 @@
 """What people said of each term: counted in the transaction of the verdict, read as sums over people."""
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from episodic_absa.schemas.memory_v1_3 import VerdictV1_3
 from episodic_absa.store.dialect import Dialect, Writer
@@ -23,6 +23,8 @@ _COUNT: Final = (
 _READ: Final = (
     f"SELECT term, {', '.join(_COLUMNS)} FROM terms WHERE namespace = ? AND language = ? ORDER BY term, person"  # noqa: S608 - constants
 )
+
+CountKey = tuple[Any, ...]
 
 
 class TermCounts(NamedTuple):
@@ -63,3 +65,24 @@ def counts_of_terms(reader: Dialect | Writer, namespace: int, language: str) -> 
         before = counts.get(term, TermCounts())
         counts[term] = TermCounts(*(old + min(new, SATURATION) for old, new in zip(before, given, strict=True)))
     return counts
+
+
+def all_counts(reader: Dialect | Writer) -> dict[CountKey, tuple[int, ...]]:
+    """Return what is counted for each namespace (its number), language, term and person."""
+    rows = reader.rows(f"SELECT namespace, language, term, person, {', '.join(_COLUMNS)} FROM terms")  # noqa: S608
+    return {tuple(row[:4]): tuple(row[4:]) for row in rows}
+
+
+def counts_of_verdicts(verdicts: Iterable[VerdictV1_3]) -> dict[CountKey, tuple[int, ...]]:
+    """Return what should be counted for each namespace (its name), language, term and person.
+
+    Args:
+        verdicts: those that stand.
+    """
+    counts: dict[CountKey, list[int]] = {}
+    for verdict in verdicts:
+        column = _COLUMN_OF.get(verdict.verdict)
+        if column is not None and verdict.aspect is not None and verdict.language is not None:
+            key = (verdict.namespace, verdict.language, verdict.aspect, verdict.person)
+            counts.setdefault(key, [0] * len(_COLUMNS))[_COLUMNS.index(column)] += 1
+    return {key: tuple(held) for key, held in counts.items()}
