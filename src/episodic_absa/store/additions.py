@@ -45,13 +45,14 @@ class Additions:
     Args:
         writer: the transaction.
         shown: where the store is, for errors.
+        namespaces: the numbers of namespaces that are known to be committed; 0 for one that is not.
     """
 
-    def __init__(self, writer: Writer, shown: str) -> None:
+    def __init__(self, writer: Writer, shown: str, **namespaces: int) -> None:
         self._writer = writer
         self._shown = shown
         self._rows = SealedWriter(writer)
-        self._namespaces: dict[str, int] = {}
+        self._namespaces = {name: number for name, number in namespaces.items() if number}
         self._groups: dict[tuple[int, Ranked], int] = {}
 
     def namespace(self, name: str) -> int:

@@ -277,10 +277,12 @@ class EpisodeStore:
     @contextmanager
     def _adding(self) -> Iterator[Additions]:
         """Hold the writer's place; what was added is on disk when the block ends."""
-        with self._threads, self.dialect.writing() as writer:
-            additions = Additions(writer, self.shown)
-            yield additions
-            additions.finish()
+        with self._threads:
+            namespace = self._namespace_id()
+            with self.dialect.writing() as writer:
+                additions = Additions(writer, self.shown, **{self.namespace: namespace})
+                yield additions
+                additions.finish()
 
     def _found(self, table: str, source_id: str) -> list[ProvenRow]:
         where = "source = ? ORDER BY number"

@@ -324,8 +324,11 @@ class SqliteDialect:
             self._data_version = None
 
     def _run(self, connection: sqlite3.Connection, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        with self._errors():
+        # Every statement of every append and search passes here: a context manager would cost as much as some of them.
+        try:
             return connection.execute(statement, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise self._described(error) from error
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
