@@ -12,17 +12,23 @@ _FOLLOWED_AT_MOST: Final = 2000
 _NEWEST: Final = "SELECT number, source FROM episodes WHERE group_id = ? AND number < ? {}ORDER BY number DESC LIMIT 1"
 _NEWEST_OF_ALL: Final = _NEWEST.format("")
 _NEWEST_OF_OTHERS: Final = _NEWEST.format("AND source <> ? ")
-_COUNT: Final = "SELECT count(*) FROM episodes WHERE group_id IN (SELECT id FROM episode_groups WHERE namespace = ?)"
-_FIRST_OF_NEWEST: Final = (
-    "SELECT number FROM episodes WHERE namespace = ? AND group_id <> 0 ORDER BY number DESC LIMIT 1 OFFSET ?"
+_COUNT: Final = (
+    "SELECT count(*) FROM episodes WHERE group_id IN (SELECT id FROM episode_groups WHERE namespace = ?) "
+    "AND number <= ?"
 )
-_NEXT: Final = "SELECT min(number) FROM episodes WHERE number > ? AND namespace = ? AND group_id <> 0"
+_FIRST_OF_NEWEST: Final = (
+    "SELECT number FROM episodes WHERE namespace = ? AND group_id <> 0 AND number <= ? "
+    "ORDER BY number DESC LIMIT 1 OFFSET ?"
+)
+_NEXT: Final = (
+    "SELECT number FROM episodes WHERE number > ? AND namespace = ? AND group_id <> 0 ORDER BY number LIMIT 1 OFFSET ?"
+)
 _GROUPS: Final = (
     "SELECT id, ranked, number, source FROM episode_groups JOIN episodes "
     "ON number = (SELECT max(number) FROM episodes WHERE group_id = id) "
     "WHERE episode_groups.namespace = ? AND number >= ?"
 )
-_SINCE: Final = "SELECT number, group_id, source FROM episodes WHERE number > ? AND namespace = ? ORDER BY number"
+_SINCE: Final = "SELECT number, group_id, source FROM episodes WHERE number > ? AND number <= ? AND namespace = ?"
 _LIVE: Final = (
     "SELECT number, group_id FROM episodes WHERE number >= ? AND namespace = ? AND group_id <> 0 ORDER BY number"
 )
@@ -50,8 +56,8 @@ class LiveIndex:
         self._ids: dict[Ranked, int] = {}
         self._episodes_to = self.stones_to = 0
         self._is_behind = True
-        self._count = 0
         self._first_live = 0
+        self._room = self._keep_last_n
 
     def namespace_id(self) -> int:
         """Return the number of the namespace; 0 if nothing was written in it."""
@@ -72,7 +78,9 @@ class LiveIndex:
     def live_n(self) -> int:
         """Return how many episodes are live."""
         self.follow()
-        return min(self._count, self._keep_last_n)
+        if self._first_live:
+            return self._keep_last_n
+        return self._counted(self._episodes_to) if self.namespace_id() else 0
 
     def live_numbers(self, language: str | None) -> list[int]:
         """Return the numbers of the live episodes, oldest first; of one language, if it is named."""
@@ -85,6 +93,7 @@ class LiveIndex:
         if number == self._episodes_to + 1:
             self._know(group, ranked)
             self._add(group, Newest(number, source))
+            self._slide(1, number)
             self._episodes_to = number
         else:
             self._is_behind = True
@@ -98,24 +107,48 @@ class LiveIndex:
         episodes_to, stones_to = (heads.get(table, Head()).number for table in (EPISODES, TOMBSTONES))
         behind = episodes_to - self._episodes_to
         if stones_to != self.stones_to or not self._episodes_to or not 0 <= behind <= _FOLLOWED_AT_MOST:
-            self._build()
+            self._build(episodes_to)
         elif behind:
-            for number, group, source in self._dialect.rows(_SINCE, (self._episodes_to, self._namespace)):
+            rows = self._dialect.rows(_SINCE, (self._episodes_to, episodes_to, self._namespace))
+            for number, group, source in sorted(rows):
                 if group not in self._groups:
                     found = self._dialect.rows("SELECT ranked FROM episode_groups WHERE id = ?", (group,))
                     self._know(group, Ranked.parse(found[0][0]))
                 self._add(group, Newest(number, source))
+            self._slide(len(rows), episodes_to)
         self._episodes_to, self.stones_to, self._is_behind = episodes_to, stones_to, False
 
-    def _build(self) -> None:
+    def _build(self, episodes_to: int) -> None:
         self._clear()
-        self._count = self._dialect.rows(_COUNT, (self._namespace,))[0][0]
-        if self._count > self._keep_last_n:
-            rows = self._dialect.rows(_FIRST_OF_NEWEST, (self._namespace, self._keep_last_n - 1))
-            self._first_live = rows[0][0]
+        self._find_first_live(episodes_to)
         for group, ranked, number, source in self._dialect.rows(_GROUPS, (self._namespace, self._first_live)):
             self._know(group, Ranked.parse(ranked))
             self._ranks.add_group(group, self._groups[group], Newest(number, source))
+
+    def _slide(self, added_n: int, last: int) -> None:
+        """Let as many of the oldest episodes go as were added, once there is no room for more."""
+        if not added_n:
+            return
+        if self._first_live:
+            rows = self._dialect.rows(_NEXT, (self._first_live, self.namespace_id(), added_n - 1))
+            self._first_live = rows[0][0]
+        elif added_n <= self._room:
+            self._room -= added_n
+        else:
+            self._find_first_live(last)
+
+    def _find_first_live(self, last: int) -> None:
+        """Find the oldest live episode; 0 stands for all, as long as there is room for more."""
+        self._first_live, self._room = 0, self._keep_last_n - last
+        if self._room < 0:
+            # Numbers may have gaps, and other namespaces have some. Counting takes the index alone.
+            self._room = self._keep_last_n - self._counted(last)
+        if self._room < 0:
+            rows = self._dialect.rows(_FIRST_OF_NEWEST, (self.namespace_id(), last, self._keep_last_n - 1))
+            self._first_live = rows[0][0]
+
+    def _counted(self, last: int) -> int:
+        return int(self._dialect.rows(_COUNT, (self.namespace_id(), last))[0][0])
 
     def _know(self, group: int, ranked: Ranked) -> None:
         self._groups[group] = ranked
@@ -126,14 +159,6 @@ class LiveIndex:
             self._ranks.add(group, newest)
         else:
             self._ranks.add_group(group, self._groups[group], newest)
-        self._count += 1
-        if self._count > self._keep_last_n:
-            # What was the oldest live episode is live no more.
-            oldest = self._first_live or self._next_to(0)
-            self._first_live = self._next_to(oldest)
-
-    def _next_to(self, number: int) -> int:
-        return int(self._dialect.rows(_NEXT, (number, self.namespace_id()))[0][0])
 
     def _newest(self, group: int, below: int, excluded: int | None) -> Newest | None:
         if excluded is None:
