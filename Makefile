@@ -7,15 +7,15 @@ STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes would compile the same modules again
-.PHONY: help environment demo test lint coverage wheel-test bench docs train torture prohibitions schemas clean
+.PHONY: help environment demo test lint coverage wheel-test bench docs train torture prohibitions audit lock schemas clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml lock.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/python .ci/lock.py install dev
 	@touch $@
 
 environment: $(STAMP) ## Create the environment that the other targets use
@@ -24,7 +24,7 @@ demo: $(STAMP) ## Run a small experiment and say what came out and what to type 
 	@$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## Run the tests
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not prohibition'
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not prohibition' $(OPTIONS)
 
 coverage: $(STAMP) ## Run the tests under coverage; fail below the floor in pyproject.toml (slower than make test)
 	@$(BIN)/python -m pytest -q -n 3 --dist worksteal -m 'not prohibition' --cov --cov-report=term
@@ -47,8 +47,7 @@ bench: $(STAMP) ## Measure memory, framework cost, throughput, calibration, accu
 	@$(BIN)/python benchmarks/statistics_simulated.py
 
 docs: $(STAMP) ## Build the documentation site into docs/_build/html; a warning is an error (20 seconds)
-	@$(BIN)/python -c 'import furo, myst_parser, sphinx' 2>/dev/null || \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
+	@$(BIN)/python -c 'import furo, myst_parser, sphinx' 2>/dev/null || $(BIN)/python .ci/lock.py install dev docs
 	@$(BIN)/python -m sphinx -W --keep-going -q -E -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -60,6 +59,12 @@ torture: $(STAMP) ## Kills, damage, failing disks, jumping clocks, bad servers, 
 
 prohibitions: $(STAMP) ## Break what prevents each thing that must never happen; the named test must notice: a table (minutes)
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m prohibition tests/prohibitions
+
+audit: $(STAMP) ## Compare what is installed with lock.txt, and lock.txt with the ranges of pyproject.toml
+	@$(BIN)/python .ci/lock.py audit
+
+lock: $(STAMP) ## Write lock.txt anew: the newest versions within the ranges, with hashes (needs a package index)
+	@$(BIN)/python .ci/lock.py write
 
 schemas: $(STAMP) ## Regenerate the shipped JSON Schema files
 	@$(BIN)/python -m episodic_absa.schemas.json_schema_files

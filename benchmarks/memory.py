@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from synthetic_episodes import drafts, signatures, stage1_for, write_store
 
@@ -32,7 +32,6 @@ from episodic_absa.memory.store.index_snapshot import SNAPSHOT_AFTER, snapshot_p
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import ChangeKind
 
 LATEST = Path(__file__).with_name("latest.json")
 SEED = 7
@@ -47,7 +46,6 @@ with MemoryStore(sys.argv[1], keep_last_n=int(sys.argv[2]), snapshot_after=int(s
     print(round(time.perf_counter() - start, 3))
 print(int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) // 1024)
 """
-CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
 
 class Case(NamedTuple):
@@ -78,21 +76,6 @@ class ToBundle:
 def ours(store: MemoryStore) -> Callable[[Case], dict[str, Any]]:
     retriever, to_bundle = Retriever(), ToBundle()
     return lambda case: to_bundle(retriever.retrieve(store.load(), case.signature, case.query), case)
-
-
-def ours_with_counts(store: MemoryStore) -> Callable[[Case], dict[str, Any]]:
-    """Read as rules v2 do: the advice, the experience with each kind of change, the familiarity of each target."""
-    read = ours(store)
-
-    def read_all(case: Case) -> dict[str, Any]:
-        bundle, index = read(case), store.load().episode_index
-        for kind in CHANGE_KINDS:
-            index.experience.of(case.signature, kind, exclude_source="synthetic:0000001")
-        for term in case.terms:
-            index.familiarity.of(case.signature.language, term, exclude_source="synthetic:0000001")
-        return bundle
-
-    return read_all
 
 
 def plain(path: Path) -> Callable[[Case], dict[str, Any]]:
@@ -163,18 +146,6 @@ def timed(function: Callable[[Case], Any], cases: Iterable[Case]) -> list[float]
     return sorted(times)
 
 
-def timed_in_turns(ways: Sequence[Callable[[Case], Any]], cases: Iterable[Case]) -> list[list[float]]:
-    """Time several ways case by case, each first in its turn. Only the time of this thread counts."""
-    times: list[list[float]] = [[] for _ in ways]
-    for number, case in enumerate(cases):
-        for turn in range(len(ways)):
-            place = (number + turn) % len(ways)
-            start = time.thread_time()
-            ways[place](case)
-            times[place].append(time.thread_time() - start)
-    return [sorted(spent) for spent in times]
-
-
 def quantile(ordered: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -198,17 +169,12 @@ def bench_read_and_open(folder: Path, size: int) -> dict[str, Any]:
         "open_over_json_loads": round(min(open_s).seconds / min(loads_s), 2),
         "open_resident_mb": max(opened.resident_mb for opened in open_s),
     } | bench_snapshot(path, size)
-    with MemoryStore(path, keep_last_n=size) as store, MemoryStore(path, keep_last_n=size) as other:
-        # Each way has a store of its own: neither finds episodes that the other has just read.
-        read, read_counts = ours(store), ours_with_counts(other)
-        cases = make_cases(4000)
-        timed_in_turns((read, read_counts), cases[:200])
-        times, counts_times = timed_in_turns((read, read_counts), cases)
+    with MemoryStore(path, keep_last_n=size) as store:
+        read, cases = ours(store), make_cases(4000)
+        timed(read, cases[:200])
+        times = timed(read, cases)
         result["read_median_us"] = round(statistics.median(times) * 1e6, 1)
         result["read_p99_us"] = round(quantile(times, 0.99) * 1e6, 1)
-        result["read_with_counts_median_us"] = round(statistics.median(counts_times) * 1e6, 1)
-        result["read_with_counts_p99_us"] = round(quantile(counts_times, 0.99) * 1e6, 1)
-        result["with_counts_over_without"] = round(statistics.median(counts_times) / statistics.median(times), 3)
         if size <= 5000:
             slow = plain(path)
             assert all(slow(case) == read(case) for case in cases[:30]), "the two ways disagree"
@@ -264,7 +230,7 @@ def reading_resident_mb(path: Path, live_n: int) -> int:
 
 def child_reads(path: Path, live_n: int) -> None:
     with MemoryStore(path, keep_last_n=live_n) as store:
-        timed(ours_with_counts(store), make_cases(500))
+        timed(ours(store), make_cases(500))
     print(peak_resident_mb())
 
 
@@ -361,9 +327,8 @@ def main() -> None:
             print(json.dumps(results["append"][-1], indent=2), flush=True)
     reads = results["read_and_open"]
     if len(reads) > 1:
-        for name, key in (("p99", "read_p99_us"), ("p99_with_counts", "read_with_counts_p99_us")):
-            ratio = results[f"{name}_largest_over_smallest"] = round(reads[-1][key] / reads[0][key], 2)
-            print(f"read {name} at {reads[-1]['episodes']:,} over {reads[0]['episodes']:,}: {ratio}x")
+        ratio = results["p99_largest_over_smallest"] = round(reads[-1]["read_p99_us"] / reads[0]["read_p99_us"], 2)
+        print(f"read p99 at {reads[-1]['episodes']:,} over {reads[0]['episodes']:,}: {ratio}x")
     known = json.loads(LATEST.read_text()) if LATEST.exists() else {}
     LATEST.write_text(json.dumps({**known, "memory": results}, indent=2, sort_keys=True) + "\n")
 

@@ -3,9 +3,11 @@
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.extras import SkippedForExtras
 from tests.postgres_server import PostgresServer, missing_part
 
 settings.register_profile(
@@ -19,6 +21,20 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Started in the background of a script, a run ignores Ctrl-C and so would every process it starts; tests that interrupt
 # one would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer the list by which `.ci/run` repeats what could not run without extras."""
+    parser.addoption(
+        "--skipped-for-extras", type=Path, metavar="FILE", help="write the ids of tests that an extra is missing for"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin that list, in the process that hears of all tests."""
+    file = config.getoption("--skipped-for-extras")
+    if file is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(SkippedForExtras(file))
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ It takes the binaries of the distribution's package (Debian: `apt-get install po
 /usr/lib/postgresql/*/bin. PostgreSQL refuses to run as root; then it runs as `nobody`.
 """
 
-import importlib.util
 import itertools
 import os
 import pwd
@@ -16,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from tests.extras import reason_without_extra
+
 _UNPRIVILEGED = "nobody"
 _USER = "absa"
 GUARDED_USER = "guarded"
@@ -25,8 +26,8 @@ PASSWORD = "Tr0ub4dor-and-3"  # noqa: S105 - of a server that ends with the test
 
 def missing_part() -> str | None:
     """Say why no server can be started here, None if one can."""
-    if importlib.util.find_spec("psycopg") is None:
-        return "psycopg is not installed: pip install -e '.[postgres]'"
+    if (reason := reason_without_extra("postgres")) is not None:
+        return reason
     if _binaries() is None:
         return "there is no PostgreSQL server: apt-get install postgresql"
     if os.getuid() == 0 and _readable_folder() is None:

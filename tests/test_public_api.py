@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.extras import require_extra
 from tests.warm_python import run_warm
 
 import episodic_absa
@@ -23,7 +24,7 @@ from episodic_absa.serialization.canonical_json import canonical_json
 SHIPPED = Path(__file__).resolve().parents[1] / "experiments"
 KEPT_SAMPLES = 3
 EXTRA_OF = {"results_frame": "pandas"}
-"""Names whose example needs an optional package."""
+"""Names whose example needs an extra."""
 
 
 def lay_out_quickstart(folder: Path, **experiment: Any) -> Path:
@@ -89,7 +90,7 @@ def test_the_example_of_every_public_name_runs(name: str, folder: Path, monkeypa
     docstring = inspect.getdoc(getattr(episodic_absa, name)) or ""
     assert "Example:" in docstring
     if name in EXTRA_OF:
-        pytest.importorskip(EXTRA_OF[name], reason=f"{EXTRA_OF[name]} is an optional package")
+        require_extra(EXTRA_OF[name])
     example = doctest.DocTestParser().get_doctest(docstring, {}, name, None, None)
     assert example.examples
     monkeypatch.chdir(folder)

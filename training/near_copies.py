@@ -34,7 +34,9 @@ def refuse_near_copies(texts: Iterable[str], held_out: HeldOut) -> None:
 
 def _keys(text: str) -> Iterator[bytes]:
     words = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
-    yield _hashed("".join(words))
+    # Emoji or punctuation alone are no text that could be copied; without this, each would equal every other.
+    if words:
+        yield _hashed("".join(words))
     for first in range(len(words) - _RUN + 1):
         yield _hashed(" ".join(words[first : first + _RUN]))
 

@@ -30,9 +30,6 @@ Stage = Literal["stage1", "stage2"]
 MemoryMode = Literal["off", "on", "silent"]
 AdvisoryType = Literal["successful_override", "failed_override_warning", "consistency_anchor"]
 Strength = Literal["weak", "moderate", "strong"]
-ExperienceLevel = Literal["exact", "no_length", "no_aspects", "any_structure"]
-"""What earlier cases share with a sample: the whole signature; all but length; all but length and aspect count; the
-language and at least one structure."""
 EpisodeType = Literal["success", "harm", "neutral"]
 RiskType = Literal["L3", "conflict", "implicit"]
 ActionTaken = Literal["polarity_flip", "abstain", "defer", "confidence_reduce", "neutral_fallback"]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.agents import builders as b
+from tests.extras import require_extra
 
 from episodic_absa import results_frame
 from episodic_absa.agents.sample_result import SampleResult
@@ -123,7 +124,7 @@ def test_printed_forms_are_short_and_small_values_stay_whole(result: SampleResul
 
 
 def test_a_table_has_a_row_per_aspect_and_keeps_a_review_without_any(result: SampleResult) -> None:
-    pytest.importorskip("pandas", reason="pandas is an optional package")
+    require_extra("pandas")
     frame = results_frame([result, shown_as(result, "nothing said")])
     assert list(frame["term"].fillna("(none)")) == ["food", "service", "", "(none)"]
     assert frame.loc[0, "text"][frame.loc[0, "start"] : frame.loc[0, "end"]] == "food"

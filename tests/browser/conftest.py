@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.extras import require_extra
 from tests.reports.shared_grids import hostile_grid, shipped_grid, v2_grid
 
 from episodic_absa.reports.run_report import REPORT
@@ -23,7 +24,7 @@ _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shut
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """Where Chromium lies; skips, with the reason, what cannot run without it."""
-    pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[browser]'")
+    require_extra("browser")
     if _CHROMIUM is None:
         pytest.skip("no Chromium found: apt-get install chromium")
     return _CHROMIUM

@@ -95,7 +95,8 @@ def test_large_and_lopsided_counts_stay_inside(chromium: "Browser", tmp_path: Pa
 def saved(page: "Page", button: str) -> str:
     with page.expect_download() as download:
         page.click(button)
-    return download.value.path().read_text("utf-8")
+    text: str = download.value.path().read_text("utf-8")
+    return text
 
 
 def test_a_click_on_an_aspect_shows_marked_quotes_and_its_reviews(chromium: "Browser", summary_page: Path) -> None:

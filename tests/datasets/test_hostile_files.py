@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras import require_extra
 
 from episodic_absa.datasets.dataset_loading import InputFormat, load_split
 from episodic_absa.datasets.gold_columns import read_gold_cell
@@ -91,8 +92,10 @@ def test_a_table_replaces_half_a_character_or_names_its_row(tmp_path: Path) -> N
 
 
 def test_a_parquet_string_that_is_no_unicode_is_named(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    require_extra("parquet")
+    import pyarrow as pa
+    from pyarrow import parquet
+
     words = pa.array([b"good food", f"{REVIEW}{HALF}".encode("utf-8", "surrogatepass")], pa.binary())
     text = pa.Array.from_buffers(pa.string(), 2, words.buffers())
     parquet.write_table(pa.table({"uid": ["r1", "r17"], "text": text}), tmp_path / "a.parquet")
@@ -101,7 +104,9 @@ def test_a_parquet_string_that_is_no_unicode_is_named(tmp_path: Path) -> None:
 
 
 def test_a_damaged_sheet_of_a_workbook_is_refused(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    require_extra("excel")
+    import openpyxl
+
     book = openpyxl.Workbook()
     book.active.append(["text"])
     book.active.append([REVIEW])

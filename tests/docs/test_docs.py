@@ -27,6 +27,7 @@ from tests.docs.page_blocks import (
     python_of,
     sessions_of,
 )
+from tests.extras import require_extra
 from tests.stored_lines import entries_of
 from tests.test_public_api import lay_out_two_cells
 from tests.warm_python import plain_environment, run_warm
@@ -169,7 +170,7 @@ def test_code_that_the_page_shows_of_a_file_stands_in_that_file(page: Path) -> N
 def test_sessions_on_the_page_run_and_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     sessions = sessions_of(page)
     if "results_frame" in sessions:
-        pytest.importorskip("pandas", reason="pandas is an optional package")
+        require_extra("pandas")
     script = tmp_path / "page.py"
     script.write_text(f"{python_of(page)[0]}\n{RUN_SESSIONS}", "utf-8")
     done = run_warm([script, sessions], cwd=tmp_path)

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.extras import require_extra
 from tests.warm_python import run_warm
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -45,10 +46,10 @@ def test_the_example_of_a_table_counts_terms_and_writes_a_row_per_aspect(tmp_pat
 
 
 def test_every_cell_of_the_notebook_runs_and_the_last_one_shows_the_figure(tmp_path: Path) -> None:
-    pytest.importorskip("ipykernel", reason="the extra examples is not installed")
-    pytest.importorskip("pandas", reason="the extra examples is not installed")
-    nbclient = pytest.importorskip("nbclient", reason="the extra examples is not installed")
-    nbformat = pytest.importorskip("nbformat")
+    require_extra("examples")
+    import nbclient
+    import nbformat
+
     notebook = nbformat.read(EXAMPLES / "first_look.ipynb", as_version=4)
     assert [cell for cell in notebook.cells if cell.get("outputs")] == [], "commit the notebook without its outputs"
     client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}})
@@ -68,7 +69,7 @@ def test_a_condition_of_ones_own_shows_memory_to_the_debate_alone(tmp_path: Path
 @pytest.mark.parametrize("example", ["memory_in_a_loop.py", "memory_in_a_graph.py"])
 def test_an_agent_of_another_task_learns_from_its_first_mistake(example: str, tmp_path: Path) -> None:
     if example == "memory_in_a_graph.py":
-        pytest.importorskip("langgraph", reason="the extra examples is not installed; the example of a plain loop runs")
+        require_extra("examples")
     first, second, third, *_ = (line.split(" | ") for line in lines_of(example, tmp_path, store="store.jsonl"))
     assert first == ["t1", "cancel"]
     assert second[:2] == ["t2", "question"]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.docs.page_blocks import ROOT, SITE
+from tests.extras import require_extra
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    for package in ("sphinx", "myst_parser", "furo"):
-        pytest.importorskip(package, reason="the extra docs is not installed")
+    require_extra("docs")
     folder = tmp_path_factory.mktemp("site")
     command = [
         sys.executable,

@@ -32,14 +32,3 @@ def test_the_changelog_has_a_section_for_the_version() -> None:
     sections = re.findall(r"^## (.+)$", changelog, re.MULTILINE)
     assert sections[0] == "[Unreleased]"
     assert PROJECT["version"] in sections
-
-
-def test_every_dependency_is_capped_and_pinned() -> None:
-    pinned = {
-        line.partition("==")[0].lower().replace("_", "-")
-        for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    }
-    required = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
-    names = {re.match(r"[\w-]+", requirement)[0].lower() for requirement in required}  # type: ignore[index]
-    assert [requirement for requirement in required if "<" not in requirement] == []
-    assert names - pinned == set()

@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.goldens.differences import Difference, differences, places, told
 from tests.goldens.files import DIFFERENCES, GOLDENS, read_grid, state, write_grid
 from tests.goldens.grids import GRIDS, run_grid
+from tests.goldens.recordings import read_pairs, replay, write_pairs
 
 
 def main() -> int:
@@ -28,6 +29,13 @@ def main() -> int:
             print(f"{grid}: {told(found[grid]) if found[grid] else 'made' if is_new else 'as it is'}")  # noqa: T201
             if why is not None and (found[grid] or is_new):
                 write_grid(grid, made)
+        for rules in GRIDS:
+            # Pairs alone: the recorded answers of a real model are never made anew.
+            name, (made, _) = f"recorded {rules}", replay(rules, Path(folder) / f"recorded-{rules}")
+            found[name] = differences(read_pairs(rules), made)
+            print(f"{name}: {told(found[name]) if found[name] else 'as it is'}")  # noqa: T201
+            if why is not None and found[name]:
+                write_pairs(made)
     if why is not None:
         _write_down(why, found)
     return int(why is None and any(found.values()))

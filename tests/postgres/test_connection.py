@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from tests.extras import require_extra
 from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
 
 from episodic_absa.errors import DatabaseError, MissingExtraError
@@ -88,7 +89,7 @@ def old_server(listener: socket.socket) -> None:
 
 
 def test_a_server_that_is_too_old_is_refused() -> None:
-    pytest.importorskip("psycopg", reason="psycopg is not installed: pip install -e '.[postgres]'")
+    require_extra("postgres")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=old_server, args=[listener])
         thread.start()

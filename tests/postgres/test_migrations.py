@@ -26,7 +26,8 @@ def opened(address: str, tables: TableSet) -> list[tuple[Any, ...]]:
     location = PostgresLocation.parse(address)
     with connect(location) as connection:
         migrate(connection, location, tables)
-        return connection.execute("SELECT * FROM episodic_absa.birds").fetchall()
+        birds: list[tuple[Any, ...]] = connection.execute("SELECT * FROM episodic_absa.birds").fetchall()
+    return birds
 
 
 def test_tables_are_made_by_one_of_many_and_brought_up_to_date(postgres_server: PostgresServer) -> None:

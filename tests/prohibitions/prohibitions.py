@@ -467,8 +467,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "a bundle obeys its schema after it was shrunk",
-        "shorter = shorter_principle(advisory.message, OUTCOME_MARK, by=by)",
-        'shorter = shorter_principle(advisory.message, OUTCOME_MARK, by=by) and ""',
+        "shorter = _shorter_principle(advisory.message, outcome_mark, by=by)",
+        'shorter = _shorter_principle(advisory.message, outcome_mark, by=by) and ""',
         "memory/injection/test_injection_controller.py::test_shrinking_gives_a_valid_bundle_within_the_cap_or_nothing",
         entry=29,
     ),

@@ -29,8 +29,7 @@ from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.estimate.sample_loads import measure_loads
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.run_directory import MANIFEST, TRACES
-from episodic_absa.schemas.advisory_v1_2 import COUNTED_PRINCIPLES, advisories_of
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2
+from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.arm_checks import check_arm_promises
@@ -81,25 +80,18 @@ def write_store(path: Path, *, begin: int) -> None:
         for language, reviews in REVIEWS.items():
             for number, review in enumerate(reviews[begin:]):
                 analyzer.analyze(review, uid=f"{path.stem}-{language}-{number}", language_code=language)
-    add_experience(path)
+    add_outcomes(path)
 
 
-def add_experience(path: Path) -> None:
+def add_outcomes(path: Path) -> None:
     """Add changes that were confirmed or stayed open. None is contradicted: a warning would take advice away."""
     with MemoryStore(path) as store:
         episodes = [episode for episode in store.load() if isinstance(episode, EpisodicMemoryEntryV1_2)]
         with store.writing():
             for number, (episode, outcome) in enumerate(product(episodes, ("confirmed", "open"))):
-                uid = f"{path.stem}-more-{number}"
-                changes = [
-                    {"adopted": True, "kind": kind, "outcome": outcome}
-                    for kind, times in (("flip", 5 + number), ("drop", 6))
-                    for _ in range(times)
-                ]
+                changes = [{"adopted": True, "kind": kind, "outcome": outcome} for kind in ("flip", "drop")]
                 body = episode.model_dump(mode="json") | {"changes": changes, "outcome": outcome}
-                store.append(body | {"provenance": body["provenance"] | {"source_id": uid}})
-                language = episode.input_signature.language
-                store.append_tally(TallyV1_2(language=language, source_id=uid, terms=("bed", "방")))
+                store.append(body | {"provenance": body["provenance"] | {"source_id": f"{path.stem}-more-{number}"}})
 
 
 def write_grid(folder: Path, out: str = "results", **experiment: Any) -> Path:
@@ -152,7 +144,7 @@ def test_a_placebo_is_as_long_as_retrieved_advice_and_changes_nothing_for_the_em
         bundle = trace.case_trace.memory_bundle
         assert abs(memory.offered_chars - memory.matched_chars) <= memory.matched_chars / 10
         assert len(bundle.retrieved) == memory.retrieved_k - memory.repeated_advisory_n - memory.opposed_advisory_n
-        assert not any(find_polarity_word(advisory.message) for advisory in advisories_of(bundle))
+        assert not any(find_polarity_word(advisory.message) for advisory in bundle.retrieved)
         # Where both arms retrieved the same, their whole slots are of one length, too.
         if memory.retrieved_ids == retrieved[uid].memory.retrieved_ids:
             assert memory.matched_chars == retrieved[uid].memory.offered_chars
@@ -161,50 +153,6 @@ def test_a_placebo_is_as_long_as_retrieved_advice_and_changes_nothing_for_the_em
             shown_n += in_prompt > 0
     assert shown_n > 3
     assert grid.finals("C2_placebo") == grid.finals("C1")
-
-
-def test_experience_and_familiarity_are_part_of_every_arm(grid: ArmsGrid) -> None:
-    offered = {
-        condition: Counter(
-            principle_id
-            for trace in grid.traces(condition).values()
-            for principle_id in trace.memory.offered_principles
-            if principle_id in COUNTED_PRINCIPLES
-        )
-        for condition in CONDITIONS
-    }
-    counted = {"E-FLIP", "E-DROP", "F-TARGET"}
-    assert {condition for condition, names in offered.items() if set(names) == counted} == {
-        "C2",
-        "C2_random",
-        "C2_trial",
-        "C2_donor",
-        "C2_retired",
-    }
-    assert not offered["C2_placebo"]
-    assert not offered["C2_constant"]
-    assert sum(offered["C2_trial"].values()) < sum(offered["C2"].values())
-    told = {
-        condition: [bundle_numbers(trace) for trace in grid.traces(condition).values()]
-        for condition in ("C2", "C2_random", "C2_donor")
-    }
-    assert told["C2"] != told["C2_random"]
-    assert told["C2"] != told["C2_donor"]
-    coins = {coin.principle_id for trace in grid.traces("C2_trial").values() for coin in trace.memory.coins}
-    assert counted <= coins
-    recounted = {
-        name.partition("__")[0]
-        for name, results in verify(grid.out).cells.items()
-        for result in results
-        if result.check == "counts" and result.result == "pass"
-    }
-    assert recounted == {"C2", "C2_random", "C2_trial", "C2_retired"}
-
-
-def bundle_numbers(trace: TraceLine) -> list[Any]:
-    """Return what a bundle counts."""
-    advisories = [advisory.model_dump() for advisory in advisories_of(trace.case_trace.memory_bundle)]
-    return [(advisory["evidence"]["experience"], advisory["evidence"]["familiarity"]) for advisory in advisories]
 
 
 def test_random_episodes_are_of_the_language_and_never_what_retrieval_chose(grid: ArmsGrid) -> None:
@@ -241,7 +189,7 @@ def test_the_coins_of_a_trial_are_recorded_and_leave_out_only_their_principle(gr
             tossed[coin.withheld] += 1
         ids = [advisory.advisory_id for advisory in trace.case_trace.memory_bundle.retrieved]
         assert ids == [f"adv_{rank:06d}" for rank in range(1, len(ids) + 1)]
-    assert min(tossed[True], tossed[False]) > 3
+    assert min(tossed[True], tossed[False]) > 1
 
 
 def test_arms_share_every_equal_answer(grid: ArmsGrid) -> None:
@@ -346,8 +294,7 @@ def _offers(principle_id: str) -> Callable[[dict[str, Any]], None]:
     def offer(trace: dict[str, Any]) -> None:
         for advisory in trace["case_trace"]["memory_bundle"]["retrieved"]:
             advisory["evidence"]["principle_id"] = principle_id
-        counted = [name for name in trace["memory"]["offered_principles"] if name in COUNTED_PRINCIPLES]
-        trace["memory"]["offered_principles"] = [principle_id, *counted]
+        trace["memory"]["offered_principles"] = [principle_id]
 
     return offer
 

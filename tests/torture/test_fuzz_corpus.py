@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.extras import require_extra
 from tests.torture.fuzzed_inputs import ROOT, row_of
 from tests.torture.fuzzing.outcome import LostDataError, Target, examine
 from tests.torture.fuzzing.targets import CORPUS, TARGETS, kept_inputs
@@ -14,8 +15,10 @@ from tests.torture.fuzzing.targets import CORPUS, TARGETS, kept_inputs
 from episodic_absa.errors import InputError
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", dict.fromkeys((*TARGETS, "table_excel")))
 def test_no_input_of_the_kept_corpus_shows_a_defect(name: str, tmp_path: Path) -> None:
+    if name == "table_excel":
+        require_extra("excel")
     target = TARGETS[name]
     inputs = kept_inputs(target) or {str(place): seed for place, seed in enumerate(target.seeds())}
     assert inputs

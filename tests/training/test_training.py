@@ -48,6 +48,10 @@ def test_a_text_that_shares_a_few_words_is_not_refused() -> None:
     refuse_near_copies(["The little room on the second floor.", "방이 작아요"], HeldOut([LONG, "방이 아주 작아요"]))
 
 
+def test_emoji_and_punctuation_resemble_no_text() -> None:
+    refuse_near_copies(["👍", "...", "N/A"], HeldOut(["👎👎", "...", "!"]))
+
+
 def test_no_training_file_is_held_out_and_none_is_measure_only() -> None:
     names = {corpus.file for corpus in CORPORA}
     assert all(".train." in name for name in names)

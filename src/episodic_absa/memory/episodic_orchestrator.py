@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field, model_validator
 
-from episodic_absa.final_tuples import asked_targets
 from episodic_absa.language import norm_key
 from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
@@ -14,7 +13,7 @@ from episodic_absa.memory.advice.opened_advice import OpenedAdvice
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.advice.sources import AdviceMoment
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
-from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_target, stored_term
+from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
 from episodic_absa.memory.episodes.sample_tally import tally_of
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
@@ -30,7 +29,6 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     ValidatorOutput,
 )
-from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode
@@ -212,17 +210,11 @@ class EpisodicOrchestrator:
             slot = self._injection.build_slot_payload(self.condition)
             return self._answer(slot, episodes, memory_dangerous_current_n=dangerous_now)
         # The only place where the arms of an experiment differ.
-        targets = tuple(stored_target(target, text) for target in asked_targets(stage1_atsa.sentiments))
         offer = self._advice.source.offer(
-            AdviceMoment(sample_id or "", signature, tuple(query), tuple(terms), episodes, stored, targets)
+            AdviceMoment(sample_id or "", signature, tuple(query), tuple(terms), episodes, stored)
         )
         slot = self._injection.build_slot_payload(
-            self.condition,
-            offer.advisories,
-            offer.warnings,
-            experience=offer.experience,
-            familiarity=offer.familiarity,
-            language=signature.language,
+            self.condition, offer.advisories, offer.warnings, language=signature.language
         )
         return self._answer(
             slot,
@@ -336,9 +328,9 @@ class EpisodicOrchestrator:
             memory_access_policy={"debate": self._visible_to},
             advice_from=condition.advice.source,
             offered_principles=tuple(
-                dict.fromkeys(advisory["evidence"]["principle_id"] for advisory in advisories_in(slot))
+                dict.fromkeys(advisory["evidence"]["principle_id"] for advisory in slot["retrieved"])
             ),
-            offered_chars=sum(len(advisory["message"]) for advisory in advisories_in(slot))
+            offered_chars=sum(len(advisory["message"]) for advisory in slot["retrieved"])
             + sum(map(len, slot["warnings"])),
             **counts,
         )

@@ -43,7 +43,7 @@ def give_feedback(store: EpisodeStore, uid: str, verdict: str, aspect: str | Non
             raise InputError(f"{argument} must be a string, got {type(value).__name__}", argument=argument)
     word = _verdict(verdict)
     term = None if aspect is None else _known_target(store, uid, aspect)
-    if term is None and uid not in store.load().episode_index.familiarity.sources:
+    if term is None and not store.load().episode_index.samples.is_tallied(uid):
         _terms_of(store, uid)
     given = VerdictV1_2(source_id=uid, verdict=word, aspect=term)
     return GivenFeedback(uid, word, term, is_new=store.append_verdict(given))

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AdvisoryV1_2, EvidenceV1_2
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AdvisoryV1_2
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -41,7 +41,6 @@ _MODELS: Final[tuple[type[BaseModel], ...]] = (
     EpisodicMemoryEntryV1_2,
     EpisodicMemoryEntryV1_3,
     EvidenceV1_1,
-    EvidenceV1_2,
     InputSignatureV1_1,
     MemoryMeta,
     Scorecard,

@@ -82,7 +82,7 @@ class EpisodicMemoryEntryV1_2(EpisodeDraftV1_2):
 
 
 class TallyV1_2(FrozenModel):
-    """The final targets of one analysed sample, as stored terms: what familiarity counts."""
+    """The final targets of one analysed sample, as stored terms: a person may judge each of them."""
 
     kind: Literal["tally"] = "tally"
     language: Language

@@ -20,7 +20,6 @@ from episodic_absa.errors import ConfigError, EpisodicAbsaError, MemoryStoreErro
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
-from episodic_absa.memory.advice.counted_advice import counted_texts
 from episodic_absa.memory.advice.outcome_advice import fixed_texts_v2
 from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
@@ -183,7 +182,6 @@ def _wording_lines() -> Iterator[_Said]:
         for text in (principle.text_en, principle.text_ko)
     ]
     texts += [("warning", text) for text in (*fixed_texts(), *fixed_texts_v2())]
-    texts += [("experience or familiarity", text) for text in counted_texts()]
     texts += [("memory slot", text) for text in HOW_TO_READ.values()]
     languages: tuple[Language, ...] = ("en", "ko")
     texts += [("placebo", text) for language in languages for text in placebo_texts(language)]
@@ -252,7 +250,7 @@ def _given_store_lines(
     with MemoryStore(given) as store:
         stored = store.load()
         sources = [entry.provenance.source_id for entry in stored]
-        counted = list(stored.episode_index.familiarity.sources)
+        counted = list(stored.episode_index.samples.tallied())
     evaluated = {labelled.sample.uid for labelled in data.splits[config.file.data.process_split]} if data else set()
     known_n = sum(source in evaluated for source in sources)
     yield _counted(
@@ -262,7 +260,7 @@ def _given_store_lines(
         f"{known_n} of {len(sources)} episodes come from samples that are evaluated",
         f"{len(sources)} episodes, none from a sample that is evaluated",
     )
-    # Familiarity counts samples that left no episode, too.
+    # Samples that left no episode have a tally, too.
     counted_n = sum(source in evaluated for source in counted)
     if counted_n and not known_n:
         yield _counted(

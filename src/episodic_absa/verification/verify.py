@@ -21,7 +21,6 @@ from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.schemas.run_files.verification.certificate import Certificate
 from episodic_absa.verification.certificate.certificate_file import check_certificate, read_certificate
 from episodic_absa.verification.checks.arm_checks import ARM_CHECKS
-from episodic_absa.verification.checks.count_checks import COUNT_CHECKS
 from episodic_absa.verification.checks.decision_checks import DECISION_CHECKS
 from episodic_absa.verification.checks.file_checks import FILE_CHECKS
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
@@ -43,7 +42,6 @@ _CELL_CHECKS: Final = {
     **METRIC_CHECKS,
     **MEMORY_CHECKS,
     **ARM_CHECKS,
-    **COUNT_CHECKS,
     **ORIGIN_CHECKS,
 }
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras import require_extra
 
 from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli import main
@@ -58,7 +59,7 @@ class Done:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
-    pytest.importorskip("ray", reason="the extra ray is not installed; the local engine runs")
+    require_extra("ray")
     with connect(None, feature="this test", num_cpus=2):
         yield
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras import require_extra
 
 from episodic_absa import analyze
 from episodic_absa.analysed_review import AnalysedReview
@@ -124,7 +125,9 @@ def test_json_lines_carry_the_other_columns() -> None:
 
 
 def test_a_parquet_file_has_the_aspects_as_lists(folder: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
+    require_extra("parquet")
+    from pyarrow import parquet
+
     assert Done("reviews.csv", "--out", "results.parquet").code == 0
     rows = parquet.read_table(folder / "results.parquet").to_pylist()
     assert [aspect["term"] for aspect in rows[0]["aspects"]] == ["battery", "screen"]

@@ -128,9 +128,9 @@ def test_every_answered_verdict_survives_kill_9(store: Path) -> None:
             assert (answer["uid"], answer["verdict"], answer["is_new"]) == (uid, verdict, True)
         os.kill(process.pid, signal.SIGKILL)
     with MemoryStore(store) as opened:
-        experience = opened.load().episode_index.experience
-        assert experience.verdicts_on("u1") == {None: "right"}
-        assert experience.verdicts_on("u2") == {None: "right"}
+        samples = opened.load().episode_index.samples
+        assert samples.verdicts_on("u1") == {None: "right"}
+        assert samples.verdicts_on("u2") == {None: "right"}
         assert not give_feedback(opened, "u2", "right").is_new
 
 

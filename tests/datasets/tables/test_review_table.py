@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras import require_extra
 
 from episodic_absa.datasets.tables import open_review_table
 from episodic_absa.errors import ConfigError, DatasetError, EpisodicAbsaError
@@ -103,7 +104,9 @@ def test_an_empty_column_and_an_unknown_one_are_named(tmp_path: Path) -> None:
 
 
 def test_an_excel_file_is_read(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    require_extra("excel")
+    import openpyxl
+
     book = openpyxl.Workbook()
     for row in (["Date", "Comment"], ["2024-05-01", TEXTS[0]], [None, None], ["2024-05-02", None]):
         book.active.append(row)

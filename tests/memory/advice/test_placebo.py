@@ -55,11 +55,20 @@ def test_every_text_is_free_of_labels_cues_and_the_task(language: Language) -> N
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_any_length_of_a_message_is_met_within_a_tenth(language: Language) -> None:
+def test_any_length_of_a_message_is_met_within_a_tenth_and_three_characters(language: Language) -> None:
     shortest = 20 if language == "en" else 17
     for chars in range(shortest, 761, 7):
         for uid in ("a", "b"):
-            assert abs(len(compose_placebo(language, chars, uid)) - chars) <= chars / 10, chars
+            assert abs(len(compose_placebo(language, chars, uid)) - chars) <= min(chars / 10, 3), chars
+    assert len(compose_placebo(language, 2000, "a")) == 760
+
+
+def test_the_length_of_warnings_goes_to_the_last_message() -> None:
+    first, last = placebo_advisories(
+        bundle("m" * 140, "n" * 200, warnings=("w" * 60,)), "en", "r", [], match_chars=True
+    )
+    assert len(first.message) == pytest.approx(140, abs=3)
+    assert len(last.message) == pytest.approx(260, abs=3)
 
 
 def test_texts_depend_on_the_key_and_name_no_aspect_of_the_sample() -> None:

@@ -43,7 +43,8 @@ def test_an_offer_without_a_principle_keeps_the_warnings_of_others() -> None:
     [
         ("[P-NEG-01]", "a mapping with the key retired"),
         ('{"withdrawn": []}', "a mapping with the key retired"),
-        ('{"retired": ["NEG"]}', "a mapping with the key retired"),
+        ('{"retired": [1]}', "a mapping with the key retired"),
+        ('{"retired": ["F-TARGET"]}', "F-TARGET, which is no principle of the catalogue; correct or remove it"),
         ('{"retired": ["P-XXX-01"]}', "P-XXX-01, which is no principle"),
         (None, "cannot read"),
     ],

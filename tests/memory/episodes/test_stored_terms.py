@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_absa.errors import LeakageError
-from episodic_absa.language import norm
+from episodic_absa.language import norm, norm_key
 from episodic_absa.memory import MemoryStore
-from episodic_absa.memory.episodes.leak_guard import stored_target, stored_term
+from episodic_absa.memory.episodes.leak_guard import LONG_TERM, stored_term
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
@@ -21,7 +21,7 @@ CONTROL = "\x00\x1b\x7f\x9b"
 @pytest.mark.parametrize("hidden", [*BIDI, *ZERO_WIDTH, *CONTROL], ids=lambda hidden: f"U+{ord(hidden):04X}")
 def test_a_hidden_character_is_not_stored(hidden: str) -> None:
     text = "The bre" + hidden + "akfast was cold, and nobody came to say so."
-    assert stored_target("bre" + hidden + "akfast", text) == "breakfast"
+    assert stored_term(norm_key("bre" + hidden + "akfast", text), text) == "breakfast"
     assert stored_term(norm(hidden), text) == ""
 
 
@@ -52,7 +52,7 @@ def test_no_stored_term_holds_a_control_or_format_character(term: str) -> None:
     ],
 )
 def test_a_term_that_is_a_sentence_or_most_of_its_text_is_long_term(target: str, text: str, stored: str | None) -> None:
-    assert stored_target(target, text) == stored
+    assert stored_term(norm_key(target, text), text) == (stored or LONG_TERM)
 
 
 def test_the_store_refuses_hidden_characters_whoever_gives_them(tmp_path: Path) -> None:

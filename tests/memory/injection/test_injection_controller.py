@@ -23,7 +23,8 @@ from episodic_absa.memory import (
     injection_for,
     load_catalogue,
 )
-from episodic_absa.memory.injection.injection_controller import shrink_to_cap
+from episodic_absa.memory.injection.prompt_slot import shrink_to_cap
+from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
     AdvisoryBundleV1_1,
@@ -78,8 +79,8 @@ def bundle(*advisories: AdvisoryV1_1, warnings: tuple[str, ...] = ()) -> Advisor
     )
 
 
-def chars(value: AdvisoryBundleV1_1 | Mapping[str, Any]) -> int:
-    document = value.model_dump(mode="json") if isinstance(value, AdvisoryBundleV1_1) else value
+def chars(value: AnyBundle | Mapping[str, Any]) -> int:
+    document = value if isinstance(value, Mapping) else value.model_dump(mode="json")
     return len(json.dumps(_rounded(document), ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 

@@ -29,12 +29,11 @@ from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, InputSignatureV1
 from episodic_absa.schemas.memory_v1_2 import EpisodeDraftV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.acknowledged_end import forget_end, read_end
 from episodic_absa.serialization.durable_file import DurableFile
-from episodic_absa.vocabulary import ChangeKind, Language, Outcome, Verdict
+from episodic_absa.vocabulary import ChangeKind, Outcome, Verdict
 
 BASE: dict[str, Any] = json.loads(Path(__file__).parents[1].joinpath("episode.json").read_text(encoding="utf-8"))
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 SOURCES = ("s1", "s2", "s3", "s4")
-LANGUAGES: tuple[Language, ...] = ("en", "ko")
 TERMS = ("room", "bed", "직원")
 STRUCTURES = (("none",), ("negation",), ("negation", "contrast"))
 RISKS = ("CONTRAST_SCOPE", "NEGATION_SCOPE", "none")
@@ -105,31 +104,19 @@ def answers(store: MemoryStore) -> Answers:
         "live": [entry.episode_id for entry in stored],
         "outcomes": [entry.episode_type for entry in stored],
         "first": [store.get(f"epi_{number:06d}") for number in (1, 2, 10**6)],
-        "sources": (list(index.familiarity.sources), "s1" in index.familiarity.sources),
+        "tallied": (list(index.samples.tallied()), [index.samples.is_tallied(uid) for uid in ("s1", "t5", "\ud800")]),
         "novel": [index.is_novel(episode(random.Random(seed))) for seed in range(8)],
         "languages": [list(index.live_in(language)) for language in ("en", "ko", "other")],
-        "verdicts": [index.experience.verdicts_on(source) for source in (*SOURCES, "nobody")],
+        "verdicts": [index.samples.verdicts_on(source) for source in (*SOURCES, "nobody")],
         "count": (index.count, index.first_live, len(store)),
     }
     for structures, language, aspects in product(STRUCTURES, ("en", "ko"), (1, 3)):
         query = signature(structures, language, aspects)
         for exclude in (None, "s1", "nobody"):
             key = f"{query.model_dump_json()} {exclude}"
-            given[f"experience {key}"] = [
-                (
-                    index.experience.of(query, kind, exclude_source=exclude),
-                    index.experience.of_random_cell("u", query, kind, exclude_source=exclude),
-                )
-                for kind in KINDS
-            ]
             for lexical in ((), ("CONTRAST_SCOPE",)):
                 found = Retriever(topk=3).retrieve(stored, query, lexical, sample_id=exclude)
                 given[f"retrieved {key} {lexical}"] = [entry.episode_id for entry in found]
-    for language in LANGUAGES:
-        given[f"drawn {language}"] = [index.familiarity.random_term("u", place, language) for place in range(9)]
-        for term, exclude in product((*TERMS, "term 1", "term 17", "no term"), (None, "s2", "t5", "\ud800")):
-            familiarity = index.familiarity.of(language, term, exclude_source=exclude)
-            given[f"familiarity {language} {term} {exclude!a}"] = familiarity
     return given
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras import require_extra
 from tests.memory.store_places import PostgresPlace, opened
 from tests.postgres_server import GUARDED_USER, PASSWORD, PostgresServer
 from tests.warm_python import WarmProcess, run_warm
@@ -21,6 +22,7 @@ from episodic_absa import AgentMemory, Analyzer, Situation
 from episodic_absa.errors import InputError, MemoryStoreError
 from episodic_absa.memory import MemoryStore, Retriever, open_store
 from episodic_absa.memory.store.postgres.postgres_store import PostgresStore
+from episodic_absa.memory.store.postgres.store_tables import TABLES
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 
 HERE = Path(__file__).parent
@@ -99,7 +101,7 @@ def test_a_server_that_crashes_loses_no_acknowledged_episode_and_writers_go_on(
     assert all(a < b for names in acknowledged for a, b in pairwise(names))
     with opened(postgres_place) as store:
         assert len(store.load()) == 2 * each
-        assert store.load().episode_index.familiarity.of("en", "room") == (2 * each, 2 * each)
+        assert store.statistics().reviews_by_language["en"] == 2 * each
         assert store.check().is_sound
 
 
@@ -171,7 +173,7 @@ def test_a_commit_that_was_not_answered_is_looked_up_and_not_repeated(
     assert proxy.commit_n > 5
     with opened(postgres_place) as store:
         assert [episode.provenance.source_id for episode in store.load()] == [f"s-{index}" for index in range(6)]
-        assert store.load().episode_index.familiarity.of("en", "room") == (6, 6)
+        assert store.statistics().reviews_by_language["en"] == 6
         assert store.check().is_sound
 
 
@@ -263,6 +265,7 @@ def test_an_address_given_as_a_path_is_refused() -> None:
 
 
 def test_a_server_that_cannot_be_reached_is_a_store_error(tmp_path: Path) -> None:
+    require_extra("postgres")
     with (
         open_store(f"postgresql:///absa?host={tmp_path}") as store,
         pytest.raises(MemoryStoreError, match="cannot be reached"),
@@ -315,13 +318,41 @@ def test_tables_of_another_version_or_of_something_else_are_refused_untouched(po
     assert postgres_server.execute(tables, url=foreign) == [(1,)]
 
 
+def test_tables_of_version_1_lose_their_counts_and_no_line(postgres_place: PostgresPlace) -> None:
+    with opened(postgres_place) as store:
+        store.append(draft("a"), tally=tally("a"))
+        store.append_verdict(VerdictV1_2(source_id="a", verdict="right"))
+    lines = postgres_place.lines()
+    for statement in TABLES.migrations[0]:
+        if "absa.experience" in statement or "absa.tally_terms" in statement:
+            postgres_place.execute(statement)
+    postgres_place.execute("ALTER TABLE episodic_absa.tally_languages ADD COLUMN term_n bigint NOT NULL DEFAULT 1")
+    postgres_place.execute(
+        "INSERT INTO episodic_absa.tally_terms SELECT store_id, 'en', 'room', 0, 1 FROM episodic_absa.stores"
+    )
+    postgres_place.execute(
+        "INSERT INTO episodic_absa.experience "
+        "SELECT store_id, 'en', 'none', 'short', 1, 'flip', 1, 0, 0 FROM episodic_absa.stores"
+    )
+    postgres_place.execute("UPDATE episodic_absa.schema_versions SET version = 1 WHERE kind = 'episode_store'")
+    with opened(postgres_place) as store:
+        assert [episode.provenance.source_id for episode in store.load()] == ["a"]
+        assert postgres_place.lines() == lines
+        assert store.load().episode_index.samples.verdicts_on("a") == {None: "right"}
+        store.append(draft("b"), tally=tally("b"))
+        assert store.statistics().reviews_by_language["en"] == 2
+        assert store.check().is_sound
+    gone = "SELECT to_regclass('episodic_absa.experience'), to_regclass('episodic_absa.tally_terms')"
+    assert postgres_place.execute(gone) == [(None, None)]
+
+
 def test_a_check_names_rows_that_somebody_changed(postgres_place: PostgresPlace) -> None:
     with opened(postgres_place) as store:
         for source in ("a", "b", "c", "d"):
             store.append(draft(source), tally=tally(source))
         assert store.check().is_sound
-        postgres_place.execute("UPDATE episodic_absa.tally_terms SET seen_in = 9")
-        assert store.check().damage == ("the tables of terms do not count what the tallies hold",)
+        postgres_place.execute("UPDATE episodic_absa.tally_languages SET review_n = 9")
+        assert store.check().damage == ("the table tally_languages does not count what the tallies hold",)
         postgres_place.execute("UPDATE episodic_absa.episodes SET body = '{}' WHERE number = 2")
         postgres_place.execute("DELETE FROM episodic_absa.episodes WHERE number = 3")
         bad = store.check().bad_lines
@@ -351,11 +382,12 @@ def test_questions_of_advice_scan_no_table(postgres_place: PostgresPlace) -> Non
         loaded = store.load()
         signature = loaded[0].input_signature
         assert len(Retriever().retrieve(loaded, signature, ["IRONY"], sample_id="s-1")) == 3
-        loaded.episode_index.experience.of(signature, "flip", exclude_source="s-1")
-        assert loaded.episode_index.familiarity.of("en", "room", exclude_source="s-1") == (399, 399)
+        assert loaded.episode_index.samples.is_tallied("s-1")
+        loaded.episode_index.samples.verdicts_on("s-1")
         list(store.lines_of("s-9"))
         # With few rows the planner takes the whole table for good reason.
-        psycopg = pytest.importorskip("psycopg")
+        import psycopg
+
         with psycopg.connect(postgres_place.location, autocommit=True) as connection:
             connection.execute("SET enable_seqscan = off")
             plans = [

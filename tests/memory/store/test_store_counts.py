@@ -115,12 +115,12 @@ def test_compacting_keeps_what_counts_and_the_sequence_of_ids(place: StorePlace)
         assert report.is_sound
         assert [episode.episode_id for episode in reader.load()] == ["epi_000002"]
         assert store.get("epi_000001") is None
-        familiarity = reader.load().episode_index.familiarity
-        assert familiarity.of("en", "room") == (2, 3)
-        assert familiarity.of("en", "staff") == (0, 3)
-        assert sorted(familiarity.sources) == ["plain", "u1", "u2"]
-        assert "u1" in familiarity.sources
-        assert len(familiarity.sources) == 3
+        samples = reader.load().episode_index.samples
+        assert sorted(samples.tallied()) == ["plain", "u1", "u2"]
+        assert [samples.is_tallied(uid) for uid in ("u1", "nobody")] == [True, False]
+        assert samples.verdicts_on("u1") == {None: "right", "bed": "wrong"}
+        (first,) = (line for line in store.lines_of("u1") if isinstance(line, TallyV1_2))
+        assert first.terms == ("bed", "room")
         assert store.append(draft("u3")).episode_id == "epi_000003"
 
 
@@ -158,10 +158,10 @@ def test_an_unfinished_tally_is_set_aside_and_its_episode_stands(mixed: Path, to
     forget_end(mixed)
     mixed.write_bytes(mixed.read_bytes()[:-torn_n])
     with MemoryStore(mixed) as store:
-        assert store.load().episode_index.familiarity.of("en", "bed") == (1, 3)
+        assert not store.load().episode_index.samples.is_tallied("u3")
         store.append_tally(tally("u3", "bed"))
         assert [episode.provenance.source_id for episode in store.load()] == ["u1", "u2", "u3"]
-        assert store.load().episode_index.familiarity.of("en", "bed") == (2, 4)
+        assert store.load().episode_index.samples.is_tallied("u3")
     assert check_store(mixed).is_sound
     assert mixed.with_name("store.jsonl.torn").exists()
 
@@ -196,8 +196,8 @@ def test_a_disk_that_fails_leaves_neither_line_nor_count(mixed: Path) -> None:
             store.append_verdict(right("u9"))
         with pytest.raises(MemoryStoreError, match="the episode was not stored"):
             store.append(draft("u9"), tally=tally("u9", "room"))
-        assert store.load().episode_index.familiarity.of("en", "room") == (2, 3)
-        assert store.load().episode_index.experience.verdicts_on("u9") == {}
+        assert not store.load().episode_index.samples.is_tallied("u9")
+        assert store.load().episode_index.samples.verdicts_on("u9") == {}
     assert mixed.read_bytes() == before
 
 
@@ -239,5 +239,6 @@ def test_uids_and_terms_may_hold_any_character(place: StorePlace) -> None:
             assert store.append_verdict(right(uid))
             assert not store.append_verdict(right(uid))
         assert [episode.provenance.source_id for episode in store.load()] == list(uids)
-        assert store.load().episode_index.familiarity.of("en", "o'방%s", exclude_source=uids[1]) == (4, 4)
+        assert list(store.load().episode_index.samples.tallied()) == list(uids)
+        assert store.statistics().reviews_by_language["en"] == len(uids)
         assert store.check().is_sound

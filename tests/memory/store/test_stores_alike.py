@@ -1,18 +1,76 @@
 """A store in PostgreSQL gives every answer that the store file with the same lines gives."""
 
+import copy
+import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.memory.retrieval.test_counts import SIGNATURES, SOURCES, TERMS, episode, signature, steps, tally
 from tests.memory.store_places import FilePlace, PostgresPlace, opened
 
 from episodic_absa.memory import EpisodeStore
-from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
-from episodic_absa.vocabulary import ChangeKind
+from episodic_absa.schemas.memory_v1_2 import EpisodeDraftV1_2, TallyV1_2, VerdictV1_2
+from episodic_absa.vocabulary import ChangeKind, Language, Outcome, Structure, Verdict
+
+BASE: dict[str, Any] = json.loads(Path(__file__).parents[1].joinpath("episode.json").read_text(encoding="utf-8"))
+KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
+SOURCES = ("s1", "s2", "s3", "s4")
+TERMS = ("room", "bed", "staff")
+STRUCTURES: tuple[tuple[Structure, ...], ...] = (("none",), ("negation",), ("negation", "contrast"), ("contrast",))
+SIGNATURES: list[tuple[tuple[Structure, ...], str, int]] = [
+    (structures, length, aspects) for structures in STRUCTURES for length in ("short", "long") for aspects in (1, 2)
+]
+
+
+def signature(structures: tuple[Structure, ...] = ("none",), length: str = "short", aspects: int = 1) -> dict[str, Any]:
+    block = {"detected_structure": list(structures), "length_bucket": length, "num_aspects": aspects}
+    return {**BASE["input_signature"], "language": "en", "contrast_marker": None, **block}
+
+
+def episode(
+    source: str,
+    changes: Sequence[tuple[str, str]] = (),
+    *,
+    terms: Sequence[str] = ("room",),
+    **shape: Any,
+) -> EpisodeDraftV1_2:
+    body = copy.deepcopy(BASE)
+    body["schema_version"] = "1.2"
+    body["input_signature"] = signature(**shape)
+    body["provenance"]["source_id"] = source
+    for stage in ("stage1", "final"):
+        body["stage_snapshot"][stage] |= {"aspects_norm": list(terms), "polarities": dict.fromkeys(terms, "positive")}
+    body["changes"] = [{"adopted": True, "kind": kind, "outcome": outcome} for kind, outcome in changes]
+    return EpisodeDraftV1_2.model_validate(body)
+
+
+def tally(source: str, *terms: str, language: Language = "en") -> TallyV1_2:
+    return TallyV1_2(language=language, source_id=source, terms=terms)
+
+
+outcomes = st.sampled_from(get_args(Outcome))
+some_terms = st.lists(st.sampled_from(TERMS), unique=True, max_size=2)
+steps = st.one_of(
+    st.tuples(
+        st.just("episode"),
+        st.sampled_from(SOURCES),
+        st.lists(st.tuples(st.sampled_from(KINDS[:2]), outcomes), max_size=6),
+        some_terms,
+        st.sampled_from(SIGNATURES),
+        st.booleans(),
+    ),
+    st.tuples(st.just("tally"), st.sampled_from(SOURCES), some_terms),
+    st.tuples(
+        st.just("verdict"),
+        st.sampled_from(SOURCES),
+        st.sampled_from(get_args(Verdict)),
+        st.sampled_from((None, *TERMS)),
+    ),
+    st.tuples(st.just("compact"), st.integers(1, 12)),
+)
 
 
 def write(store: EpisodeStore, step: tuple[Any, ...]) -> None:
@@ -37,19 +95,13 @@ def answers(store: EpisodeStore) -> list[object]:
         loaded[-2:],
         # A file that is read from its end does not know the verdicts before an episode.
         [episode.episode_id for episode in store.newest_episodes()] if store.exists() else [],
-        sorted(index.familiarity.sources),
+        sorted(index.samples.tallied()),
+        [index.samples.is_tallied(uid) for uid in (*SOURCES, "nobody")],
     ]
-    for language in ("en", "ko"):
-        given.append(loaded.at_all(index.live_in(language)))
-        given += (index.familiarity.random_term(uid, place, language) for uid in "ab" for place in (1, 2))
-    for cell in SIGNATURES[::3]:
-        query = InputSignatureV1_1.model_validate(signature(*cell))
-        for kind in get_args(ChangeKind):
-            given += (index.experience.of(query, kind, exclude_source=uid) for uid in (None, "s1"))
-            given += (index.experience.of_random_cell(uid, query, kind, exclude_source=uid) for uid in ("s2", "x"))
-        given.append(index.is_novel(episode("new", structures=cell[0], length=cell[1], aspects=cell[2])))
-    given += (index.familiarity.of("en", term, exclude_source=uid) for term in TERMS for uid in (None, "s1"))
-    given += (sorted(index.experience.verdicts_on(uid).items(), key=str) for uid in SOURCES)
+    given += (loaded.at_all(index.live_in(language)) for language in ("en", "ko"))
+    for structures, length, aspects in SIGNATURES[::3]:
+        given.append(index.is_novel(episode("new", structures=structures, length=length, aspects=aspects)))
+    given += (sorted(index.samples.verdicts_on(uid).items(), key=str) for uid in SOURCES)
     given += (store.verdicts_on(uid) for uid in SOURCES if store.exists())
     given += (list(store.lines_of(uid)) for uid in SOURCES)
     return given

@@ -152,6 +152,23 @@ def test_holm_covers_mcnemar_too() -> None:
     assert_holm(found)
 
 
+def test_a_metric_that_counts_what_another_one_misses_is_the_same_test() -> None:
+    """Where each wrong pair is a wrong polarity, exact matches and severe errors differ by the sign alone."""
+    mended = ok_card(
+        stage1=[final_tuple("food", "negative")], stage2=[final_tuple("food", "positive")], adopt=True, gold_tuples=GOLD
+    )
+    sides = [[RIGHT] * 6 + [mended] * 5, [WRONG] * 6 + [RIGHT] * 5]
+    a, b = ([card.model_copy(update={"uid": f"u{i}"}) for i, card in enumerate(side)] for side in sides)
+    for found in (compare("A", a, "B", b, resamples=FEW), compare("B", b, "A", a, resamples=FEW)):
+        matches, errors, of_debates = map(found.of, ("exact_match", "severe_polarity_error", "delta_f1"))
+        assert matches.difference is not None
+        assert errors.difference == -matches.difference
+        assert errors.p_holm == matches.p_holm == matches.p_value == pytest.approx(2 / 2**6)
+        # The other tests of this family: delta_f1, and the ratios of sums, whose F1 counts each hit twice.
+        assert of_debates.p_value == pytest.approx(2 / 2**5)
+        assert of_debates.p_holm == pytest.approx(3 * 2 / 2**6)
+
+
 def test_the_kind_of_a_paired_metric_is_that_of_the_agreement() -> None:
     kinds = {paired.metric: paired.kind for paired in compare("A", [RIGHT], "B", [WRONG], resamples=FEW).metrics}
     process = {"changed", "delta_risk", "outcome_residual_risk", "validator_residual_risk"}

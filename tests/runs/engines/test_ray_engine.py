@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras import require_extra
 from tests.runs.small_grid import run_here, write_experiment
 
 from episodic_absa.backends.backend import RepairingBackend
@@ -38,7 +39,7 @@ def test_what_a_cluster_cannot_do_is_refused_before_anything_is_written(
     tmp_path: Path, changes: dict[str, Any], options: dict[str, Any], message: str
 ) -> None:
     if "ray_address" in changes.get("experiment", {}):
-        pytest.importorskip("ray", reason="the extra ray is not installed; the local engine runs")
+        require_extra("ray")
     config = load_experiment(write_experiment(tmp_path, **{"experiment": RAY, **changes}))
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ConfigError, match=message):

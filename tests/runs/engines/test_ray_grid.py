@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.extras import require_extra
 from tests.runs.engines.cluster_processes import kill_a_worker, wait_until_ended
 from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
@@ -35,7 +36,7 @@ RAY = {"engine": "ray"}
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RayCluster]:
-    pytest.importorskip("ray", reason="the extra ray is not installed; the local engine runs")
+    require_extra("ray")
     with connect(None, feature="this test", num_cpus=2) as cluster:
         yield cluster
 

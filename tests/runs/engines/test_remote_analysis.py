@@ -4,6 +4,7 @@ import asyncio
 import pickle
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from tests.runs.small_grid import exact_bytes, outputs_of, run_here, write_experiment
 
 from episodic_absa.conditions import load_condition
-from episodic_absa.errors import RunDirectoryError
+from episodic_absa.errors import ConfigError, RunDirectoryError
 from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
 from episodic_absa.runs.config.cells import all_cells, start_stores
 from episodic_absa.runs.config.cfg_hash import resource_hashes
@@ -97,6 +98,25 @@ def test_samples_that_fail_alike_stop_a_run_on_workers_too(tmp_path: Path) -> No
     with pytest.raises(TooManyFailuresError, match=r"the first 10 samples failed alike: openai:m .*127\.0\.0\.1:9"):
         asyncio.run(run_all(config, WorkersHere(config, lost_after=100)))
     assert [output["status"] for output in outputs_of(config.out_dir / "C1__seed42")] == ["error"] * 10
+
+
+def test_a_worker_with_other_files_refuses_the_task_and_names_them(tmp_path: Path) -> None:
+    config = load_experiment(write_experiment(tmp_path))
+    condition = load_condition("C1")
+    resources = resource_hashes(config, condition)
+
+    async def end_of(task: CellTask) -> AnalysedSample | TaskEnd | Trouble:
+        worker = CellWorker(config, version("episodic-absa"), None, "here")
+        [end] = [sent async for sent in worker.run(task)]
+        return end
+
+    task = CellTask(condition, 42, False, (), 0, None, False, resources)
+    assert isinstance(asyncio.run(end_of(task)), TaskEnd)
+    elsewhere = {**resources, min(resources): "another file", "unknown here": "a file"}
+    refused = asyncio.run(end_of(replace(task, resources=elsewhere)))
+    assert isinstance(refused, Trouble)
+    assert isinstance(refused.error, ConfigError)
+    assert f"than where the command runs: {min(resources)}, unknown here. Install" in str(refused.error)
 
 
 def test_only_cells_whose_prompts_never_show_memory_are_cut_into_slices() -> None:

@@ -131,10 +131,10 @@ def _read_feedback(data: bytes, folder: Path) -> None:
         sys.stdin = spoken
     given = [json.loads(line) for line in answers.getvalue().splitlines()]
     with MemoryStore(path) as store:
-        verdicts = store.load().episode_index.experience
+        samples = store.load().episode_index.samples
         standing = {(verdict["uid"], verdict["aspect"]): verdict["verdict"] for verdict in given}
         for (uid, aspect), verdict in standing.items():
-            if verdicts.verdicts_on(uid).get(aspect) != verdict:
+            if samples.verdicts_on(uid).get(aspect) != verdict:
                 raise LostDataError("an acknowledged verdict does not stand in the store")
     if problem:
         raise InputError(problem, argument="stdin")

@@ -1,5 +1,6 @@
 """Every number of the tables is computed again from the lines that its receipt names."""
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from episodic_absa.errors import ConfigError
 from episodic_absa.metrics.contribution import share_of
 from episodic_absa.metrics.definitions import all_definitions
 from episodic_absa.verification.receipts.explain import explain, explain_run
-from episodic_absa.verification.receipts.receipt import Explanation
+from episodic_absa.verification.receipts.receipt import Contribution, Explanation, PairedContribution
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,28 @@ def test_an_edited_number_and_an_edited_line_do_not_agree(grid: Path) -> None:
     lines = cards.read_text("utf-8").splitlines(keepends=True)
     cards.write_text("".join(lines[1:]), "utf-8")
     assert not explain(grid, "n_samples", "C1").agrees
+
+
+def test_a_number_that_a_table_lost_or_invented_does_not_agree(grid: Path) -> None:
+    table = grid / "grid_metrics.csv"
+    with open(table, encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    mean = header.index("mean")
+    lost = next(row for row in rows if row[:2] == ["C2", "exact_match"])
+    invented = next(row for row in rows if row[0] == "C2" and not row[mean])
+    lost[mean], invented[mean] = "", "0.5"
+    with open(table, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    for metric in (lost[1], invented[1]):
+        receipt = explain(grid, metric, "C2").receipts[0]
+        assert [number.column for number in receipt.numbers if not number.agrees] == ["mean"]
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 2), (2, 1), (2, 2), (None, 1)])
+def test_counts_of_a_ratio_of_sums_have_no_difference_of_their_own(a: float | None, b: float | None) -> None:
+    sides = [Contribution(uid="u", places=(), numerator=1, denominator=denominator) for denominator in (a, b)]
+    pair = PairedContribution(uid="u", order=0, seed=1, a=sides[0], b=sides[1])
+    assert pair.difference is None
 
 
 def test_the_baseline_is_explained_by_its_row_of_the_grid(run: FinishedRun) -> None:

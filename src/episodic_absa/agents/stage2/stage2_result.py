@@ -9,7 +9,6 @@ from episodic_absa.final_tuples import extract_tuples, pairs, predicted
 from episodic_absa.language import norm
 from episodic_absa.memory import Injection
 from episodic_absa.schemas.absa import AspectVerdict, Change, SentimentVerdict, Stage2Result, Validator2Output
-from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.schemas.run_files.adoption import Adoption
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
 
@@ -44,8 +43,8 @@ def build_stage2_result(
         validator=validator2,
         accepted_changes=tuple(accepted),
         rejected_changes=tuple(rejected),
-        advisories_present=bool(shown and advisories_in(shown)),
-        advisories_ids=tuple(advisory["advisory_id"] for advisory in advisories_in(shown)) if shown else (),
+        advisories_present=bool(shown and shown["retrieved"]),
+        advisories_ids=tuple(advisory["advisory_id"] for advisory in shown["retrieved"]) if shown else (),
     )
 
 

@@ -6,7 +6,6 @@ from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
-from episodic_absa.schemas.advisory_v1_2 import COUNTED_PRINCIPLES
 from episodic_absa.schemas.overlays.advice_overlay import CatalogueOverlay
 from episodic_absa.serialization.yaml_file import read_yaml_file
 
@@ -34,7 +33,7 @@ def load_catalogue_overlay(path: Path, catalogue: PrincipleCatalogue | None = No
         ) from error
     known = catalogue or load_catalogue()
     for principle_id in overlay.retired:
-        if principle_id not in COUNTED_PRINCIPLES and known.get(principle_id) is None:
+        if known.get(principle_id) is None:
             raise ConfigError(
                 f"{path}: retired names {principle_id}, which is no principle of the catalogue; correct or remove it",
                 path=path,

@@ -1,6 +1,6 @@
 """Checks every message and warning before it may be shown: no label word and no aspect term of the sample."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple, TypeVar
 
@@ -36,19 +36,11 @@ class LabelFirewall:
         Raises:
             LeakageError: an item leaks and the mode is `strict`.
         """
-        advisories = self.passing(build.advisories, aspect_terms)
+        advisories = tuple(item for item in build.advisories if self._passes(item.message, aspect_terms))
         passes = [self._passes(warning, aspect_terms) for warning in build.warnings]
         warnings = tuple(compress(build.warnings, passes))
         dropped = len(build.advisories) + len(build.warnings) - len(advisories) - len(warnings)
         return Screened(advisories, warnings, dropped, tuple(compress(build.warning_principles, passes)))
-
-    def passing(self, advisories: Iterable[AdvisoryT], aspect_terms: Sequence[str]) -> tuple[AdvisoryT, ...]:
-        """Return the advisories whose message names neither a label nor an aspect term of the sample.
-
-        Raises:
-            LeakageError: a message leaks and the mode is `strict`.
-        """
-        return tuple(advisory for advisory in advisories if self._passes(advisory.message, aspect_terms))
 
     def _passes(self, wording: str, aspect_terms: Sequence[str]) -> bool:
         leak = find_polarity_word(wording) or find_aspect_term(wording, aspect_terms)

@@ -7,7 +7,6 @@ from pathlib import Path
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
 from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
-from episodic_absa.memory.advice.counted_source import CountedPast, Past, RandomPast, WithCounts
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
@@ -25,7 +24,6 @@ from episodic_absa.memory.advice.sources import (
     retrieved_episodes,
 )
 from episodic_absa.memory.injection.injection_controller import InjectionController
-from episodic_absa.memory.retrieval.past_index import PastIndex
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.memory.store.open_store import open_store
@@ -79,16 +77,15 @@ class OpenedAdvice:
             prohibit_dangerous=prohibit_dangerous,
             retired=retired,
         )
-        self._with_counts = partial(WithCounts, firewall=firewall, retired=retired)
         source: AdviceSource
         if overlay.source == "constant":
             source = ConstantAdvice(constant_principle(overlay, catalogue, retired), firewall, rules)
         elif overlay.source == "random":
-            source = self._of_episodes(rules, random_episodes, RandomPast(_own_index))
+            source = self._of_episodes(rules, random_episodes)
         elif overlay.source == "donor":
-            source = self._of_episodes(rules, self._donor_episodes, CountedPast(self._donor_index))
+            source = self._of_episodes(rules, self._donor_episodes)
         else:
-            source = self._of_episodes(rules, retrieved_episodes, CountedPast(_own_index))
+            source = self._of_episodes(rules, retrieved_episodes)
         if overlay.source == "placebo":
             shown = partial(_shown, injection, condition)
             source = PlaceboAdvice(source, shown, firewall, match_chars=overlay.matches_chars)
@@ -99,12 +96,9 @@ class OpenedAdvice:
         if self._donor is not None:
             self._donor.close()
 
-    def _of_episodes(self, rules: Rules, choose: Callable[[AdviceMoment], Episodes], past: Past) -> AdviceSource:
+    def _of_episodes(self, rules: Rules, choose: Callable[[AdviceMoment], Episodes]) -> AdviceSource:
         advice = self._from_episodes(choose)
-        return advice if rules == "seed" else self._with_counts(OneVoiceAdvice(advice, self._catalogue), past)
-
-    def _donor_index(self, moment: AdviceMoment) -> PastIndex:
-        return _own_index(moment) if self._donor is None else self._donor.load().episode_index
+        return advice if rules == "seed" else OneVoiceAdvice(advice, self._catalogue)
 
     def _donor_episodes(self, moment: AdviceMoment) -> Episodes:
         if self._donor is None:
@@ -114,19 +108,8 @@ class OpenedAdvice:
         )
 
 
-def _own_index(moment: AdviceMoment) -> PastIndex:
-    return moment.store.episode_index
-
-
 def _shown(injection: InjectionController, condition: Condition, offer: Offer, language: Language) -> AnyBundle | None:
-    return injection.shown_bundle(
-        condition,
-        offer.advisories,
-        offer.warnings,
-        experience=offer.experience,
-        familiarity=offer.familiarity,
-        language=language,
-    )
+    return injection.shown_bundle(condition, offer.advisories, offer.warnings, language=language)
 
 
 def require_advice(overlay: AdviceOverlay, root: Path | None, catalogue: PrincipleCatalogue) -> None:

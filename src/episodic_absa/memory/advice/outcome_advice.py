@@ -9,8 +9,8 @@ from episodic_absa.memory.advice.dangerous_advice import Pair, final_pairs
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME
 from episodic_absa.memory.retrieval.retriever import Likeness
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, EvidenceV1_2
-from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2
+from episodic_absa.schemas.memory_v1_1 import EvidenceV1_1, InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodeDraftV1_2
 from episodic_absa.vocabulary import (
     AdvisoryType,
@@ -212,11 +212,11 @@ def _agreeing(case: _Case, cases: Sequence[_Case]) -> int:
     return Counter(other.principle.principle_id for other in cases)[case.principle.principle_id]
 
 
-def _evidence(case: _Case, cases: Sequence[_Case]) -> EvidenceV1_2:
+def _evidence(case: _Case, cases: Sequence[_Case]) -> EvidenceV1_1:
     before, after = case.episode.evaluation.risk_before.tags, case.episode.evaluation.risk_after.tags
     is_anchor = case.outcome == "open"
     deltas = [other.episode.outcome_delta.delta_risk for other in cases]
-    return EvidenceV1_2(
+    return EvidenceV1_1(
         source_episode_ids=(case.episode.episode_id,),
         risk_tags=before,
         principle_id=case.principle.principle_id,

@@ -8,15 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.language import find_aspect_term
-from episodic_absa.schemas.advisory_v1_2 import (
-    AdvisoryBundleV1_2,
-    AdvisoryV1_2,
-    AnyAdvisory,
-    AnyBundle,
-    EvidenceV1_2,
-    advisories_of,
-    upgraded,
-)
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle, upgraded
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1
 from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import Language
@@ -54,28 +46,6 @@ def placebo_advisories(
         for rank, (chars, frame) in enumerate(zip(lengths, frames, strict=True), start=1)
     )
     return placebos if shown.schema_version == "1.1" else tuple(map(upgraded, placebos))
-
-
-def placebo_counted(
-    shown: AdvisoryBundleV1_2, language: Language, uid: str, terms: Sequence[str], *, match_chars: bool
-) -> tuple[AdvisoryV1_2, ...]:
-    """Return advisories in place of experience and familiarity that hold no count; the arguments are as above."""
-    counted = advisories_of(shown)[len(shown.retrieved) :]
-    return tuple(
-        advisory.model_copy(
-            update={
-                "message": compose_placebo(
-                    language,
-                    len(advisory.message) if match_chars else 0,
-                    f"{uid}\0{advisory.evidence.principle_id}",
-                    terms,
-                ),
-                "evidence": EvidenceV1_2(principle_id=PLACEBO_PRINCIPLE),
-            }
-        )
-        for advisory in counted
-        if isinstance(advisory, AdvisoryV1_2)
-    )
 
 
 def compose_placebo(language: Language, chars: int, key: str, terms: Sequence[str] = ()) -> str:

@@ -13,18 +13,11 @@ from episodic_absa.memory.advice.advisory_builder import AdvisoryBuild, Advisory
 from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.label_firewall import LabelFirewall, Screened
 from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, one_voice
-from episodic_absa.memory.advice.placebo import placebo_advisories, placebo_counted
+from episodic_absa.memory.advice.placebo import placebo_advisories
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.retrieval.past_index import IndexedEpisodes
 from episodic_absa.memory.retrieval.retriever import Retriever
-from episodic_absa.schemas.advisory_v1_2 import (
-    AdvisoryBundleV1_2,
-    AdvisoryV1_2,
-    AnyAdvisory,
-    AnyBundle,
-    advisories_of,
-    upgraded,
-)
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, upgraded
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1, InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.schemas.run import Coin
@@ -47,8 +40,6 @@ class AdviceMoment(NamedTuple):
     """What retrieval found in the store of the condition."""
     store: IndexedEpisodes
     """That store as it is at the turn of the sample."""
-    targets: tuple[str | None, ...] = ()
-    """The stored terms of the targets of Stage1, in the order in which prompts number them; None for one too long."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +58,6 @@ class Offer:
     coins: tuple[Coin, ...] = ()
     matched_chars: int = 0
     """For a placebo: the characters that it stands in for."""
-    experience: tuple[AdvisoryV1_2, ...] = ()
-    """Under rules v2: how earlier changes turned out, at most one advisory per kind."""
-    familiarity: AdvisoryV1_2 | None = None
-    """Under rules v2: how familiar the targets are."""
     repeated_advisory_n: int = 0
     """Under rules v2: advisories left out because a better ranked one has the same principle."""
     opposed_advisory_n: int = 0
@@ -79,8 +66,7 @@ class Offer:
     @property
     def principles(self) -> tuple[str, ...]:
         """The principles of the advisories and warnings, each once."""
-        counted = (*self.experience, *((self.familiarity,) if self.familiarity else ()))
-        of_advisories = (advisory.evidence.principle_id for advisory in (*self.advisories, *counted))
+        of_advisories = (advisory.evidence.principle_id for advisory in self.advisories)
         return tuple(dict.fromkeys((*of_advisories, *self.warning_principles)))
 
     def without(self, principles: Collection[str]) -> "Offer":
@@ -101,12 +87,6 @@ class Offer:
             ),
             warnings=tuple(warning for warning, _ in warnings),
             warning_principles=tuple(principle_id for _, principle_id in warnings),
-            experience=tuple(
-                advisory for advisory in self.experience if advisory.evidence.principle_id not in principles
-            ),
-            familiarity=None
-            if self.familiarity is None or self.familiarity.evidence.principle_id in principles
-            else self.familiarity,
         )
 
 
@@ -252,28 +232,12 @@ class PlaceboAdvice:
         replaced, language = self._instead_of.offer(moment), moment.signature.language
         bundle = self._shown(replaced, language)
         if bundle is None:
-            return replace(
-                replaced,
-                advisories=(),
-                warnings=(),
-                warning_principles=(),
-                episodes=(),
-                experience=(),
-                familiarity=None,
-            )
+            return replace(replaced, advisories=(), warnings=(), warning_principles=(), episodes=())
         placebos = placebo_advisories(bundle, language, moment.uid, moment.terms, match_chars=self._match_chars)
         screened = self._firewall.screen(AdvisoryBuild(advisories=placebos), moment.terms)
-        counted: tuple[AdvisoryV1_2, ...] = ()
-        dropped = screened.dropped_n
-        if isinstance(bundle, AdvisoryBundleV1_2):
-            texts = placebo_counted(bundle, language, moment.uid, moment.terms, match_chars=self._match_chars)
-            counted = self._firewall.passing(texts, moment.terms)
-            dropped += len(texts) - len(counted)
         return replace(
             _offer(screened, replaced.build, ()),
-            experience=tuple(advisory for advisory in counted if advisory.advisory_type == "experience"),
-            familiarity=next((advisory for advisory in counted if advisory.advisory_type == "familiarity"), None),
-            firewall_dropped_n=replaced.firewall_dropped_n + dropped,
+            firewall_dropped_n=replaced.firewall_dropped_n + screened.dropped_n,
             repeated_advisory_n=replaced.repeated_advisory_n,
             opposed_advisory_n=replaced.opposed_advisory_n,
             matched_chars=shown_chars(bundle),
@@ -300,7 +264,7 @@ class WithheldAdvice:
 
 def shown_chars(bundle: AnyBundle) -> int:
     """Return the characters of the messages and warnings of a bundle."""
-    return sum(len(advisory.message) for advisory in advisories_of(bundle)) + sum(map(len, bundle.warnings))
+    return sum(len(advisory.message) for advisory in bundle.retrieved) + sum(map(len, bundle.warnings))
 
 
 def _offer(screened: Screened, build: AdvisoryBuild, episodes: Episodes) -> Offer:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, overload
 
 NO_NUMBERS: Final = memoryview(b"")
-NumberCode = Literal["B", "I", "Q"]
+NumberCode = Literal["I", "Q"]
 """As in `array`: I for numbers below 2**32, Q for those below 2**64, B for bytes."""
 
 

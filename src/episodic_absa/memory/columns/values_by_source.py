@@ -1,4 +1,4 @@
-"""What the counts of a store know about single samples: held in memory, or read again from the store's lines."""
+"""What a store knows about single samples: held in memory, or read again from the store's lines."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final, Generic, Protocol, TypeVar

@@ -1,11 +1,10 @@
 """An episode as a person judged it: the verdict beats what reader and referee say."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME
-from episodic_absa.memory.retrieval.experience_counts import outcome_of_verdicts
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, EpisodicMemoryEntryV1_2
-from episodic_absa.vocabulary import Verdict
+from episodic_absa.vocabulary import Outcome, Verdict
 
 
 def with_verdicts(episode: AnyEpisode, verdicts: Mapping[str | None, Verdict]) -> AnyEpisode:
@@ -23,7 +22,14 @@ def with_verdicts(episode: AnyEpisode, verdicts: Mapping[str | None, Verdict]) -
     given = [verdict for aspect, verdict in verdicts.items() if aspect is None or aspect in terms]
     if not given:
         return episode
-    outcome = outcome_of_verdicts(given)
+    outcome = _outcome_of(given)
     return episode.model_copy(
         update={"outcome": outcome, "outcome_by": "person", "episode_type": TYPE_OF_OUTCOME[outcome]}
     )
+
+
+def _outcome_of(verdicts: Iterable[Verdict]) -> Outcome:
+    given = set(verdicts)
+    if "wrong" in given:
+        return "contradicted"
+    return "confirmed" if "right" in given else "open"

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Any, Final, get_args
 
 from episodic_absa.errors import LeakageError
-from episodic_absa.language import ends_in_predicate, load_lexicon, norm, norm_key
+from episodic_absa.language import ends_in_predicate, load_lexicon, norm
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyDraft
@@ -53,12 +53,6 @@ def stored_term(term_key: str, text: str | None = None) -> str:
     term = norm("".join(char for char in term_key if not _is_hidden(char))) if _hides(term_key) else term_key
     covers_text = text is not None and 2 * _letter_n(term) > _letter_n(norm(text)) > 0
     return LONG_TERM if covers_text or not _is_short(term) or ends_in_predicate(term) else term
-
-
-def stored_target(target: str, text: str) -> str | None:
-    """Return the term by which a target of a text is counted; None for one that is stored as `long_term`."""
-    term = stored_term(norm_key(target, text), text)
-    return None if term == LONG_TERM else term
 
 
 def refuse_forbidden_keys(value: Any) -> None:

@@ -7,22 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.memory.injection.advisory_injection_gate import GateDecision
-from episodic_absa.memory.injection.prompt_slot import (
-    STRENGTH_ORDER,
-    prompt_slot,
-    shorter_principle,
-    shrink_sentences,
-)
+from episodic_absa.memory.injection.prompt_slot import prompt_slot, shrink_to_cap
 from episodic_absa.schemas.advisory_v1_2 import (
     AdvisoryBundleV1_2,
-    AdvisoryV1_2,
     AnyAdvisory,
     AnyBundle,
-    advisories_in,
-    advisories_of,
     numbered,
     upgraded,
 )
@@ -69,8 +60,6 @@ class InjectionController:
         advisories: Sequence[AnyAdvisory] = (),
         warnings: Sequence[str] = (),
         *,
-        experience: Sequence[AdvisoryV1_2] = (),
-        familiarity: AdvisoryV1_2 | None = None,
         language: Language = "en",
         debate_enabled: bool = True,
     ) -> SlotPayload:
@@ -82,13 +71,10 @@ class InjectionController:
             condition: its flags decide whether the bundle is masked, its rules which schema the bundle has.
             advisories: in rank order, three at most.
             warnings: label-free texts for withheld advice.
-            experience: under rules v2, one advisory per kind of change at most.
-            familiarity: under rules v2, the advisory about the targets.
             language: of the sample; the cap counts what its prompts show.
             debate_enabled: False records that nothing was retrieved.
         """
-        counted = _Counted(tuple(experience), familiarity)
-        bundle = self._bundle(condition, advisories, warnings, counted, debate_enabled=debate_enabled)
+        bundle = self._bundle(condition, advisories, warnings, debate_enabled=debate_enabled)
         return (self._shrunk(bundle, language) or bundle).model_dump(mode="json")
 
     def shown_bundle(
@@ -97,28 +83,20 @@ class InjectionController:
         advisories: Sequence[AnyAdvisory],
         warnings: Sequence[str],
         *,
-        experience: Sequence[AdvisoryV1_2] = (),
-        familiarity: AdvisoryV1_2 | None = None,
         language: Language = "en",
     ) -> AnyBundle | None:
         """Return the bundle that a prompt would show if a gate opens, None if it would show nothing."""
-        bundle = self._bundle(condition, advisories, warnings, _Counted(tuple(experience), familiarity))
-        shrunk = self._shrunk(bundle, language)
-        return shrunk if shrunk and (advisories_of(shrunk) or shrunk.warnings) else None
+        shrunk = self._shrunk(self._bundle(condition, advisories, warnings), language)
+        return shrunk if shrunk and (shrunk.retrieved or shrunk.warnings) else None
 
     def _shrunk(self, bundle: AnyBundle, language: Language) -> AnyBundle | None:
-        if self._chars_cap is None:
-            return bundle
-        if isinstance(bundle, AdvisoryBundleV1_1):
-            return shrink_to_cap(bundle, self._chars_cap)
-        return shrink_sentences(bundle, self._chars_cap, language)
+        return bundle if self._chars_cap is None else shrink_to_cap(bundle, self._chars_cap, language)
 
     def _bundle(
         self,
         condition: Condition,
         advisories: Sequence[AnyAdvisory],
         warnings: Sequence[str],
-        counted: "_Counted",
         *,
         debate_enabled: bool = True,
     ) -> AnyBundle:
@@ -141,25 +119,12 @@ class InjectionController:
         retrieved = tuple(
             upgraded(advisory) if isinstance(advisory, AdvisoryV1_1) else advisory for advisory in advisories
         )
-        experience = numbered(counted.experience, first=len(retrieved) + 1)
-        familiarity = numbered(
-            () if counted.familiarity is None else (counted.familiarity,), first=len(retrieved) + len(experience) + 1
-        )
         return AdvisoryBundleV1_2(
             memory_on=memory_on,
             retrieved=numbered(retrieved),
-            experience=experience,
-            familiarity=familiarity[0] if familiarity else None,
             warnings=shown_warnings,
             meta=meta,
         )
-
-
-class _Counted(NamedTuple):
-    """What is counted over the store, for one sample."""
-
-    experience: tuple[AdvisoryV1_2, ...] = ()
-    familiarity: AdvisoryV1_2 | None = None
 
 
 class Injection(NamedTuple):
@@ -205,7 +170,7 @@ def injection_for(
         skip = "not_exposed"
     elif not gate.allowed:
         skip = "gate_closed"
-    elif not advisories_in(slot) and not slot["warnings"]:
+    elif not slot["retrieved"] and not slot["warnings"]:
         skip = "empty_bundle"
     elif chars_cap is not None and chars > chars_cap:
         skip = "char_cap"
@@ -231,34 +196,3 @@ def injection_for(
         top = catalogue.get(slot["retrieved"][0]["evidence"]["principle_id"])
         record["advisory_expects"] = top.expects if top else None
     return Injection(target, slot if injected else None, meta.model_copy(update=record))
-
-
-def shrink_to_cap(bundle: AdvisoryBundleV1_1, chars_cap: int) -> AdvisoryBundleV1_1 | None:
-    """Return the bundle shrunk to the cap, None if it does not fit even then.
-
-    The order is fixed: fewer advisories down to one, a shorter message, fewer warnings.
-    """
-    while _excess(bundle, chars_cap) > 0 and len(bundle.retrieved) > 1:
-        weakest = min(
-            reversed(bundle.retrieved),
-            key=lambda advisory: (STRENGTH_ORDER[advisory.strength], advisory.relevance_score),
-        )
-        kept = tuple(advisory for advisory in bundle.retrieved if advisory is not weakest)
-        bundle = bundle.model_copy(update={"retrieved": kept})
-    if (excess := _excess(bundle, chars_cap)) > 0 and bundle.retrieved:
-        shortened = _with_shorter_principle(bundle.retrieved[0], by=excess)
-        bundle = bundle.model_copy(update={"retrieved": (shortened,)})
-    while _excess(bundle, chars_cap) > 0 and bundle.warnings:
-        bundle = bundle.model_copy(update={"warnings": bundle.warnings[:-1]})
-    fits = _excess(bundle, chars_cap) <= 0 and (bundle.retrieved or bundle.warnings)
-    return bundle if fits else None
-
-
-def _excess(bundle: AdvisoryBundleV1_1, chars_cap: int) -> int:
-    return len(canonical_json(bundle)) - chars_cap
-
-
-def _with_shorter_principle(advisory: AdvisoryV1_1, *, by: int) -> AdvisoryV1_1:
-    """Cut the principle at a word boundary, to 40 characters or more. The bracketed outcome stays whole."""
-    shorter = shorter_principle(advisory.message, OUTCOME_MARK, by=by)
-    return advisory if shorter is None else advisory.model_copy(update={"message": shorter})

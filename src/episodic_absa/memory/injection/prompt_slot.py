@@ -3,10 +3,11 @@
 The embedded engine is given the whole bundle as typed values; nobody parses sentences.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AdvisoryV1_2
+from episodic_absa.memory.advice.advisory_builder import OUTCOME_MARK
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language, Strength
 
@@ -35,55 +36,43 @@ def prompt_slot(slot: Mapping[str, Any], language: Language) -> dict[str, Any]:
         "advice": [
             {"message": advisory["message"], "strength": advisory["strength"]} for advisory in slot["retrieved"]
         ],
-        "experience": [advisory["message"] for advisory in slot["experience"]],
-        "familiarity": slot["familiarity"]["message"] if slot["familiarity"] else None,
         "warnings": list(slot["warnings"]),
     }
     shown = {key: value for key, value in sentences.items() if value}
     return {"how_to_read": HOW_TO_READ["ko" if language == "ko" else "en"], **shown}
 
 
-def shrink_sentences(bundle: AdvisoryBundleV1_2, chars_cap: int, language: Language) -> AdvisoryBundleV1_2 | None:
-    """Return the bundle shrunk until its sentences fit the cap, None if nothing fits.
+def shrink_to_cap(bundle: AnyBundle, chars_cap: int, language: Language = "en") -> AnyBundle | None:
+    """Return the bundle shrunk until what a prompt shows of it fits the cap, None if nothing fits.
 
-    The order is fixed: fewer advisories down to one, a shorter message, fewer warnings, no familiarity, no advisory,
-    fewer kinds of experience.
+    The order is fixed: fewer advisories down to one, a shorter message, fewer warnings.
     """
 
     def excess() -> int:
         return len(canonical_json(prompt_slot(bundle.model_dump(mode="json"), language))) - chars_cap
 
     while excess() > 0 and len(bundle.retrieved) > 1:
+        advisories: Sequence[AnyAdvisory] = bundle.retrieved
         weakest = min(
-            reversed(bundle.retrieved),
-            key=lambda advisory: (STRENGTH_ORDER[advisory.strength], advisory.relevance_score),
+            reversed(advisories), key=lambda advisory: (STRENGTH_ORDER[advisory.strength], advisory.relevance_score)
         )
-        kept = tuple(advisory for advisory in bundle.retrieved if advisory is not weakest)
+        kept = tuple(advisory for advisory in advisories if advisory is not weakest)
         bundle = bundle.model_copy(update={"retrieved": kept})
     if (over := excess()) > 0 and bundle.retrieved:
-        bundle = bundle.model_copy(update={"retrieved": (_shorter(bundle.retrieved[0], by=over),)})
+        bundle = bundle.model_copy(update={"retrieved": (_with_shorter_principle(bundle.retrieved[0], by=over),)})
     while excess() > 0 and bundle.warnings:
         bundle = bundle.model_copy(update={"warnings": bundle.warnings[:-1]})
-    if excess() > 0 and bundle.familiarity is not None:
-        bundle = bundle.model_copy(update={"familiarity": None})
-    if excess() > 0 and bundle.experience:
-        bundle = bundle.model_copy(update={"retrieved": ()})
-    while excess() > 0 and bundle.experience:
-        bundle = bundle.model_copy(update={"experience": bundle.experience[:-1]})
-    return bundle if excess() <= 0 and holds_anything(bundle) else None
+    return bundle if excess() <= 0 and (bundle.retrieved or bundle.warnings) else None
 
 
-def holds_anything(bundle: AdvisoryBundleV1_2) -> bool:
-    """Return whether a bundle holds an advisory or a warning."""
-    return bool(bundle.retrieved or bundle.experience or bundle.familiarity or bundle.warnings)
-
-
-def _shorter(advisory: AdvisoryV1_2, *, by: int) -> AdvisoryV1_2:
-    shorter = shorter_principle(advisory.message, " [", by=by)
+def _with_shorter_principle(advisory: AnyAdvisory, *, by: int) -> AnyAdvisory:
+    """Cut the principle. The bracketed outcome stays whole."""
+    outcome_mark = OUTCOME_MARK if advisory.schema_version == "1.1" else " ["
+    shorter = _shorter_principle(advisory.message, outcome_mark, by=by)
     return advisory if shorter is None else advisory.model_copy(update={"message": shorter})
 
 
-def shorter_principle(message: str, mark: str, *, by: int) -> str | None:
+def _shorter_principle(message: str, mark: str, *, by: int) -> str | None:
     """Return a message whose principle is cut at a word boundary, to 40 characters or more; None if it cannot be.
 
     What begins with `mark` stays whole.

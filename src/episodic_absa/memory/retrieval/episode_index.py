@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 from episodic_absa.memory.columns.column_file import Column, Columns, MappedColumns
 from episodic_absa.memory.columns.number_column import ColumnTail, NumberColumn
 from episodic_absa.memory.columns.source_table import source_hash
-from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts, ExperienceState
-from episodic_absa.memory.retrieval.familiarity_counts import FamiliarityCounts, FamiliarityState
+from episodic_absa.memory.retrieval.known_samples import KnownSamples
 from episodic_absa.memory.retrieval.newest_chains import NewestChains
 from episodic_absa.memory.retrieval.signature_key import SignatureKey
 from episodic_absa.schemas.frozen_model import FrozenModel
@@ -78,8 +77,6 @@ class IndexState(FrozenModel):
     kinds: tuple[Kind, ...]
     languages: tuple[str, ...]
     recent: tuple[NoveltyKey, ...]
-    experience: ExperienceState
-    familiarity: FamiliarityState
 
 
 @dataclass(slots=True)
@@ -97,19 +94,12 @@ class _Group:
 class EpisodeIndex:
     """Finds episodes by query and returns their ordinals. Only the last `keep_last_n` episodes are found."""
 
-    def __init__(
-        self,
-        keep_last_n: int,
-        experience: ExperienceCounts | None = None,
-        familiarity: FamiliarityCounts | None = None,
-    ) -> None:
+    def __init__(self, keep_last_n: int, samples: KnownSamples | None = None) -> None:
         self.keep_last_n = keep_last_n
         self.count = 0
         """The number of episodes added so far, which is the ordinal of the next one."""
-        self.experience = experience or ExperienceCounts()
-        """How proposed changes turned out, over all episodes added so far, pruned ones included."""
-        self.familiarity = familiarity or FamiliarityCounts()
-        """How often terms were final targets, over all tallies of the store."""
+        self.samples = samples or KnownSamples()
+        """The tallies and verdicts of the store."""
         self._groups: dict[SignatureKey, _Group] = {}
         self._token_bit: dict[str, int] = {}
         self._bits_of_summary: dict[tuple[str, str], int] = {}
@@ -147,7 +137,6 @@ class EpisodeIndex:
             ordinals = self._by_language[signature.language] = NumberColumn("I")
         ordinals.append(self.count)
         self._recent.append(novelty_key(entry))
-        self.experience.add(entry)
         self.count += 1
         # Once per window the chains that were pruned as a whole leave the memos.
         if self.count % self.keep_last_n == 0:
@@ -273,8 +262,6 @@ class EpisodeIndex:
             kinds=tuple(kinds),
             languages=tuple(self._by_language),
             recent=tuple(self._recent),
-            experience=self.experience.state(),
-            familiarity=self.familiarity.state(columns),
         )
 
     def restore(self, state: IndexState, columns: MappedColumns) -> None:
@@ -294,8 +281,6 @@ class EpisodeIndex:
             groups[group].regardless_of_tokens[state.kinds[kind]] = key
         for language in state.languages:
             self._by_language[language] = NumberColumn("I", columns.numbers(f"ordinals.{language}"))
-        self.experience.restore(state.experience)
-        self.familiarity.restore(state.familiarity, columns)
 
 
 def choose_among_equals(

@@ -1,65 +1,20 @@
 """What advice asks of the past: the same questions, whether a file or a database keeps it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, overload
 
 from episodic_absa.memory.retrieval.episode_index import Query
-from episodic_absa.memory.retrieval.experience_counts import Experience
-from episodic_absa.memory.retrieval.familiarity_counts import Familiarity
-from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
+from episodic_absa.memory.retrieval.known_samples import KnownSamples
 from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode
-from episodic_absa.vocabulary import ChangeKind, Language, Verdict
-
-
-class PastExperience(Protocol):
-    """How proposed changes turned out; `ExperienceCounts` states the rules."""
-
-    def of(
-        self, signature: InputSignatureV1_1, kind: ChangeKind, *, exclude_source: str | None = None
-    ) -> Experience | None:
-        """Return the counts of the narrowest cell that says enough."""
-        ...
-
-    def of_random_cell(
-        self, uid: str, signature: InputSignatureV1_1, kind: ChangeKind, *, exclude_source: str | None = None
-    ) -> Experience | None:
-        """Return the counts of another cell, drawn by uid."""
-        ...
-
-    def verdicts_on(self, source_id: str) -> Mapping[str | None, Verdict]:
-        """Return the last verdict per aspect on the result of a sample."""
-        ...
-
-
-class PastFamiliarity(Protocol):
-    """How often terms were final targets; `FamiliarityCounts` states the rules."""
-
-    @property
-    def sources(self) -> Collection[str]:
-        """The sources that are counted."""
-        ...
-
-    def of(self, language: Language, term: str, *, exclude_source: str | None = None) -> Familiarity:
-        """Return how familiar a target is."""
-        ...
-
-    def random_term(self, uid: str, position: int, language: Language) -> str | None:
-        """Return a stored term of a language, drawn by uid and position."""
-        ...
 
 
 class PastIndex(Protocol):
     """Finds episodes by query; `EpisodeIndex` states the rules. Ordinals ascend in store order."""
 
     @property
-    def experience(self) -> PastExperience:
-        """How proposed changes turned out, over all episodes of the store, pruned ones included."""
-        ...
-
-    @property
-    def familiarity(self) -> PastFamiliarity:
-        """How often terms were final targets, over all tallies of the store."""
+    def samples(self) -> KnownSamples:
+        """The tallies and verdicts of the store."""
         ...
 
     def search(self, query: Query) -> list[int]:

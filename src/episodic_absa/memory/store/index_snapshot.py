@@ -1,7 +1,7 @@
 """The index of a large store, kept beside it in `<store>.index`: opening reads only the lines that came later.
 
-The store stays the only truth: a snapshot that does not fit it is passed over and made anew. It holds hashes of uids,
-offsets, counts and terms of tallies; no text that the store does not hold.
+The store stays the only truth: a snapshot that does not fit it is passed over and made anew. It holds hashes of uids
+and offsets; no text that the store does not hold.
 """
 
 import logging

@@ -192,7 +192,7 @@ class MemoryStore:
         """
         refuse_open_count(verdict)
         with self._appending("verdict"):
-            standing = self._tail.index.experience.verdicts_on(verdict.source_id)
+            standing = self._tail.index.samples.verdicts_on(verdict.source_id)
             if standing.get(verdict.aspect) == verdict.verdict:
                 return False
             self._write([verdict], [count_body(verdict, self.path)], "verdict")

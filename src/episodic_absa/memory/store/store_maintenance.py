@@ -87,9 +87,8 @@ def compact_store(
 ) -> Compacted:
     """Rewrite the file with its last `keep_last_n` episodes, sealed. Ids stay the same; readers reopen the file.
 
-    The first tally of each source and the last verdict per source and aspect stay, so familiarity counts the same as
-    before. Experience loses the changes of the episodes that go. With `upgrade`, episodes of schema 1.1 become 1.2:
-    their outcome is open, and the type that a risk decided is gone.
+    The first tally of each source and the last verdict per source and aspect stay. With `upgrade`, episodes of schema
+    1.1 become 1.2: their outcome is open, and the type that a risk decided is gone.
 
     Raises:
         MemoryStoreError: the file is no store, a line is bad, another writer holds the lock, or the disk failed. The

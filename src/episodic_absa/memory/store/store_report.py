@@ -54,7 +54,7 @@ class Compacted(NamedTuple):
     """The result of compacting a store."""
 
     kept_n: int
-    """Episodes, as in `dropped_n`. Every tally and verdict that counts is kept."""
+    """Episodes, as in `dropped_n`. Every verdict that stands and the first tally of each sample are kept."""
     dropped_n: int
     bytes_before: int
     bytes_after: int
@@ -82,7 +82,7 @@ class StoreStatistics:
     by_principle: Mapping[str, int]
     """The most frequent first."""
     reviews_by_language: Mapping[str, int]
-    """Analysed samples that familiarity counts, episodes or not; rules v2 only."""
+    """Analysed samples, episodes or not; rules v2 only."""
     by_verdict: Mapping[str, int]
     """The verdicts of persons that stand."""
     torn_bytes: int
@@ -111,7 +111,7 @@ def store_statistics(
     Args:
         size: how much it holds.
         live: the live episodes, newest first.
-        tallies_by_language: samples that familiarity counts.
+        tallies_by_language: analysed samples.
         verdicts: the verdicts that stand.
     """
     counts = _LiveCounts()

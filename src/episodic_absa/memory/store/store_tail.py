@@ -17,14 +17,13 @@ from episodic_absa.memory.columns.source_table import TableColumns
 from episodic_absa.memory.columns.values_by_source import FiledValues
 from episodic_absa.memory.episodes.judged_episode import with_verdicts
 from episodic_absa.memory.retrieval.episode_index import EpisodeIndex
-from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts
-from episodic_absa.memory.retrieval.familiarity_counts import FamiliarityCounts
+from episodic_absa.memory.retrieval.known_samples import KnownSamples
 from episodic_absa.memory.retrieval.past_index import LiveEpisodes
 from episodic_absa.memory.store.bad_line import bad_line_error, lost_lines_error, rejected_path
 from episodic_absa.memory.store.episode_line import MAX_EPISODE_NUMBER, parse_episode
 from episodic_absa.memory.store.index_snapshot import SNAPSHOT_AFTER, StoreState, load_snapshot, save_snapshot
 from episodic_absa.memory.store.reading.line_search import bad_line_at
-from episodic_absa.memory.store.reading.line_values import case_at, tally_at, verdict_at
+from episodic_absa.memory.store.reading.line_values import tally_at, verdict_at
 from episodic_absa.memory.store.reading.store_reader import StoreReader
 from episodic_absa.memory.store.store_line import next_body, parse_line
 from episodic_absa.schemas.memory_v1_2 import (
@@ -81,11 +80,9 @@ class StoreTail:
         self._offsets = NumberColumn("Q", columns.numbers("episodes.offsets"))
         self._lengths = NumberColumn("I", columns.numbers("episodes.lengths"))
         self._ids = NumberColumn("Q", columns.numbers("episodes.ids"))
-        self._cases = FiledValues(partial(case_at, reader), reader.next_offset, _table("cases", columns))
         self._verdicts = FiledValues(partial(verdict_at, reader), reader.next_offset, _table("verdicts", columns))
         self._tallies = FiledValues(partial(tally_at, reader), reader.next_offset, _table("tallies", columns))
-        experience, familiarity = ExperienceCounts(self._cases, self._verdicts), FamiliarityCounts(self._tallies)
-        self.index = EpisodeIndex(self._keep_last_n, experience, familiarity)
+        self.index = EpisodeIndex(self._keep_last_n, KnownSamples(self._tallies, self._verdicts))
 
     @property
     def end(self) -> int:
@@ -194,7 +191,7 @@ class StoreTail:
             "episodes.lengths": Column("I", self._lengths.parts),
             "episodes.ids": Column("Q", self._ids.parts),
         }
-        for name, values in (("cases", self._cases), ("verdicts", self._verdicts), ("tallies", self._tallies)):
+        for name, values in (("verdicts", self._verdicts), ("tallies", self._tallies)):
             for part, code, numbers in zip(TableColumns._fields, _TABLE_CODES, values.columns(), strict=True):
                 columns[f"{name}.{part}"] = Column(code, (numbers,))
         state = StoreState(
@@ -250,9 +247,9 @@ class StoreTail:
 
     def _register(self, value: StoreLine, length: int) -> None:
         if isinstance(value, TallyV1_2):
-            self.index.familiarity.add(value)
+            self.index.samples.add_tally(value)
         elif isinstance(value, VerdictV1_2):
-            self.index.experience.add_verdict(value)
+            self.index.samples.add_verdict(value)
         else:
             self._register_episode(value, length)
         self._pass_over(length)
@@ -338,7 +335,7 @@ class StoredEpisodes(LiveEpisodes):
     def at(self, ordinal: int) -> AnyEpisode:
         """Return the episode with that ordinal, with the outcome that persons give it."""
         episode = self._tail.at(ordinal)
-        return with_verdicts(episode, self._tail.index.experience.verdicts_on(episode.provenance.source_id))
+        return with_verdicts(episode, self._tail.index.samples.verdicts_on(episode.provenance.source_id))
 
 
 def _table(name: str, columns: MappedColumns) -> TableColumns:

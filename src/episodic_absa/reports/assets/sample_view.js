@@ -114,15 +114,11 @@ function gateLine(name, gate) {
     gate.skip ? [": ", inWords("skip", gate.skip), " ", code(gate.skip)] : null);
 }
 
-function countedWords([level, low, high]) {
-  return [inWords("level", level), say(`, confirmed in ${number(low)} to ${number(high)} of the decided cases (90 % interval)`, `, 결과가 정해진 사례 중 확인 비율 ${number(low)}~${number(high)} (90 % 구간)`)];
-}
-
 function advice(advisory) {
   const facts = [
     inWords("advice", advisory.type), inWords("strength", advisory.strength), `${say("relevance", "관련도")} ${number(advisory.relevance)}`,
     advisory.sources.length ? [say("from ", "출처 "), joined(advisory.sources.map(code), ", ")] : null,
-    advisory.counted ? countedWords(advisory.counted) : null, advisory.shown ? say("shown", "제시됨") : say("not shown", "제시하지 않음")].filter((fact) => fact !== null);
+    advisory.shown ? say("shown", "제시됨") : say("not shown", "제시하지 않음")].filter((fact) => fact !== null);
   return el("blockquote", { class: advisory.shown ? "advice" : "advice unseen" },
     el("p", {}, quoted(advisory.message)), el("footer", {}, code(advisory.principle), " ", joined(facts, " · ")));
 }

@@ -1,13 +1,12 @@
 """Reads outputs and traces of a cell for the report's explorer and latencies, a line at a time."""
 
 import logging
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import fsum
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -27,7 +26,7 @@ from episodic_absa.reports.data.sample_detail import (
 )
 from episodic_absa.runs.reading.finished_cells import FinishedCell
 from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, TRACES
-from episodic_absa.schemas.advisory_v1_2 import AnyBundle, advisories_of
+from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision, OverrideDecisionLine
@@ -49,9 +48,6 @@ class ReviewFacts:
     domain: str
     case_type: str
     gold: str
-
-
-_NUMBER: Final = re.compile(r"[0-9]+")
 
 
 @dataclass
@@ -249,7 +245,7 @@ def _parts(
 
 def _count_principles(parts: SampleParts, principles: dict[str, PrincipleCount]) -> None:
     shown = set(parts.stage2.advisories_ids) if parts.stage2 else set()
-    advisories = advisories_of(parts.bundle) if parts.bundle else ()
+    advisories = parts.bundle.retrieved if parts.bundle else ()
     retrieved = Counter(advisory.evidence.principle_id for advisory in advisories)
     injected = {advisory.evidence.principle_id for advisory in advisories if advisory.advisory_id in shown}
     for advisory in advisories:
@@ -257,9 +253,7 @@ def _count_principles(parts: SampleParts, principles: dict[str, PrincipleCount])
         count.advisory_type = advisory.advisory_type
         # The text in brackets is about the past case, not about the principle.
         principle_text = advisory.message.partition(" [")[0]
-        # Counts differ from sample to sample; the table names what is counted.
-        is_counted = advisory.advisory_type in ("experience", "familiarity")
-        count.messages.add(_NUMBER.sub("n", principle_text) if is_counted else principle_text)
+        count.messages.add(principle_text)
     for principle in retrieved:
         principles[principle].retrieved += 1
         principles[principle].injected += principle in injected

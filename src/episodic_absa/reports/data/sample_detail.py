@@ -17,7 +17,7 @@ from episodic_absa.schemas.absa import (
     Stage2Result,
     StructuralRisk,
 )
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, advisories_of
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputMeta, OutputSecondLook
@@ -146,7 +146,7 @@ def memory_json(parts: SampleParts) -> str:
         "ids": list(meta.retrieved_ids),
         "advisories": [
             _advisory(advisory, shown=advisory.advisory_id in shown)
-            for advisory in (advisories_of(parts.bundle) if parts.bundle else ())
+            for advisory in (parts.bundle.retrieved if parts.bundle else ())
         ],
         "warnings": list(parts.bundle.warnings) if parts.bundle else [],
         "debate": _gate(meta.injection_trigger_reasons, meta.injection_skip_reason, meta.prompt_injection_chars),
@@ -175,7 +175,7 @@ def memory_json(parts: SampleParts) -> str:
 
 
 def _advisory(advisory: AnyAdvisory, *, shown: bool) -> Json:
-    value: Json = {
+    return {
         "id": advisory.advisory_id,
         "type": advisory.advisory_type,
         "strength": advisory.strength,
@@ -185,10 +185,6 @@ def _advisory(advisory: AnyAdvisory, *, shown: bool) -> Json:
         "message": advisory.message,
         "shown": shown,
     }
-    experience = advisory.evidence.experience if isinstance(advisory, AdvisoryV1_2) else None
-    if experience is not None:
-        value["counted"] = [experience.level, experience.rate_low, experience.rate_high]
-    return value
 
 
 def _tuple(term: str, polarity: str | None, span: Span | None, names: TermNames) -> Json:

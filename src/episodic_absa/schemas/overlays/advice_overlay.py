@@ -9,8 +9,6 @@ from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.vocabulary import AdviceFrom, Effort
 
 _PrincipleId = Annotated[str, Field(strict=True, pattern=r"^P-[A-Z]{3}-[0-9]{2}$")]
-_RetiredId = Annotated[str, Field(strict=True, pattern=r"^(P-[A-Z]{3}-[0-9]{2}|E-(FLIP|DROP|ADD|SPAN)|F-TARGET)$")]
-"""A principle of the catalogue, or one of those that are counted over the store under rules v2."""
 _ONLY_FOR: Final[dict[str, AdviceFrom]] = {"store": "donor", "principle": "constant", "match_chars": "placebo"}
 _NEEDED_BY: Final[dict[AdviceFrom, str]] = {"donor": "store", "constant": "principle"}
 _NEVER_READS: Final[tuple[Effort, ...]] = ("one_call", "stage1")
@@ -61,7 +59,7 @@ class AdviceOverlay(FrozenModel):
 class CatalogueOverlay(FrozenModel):
     """The document that `advice.catalogue` names: principles that are never shown."""
 
-    retired: tuple[_RetiredId, ...] = ()
+    retired: tuple[Annotated[str, Field(strict=True)], ...] = ()
 
 
 def advice_problem(overlay: AdviceOverlay, *, is_exposed: bool, effort: Effort | None) -> str | None:

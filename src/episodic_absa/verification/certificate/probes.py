@@ -16,8 +16,6 @@ _PLANTED: Final = "planted="
 _SHARED: Final = 3
 """An n-gram that memory holds of more reviews is no word of one review."""
 _MOST_ASPECTS: Final = 3
-_COUNTED: Final = "familiarity"
-"""Counts of targets: they follow from the terms."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,10 @@ def _held(review: ReviewEvidence, source: ProbeSource) -> Sequence[Mapping[str, 
 
 
 def _leaves(review: ReviewEvidence, source: ProbeSource, scope: ProbeScope) -> Iterator[Leaf]:
-    """Yield the values that a probe reads; beyond the allowed neither terms nor what is counted over them."""
+    """Yield the values that a probe reads; beyond the allowed no terms."""
     for leaf in leaves_of(_held(review, source)):
         is_term = isinstance(leaf.value, str) and review.may_hold(leaf.value)
-        is_counted = not isinstance(leaf.value, str) and _COUNTED in leaf.path
-        if scope == "allowed" or not (is_term or is_counted):
+        if scope == "allowed" or not is_term:
             yield leaf
 
 

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 from episodic_absa.language import norm
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import FinalTuple
-from episodic_absa.schemas.advisory_v1_2 import advisories_of
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -136,7 +135,7 @@ def _add_bundle(reviews: Mapping[str, ReviewEvidence], trace: TraceLine, sources
     if not (memory.prompt_injection_chars or memory.stage2_memory_prompt_injection_chars):
         return
     reviews[trace.case_trace.case_id].shown.append(bundle.model_dump(mode="json", exclude={"meta", "memory_on"}))
-    for advisory in advisories_of(bundle):
+    for advisory in bundle.retrieved:
         dumped = advisory.model_dump(mode="json")
         for uid in {sources.get(episode_id, "") for episode_id in advisory.evidence.source_episode_ids}:
             if uid in reviews:

@@ -14,7 +14,7 @@ from episodic_absa.memory.advice.sources import shown_chars
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.jsonl_file import read_store_file
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, advisories_of
+from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run_files.trace_line import TraceLine
@@ -65,7 +65,7 @@ def _bundle(trace: TraceLine) -> AnyBundle:
 
 
 def _principles(trace: TraceLine) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(advisory.evidence.principle_id for advisory in advisories_of(_bundle(trace))))
+    return tuple(dict.fromkeys(advisory.evidence.principle_id for advisory in _bundle(trace).retrieved))
 
 
 def _record(overlay: AdviceOverlay, trace: TraceLine) -> Iterator[str]:
@@ -133,25 +133,19 @@ def _constant(overlay: AdviceOverlay, trace: TraceLine) -> Iterator[str]:
     memory, bundle = trace.memory, _bundle(trace)
     left_out = any(coin.withheld for coin in memory.coins) or memory.firewall_dropped_n > 0
     meant = () if left_out else (overlay.principle,)
-    if _principles(trace) != meant or len(advisories_of(bundle)) > 1 or bundle.warnings or memory.advised_ids:
+    if _principles(trace) != meant or len(bundle.retrieved) > 1 or bundle.warnings or memory.advised_ids:
         yield f"something else than {overlay.principle} was offered"
 
 
 def _placebo(overlay: AdviceOverlay, trace: TraceLine) -> Iterator[str]:
     memory, bundle = trace.memory, _bundle(trace)
-    messages = [advisory.message for advisory in advisories_of(bundle)]
-    if any(map(_holds_counts, advisories_of(bundle))):
-        yield "the placebo holds counts"
+    messages = [advisory.message for advisory in bundle.retrieved]
     if bundle.warnings or set(_principles(trace)) - {PLACEBO_PRINCIPLE} or not all(map(_says_nothing, messages)):
         yield "the placebo says something"
     if overlay.matches_chars and abs(memory.offered_chars - memory.matched_chars) > (
         PLACEBO_TOLERANCE * memory.matched_chars
     ):
         yield f"the placebo has {memory.offered_chars} characters; {memory.matched_chars} are due within 10 %"
-
-
-def _holds_counts(advisory: AnyAdvisory) -> bool:
-    return isinstance(advisory, AdvisoryV1_2) and bool(advisory.evidence.experience or advisory.evidence.familiarity)
 
 
 def _says_nothing(message: str) -> bool:

@@ -18,7 +18,7 @@ from episodic_absa.memory.episodes.leak_guard import (
 )
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, advisories_of
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
@@ -124,7 +124,7 @@ def check_messages(cell: CellFiles) -> Findings:
         bundle, stage1 = trace.case_trace.memory_bundle, trace.case_trace.stage1_output
         terms = [item.aspect_term for item in stage1.ate.aspects] if stage1 else []
         terms += [item.aspect_term for item in stage1.atsa.sentiments] if stage1 else []
-        for wording in (*(advisory.message for advisory in advisories_of(bundle)), *bundle.warnings):
+        for wording in (*(advisory.message for advisory in bundle.retrieved), *bundle.warnings):
             if find_polarity_word(wording) is not None:
                 yield f"{_uid(trace)}: an advisory or warning names a label"
             else:
@@ -146,7 +146,7 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
         bundle = trace.case_trace.memory_bundle
         recorded = (bundle.memory_on, bundle.meta.memory_mode, bundle.meta.topk)
         holds = recorded == meant and bundle.meta.masked_injection == condition.injection_mask
-        holds = holds and not (condition.injection_mask and (advisories_of(bundle) or bundle.warnings))
+        holds = holds and not (condition.injection_mask and (bundle.retrieved or bundle.warnings))
         holds = holds and (bundle.schema_version == "1.1") == (condition.rules == "seed")
         sources = {episode_id for advisory in bundle.retrieved for episode_id in advisory.evidence.source_episode_ids}
         # A placebo names the episodes that it stands in for.
@@ -165,11 +165,10 @@ def check_one_voice(cell: CellFiles) -> Findings:
         if not isinstance(bundle, AdvisoryBundleV1_2):
             continue
         retrieved = [advisory.evidence.principle_id for advisory in bundle.retrieved]
-        kinds = [advisory.evidence.experience.kind for advisory in bundle.experience if advisory.evidence.experience]
         known = [principle for principle in map(catalogue.get, retrieved) if principle is not None]
         # A placebo has one principle for all its texts, which is none of the catalogue.
         holds = len({principle.principle_id for principle in known}) == len(known)
-        holds = holds and len(set(kinds)) == len(kinds) and len({principle.expects for principle in known}) < 2
+        holds = holds and len({principle.expects for principle in known}) < 2
         yield None if holds else f"{_uid(trace)}: the bundle repeats a principle or contradicts itself"
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.backends.embedded.judgement.familiarity import weigh_targets
 from episodic_absa.backends.embedded.judgement.sentence_label import sentence_label
 from episodic_absa.backends.embedded.judgement.two_readers import is_doubtful, weights_lead
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
@@ -42,14 +41,13 @@ def answer_judge(reading: WeighedReading, inputs: JudgeInputs) -> JudgeAnswer:
     looks = second_looks(inputs.memory)
     sentiments = judged_sentiments(inputs.stage1)[:MAX_ITEMS]
     conflicts = conflicting(sentiments)
-    unfamiliar = weigh_targets(reading, inputs.stage1, looks).unfamiliar
     patches: list[PatchEdit] = []
     tuples: dict[str, AnsweredTuple] = {}
     evidence: dict[str, str] = {}
     unresolved: list[str] = []
     surest: dict[str, float] = {}
     for sentiment in sentiments:
-        ruling = _rule(reading, sentiment, inputs.turns, looks, is_unfamiliar=sentiment.aspect_term in unfamiliar)
+        ruling = _rule(reading, sentiment, inputs.turns, looks)
         if ruling.patch is not None:
             patches.append(ruling.patch)
         if ruling.is_open or (norm(sentiment.aspect_term) in conflicts and ruling.patch is None):
@@ -81,15 +79,13 @@ def _rule(
     sentiment: SentimentItem,
     turns: Sequence[DebateTurn],
     looks: SecondLooks,
-    *,
-    is_unfamiliar: bool,
 ) -> _Ruling:
     about = [(turn.agent, edit) for turn in turns for edit in turn.proposed_edits if _is_about(edit, sentiment)]
     kept = _Ruling(
         sentiment.polarity, None, sentiment.evidence if sentiment.evidence in reading.text else "", is_open=False
     )
     asked_to_drop = any(edit.op == "drop_tuple" for _, edit in about)
-    if asked_to_drop and (is_unfamiliar or is_doubtful(reading, sentiment) or not has_quotation(reading, sentiment)):
+    if asked_to_drop and (is_doubtful(reading, sentiment) or not has_quotation(reading, sentiment)):
         return _Ruling(None, PatchEdit(op="drop_tuple", target=target_of(sentiment)), "", is_open=False)
     proposals = [
         edit

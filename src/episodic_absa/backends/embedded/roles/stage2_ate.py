@@ -3,7 +3,6 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import Judgement, quoted_place, value_of
-from episodic_absa.backends.embedded.judgement.familiarity import weigh_targets
 from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading, Target, polarity_of
 from episodic_absa.backends.embedded.roles.risk_checks import trimmed_place, unnamed_targets
 from episodic_absa.backends.embedded.roles.second_looks import SecondLooks, second_looks
@@ -23,13 +22,7 @@ _DROP_WEIGHT: Final = -1.0
 def answer_stage2_ate(reading: WeighedReading, inputs: ReviewInputs) -> AteReviewAnswer:
     """Return a verdict on every aspect."""
     looks = second_looks(inputs.memory)
-    unfamiliar = weigh_targets(reading, inputs.stage1, looks).unfamiliar
-    reviews = [
-        _verdict(aspect, "drop", "doubtful, and earlier reviews did not have this target")
-        if aspect.aspect_term in unfamiliar
-        else _review(reading, aspect, inputs, looks)
-        for aspect in inputs.stage1.ate.aspects
-    ]
+    reviews = [_review(reading, aspect, inputs, looks) for aspect in inputs.stage1.ate.aspects]
     for target, _ in added_targets(reading, inputs, looks):
         reviews.append(
             AnsweredAspectReview(
@@ -52,7 +45,7 @@ def added_targets(reading: Reading, inputs: ReviewInputs, looks: SecondLooks) ->
     found: list[tuple[Target, Judgement]] = []
     for target, opinion in unnamed_targets(reading, known):
         value = value_of(reading, opinion, looks)
-        if polarity_of(value) != "neutral" and abs(value) >= looks.strength_for("add"):
+        if polarity_of(value) != "neutral" and abs(value) >= looks.strength:
             start, end = quoted_place(reading, opinion, looks)
             judgement = Judgement(polarity_of(value), _ADDED, value, start, end, has_own_words=True, why="its clause")
             found.append((target, judgement))
@@ -74,7 +67,7 @@ def _review(
         return _verdict(aspect, "drop", f"'{_short(term)}' names no target in this text")
     trimmed = trimmed_place(reading, aspect)
     given = (aspect.span.start, aspect.span.end) if aspect.span else None
-    is_asked = (looks.has("span") and looks.record("span") != "mostly_wrong") or _is_proposed(inputs, term)
+    is_asked = looks.has("span") or _is_proposed(inputs, term)
     if trimmed is not None and trimmed != given and is_asked:
         return AnsweredAspectReview(
             aspect_term=term,

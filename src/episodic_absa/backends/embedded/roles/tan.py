@@ -3,7 +3,6 @@
 from typing import Final
 
 from episodic_absa.backends.embedded.judgement.aspect_judgement import find_term
-from episodic_absa.backends.embedded.judgement.familiarity import WeighedTargets, weigh_targets
 from episodic_absa.backends.embedded.judgement.target_union import NAMED
 from episodic_absa.backends.embedded.judgement.two_readers import is_doubtful
 from episodic_absa.backends.embedded.model.weighing import likelihood, weigh
@@ -26,8 +25,7 @@ def answer_tan(reading: WeighedReading, inputs: SpeakerInputs) -> TurnAnswer:
     """Check the target of every tuple."""
     looks = second_looks(inputs.memory)
     sentiments = judged_sentiments(inputs.stage1)
-    weighed = weigh_targets(reading, inputs.stage1, looks)
-    edits = [_edit(reading, sentiment, sentiments, looks, weighed) for sentiment in sentiments]
+    edits = [_edit(reading, sentiment, sentiments, looks) for sentiment in sentiments]
     return TurnAnswer(proposed_edits=tuple(edit for edit in edits if edit is not None)[:MAX_ITEMS])
 
 
@@ -52,17 +50,15 @@ def _edit(
     sentiment: SentimentItem,
     sentiments: tuple[SentimentItem, ...],
     looks: SecondLooks,
-    weighed: WeighedTargets,
 ) -> ProposedEdit | None:
     if sentiment.aspect_term and not names_something(reading, sentiment.aspect_term):
         return edit("drop_tuple", sentiment, evidence=_quoted(reading, sentiment.aspect_term), confidence=_SURE)
-    if sentiment.aspect_term in weighed.unfamiliar or _is_doubted(reading, sentiment, looks, weighed):
+    if _is_doubted(reading, sentiment, looks):
         return edit("drop_tuple", sentiment, evidence=_quoted(reading, sentiment.aspect_term), confidence=_DOUBTING)
     longer = _containing(sentiment, sentiments)
     if longer is not None:
         return edit("merge_tuples", sentiment, value=longer, evidence=_quoted(reading, longer), confidence=_SURE)
-    is_trimmed = looks.has("span") and looks.record("span") != "mostly_wrong"
-    bare = _bare_term(reading, sentiment) if is_trimmed else None
+    bare = _bare_term(reading, sentiment) if looks.has("span") else None
     if bare is not None:
         return edit("set_aspect_ref", sentiment, value=bare, evidence=bare, confidence=_SURE)
     if sentiment.is_backfilled:
@@ -75,10 +71,9 @@ def _edit(
     )
 
 
-def _is_doubted(reading: WeighedReading, sentiment: SentimentItem, looks: SecondLooks, weighed: WeighedTargets) -> bool:
-    """Whether to drop a target by the engine's own doubt: caution, bad experience or familiarity holds it."""
-    is_held = looks.caution or looks.record("drop") == "mostly_wrong" or sentiment.aspect_term in weighed.familiar
-    return bool(sentiment.aspect_term) and not is_held and is_doubtful(reading, sentiment)
+def _is_doubted(reading: WeighedReading, sentiment: SentimentItem, looks: SecondLooks) -> bool:
+    """Whether to drop a target by the engine's own doubt: caution holds it."""
+    return bool(sentiment.aspect_term) and not looks.caution and is_doubtful(reading, sentiment)
 
 
 def _containing(sentiment: SentimentItem, sentiments: tuple[SentimentItem, ...]) -> str | None:

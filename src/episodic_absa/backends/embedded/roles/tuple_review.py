@@ -48,7 +48,7 @@ def proposed_change(reading: WeighedReading, sentiment: SentimentItem, looks: Se
     if weights_lead(reading, sentiment, again.polarity) > (_OPEN if is_new else _TIED):
         return None
     if again.has_own_words:
-        return again if abs(again.score) >= looks.strength_for("flip") else None
+        return again if abs(again.score) >= looks.strength else None
     # Only advice to keep the clauses apart, or to judge from the words, moves a tuple that nothing is said of.
     takes_back = looks.has("contrast") and is_borrowed_across(reading, sentiment)
     takes_up = looks.has("polarity") and again.polarity != "neutral"

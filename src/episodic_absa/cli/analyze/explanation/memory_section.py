@@ -1,7 +1,7 @@
 """The section "Memory": the episodes retrieved, the advice made of them, who saw it, and what was withheld."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from rich.text import Text
 
@@ -9,10 +9,7 @@ from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import shown_text
 from episodic_absa.cli.analyze.explanation.reason_words import INJECTION_SKIP_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row
-from episodic_absa.schemas.advisory_v1_2 import advisories_in
 from episodic_absa.vocabulary import InjectionSkip
-
-_ADVISORY_ROWS: Final = {"experience": "experience", "familiarity": "familiarity"}
 
 
 def memory_rows(result: SampleResult) -> Iterable[Row]:
@@ -48,8 +45,8 @@ def memory_rows(result: SampleResult) -> Iterable[Row]:
     )
     bundle = result.memory_bundle
     unseen = not memory.prompt_injection_chars and not memory.stage2_memory_injected
-    for advisory in advisories_in(bundle):
-        yield _ADVISORY_ROWS.get(advisory["advisory_type"], "advisory"), _advisory(advisory, unseen=unseen)
+    for advisory in bundle["retrieved"]:
+        yield "advisory", _advisory(advisory, unseen=unseen)
     for warning in bundle["warnings"]:
         yield "warning", Text(shown_text(warning), style="yellow")
     if memory.advisory_expects:
@@ -106,11 +103,6 @@ def _advisory(advisory: Mapping[str, Any], *, unseen: bool) -> Text:
 
 
 def _origin(evidence: Mapping[str, Any]) -> str:
-    """Return where an advisory comes from: its episodes, or the cases that were counted."""
-    if evidence["source_episode_ids"]:
-        return f" from {', '.join(evidence['source_episode_ids'])}"
-    experience = evidence.get("experience")
-    if experience is None:
-        return ""
-    low, high = experience["rate_low"], experience["rate_high"]
-    return f" ({experience['level']}; confirmed in {low:.2f} to {high:.2f} of the decided cases, 90 % interval)"
+    """Return the episodes that an advisory comes from."""
+    episode_ids = ", ".join(evidence["source_episode_ids"])
+    return f" from {episode_ids}" if episode_ids else ""

@@ -1,11 +1,9 @@
-"""What the counts need to know about single samples, asked of the database."""
+"""The tallies and verdicts of single samples, asked of the database."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final, Generic, TypeVar
 
-from episodic_absa.memory.retrieval.experience_counts import AspectVerdict, ProposedCase, case_of
-from episodic_absa.memory.retrieval.familiarity_counts import CountedTally
-from episodic_absa.memory.store.postgres.store_tables import EPISODES, TALLIES, VERDICTS, Fetch, bad_row, source_key
+from episodic_absa.memory.store.postgres.store_tables import TALLIES, VERDICTS, Fetch, bad_row, source_key
 from episodic_absa.memory.store.store_line import parse_line
 from episodic_absa.schemas.memory_v1_2 import StoreLine, TallyV1_2, VerdictV1_2
 
@@ -61,31 +59,19 @@ class RowsBySource(Generic[ValueT]):
         return values
 
 
-def cases_by_source(fetch: Fetch, store_id: int) -> RowsBySource[ProposedCase]:
-    """Return the proposed changes of episodes."""
-    return RowsBySource(fetch, store_id, EPISODES, _case)
-
-
-def verdicts_by_source(fetch: Fetch, store_id: int) -> RowsBySource[AspectVerdict]:
+def verdicts_by_source(fetch: Fetch, store_id: int) -> RowsBySource[VerdictV1_2]:
     """Return the verdicts of persons."""
     return RowsBySource(fetch, store_id, VERDICTS, _verdict)
 
 
-def tallies_by_source(fetch: Fetch, store_id: int) -> RowsBySource[CountedTally]:
+def tallies_by_source(fetch: Fetch, store_id: int) -> RowsBySource[TallyV1_2]:
     """Return the tallies of samples; of several of one sample the first counts."""
     return RowsBySource(fetch, store_id, TALLIES, _tally)
 
 
-def _case(line: StoreLine) -> tuple[str, ProposedCase] | None:
-    if isinstance(line, TallyV1_2 | VerdictV1_2):
-        return None
-    case = case_of(line)
-    return None if case is None else (line.provenance.source_id, case)
+def _verdict(line: StoreLine) -> tuple[str, VerdictV1_2] | None:
+    return (line.source_id, line) if isinstance(line, VerdictV1_2) else None
 
 
-def _verdict(line: StoreLine) -> tuple[str, AspectVerdict] | None:
-    return (line.source_id, AspectVerdict(line.aspect, line.verdict)) if isinstance(line, VerdictV1_2) else None
-
-
-def _tally(line: StoreLine) -> tuple[str, CountedTally] | None:
-    return (line.source_id, CountedTally.of(line)) if isinstance(line, TallyV1_2) else None
+def _tally(line: StoreLine) -> tuple[str, TallyV1_2] | None:
+    return (line.source_id, line) if isinstance(line, TallyV1_2) else None

@@ -16,9 +16,7 @@ GROUPS: Final = f"{SCHEMA}.episode_groups"
 EPISODES: Final = f"{SCHEMA}.episodes"
 TALLIES: Final = f"{SCHEMA}.tallies"
 VERDICTS: Final = f"{SCHEMA}.verdicts"
-EXPERIENCE: Final = f"{SCHEMA}.experience"
 LANGUAGES: Final = f"{SCHEMA}.tally_languages"
-TERMS: Final = f"{SCHEMA}.tally_terms"
 
 # Numbers of episodes have no gaps: they are given under the writers' lock, in the order of the commits.
 _STORES: Final = f"""
@@ -77,8 +75,9 @@ CREATE TABLE {table} (
     PRIMARY KEY (store_id, line)
 )
 """
+# Version 1 counted changes and terms; version 2 does not.
 _EXPERIENCE: Final = f"""
-CREATE TABLE {EXPERIENCE} (
+CREATE TABLE {SCHEMA}.experience (
     store_id integer NOT NULL REFERENCES {STORES} ON DELETE CASCADE,
     language text NOT NULL,
     structures text NOT NULL,
@@ -101,7 +100,7 @@ CREATE TABLE {LANGUAGES} (
 ) WITH (fillfactor = 20)
 """
 _TERMS: Final = f"""
-CREATE TABLE {TERMS} (
+CREATE TABLE {SCHEMA}.tally_terms (
     store_id integer NOT NULL REFERENCES {STORES} ON DELETE CASCADE,
     language text NOT NULL,
     term bytea NOT NULL,
@@ -130,6 +129,11 @@ TABLES: Final = TableSet(
             _LANGUAGES,
             _TERMS,
         ),
+        (
+            f"DROP TABLE {SCHEMA}.experience",
+            f"DROP TABLE {SCHEMA}.tally_terms",
+            f"ALTER TABLE {LANGUAGES} DROP COLUMN term_n",
+        ),
     ),
     {
         "stores": frozenset({"store_id", "name", "generation", "first_number", "last_number", "line_n", "verdict_n"}),
@@ -137,9 +141,7 @@ TABLES: Final = TableSet(
         "episodes": frozenset({"store_id", "number", "line", "group_id", "source", "token", "body"}),
         "tallies": frozenset({"store_id", "line", "source", "counts", "token", "body"}),
         "verdicts": frozenset({"store_id", "line", "source", "token", "body"}),
-        "experience": frozenset({"store_id", "language", "structures", "kind", "confirmed"}),
-        "tally_languages": frozenset({"store_id", "language", "review_n", "term_n"}),
-        "tally_terms": frozenset({"store_id", "language", "term", "place", "seen_in"}),
+        "tally_languages": frozenset({"store_id", "language", "review_n"}),
     },
 )
 

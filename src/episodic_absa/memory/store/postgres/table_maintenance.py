@@ -7,20 +7,15 @@ from typing import Any, Final, NamedTuple
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory.advice.principles import load_catalogue
-from episodic_absa.memory.retrieval.experience_counts import ExperienceCounts
-from episodic_absa.memory.retrieval.familiarity_counts import CountedTally
 from episodic_absa.memory.store.checked_lines import remarks_on, upgraded_body
 from episodic_absa.memory.store.postgres.episode_groups import GROUP_COLUMNS, GroupKey
-from episodic_absa.memory.store.postgres.line_writer import count_experience, experience_rows, group_in
-from episodic_absa.memory.store.postgres.past_rows import CELL_COLUMNS
+from episodic_absa.memory.store.postgres.line_writer import group_in
 from episodic_absa.memory.store.postgres.store_tables import (
     EPISODES,
-    EXPERIENCE,
     GROUPS,
     LANGUAGES,
     STORES,
     TALLIES,
-    TERMS,
     VERDICTS,
     Fetch,
     StoreState,
@@ -64,12 +59,9 @@ _TALLY_PAGE: Final = f"""
 SELECT line, source, counts, body FROM {TALLIES} WHERE store_id = %s AND line > %s ORDER BY line LIMIT {_PAGE}
 """  # noqa: S608 - constants
 _GROUPS: Final = f"SELECT group_id, {GROUP_COLUMNS} FROM {GROUPS} WHERE store_id = %s"  # noqa: S608
-_CELLS: Final = f"SELECT {CELL_COLUMNS} FROM {EXPERIENCE} WHERE store_id = %s"  # noqa: S608
-_TERMS: Final = f"SELECT language, term, seen_in FROM {TERMS} WHERE store_id = %s"  # noqa: S608
 _DROP_EPISODES: Final = f"DELETE FROM {EPISODES} WHERE store_id = %s AND number < %s"  # noqa: S608
 _DROP_TALLIES: Final = f"DELETE FROM {TALLIES} WHERE store_id = %s AND NOT counts"  # noqa: S608
 _DROP_VERDICTS: Final = f"DELETE FROM {VERDICTS} WHERE store_id = %s AND line = ANY(%s::bigint[])"  # noqa: S608
-_DROP_COUNTS: Final = f"DELETE FROM {EXPERIENCE} WHERE store_id = %s"  # noqa: S608
 _REWRITE: Final = f"UPDATE {EPISODES} SET body = %s, group_id = %s WHERE store_id = %s AND number = %s"  # noqa: S608
 _NEXT_GENERATION: Final = f"""
 UPDATE {STORES} SET generation = generation + 1, first_number = %s, last_group = greatest(last_group, %s)
@@ -139,8 +131,6 @@ class _Check:
         self._bad: list[Finding] = []
         self._remarks: list[Finding] = []
         self._lines = Counter[str]()
-        self._experience = ExperienceCounts()
-        self._terms: dict[tuple[str, bytes], int] = {}
         self._reviews = Counter[str]()
         self._tally_sources: set[str] = set()
 
@@ -195,30 +185,19 @@ class _Check:
     def _count(self, row: _Row, line: StoreLine) -> None:
         if isinstance(line, VerdictV1_2):
             self._lines["verdict"] += 1
-            self._experience.add_verdict(line)
         elif isinstance(line, TallyV1_2):
             self._lines["tally"] += 1
             if (line.source_id not in self._tally_sources) != row.counts:
                 self._bad.append(Finding(row.line, "of several tallies of a source another one counts than the first"))
             elif row.counts:
                 self._tally_sources.add(line.source_id)
-                counted = CountedTally.of(line)
-                self._reviews[counted.language] += 1
-                for term in counted.terms:
-                    key = (counted.language, term.encode())
-                    self._terms[key] = self._terms.get(key, 0) + 1
+                self._reviews[line.language] += 1
         else:
             self._lines["episode"] += 1
-            self._experience.add(line)
 
     def _wrong_counts(self) -> Iterator[str]:
-        store_id = self._state.store_id
-        counted = {row for row in experience_rows(self._experience) if any(row[5:])}
-        if counted != {row for row in self._fetch(_CELLS, (store_id,)) if any(row[5:])}:
-            yield "the table experience does not count what the episodes and verdicts hold"
-        terms = {(language, bytes(term)): seen_in for language, term, seen_in in self._fetch(_TERMS, (store_id,))}
-        if terms != self._terms or dict(self._fetch(_REVIEWS, (store_id,))) != dict(self._reviews):
-            yield "the tables of terms do not count what the tallies hold"
+        if dict(self._fetch(_REVIEWS, (self._state.store_id,))) != dict(self._reviews):
+            yield "the table tally_languages does not count what the tallies hold"
 
 
 def compact_rows(connection: Connection, name: str, keep_last_n: int, *, upgrade: bool) -> Compacted:
@@ -230,21 +209,19 @@ def compact_rows(connection: Connection, name: str, keep_last_n: int, *, upgrade
     bytes_before = sum(bytes_n for (bytes_n,) in fetch(_SIZE, wanted))
     connection.execute(_DROP_EPISODES, (store_id, first))
     connection.execute(_DROP_TALLIES, (store_id,))
-    experience = ExperienceCounts()
     last: dict[tuple[str, str | None], int] = {}
     replaced = []
     for row in _verdicts(fetch, store_id):
         verdict = parse_line(row.body, bad_row)
         if isinstance(verdict, VerdictV1_2):
-            experience.add_verdict(verdict)
             if (earlier := last.get((verdict.source_id, verdict.aspect))) is not None:
                 replaced.append(earlier)
             last[verdict.source_id, verdict.aspect] = row.line
     connection.execute(_DROP_VERDICTS, (store_id, replaced))
     last_group = 0
-    for row in _episodes(fetch, store_id):
+    for row in _episodes(fetch, store_id) if upgrade else ():
         episode = parse_line(row.body, bad_row)
-        if upgrade and isinstance(episode, EpisodicMemoryEntryV1_1):
+        if isinstance(episode, EpisodicMemoryEntryV1_1):
             body = upgraded_body(episode)
             episode = parse_line(body, bad_row)
             if isinstance(episode, TallyV1_2 | VerdictV1_2):
@@ -253,10 +230,6 @@ def compact_rows(connection: Connection, name: str, keep_last_n: int, *, upgrade
             group_id = group_in(connection, store_id, key, key.digest)
             connection.execute(_REWRITE, (body, group_id, store_id, row.number))
             last_group = max(last_group, group_id)
-        if not isinstance(episode, TallyV1_2 | VerdictV1_2):
-            experience.add(episode)
-    connection.execute(_DROP_COUNTS, (store_id,))
-    count_experience(connection, store_id, experience)
     connection.execute(_NEXT_GENERATION, (first, last_group, store_id))
     return Compacted(
         kept_n=state.last_number - first + 1,
@@ -285,4 +258,5 @@ def _verdicts(fetch: Fetch, store_id: int) -> Iterator[_Row]:
 
 
 def _fetch(connection: Connection, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    return connection.execute(query.encode(), parameters, binary=True).fetchall()
+    rows: list[tuple[Any, ...]] = connection.execute(query.encode(), parameters, binary=True).fetchall()
+    return rows

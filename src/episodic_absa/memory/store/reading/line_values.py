@@ -1,39 +1,28 @@
-"""What the counts need to know again about single samples: read from the store at the offset of a line."""
+"""Tallies and verdicts, read again from the store at the offset of their line."""
 
 from functools import partial
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.memory.retrieval.experience_counts import AspectVerdict, ProposedCase, case_of
-from episodic_absa.memory.retrieval.familiarity_counts import CountedTally
 from episodic_absa.memory.store.reading.line_search import bad_line_at
 from episodic_absa.memory.store.reading.store_reader import StoreReader
 from episodic_absa.memory.store.store_line import parse_line
 from episodic_absa.schemas.memory_v1_2 import StoreLine, TallyV1_2, VerdictV1_2
 
 
-def case_at(reader: StoreReader, offset: int) -> tuple[str, ProposedCase]:
-    """Return the source of an episode and its proposed changes."""
-    line = _line_at(reader, offset)
-    case = None if isinstance(line, TallyV1_2 | VerdictV1_2) else case_of(line)
-    if case is None or isinstance(line, TallyV1_2 | VerdictV1_2):
-        raise _other_line(reader, offset)
-    return line.provenance.source_id, case
-
-
-def tally_at(reader: StoreReader, offset: int) -> tuple[str, CountedTally]:
-    """Return the source of a tally and what counts of it."""
+def tally_at(reader: StoreReader, offset: int) -> tuple[str, TallyV1_2]:
+    """Return the tally at an offset and its source."""
     line = _line_at(reader, offset)
     if not isinstance(line, TallyV1_2):
         raise _other_line(reader, offset)
-    return line.source_id, CountedTally.of(line)
+    return line.source_id, line
 
 
-def verdict_at(reader: StoreReader, offset: int) -> tuple[str, AspectVerdict]:
-    """Return the source of a verdict and what it says."""
+def verdict_at(reader: StoreReader, offset: int) -> tuple[str, VerdictV1_2]:
+    """Return the verdict at an offset and its source."""
     line = _line_at(reader, offset)
     if not isinstance(line, VerdictV1_2):
         raise _other_line(reader, offset)
-    return line.source_id, AspectVerdict(line.aspect, line.verdict)
+    return line.source_id, line
 
 
 def _line_at(reader: StoreReader, offset: int) -> StoreLine:

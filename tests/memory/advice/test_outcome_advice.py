@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 from collections.abc import Mapping
 from itertools import count, product
 from pathlib import Path
@@ -21,13 +20,12 @@ from episodic_absa.memory import (
     SignatureBuilder,
     load_catalogue,
 )
-from episodic_absa.memory.advice.counted_advice import confirmation_interval, counted_texts
 from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, fixed_texts_v2, one_voice
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ, prompt_slot
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Ate, Stage1Atsa, ValidatorOutput
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, advisories_in, bundle_of
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, bundle_of
 from episodic_absa.schemas.json_schema_files import json_schemas
-from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, VerdictV1_2
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language
 
@@ -75,8 +73,6 @@ def fill(path: Path, pasts: Mapping[Past, int], language: Language = "en") -> No
             for _ in range(times):
                 uid = f"{language}-{next(numbers)}"
                 store.append(draft(uid, past, language))
-                terms = ("soup", "방") if past.outcome == "confirmed" else ()
-                store.append_tally(TallyV1_2(language=language, source_id=uid, terms=terms))
 
 
 def read(
@@ -100,94 +96,32 @@ def read(
             sample_id=uid,
         )
     assert shown_targets(sentiments) == list(TARGETS[language])
-    assert meta.offered_principles == tuple(dict.fromkeys(a["evidence"]["principle_id"] for a in advisories_in(slot)))
+    assert meta.offered_principles == tuple(dict.fromkeys(a["evidence"]["principle_id"] for a in slot["retrieved"]))
     return slot
-
-
-MANY = {
-    Past("flip", "confirmed"): 3,
-    Past("flip", "contradicted"): 9,
-    Past("flip", "open"): 2,
-    Past("drop", "confirmed", action="defer"): 18,
-    Past("add", "contradicted"): 4,
-    Past("span", "confirmed", action="defer"): 3,
-    Past("span", "contradicted", action="defer"): 2,
-}
-
-
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_each_shown_number_is_a_count_over_the_store(tmp_path: Path, language: Language) -> None:
-    path = tmp_path / "store.jsonl"
-    fill(path, MANY, language)
-    slot = read(path, language)
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    changes = [c for line in lines if "changes" in line for c in line["changes"]]
-    shown = {advisory["evidence"]["experience"]["kind"]: advisory for advisory in slot["experience"]}
-    assert set(shown) == {"flip", "drop", "span"}, "four decided additions are too few"
-    for kind, advisory in shown.items():
-        told = advisory["evidence"]["experience"]
-        counted = [
-            sum(c["kind"] == kind and c["outcome"] == outcome for c in changes)
-            for outcome in ("confirmed", "contradicted", "open")
-        ]
-        assert [told["confirmed"], told["contradicted"], told["open"]] == counted
-        assert [int(number) for number in re.findall("[0-9]+", advisory["message"])] == [sum(counted), *counted]
-        assert (told["rate_low"], told["rate_high"]) == confirmation_interval(*counted[:2])
-    tallies = [line for line in lines if line.get("kind") == "tally"]
-    seen = [sum(term in line["terms"] for line in tallies) for term in TARGETS[language]]
-    assert [(t["position"], t["seen_in"], t["of"]) for t in slot["familiarity"]["evidence"]["familiarity"]] == [
-        (1, seen[0], len(tallies)),
-        (2, seen[1], len(tallies)),
-    ]
-    wanted = {
-        "en": f"Target 1 was a final target in {seen[0]} of {len(tallies)} earlier reviews; target 2 in none.",
-        "ko": f"앞선 리뷰 {len(tallies)}개 가운데 1번 대상이 {seen[0]}개, 2번 대상이 0개에서 최종 대상이었다.",
-    }
-    assert slot["familiarity"]["message"] == wanted[language]
-    # The lines of the sample itself never count.
-    own = read(path, language, uid=f"{language}-0")
-    assert own["experience"][0]["evidence"]["experience"]["confirmed"] == 2
-    assert own["familiarity"]["evidence"]["familiarity"][0]["of"] == len(tallies) - 1
-    # A verdict of a person decides.
-    with MemoryStore(path) as store:
-        store.append_verdict(VerdictV1_2(source_id=f"{language}-3", verdict="right"))
-    judged = read(path, language)["experience"][0]["evidence"]["experience"]
-    assert (judged["confirmed"], judged["contradicted"]) == (4, 8)
-
-
-def test_the_reading_of_a_record_follows_from_its_interval(tmp_path: Path) -> None:
-    fill(tmp_path / "store.jsonl", MANY)
-    flip, drop, span = (advisory["message"] for advisory in read(tmp_path / "store.jsonl")["experience"])
-    assert flip == (
-        "In 14 similar cases a changed judgement was confirmed 3 times and contradicted 9 times (2 open). "
-        "Change a judgement only if an exact quotation contradicts it."
-    )
-    assert drop.endswith("Drop a target if no opinion on it can be quoted.")
-    assert span.endswith("This record points neither way; go by the exact quotation.")
 
 
 def test_a_prompt_shows_sentences_and_the_bundle_keeps_the_values(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
-    fill(path, MANY)
+    contradicted, confirmed = Past("flip", "contradicted"), Past("drop", "confirmed", action="defer")
+    fill(path, {Past("flip", "open"): 1, contradicted: 1, confirmed: 1})
     slot = read(path)
     shown = prompt_slot(slot, "en")
-    assert set(shown) == {"how_to_read", "advice", "experience", "familiarity", "warnings"}
+    assert set(shown) == {"how_to_read", "advice", "warnings"}
     assert shown["advice"] == [{"message": a["message"], "strength": a["strength"]} for a in slot["retrieved"]]
     assert prompt_slot(slot, "ko")["how_to_read"] == HOW_TO_READ["ko"]
-    ids = [advisory["advisory_id"] for advisory in advisories_in(slot)]
+    ids = [advisory["advisory_id"] for advisory in slot["retrieved"]]
     assert ids == [f"adv_{number:06d}" for number in range(1, len(ids) + 1)]
     schema = Draft202012Validator(json.loads(json_schemas()["advisory_bundle_v1_2.json"]))
     assert not list(schema.iter_errors(slot))
     assert bundle_of(slot).model_dump(mode="json") == slot
-    # The cap counts what is shown, and experience goes last.
+    # The cap counts what is shown, and the last advisory is shortened before it goes.
     whole = len(canonical_json(shown))
     assert read(path, cap=whole) == slot
     kept_n = []
     for cap in range(whole - 1, 330, -90):
         smaller = read(path, cap=cap)
         assert len(canonical_json(prompt_slot(smaller, "en"))) <= cap
-        assert smaller["experience"] or not smaller["retrieved"]
-        kept_n.append(len(advisories_in(smaller)))
+        kept_n.append(len(smaller["retrieved"]))
     assert kept_n == sorted(kept_n, reverse=True)
     assert kept_n[-1] == 1
 
@@ -219,6 +153,14 @@ def test_a_bundle_has_one_advisory_per_principle_and_one_direction() -> None:
             assert "risk" not in advisory.message
 
 
+@pytest.mark.parametrize(("cases_n", "strength"), [(1, "weak"), (2, "moderate"), (3, "strong")])
+def test_advice_is_the_stronger_the_more_cases_share_its_principle(tmp_path: Path, cases_n: int, strength: str) -> None:
+    path = tmp_path / "store.jsonl"
+    fill(path, {Past("drop", "confirmed", action="defer"): 3 - cases_n, Past("flip", "confirmed"): cases_n})
+    strengths = {advisory["evidence"]["principle_id"]: advisory["strength"] for advisory in read(path)["retrieved"]}
+    assert strengths["P-STB-03"] == strength
+
+
 def test_the_outcome_that_counts_chooses_the_principle(tmp_path: Path) -> None:
     path = tmp_path / "store.jsonl"
     fill(path, {Past("flip", "open", "CONTRAST_SCOPE"): 1})
@@ -239,7 +181,7 @@ def test_the_outcome_that_counts_chooses_the_principle(tmp_path: Path) -> None:
 
 def test_no_text_of_rules_v2_names_a_label_or_speaks_of_a_risk_as_an_outcome() -> None:
     principles = [text for principle in CATALOGUE for text in (principle.text_en, principle.text_ko)]
-    texts = [*principles, *counted_texts(), *fixed_texts_v2(), *HOW_TO_READ.values()]
+    texts = [*principles, *fixed_texts_v2(), *HOW_TO_READ.values()]
     assert not [text for text in texts if find_polarity_word(text)]
     assert not [text for text in texts if "risk" in text or "위험이 줄" in text or "위험이 커" in text]
     assert len({text for text in principles if "confirmed" in text}) > 5
