@@ -1,6 +1,8 @@
 """What is added to a store within one transaction: rows, and everything that counts them."""
 
+import logging
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -20,13 +22,15 @@ from episodic_absa.schemas.memory_v1_3 import (
 from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES
 from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.store.dialect import Dialect, Writer
-from episodic_absa.store.ranking import Ranked, source_hash
+from episodic_absa.store.ranking import Ranked
 from episodic_absa.store.sealed_rows import SealedWriter, proven_rows
 from episodic_absa.store.tables import ANSWERS, EPISODES, TOMBSTONES, VERDICTS
 from episodic_absa.store.term_counts import count_verdict
+from episodic_absa.store.uids import stored_uid, uid_hash
 
 Forgettable = Literal["episode", "verdict", "answer"]
 TABLE_OF: Final[Mapping[Forgettable, str]] = {"episode": EPISODES, "verdict": VERDICTS, "answer": ANSWERS}
+logger = logging.getLogger("episodic_absa.memory")
 Matter = tuple[str, str | None]
 """What a later verdict on the same review replaces: the person, and the term."""
 
@@ -80,17 +84,21 @@ class Additions:
             MemoryStoreError: a reader would not accept it.
         """
         number = number or self.last_number() + 1
+        uid = self._stored(draft.provenance.source_id)
+        if uid != draft.provenance.source_id:
+            provenance = draft.provenance.model_copy(update={"source_id": uid})
+            draft = draft.model_copy(update={"provenance": provenance})
         entry, body = numbered(draft, number)
         namespace = self.namespace(draft.namespace)
         group = group or self._group(namespace, ranked)
-        source = source_hash(draft.provenance.source_id)
+        source = uid_hash(uid)
         self._rows.add(EPISODES, body, namespace=namespace, source=source, group=group, number=number)
         return AddedEpisode(entry, number, group)
 
     def holds(self, episode: EpisodicMemoryEntryV1_3) -> bool:
         """Return whether the store holds an episode that differs at most in its id."""
         self._rows.flush()
-        source = source_hash(episode.provenance.source_id)
+        source = uid_hash(episode.provenance.source_id)
         namespace = self.namespace(episode.namespace)
         return any(
             body and numbered(episode, number)[1] == body
@@ -99,11 +107,13 @@ class Additions:
 
     def add_answer(self, answer: AnswerV1_3) -> None:
         """Add what was answered for a review."""
-        source = source_hash(answer.source_id)
+        answer = answer.model_copy(update={"source_id": self._stored(answer.source_id)})
+        source = uid_hash(answer.source_id)
         self._rows.add(ANSWERS, line_body(answer), namespace=self.namespace(answer.namespace), source=source)
 
     def add_verdict(self, verdict: VerdictV1_3) -> bool:
         """Add what a person said, unless it stands already, and count it for its term; return whether it is new."""
+        verdict = verdict.model_copy(update={"source_id": self._stored(verdict.source_id)})
         namespace = self.namespace(verdict.namespace)
         self._rows.flush()
         standing = standing_verdicts(self._writer, self._shown, namespace, verdict.source_id).get(matter_of(verdict))
@@ -112,7 +122,7 @@ class Additions:
                 return False
             count_verdict(self._writer, namespace, standing, -1)
         count_verdict(self._writer, namespace, verdict, 1)
-        self._rows.add(VERDICTS, line_body(verdict), namespace=namespace, source=source_hash(verdict.source_id))
+        self._rows.add(VERDICTS, line_body(verdict), namespace=namespace, source=uid_hash(verdict.source_id))
         return True
 
     def forget_counts(self, namespace_name: str, source_id: str) -> None:
@@ -144,14 +154,20 @@ class Additions:
         """Add a row of another store as it stands; nothing is counted."""
         owner, source, group = self.namespace(namespace), 0, 0
         if isinstance(content, EpisodicMemoryEntryV1_3):
-            source, group = source_hash(content.provenance.source_id), self._group(owner, Ranked.of(content))
+            source, group = uid_hash(content.provenance.source_id), self._group(owner, Ranked.of(content))
         elif isinstance(content, VerdictV1_3 | AnswerV1_3):
-            source = source_hash(content.source_id)
+            source = uid_hash(content.source_id)
         self._rows.add(table, body, namespace=owner, source=source, group=group, number=number)
 
     def finish(self) -> None:
         """Write everything that waits."""
         self._rows.finish()
+
+    def _stored(self, uid: str) -> str:
+        stored = stored_uid(uid)
+        if stored != uid:
+            _tell_of_hashes(self._shown)
+        return stored
 
     def _group(self, namespace: int, ranked: Ranked) -> int:
         key = namespace, ranked
@@ -159,6 +175,13 @@ class Additions:
             values = (namespace, ranked.text())
             self._groups[key] = _made(self._writer, "episode_groups", ("namespace", "ranked"), values)
         return self._groups[key]
+
+
+@cache
+def _tell_of_hashes(shown: str) -> None:
+    logger.warning(
+        "%s: ids that look like text are stored as hashes; they are found by the ids as they were given", shown
+    )
 
 
 def numbered(draft: EpisodeDraftV1_3, number: int) -> tuple[EpisodicMemoryEntryV1_3, bytes]:
@@ -186,10 +209,10 @@ def standing_verdicts(
     """Return the last verdict of each person on each matter of a review, in the order in which they were given."""
     last: dict[Matter, VerdictV1_3] = {}
     for _, body in proven_rows(
-        reader, shown, VERDICTS, "source = ? ORDER BY number", (source_hash(source_id),), namespace
+        reader, shown, VERDICTS, "source = ? ORDER BY number", (uid_hash(source_id),), namespace
     ):
         verdict = VerdictV1_3.model_validate_json(body) if body else None
-        if verdict is not None and verdict.source_id == source_id:
+        if verdict is not None and verdict.source_id == stored_uid(source_id):
             last.pop(matter_of(verdict), None)
             last[matter_of(verdict)] = verdict
     return last

@@ -24,10 +24,11 @@ from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.store.additions import TABLE_OF, Additions, standing_verdicts
 from episodic_absa.store.dialect import Dialect
 from episodic_absa.store.live_index import LiveIndex
-from episodic_absa.store.ranking import Query, Ranked, source_hash
+from episodic_absa.store.ranking import Query, Ranked
 from episodic_absa.store.sealed_rows import ProvenRow, all_proven_rows, damaged, proven_rows
 from episodic_absa.store.tables import ANSWERS, EPISODES, VERDICTS
 from episodic_absa.store.term_counts import TermCounts, counts_of_terms
+from episodic_absa.store.uids import stored_uid, uid_hash
 
 DEFAULT_KEEP_LAST_N: Final = 5000
 DEFAULT_BUSY_TIMEOUT_S: Final = 30.0
@@ -118,7 +119,7 @@ class EpisodeStore:
                 if answer is not None:
                     additions.add_answer(answer)
             self._keep_parsed(added.number, added.entry)
-            self._index.add_own(added.number, added.group, source_hash(draft.provenance.source_id), ranked)
+            self._index.add_own(added.number, added.group, uid_hash(draft.provenance.source_id), ranked)
             return added.entry
 
     def append_answer(self, answer: AnswerV1_3) -> None:
@@ -239,12 +240,12 @@ class EpisodeStore:
     def episodes_of(self, source_id: str) -> tuple[EpisodicMemoryEntryV1_3, ...]:
         """Return the episodes of a review or case, in their order."""
         found = [self._parse(number, body) for number, body in self._found(EPISODES, source_id) if body]
-        return tuple(episode for episode in found if episode.provenance.source_id == source_id)
+        return tuple(episode for episode in found if episode.provenance.source_id == stored_uid(source_id))
 
     def answers_of(self, source_id: str) -> tuple[AnswerV1_3, ...]:
         """Return what was answered for a review, in the order in which it was."""
         found = [AnswerV1_3.model_validate_json(body) for _, body in self._found(ANSWERS, source_id) if body]
-        return tuple(answer for answer in found if answer.source_id == source_id)
+        return tuple(answer for answer in found if answer.source_id == stored_uid(source_id))
 
     def verdicts_on(self, source_id: str) -> tuple[VerdictV1_3, ...]:
         """Return the last verdict of each person on each matter of a review, in the order in which they were given."""
@@ -286,7 +287,7 @@ class EpisodeStore:
 
     def _found(self, table: str, source_id: str) -> list[ProvenRow]:
         where = "source = ? ORDER BY number"
-        return proven_rows(self.dialect, self.shown, table, where, (source_hash(source_id),), self._namespace_id())
+        return proven_rows(self.dialect, self.shown, table, where, (uid_hash(source_id),), self._namespace_id())
 
     def _parse(self, number: int, body: bytes) -> EpisodicMemoryEntryV1_3:
         try:

@@ -2,6 +2,8 @@
 
 import logging
 import os
+import secrets
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -59,7 +61,6 @@ class JsonlDialect(SqliteDialect):
     ) -> None:
         self.file = Path(path).resolve()
         super().__init__(database_beside(self.file), busy_timeout_s=busy_timeout_s)
-        self._timeout_s = busy_timeout_s
         self._guard = guard
         self._exported_at_most = exported_at_most
         self._has_written = False
@@ -162,22 +163,13 @@ class JsonlDialect(SqliteDialect):
     def _import(self) -> None:
         """Make the database from the file. It appears as a whole, or not at all."""
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-        made = SqliteDialect(draft, busy_timeout_s=self._timeout_s)
         try:
             _remove(draft)
-            status = _status(self.file)
-            digest = _digest(self.file)
-            with made.writing() as writer:
-                taken = take_in(writer, read_lines(opened_file(self.file), str(self.file)), self._guard, self.shown)
-                _put(writer, _WRITTEN, digest)
-                _put(writer, _STATUS, status)
-            made.close()
+            import_file(self.file, draft, self._guard)
             _put_in_place(draft, self.path)
-            logger.info("%s: %d episodes are now in %s", self.file, taken.episode_n, self.path)
         except OSError as error:
             raise self._error(f"cannot be made from {self.file}: {error.strerror}", "check the folder") from error
         finally:
-            made.close()
             _remove(draft)
 
     def _refuse_changed_file(self, reader: "Writer | SqliteDialect") -> None:
@@ -192,6 +184,65 @@ class JsonlDialect(SqliteDialect):
                 "with the database, which writes it anew; or move the database away to begin with the file",
                 path=self.file,
             )
+
+
+class CopiedJsonl(SqliteDialect):
+    """The content of a file of JSON lines that is only read, such as a donor's: a database among the temporary files.
+
+    Args:
+        path: the file.
+        guard: raises LeakageError for what must not be stored.
+    """
+
+    def __init__(self, path: str | Path, *, guard: Callable[[BaseModel], None]) -> None:
+        self.file = Path(path).resolve()
+        copy = Path(tempfile.gettempdir(), f"episodic-absa-{secrets.token_hex(16)}.sqlite")
+        super().__init__(copy, busy_timeout_s=0)
+        self._guard = guard
+
+    @property
+    def shown(self) -> str:
+        """The path of the file, for messages."""
+        return str(self.file)
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.file.name
+
+    def exists(self) -> bool:
+        """Return whether there is a file, and copy it."""
+        if not super().exists() and self.file.exists() and self.file.stat().st_size:
+            import_file(self.file, self.path, self._guard)
+        return super().exists()
+
+    def close(self) -> None:
+        """Remove the copy."""
+        super().close()
+        _remove(self.path)
+
+    def _refuse_writing(self) -> None:
+        # Nobody would find it again.
+        raise MemoryStoreError(f"{self.file} is open for reading alone", path=self.file)
+
+
+def import_file(file: Path, database: Path, guard: Callable[[BaseModel], None]) -> None:
+    """Make a database from a file of JSON lines.
+
+    Raises:
+        MemoryStoreError: the file is no store, or a line of it is bad.
+        OSError: the disk failed.
+    """
+    made = SqliteDialect(database, busy_timeout_s=0)
+    try:
+        status, digest = _status(file), _digest(file)
+        with made.writing() as writer:
+            taken = take_in(writer, read_lines(opened_file(file), str(file)), guard, str(file))
+            _put(writer, _WRITTEN, digest)
+            _put(writer, _STATUS, status)
+    finally:
+        made.close()
+    logger.info("%s: %d episodes and %d verdicts read", file, taken.episode_n, taken.verdict_n)
 
 
 def _put_in_place(draft: Path, path: Path) -> None:

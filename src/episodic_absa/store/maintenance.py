@@ -13,11 +13,12 @@ from episodic_absa.serialization.durable_file import sync_directory
 from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.store.additions import TABLE_OF, Additions, matter_of
 from episodic_absa.store.dialect import Dialect, Row
-from episodic_absa.store.ranking import Ranked, source_hash
+from episodic_absa.store.ranking import Ranked
 from episodic_absa.store.sealed_rows import FIRST_SEAL, Head, heads_of, seal_of
 from episodic_absa.store.sqlite_dialect import SqliteDialect
 from episodic_absa.store.tables import ANSWERS, EPISODES, TOMBSTONES, VERDICTS
 from episodic_absa.store.term_counts import all_counts, counts_of_verdicts
+from episodic_absa.store.uids import uid_hash
 
 Content = EpisodicMemoryEntryV1_3 | VerdictV1_3 | AnswerV1_3 | TombstoneV1_3
 _AT_ONCE: Final = 1000
@@ -256,9 +257,7 @@ class _Check:
 def _source(content: Content) -> int:
     if isinstance(content, TombstoneV1_3):
         return 0
-    return source_hash(
-        content.provenance.source_id if isinstance(content, EpisodicMemoryEntryV1_3) else content.source_id
-    )
+    return uid_hash(content.provenance.source_id if isinstance(content, EpisodicMemoryEntryV1_3) else content.source_id)
 
 
 def _pairs(dialect: Dialect, what: str) -> dict[Any, str]:

@@ -9,12 +9,12 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.store.uids import uid_hash
 
 MAX_TOPK: Final = 3
 _TOKEN = re.compile(r"\w{2,}")
@@ -103,18 +103,6 @@ class Ranked(NamedTuple):
 def tokens_of(strings: Iterable[str]) -> frozenset[str]:
     """Return the lower-cased runs of two or more letters, digits and underscores."""
     return frozenset(token for string in strings for token in _TOKEN.findall(string.lower()))
-
-
-def source_hash(source: str) -> int:
-    """Return 64 bits that stand for a uid, the same in every process; equal hashes count as one uid.
-
-    Example:
-        >>> source_hash("review-1")
-        3667581170250473073
-    """
-    # A uid that a caller asks about may hold half a surrogate pair; no stored one does.
-    digest = blake2b(source.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
 
 
 @dataclass(slots=True)
@@ -233,7 +221,7 @@ class _Choice:
         self._topk = query.topk
         self._first_live = first_live
         self._newest_of = newest_of
-        self._excluded = None if query.exclude_source is None else source_hash(query.exclude_source)
+        self._excluded = None if query.exclude_source is None else uid_hash(query.exclude_source)
 
     def choose_among_equals(self, members: list[_Member]) -> None:
         """Add episodes of equal rank until there are enough: kinds not yet chosen first, then the newest."""

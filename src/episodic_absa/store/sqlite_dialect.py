@@ -118,7 +118,10 @@ class SqliteDialect:
         if not header.strip(b"\0"):
             return False
         if not header.startswith(_MAGIC) or int.from_bytes(header[_ID_PLACE]) != APPLICATION_ID:
-            raise self._error("is no store of episodes; it stays as it is", "name another file")
+            raise self._error(
+                "is no store of episodes; it stays as it is",
+                "name another file; a store in JSON lines has a name that ends in .jsonl",
+            )
         return True
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -144,7 +147,7 @@ class SqliteDialect:
                     "check the disk and start again; everything acknowledged is kept",
                 )
             connection = self._opened() or self._created()
-            self._refuse_other_file()
+            self._refuse_writing()
             self._run(connection, "BEGIN IMMEDIATE")
             try:
                 yield self
@@ -261,7 +264,7 @@ class SqliteDialect:
             return None
         return status.st_dev, status.st_ino
 
-    def _refuse_other_file(self) -> None:
+    def _refuse_writing(self) -> None:
         """Refuse to write into a file that its user has moved away or replaced: nobody would find it again."""
         if self._found_identity() != self._identity:
             raise self._error(
