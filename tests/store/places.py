@@ -18,6 +18,10 @@ BUSY_TIMEOUT_S = 20.0
 _numbers = itertools.count(1)
 
 
+def admit(value: BaseModel) -> None:
+    """Look at nothing."""
+
+
 class Place(Protocol):
     """A place for one store that was not created yet."""
 
@@ -43,18 +47,14 @@ class PostgresPlace:
         self.location = f"{database}&store=s{next(_numbers)}"
 
     def dialect(self, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> PostgresDialect:
-        return PostgresDialect(self.location, busy_timeout_s=busy_timeout_s)
+        return PostgresDialect(self.location, busy_timeout_s=busy_timeout_s, guard=admit)
 
 
 def opened(place: Place, **options: Any) -> EpisodeStore:
     """Return a store whose guard admits everything."""
     busy_timeout_s = options.pop("busy_timeout_s", BUSY_TIMEOUT_S)
     options.setdefault("keep_last_n", DEFAULT_KEEP_LAST_N)
-    return EpisodeStore(place.dialect(busy_timeout_s=busy_timeout_s), guard=_admit, **options)
-
-
-def _admit(value: BaseModel) -> None:
-    """Look at nothing."""
+    return EpisodeStore(place.dialect(busy_timeout_s=busy_timeout_s), guard=admit, **options)
 
 
 def draft(number: int = 1, *, uid: str | None = None, **changed: Any) -> EpisodeDraftV1_3:

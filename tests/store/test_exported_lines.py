@@ -7,9 +7,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from pydantic import BaseModel
 from tests.store.old_stores import episodes_of_1_1, write_store_of_0_2
-from tests.store.places import Place, SqlitePlace, draft, ids, opened
+from tests.store.places import Place, SqlitePlace, admit, draft, ids, opened
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.schemas.json_schema_files import SCHEMA_FOLDER
@@ -19,10 +18,6 @@ from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.store.dialect import Dialect
 from episodic_absa.store.episode_forms import from_1_1, from_1_2, to_1_1
 from episodic_absa.store.exported_lines import TakenIn, exported_lines, opened_file, read_lines, take_in
-
-
-def admit(value: BaseModel) -> None:
-    """Look at nothing."""
 
 
 def take(dialect: Dialect, lines: Iterable[bytes]) -> TakenIn:

@@ -4,19 +4,16 @@ import logging
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 from tests.store.old_stores import write_store_of_0_2
-from tests.store.places import PostgresPlace, draft
+from tests.store.places import PostgresPlace, admit, draft
 
 from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
+from episodic_absa.memory import MemoryStore, open_store
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.memory_v1_3 import VerdictV1_3
 from episodic_absa.store.episode_store import EpisodeStore
 from episodic_absa.store.open_store import open_episode_store
 from episodic_absa.store.uids import stored_uid
-
-
-def admit(value: BaseModel) -> None:
-    """Look at nothing."""
 
 
 def opened(location: str | Path, **options: bool) -> EpisodeStore:
@@ -70,3 +67,22 @@ def test_an_id_that_looks_like_text_is_stored_as_its_hash_and_found_by_the_users
     assert caplog.text.count("stored as hashes") == 1
     assert b"soup" not in path.read_bytes()
     assert text.encode() not in path.read_bytes()
+
+
+def test_a_store_of_0_2_in_postgresql_is_taken_over_once_and_its_tables_stay(
+    postgres_place: PostgresPlace, tmp_path: Path
+) -> None:
+    path = tmp_path / "old.jsonl"
+    write_store_of_0_2(path, 9)
+    with open_store(postgres_place.location) as old, MemoryStore(path) as source:
+        for number, episode in enumerate(source.load(), start=1):
+            old.append(episode.model_dump(mode="json"))
+            old.append_tally(TallyV1_2(language="ko", source_id=f"tallied-{number}", terms=("room",)))
+        old.append_verdict(VerdictV1_2(source_id="tallied-3", aspect="room", verdict="wrong"))
+        with opened(postgres_place.location) as store, opened(path) as copy:
+            assert list(store.newest_episodes()) == list(copy.newest_episodes())
+            assert store.terms("ko")["room"].wrong == 1
+            assert store.append(draft(10)).episode_id == "epi_000010"
+        with opened(postgres_place.location) as store:
+            assert len(store) == 10
+        assert len(old) == 9

@@ -7,10 +7,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel
 from tests.postgres_server import PostgresServer, missing_part
 from tests.store.killed import Outcome, crash_server, kill_writers
-from tests.store.places import PostgresPlace, SqlitePlace, draft
+from tests.store.places import PostgresPlace, SqlitePlace, admit, draft
 from tests.torture.chance import chance_for, scaled, seed
 from tests.torture.table import Row, Tally
 
@@ -53,7 +52,7 @@ def _exporting(folder: Path, kills: int) -> Row:
         time.sleep(0.01 + chance.random() * 0.05)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        with open_episode_store(path, guard=_admit) as store:
+        with open_episode_store(path, guard=admit) as store:
             numbers = store.numbers()
             is_sound = check_store(store.dialect).is_sound
         last_line = path.read_bytes()[-1:] if path.exists() else b"\n"
@@ -66,13 +65,9 @@ def _use_without_end(path: Path, kill: int) -> None:
         number = 0
         while True:
             number += 1
-            with open_episode_store(path, guard=_admit) as store:
+            with open_episode_store(path, guard=admit) as store:
                 store.append(draft(number, uid=f"{kill}-{number}"))
                 store.append(draft(number, uid=f"{kill}-{number}-forgotten"))
                 store.forget(f"{kill}-{number}-forgotten")
     finally:
         os._exit(1)
-
-
-def _admit(value: BaseModel) -> None:
-    """Look at nothing."""

@@ -1,7 +1,7 @@
 """What is added to a store within one transaction: rows, and everything that counts them."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
@@ -28,6 +28,8 @@ from episodic_absa.store.tables import ANSWERS, EPISODES, TOMBSTONES, VERDICTS
 from episodic_absa.store.term_counts import count_verdict
 from episodic_absa.store.uids import stored_uid, uid_hash
 
+Guard = Callable[[BaseModel], None]
+"""Raises LeakageError for what must not be stored."""
 Forgettable = Literal["episode", "verdict", "answer"]
 TABLE_OF: Final[Mapping[Forgettable, str]] = {"episode": EPISODES, "verdict": VERDICTS, "answer": ANSWERS}
 logger = logging.getLogger("episodic_absa.memory")

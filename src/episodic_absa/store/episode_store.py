@@ -2,12 +2,12 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Final, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError, MemoryStoreError
 from episodic_absa.schemas.memory_v1_3 import (
@@ -21,7 +21,7 @@ from episodic_absa.schemas.memory_v1_3 import (
     parse_episode,
 )
 from episodic_absa.serialization.validation_reasons import reasons_of
-from episodic_absa.store.additions import TABLE_OF, Additions, standing_verdicts
+from episodic_absa.store.additions import TABLE_OF, Additions, Guard, standing_verdicts
 from episodic_absa.store.dialect import Dialect
 from episodic_absa.store.live_index import LiveIndex
 from episodic_absa.store.ranking import Query, Ranked
@@ -34,9 +34,6 @@ DEFAULT_KEEP_LAST_N: Final = 5000
 DEFAULT_BUSY_TIMEOUT_S: Final = 30.0
 _KEPT_PARSED: Final = 4096
 _AT_ONCE: Final = 500
-
-Guard = Callable[[BaseModel], None]
-"""Raises LeakageError for what must not be stored."""
 
 
 class EpisodeStore:

@@ -2,13 +2,13 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1
@@ -28,7 +28,7 @@ from episodic_absa.schemas.memory_v1_3 import (
 )
 from episodic_absa.serialization.sealed_lines import BrokenLineError
 from episodic_absa.serialization.validation_reasons import reasons_of
-from episodic_absa.store.additions import Additions
+from episodic_absa.store.additions import Additions, Guard
 from episodic_absa.store.dialect import Dialect, Writer
 from episodic_absa.store.episode_forms import from_1_1, from_1_2
 from episodic_absa.store.ranking import Ranked
@@ -43,7 +43,6 @@ logger = logging.getLogger("episodic_absa.memory")
 _NEWLINE: Final = b"\n"
 
 Line = EpisodicMemoryEntryV1_3 | VerdictV1_3 | TombstoneV1_3 | TallyV1_2 | VerdictV1_2
-Guard = Callable[[BaseModel], None]
 
 
 class TakenIn(NamedTuple):

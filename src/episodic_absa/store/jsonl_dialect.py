@@ -4,16 +4,15 @@ import logging
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel
-
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.serialization.durable_file import open_privately, sync_directory
+from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialect import Writer
 from episodic_absa.store.exported_lines import exported_lines, opened_file, read_lines, take_in
 from episodic_absa.store.sqlite_dialect import SqliteDialect
@@ -56,7 +55,7 @@ class JsonlDialect(SqliteDialect):
         path: str | Path,
         *,
         busy_timeout_s: float,
-        guard: Callable[[BaseModel], None],
+        guard: Guard,
         exported_at_most: int = EXPORTED_AT_MOST,
     ) -> None:
         self.file = Path(path).resolve()
@@ -194,7 +193,7 @@ class CopiedJsonl(SqliteDialect):
         guard: raises LeakageError for what must not be stored.
     """
 
-    def __init__(self, path: str | Path, *, guard: Callable[[BaseModel], None]) -> None:
+    def __init__(self, path: str | Path, *, guard: Guard) -> None:
         self.file = Path(path).resolve()
         copy = Path(tempfile.gettempdir(), f"episodic-absa-{secrets.token_hex(16)}.sqlite")
         super().__init__(copy, busy_timeout_s=0)
@@ -226,7 +225,7 @@ class CopiedJsonl(SqliteDialect):
         raise MemoryStoreError(f"{self.file} is open for reading alone", path=self.file)
 
 
-def import_file(file: Path, database: Path, guard: Callable[[BaseModel], None]) -> None:
+def import_file(file: Path, database: Path, guard: Guard) -> None:
     """Make a database from a file of JSON lines.
 
     Raises:

@@ -6,8 +6,9 @@ from pathlib import Path
 from episodic_absa.errors import InputError
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.schemas.memory_v1_3 import DEFAULT_NAMESPACE
+from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialect import Dialect
-from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S, DEFAULT_KEEP_LAST_N, EpisodeStore, Guard
+from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S, DEFAULT_KEEP_LAST_N, EpisodeStore
 from episodic_absa.store.jsonl_dialect import CopiedJsonl, JsonlDialect
 from episodic_absa.store.postgres_dialect import PostgresDialect
 from episodic_absa.store.sqlite_dialect import SqliteDialect
@@ -46,7 +47,7 @@ def _dialect(location: str | Path, guard: Guard, busy_timeout_s: float, *, reads
     if not isinstance(location, str | os.PathLike):
         raise InputError(f"the store must be a path, got {type(location).__name__}", argument="store")
     if isinstance(location, str) and is_postgres(location):
-        return PostgresDialect(location, busy_timeout_s=busy_timeout_s)
+        return PostgresDialect(location, busy_timeout_s=busy_timeout_s, guard=guard)
     if not str(location).lower().endswith(".jsonl"):
         return SqliteDialect(location, busy_timeout_s=busy_timeout_s)
     if reads_only:

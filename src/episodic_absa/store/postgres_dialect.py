@@ -10,7 +10,10 @@ from episodic_absa.errors import DatabaseError, MemoryStoreError
 from episodic_absa.postgres.connection import Connection, database_errors
 from episodic_absa.postgres.lasting_connection import LastingConnection
 from episodic_absa.postgres.location import PostgresLocation
+from episodic_absa.postgres.migrations import SCHEMA
+from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialect import Row
+from episodic_absa.store.exported_lines import read_lines, take_in
 from episodic_absa.store.tables import VERSION, statements
 
 ResultT = TypeVar("ResultT")
@@ -27,19 +30,23 @@ _LONGEST_NAME: Final = 63
 class PostgresDialect:
     """One store of a database. An append whose commit was not answered raises: nobody knows whether it stands.
 
+    A store of version 0.2 of the package is taken over once, when it is first used; its own tables stay as they are.
+
     Args:
         address: `postgresql://host/database?store=NAME`.
         busy_timeout_s: how long a write waits for another writer.
+        guard: raises LeakageError for what must not be stored.
 
     Raises:
         MemoryStoreError: the address names no database or holds a password.
     """
 
-    def __init__(self, address: str, *, busy_timeout_s: float) -> None:
+    def __init__(self, address: str, *, busy_timeout_s: float, guard: Guard) -> None:
         with _store_errors():
             self._location = PostgresLocation.parse(address)
         self._schema = _schema_of(self._location.name)
         self._busy_timeout_s = busy_timeout_s
+        self._guard = guard
         self._lasting: LastingConnection | None = None
         self._prepared: Connection | None = None
         self._process = os.getpid()
@@ -58,11 +65,12 @@ class PostgresDialect:
 
     def exists(self) -> bool:
         """Return whether the store was created; refuse a schema of something else, or of a newer version."""
-        if not self._exists and (version := self._run(self._read_version)):
-            if version < VERSION:
+        if not self._exists:
+            version = self._run(self._read_version)
+            self._exists = version == VERSION
+            if not self._exists and (version or self._run(self._old_store)):
                 with self.writing():
                     pass
-            self._exists = True
         return self._exists
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -148,6 +156,9 @@ class PostgresDialect:
                     "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                     (str(VERSION),),
                 )
+                if not version and (old := self._old_store(connection)):
+                    lines = read_lines(_old_lines(connection, old), self.shown)
+                    take_in(_PostgresWriter(connection), lines, self._guard, self.shown)
         except BaseException:
             if not connection.closed:
                 connection.execute("ROLLBACK")
@@ -168,6 +179,13 @@ class PostgresDialect:
                 location=self.shown,
             )
         return version
+
+    def _old_store(self, connection: Connection) -> int:
+        """Return the number of the store that version 0.2 kept under this name; 0 if there is none."""
+        if _rows(connection, "SELECT to_regclass(?)", (f"{SCHEMA}.stores",)) == [(None,)]:
+            return 0
+        found = _rows(connection, f"SELECT store_id FROM {SCHEMA}.stores WHERE name = ?", (self.name,))  # noqa: S608
+        return int(found[0][0]) if found else 0
 
     def _leave_parents_connection(self) -> None:
         if self._lasting is not None and self._process != os.getpid():
@@ -190,6 +208,20 @@ class _PostgresWriter:
         """Run one statement for many rows."""
         with self._connection.cursor() as cursor:
             cursor.executemany(_spelled(statement), rows)
+
+
+def _old_lines(connection: Connection, store: int) -> Iterator[bytes]:
+    """Yield the lines of a store of version 0.2: episodes, then what says which reviews were read, then verdicts."""
+    for table, place in (("episodes", "number"), ("tallies", "line"), ("verdicts", "line")):
+        after = 0
+        while rows := _rows(
+            connection,
+            f"SELECT {place}, body FROM {SCHEMA}.{table} WHERE store_id = ? AND {place} > ? "  # noqa: S608 - constants
+            f"ORDER BY {place} LIMIT 1000",
+            (store, after),
+        ):
+            after = rows[-1][0]
+            yield from (bytes(body) + b"\n" for _, body in rows)
 
 
 def _rows(connection: Connection, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:

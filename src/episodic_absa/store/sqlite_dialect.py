@@ -28,28 +28,8 @@ _ID_PLACE: Final = slice(68, 72)
 _PRIVATE: Final = 0o600
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 _MOUNTS: Final = Path("/proc/self/mounts")
-_NETWORK: Final = frozenset(
-    [
-        "9p",
-        "afs",
-        "beegfs",
-        "ceph",
-        "cifs",
-        "fuse.glusterfs",
-        "fuse.s3fs",
-        "fuse.sshfs",
-        "gfs2",
-        "glusterfs",
-        "gpfs",
-        "lustre",
-        "ncpfs",
-        "nfs",
-        "nfs4",
-        "ocfs2",
-        "smb3",
-        "smbfs",
-        "virtiofs",
-    ]
+_NETWORK: Final = re.compile(
+    r"9p|afs|beegfs|ceph|cifs|fuse\.(glusterfs|s3fs|sshfs)|gfs2|glusterfs|gpfs|lustre|ncpfs|nfs4?|ocfs2|smb3|smbfs|virtiofs"
 )
 """File systems without the shared memory that a write-ahead log needs, or whose locks cannot be relied on."""
 # A child process must neither use nor close what its parent has open: closing would clear the parent's log away.
@@ -380,4 +360,4 @@ def network_file_system(path: Path, mounts: Path) -> str | None:
         folder = _ESCAPED.sub(lambda sign: chr(int(sign[1], 8)), mount)
         if len(folder) >= longest and path.is_relative_to(folder):
             longest, kind = len(folder), mounted_as
-    return kind if kind in _NETWORK else None
+    return kind if _NETWORK.fullmatch(kind) else None
