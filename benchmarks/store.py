@@ -25,7 +25,7 @@ from pydantic import BaseModel
 from synthetic_episodes import drafts
 
 from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, EpisodicMemoryEntryV1_1
-from episodic_absa.schemas.memory_v1_3 import EpisodeDraftV1_3, EpisodicMemoryEntryV1_3, episode_body
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3, EpisodicMemoryEntryV1_3, episode_body
 from episodic_absa.store.additions import Additions
 from episodic_absa.store.episode_forms import from_1_1
 from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N, EpisodeStore

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 from tests.postgres_server import PostgresServer
 
-from episodic_absa.schemas.memory_v1_3 import EpisodeDraftV1_3
-from episodic_absa.store.dialect import Dialect
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
+from episodic_absa.store.dialects.dialect import Dialect
+from episodic_absa.store.dialects.postgres_dialect import PostgresDialect
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
 from episodic_absa.store.episode_store import DEFAULT_KEEP_LAST_N, EpisodeStore
-from episodic_absa.store.postgres_dialect import PostgresDialect
-from episodic_absa.store.sqlite_dialect import SqliteDialect
 
 BUSY_TIMEOUT_S = 20.0
 _numbers = itertools.count(1)

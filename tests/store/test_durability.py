@@ -13,8 +13,8 @@ from tests.store.killed import crash_server, kill_writers
 from tests.store.places import BUSY_TIMEOUT_S, Place, PostgresPlace, SqlitePlace, draft, ids, opened
 
 from episodic_absa.errors import InputError, MemoryStoreError
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
 from episodic_absa.store.maintenance import check_store
-from episodic_absa.store.sqlite_dialect import SqliteDialect
 
 
 def test_nothing_acknowledged_is_lost_when_writers_are_killed(place: Place) -> None:

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from tests.store.places import Place, draft, ids, opened
 
 from episodic_absa.errors import LeakageError, MemoryStoreError
-from episodic_absa.schemas.memory_v1_3 import AnsweredPairV1_3, AnswerV1_3, VerdictV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import AnsweredPairV1_3, AnswerV1_3, VerdictV1_3
 from episodic_absa.store.episode_store import EpisodeStore
 from episodic_absa.store.tables import MIGRATIONS
 

@@ -8,8 +8,8 @@ from tests.store.old_stores import write_store_of_0_2
 from tests.store.places import admit, draft
 
 from episodic_absa.errors import MemoryStoreError
+from episodic_absa.store.dialects.jsonl_dialect import EXPORTED_AT_MOST, JsonlDialect, database_beside
 from episodic_absa.store.episode_store import EpisodeStore
-from episodic_absa.store.jsonl_dialect import EXPORTED_AT_MOST, JsonlDialect, database_beside
 
 
 def opened(path: Path, *, exported_at_most: int = EXPORTED_AT_MOST) -> EpisodeStore:

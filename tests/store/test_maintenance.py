@@ -7,7 +7,7 @@ import pytest
 from tests.store.places import Place, SqlitePlace, draft, ids, opened
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.schemas.memory_v1_3 import VerdictV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 from episodic_absa.store.maintenance import check_store, repair_store
 
 

@@ -10,7 +10,7 @@ from tests.store.places import PostgresPlace, admit, draft
 from episodic_absa.errors import ConfigError, InputError, MemoryStoreError
 from episodic_absa.memory import MemoryStore, open_store
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
-from episodic_absa.schemas.memory_v1_3 import VerdictV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
 from episodic_absa.store.episode_store import EpisodeStore
 from episodic_absa.store.open_store import open_episode_store
 from episodic_absa.store.uids import stored_uid

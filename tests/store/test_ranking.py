@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.store.places import Place, draft, opened
 
-from episodic_absa.schemas.memory_v1_3 import EpisodeDraftV1_3, EpisodicMemoryEntryV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3, EpisodicMemoryEntryV1_3
 from episodic_absa.store.ranking import Query, Ranked, SignatureKey, tokens_of
 from episodic_absa.vocabulary import RISK_IDS
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.schemas.memory_v1_3 import (
+from episodic_absa.schemas.stored.memory_v1_3 import (
     AnswerV1_3,
     EpisodeDraftV1_3,
     EpisodicMemoryEntryV1_3,
@@ -21,7 +21,7 @@ from episodic_absa.schemas.memory_v1_3 import (
 )
 from episodic_absa.serialization.sealed_lines import MAX_LINE_BYTES
 from episodic_absa.serialization.validation_reasons import reasons_of
-from episodic_absa.store.dialect import Dialect, Writer
+from episodic_absa.store.dialects.dialect import Dialect, Writer
 from episodic_absa.store.ranking import Ranked
 from episodic_absa.store.sealed_rows import SealedWriter, proven_rows
 from episodic_absa.store.tables import ANSWERS, EPISODES, TOMBSTONES, VERDICTS

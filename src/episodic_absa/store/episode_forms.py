@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, EvaluationV1_1, SnapshotV1_1
 from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
-from episodic_absa.schemas.memory_v1_3 import EpisodicMemoryEntryV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.vocabulary import EpisodeType
 
 _NOTHING_JUDGED: Final = SnapshotV1_1(aspects_norm=(), confidence=0.0, polarities={})

@@ -10,7 +10,7 @@ from typing import Final, Self
 from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError, MemoryStoreError
-from episodic_absa.schemas.memory_v1_3 import (
+from episodic_absa.schemas.stored.memory_v1_3 import (
     DEFAULT_NAMESPACE,
     MAX_EPISODE_NUMBER,
     AnswerV1_3,
@@ -22,7 +22,7 @@ from episodic_absa.schemas.memory_v1_3 import (
 )
 from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.store.additions import TABLE_OF, Additions, Guard, standing_verdicts
-from episodic_absa.store.dialect import Dialect
+from episodic_absa.store.dialects.dialect import Dialect
 from episodic_absa.store.live_index import LiveIndex
 from episodic_absa.store.ranking import Query, Ranked
 from episodic_absa.store.sealed_rows import ProvenRow, all_proven_rows, damaged, proven_rows

@@ -19,7 +19,7 @@ from episodic_absa.schemas.memory_v1_2 import (
     store_chain,
     validated_line,
 )
-from episodic_absa.schemas.memory_v1_3 import (
+from episodic_absa.schemas.stored.memory_v1_3 import (
     MAX_EPISODE_NUMBER,
     EpisodicMemoryEntryV1_3,
     TombstoneV1_3,
@@ -29,7 +29,7 @@ from episodic_absa.schemas.memory_v1_3 import (
 from episodic_absa.serialization.sealed_lines import BrokenLineError
 from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.store.additions import Additions, Guard
-from episodic_absa.store.dialect import Dialect, Writer
+from episodic_absa.store.dialects.dialect import Dialect, Writer
 from episodic_absa.store.episode_forms import from_1_1, from_1_2
 from episodic_absa.store.ranking import Ranked
 from episodic_absa.store.sealed_rows import all_proven_rows

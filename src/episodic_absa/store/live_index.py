@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from episodic_absa.store.dialect import Dialect
+from episodic_absa.store.dialects.dialect import Dialect
 from episodic_absa.store.ranking import Newest, Query, Ranked, RankIndex
 from episodic_absa.store.sealed_rows import Head, heads_of
 from episodic_absa.store.tables import EPISODES, TOMBSTONES

@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.schemas.memory_v1_3 import AnswerV1_3, EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 from episodic_absa.serialization.durable_file import sync_directory
 from episodic_absa.serialization.validation_reasons import reasons_of
 from episodic_absa.store.additions import TABLE_OF, Additions, matter_of
-from episodic_absa.store.dialect import Dialect, Row
+from episodic_absa.store.dialects.dialect import Dialect, Row
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
 from episodic_absa.store.ranking import Ranked
 from episodic_absa.store.sealed_rows import FIRST_SEAL, Head, heads_of, seal_of
-from episodic_absa.store.sqlite_dialect import SqliteDialect
 from episodic_absa.store.tables import ANSWERS, EPISODES, TOMBSTONES, VERDICTS
 from episodic_absa.store.term_counts import all_counts, counts_of_verdicts
 from episodic_absa.store.uids import uid_hash

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from episodic_absa.errors import InputError
 from episodic_absa.postgres.location import is_postgres
-from episodic_absa.schemas.memory_v1_3 import DEFAULT_NAMESPACE
+from episodic_absa.schemas.stored.memory_v1_3 import DEFAULT_NAMESPACE
 from episodic_absa.store.additions import Guard
-from episodic_absa.store.dialect import Dialect
+from episodic_absa.store.dialects.dialect import Dialect
+from episodic_absa.store.dialects.jsonl_dialect import CopiedJsonl, JsonlDialect
+from episodic_absa.store.dialects.postgres_dialect import PostgresDialect
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
 from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S, DEFAULT_KEEP_LAST_N, EpisodeStore
-from episodic_absa.store.jsonl_dialect import CopiedJsonl, JsonlDialect
-from episodic_absa.store.postgres_dialect import PostgresDialect
-from episodic_absa.store.sqlite_dialect import SqliteDialect
 
 
 def open_episode_store(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
-from episodic_absa.schemas.memory_v1_3 import EpisodeDraftV1_3
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.store.uids import uid_hash
 

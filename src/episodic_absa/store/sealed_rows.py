@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from episodic_absa.errors import MemoryStoreError
-from episodic_absa.store.dialect import Dialect, Row, Writer
+from episodic_absa.store.dialects.dialect import Dialect, Row, Writer
 from episodic_absa.store.tables import EPISODES
 
 FIRST_SEAL: Final = b""

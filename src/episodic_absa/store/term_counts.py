@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from episodic_absa.schemas.memory_v1_3 import VerdictV1_3
-from episodic_absa.store.dialect import Dialect, Writer
+from episodic_absa.schemas.stored.memory_v1_3 import VerdictV1_3
+from episodic_absa.store.dialects.dialect import Dialect, Writer
 
 SATURATION: Final = 20
 """The most reviews of one person that count for one term in one way."""

@@ -13,9 +13,9 @@ from typing import Final
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.serialization.durable_file import open_privately, sync_directory
 from episodic_absa.store.additions import Guard
-from episodic_absa.store.dialect import Writer
+from episodic_absa.store.dialects.dialect import Writer
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
 from episodic_absa.store.exported_lines import exported_lines, opened_file, read_lines, take_in
-from episodic_absa.store.sqlite_dialect import SqliteDialect
 
 logger = logging.getLogger("episodic_absa.memory")
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from episodic_absa.errors import InputError, MemoryStoreError
 from episodic_absa.serialization.durable_file import make_private_directory, sync_directory
 from episodic_absa.serialization.redaction import credential_in
-from episodic_absa.store.dialect import Row, Writer
+from episodic_absa.store.dialects.dialect import Row, Writer
 from episodic_absa.store.tables import VERSION, statements
 
 logger = logging.getLogger("episodic_absa.memory")

@@ -12,7 +12,7 @@ from episodic_absa.postgres.lasting_connection import LastingConnection
 from episodic_absa.postgres.location import PostgresLocation
 from episodic_absa.postgres.migrations import SCHEMA
 from episodic_absa.store.additions import Guard
-from episodic_absa.store.dialect import Row
+from episodic_absa.store.dialects.dialect import Row
 from episodic_absa.store.exported_lines import read_lines, take_in
 from episodic_absa.store.tables import VERSION, statements
 
