@@ -78,6 +78,30 @@ def test_a_forked_child_has_a_connection_of_its_own(place: Place) -> None:
     store.close()
 
 
+def test_a_forked_child_leaves_a_write_of_its_parent_alone(sqlite_place: SqlitePlace) -> None:
+    with opened(sqlite_place) as store:
+        store.append(draft(1))
+        with store.dialect.writing() as writer:
+            writer.rows("DELETE FROM facts")
+            child = os.fork()
+            if child:
+                assert os.waitpid(child, 0)[1] == 0
+                assert store.dialect.rows("SELECT count(*) FROM episodes") == [(1,)]
+        if not child:
+            os._exit(0 if store.numbers() == [1] else 1)
+        store.append(draft(2))
+    assert check_store(sqlite_place.dialect()).is_sound
+
+
+def test_a_file_with_two_names_is_refused(sqlite_place: SqlitePlace) -> None:
+    path = Path(sqlite_place.location)
+    with opened(sqlite_place) as store:
+        store.append(draft(1))
+    path.with_name("second").hardlink_to(path)
+    with opened(sqlite_place) as store, pytest.raises(MemoryStoreError, match="second name"):
+        store.append(draft(2))
+
+
 def test_a_full_disk_leaves_the_store_readable_and_the_error_clear(sqlite_place: SqlitePlace) -> None:
     with opened(sqlite_place) as store:
         store.append(draft(1))

@@ -34,6 +34,7 @@ DEFAULT_KEEP_LAST_N: Final = 5000
 DEFAULT_BUSY_TIMEOUT_S: Final = 30.0
 _KEPT_PARSED: Final = 4096
 _AT_ONCE: Final = 500
+_MOST_DIGITS: Final = 19
 
 
 class EpisodeStore:
@@ -198,7 +199,7 @@ class EpisodeStore:
     def get(self, episode_id: str) -> EpisodicMemoryEntryV1_3 | None:
         """Return the episode with that id, those beyond `keep_last_n` included; None if there is none."""
         digits = episode_id.removeprefix("epi_")
-        if not (digits.isascii() and digits.isdigit() and int(digits) <= MAX_EPISODE_NUMBER):
+        if not (digits.isascii() and digits.isdigit() and len(digits) < _MOST_DIGITS):
             return None
         found = self.episodes([int(digits)])
         return found[0] if found else None

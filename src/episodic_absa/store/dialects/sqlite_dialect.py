@@ -5,6 +5,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -26,6 +27,8 @@ _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 _ID_PLACE: Final = slice(68, 72)
 _PRIVATE: Final = 0o600
+_LOOKS: Final = 20
+_LOOK_AGAIN_S: Final = 0.02
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 _MOUNTS: Final = Path("/proc/self/mounts")
 _NETWORK: Final = re.compile(
@@ -85,8 +88,7 @@ class SqliteDialect:
         with _opening:
             if _open_here[self.path]:
                 return True
-            if self.path.exists() and not self.path.is_file():
-                raise self._error("is no regular file; it stays as it is", "name another file")
+            self._refuse_special_file()
             try:
                 with open(self.path, "rb") as file:
                     header = file.read(_HEADER_BYTES)
@@ -103,6 +105,18 @@ class SqliteDialect:
                 "name another file; a store in JSON lines has a name that ends in .jsonl",
             )
         return True
+
+    def _refuse_special_file(self) -> None:
+        for _ in range(_LOOKS):
+            if not self.path.exists():
+                return
+            if not self.path.is_file():
+                raise self._error("is no regular file; it stays as it is", "name another file")
+            if self.path.stat().st_nlink == 1:
+                return
+            # A store that is just being put in place has two names for a moment.
+            time.sleep(_LOOK_AGAIN_S)
+        raise self._error("has a second name (a hard link), and each name would get a log", "remove one of the names")
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run a query; a store that was not created has no rows."""
@@ -131,10 +145,11 @@ class SqliteDialect:
             self._run(connection, "BEGIN IMMEDIATE")
             try:
                 yield self
-                self._run(connection, "COMMIT")
+                if self._process == os.getpid():
+                    self._run(connection, "COMMIT")
             except BaseException:
-                # A full disk has rolled back already.
-                if connection.in_transaction:
+                # A full disk has rolled back already. A forked child leaves the block, and the parent goes on with it.
+                if self._process == os.getpid() and connection.in_transaction:
                     connection.rollback()
                 raise
 
@@ -337,7 +352,7 @@ class SqliteDialect:
             )
         if kind == sqlite3.SQLITE_IOERR:
             # After a failed sync the kernel may take unwritten pages for written ones: a second try proves nothing.
-            self._write_failed = code in (sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC)
+            self._write_failed |= code in (sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC)
             return self._error(f"cannot be read or written ({error}); it is unchanged", "check the disk and run again")
         return self._error(
             f"is damaged or was changed by another program ({error})",
