@@ -9,7 +9,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tests.goldens.files import HERE, Cells
 from tests.goldens.grids import GRIDS, NotedRequests, uids_of
@@ -48,7 +48,7 @@ def replay(rules: str, folder: Path) -> tuple[dict[str, list[Line]], NotedReques
     return cells, noted
 
 
-def final_pairs(replier: NotedRequests, rules: str, condition: str, store: Path) -> dict[str, Any]:
+def final_pairs(replier: NotedRequests, rules: str, condition: str, store: Path) -> dict[str, list[str]]:
     """Analyse the reviews one after another; return the final pairs of each by its uid."""
     with (
         open(REVIEWS, encoding="utf-8", newline="") as rows,
@@ -76,7 +76,7 @@ def recorded_keys(rules: str) -> set[str]:
 
 def read_pairs(rules: str) -> dict[str, list[Line]]:
     """Return the committed final pairs of a rule set."""
-    cells: Mapping[str, Mapping[str, Any]] = json.loads(PAIRS.read_text("utf-8"))
+    cells: Mapping[str, Mapping[str, list[str]]] = json.loads(PAIRS.read_text("utf-8"))
     return {
         cell: [Line(_LINE, uid, pairs) for uid, pairs in reviews.items()]
         for cell, reviews in cells.items()
@@ -86,6 +86,6 @@ def read_pairs(rules: str) -> dict[str, list[Line]]:
 
 def write_pairs(cells: Cells) -> None:
     """Write final pairs in place of those of the same cells."""
-    written = json.loads(PAIRS.read_text("utf-8")) if PAIRS.exists() else {}
+    written = json.loads(PAIRS.read_text("utf-8"))
     written |= {cell: {line.name: line.value for line in lines} for cell, lines in cells.items()}
     PAIRS.write_text(json.dumps(dict(sorted(written.items())), ensure_ascii=False, indent=1) + "\n", "utf-8")
