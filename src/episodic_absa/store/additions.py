@@ -227,9 +227,10 @@ def matter_of(verdict: VerdictV1_3) -> Matter:
 
 def _made(writer: Writer, table: str, columns: tuple[str, ...], values: tuple[object, ...]) -> int:
     where = " AND ".join(f"{column} = ?" for column in columns)
-    found = writer.rows(f"SELECT id FROM {table} WHERE {where}", values)  # noqa: S608 - constants
+    query = f"SELECT id FROM {table} WHERE {where}"  # noqa: S608 - constants
+    found = writer.rows(query, values)
     if not found:
         marks = ", ".join("?" * len(columns))
-        insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) RETURNING id"  # noqa: S608 - constants
-        found = writer.rows(insert, values)
+        writer.rows(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)  # noqa: S608 - constants
+        found = writer.rows(query, values)
     return int(found[0][0])

@@ -337,7 +337,7 @@ class SqliteDialect:
             raise self._described(error) from error
 
     def _described(self, error: sqlite3.Error) -> MemoryStoreError:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # errors of the module itself have none
         kind = code & 0xFF
         if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return self._error(
