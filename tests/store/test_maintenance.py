@@ -75,7 +75,7 @@ def test_removed_rows_are_missed_at_the_end_and_in_the_middle(place: Place) -> N
     assert report.findings == ()
     assert report.damage == (
         "rows 5 to 5 of episodes are gone",
-        "episodes does not end with row 20, which was written last",
+        "row 20 of episodes, or one of the last before it, is not what was written",
     )
 
 

@@ -165,6 +165,10 @@ class Additions:
         """Write everything that waits."""
         self._rows.finish()
 
+    def promise_all(self) -> None:
+        """Write the ends of all tables: from now on it shows if one of their rows is lost."""
+        self._rows.promise_all()
+
     def _stored(self, uid: str) -> str:
         stored = stored_uid(uid)
         if stored != uid:

@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Final, Self
 
@@ -67,6 +67,7 @@ class EpisodeStore:
         self.keep_last_n = keep_last_n
         self._guard = guard
         self._threads = threading.RLock()
+        self._has_added = False
         self._begin()
 
     def _begin(self) -> None:
@@ -86,8 +87,14 @@ class EpisodeStore:
     def close(self) -> None:
         """Give up files and connections. A later call opens them again."""
         with self._threads:
-            self.dialect.close()
-            self._begin()
+            try:
+                if self._has_added:
+                    with suppress(MemoryStoreError), self._adding() as additions:
+                        additions.promise_all()
+            finally:
+                self._has_added = False
+                self.dialect.close()
+                self._begin()
 
     def __enter__(self) -> Self:
         return self
@@ -282,6 +289,7 @@ class EpisodeStore:
                 additions = Additions(writer, self.shown, **{self.namespace: namespace})
                 yield additions
                 additions.finish()
+            self._has_added = True
 
     def _found(self, table: str, source_id: str) -> list[ProvenRow]:
         where = "source = ? ORDER BY number"

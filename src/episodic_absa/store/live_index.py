@@ -4,8 +4,7 @@ from typing import Final
 
 from episodic_absa.store.dialects.dialect import Dialect
 from episodic_absa.store.ranking import Newest, Query, Ranked, RankIndex
-from episodic_absa.store.sealed_rows import Head, heads_of
-from episodic_absa.store.tables import EPISODES, TOMBSTONES
+from episodic_absa.store.tables import ENDS
 
 _FOLLOWED_AT_MOST: Final = 2000
 """An index that is further behind is built anew: a seek for each group instead of a row for each episode."""
@@ -103,8 +102,7 @@ class LiveIndex:
         # Asked in any case, so that the next answer is about what comes after this one.
         if not (self._dialect.has_changed() or self._is_behind) or not self.namespace_id():
             return
-        heads = heads_of(self._dialect)
-        episodes_to, stones_to = (heads.get(table, Head()).number for table in (EPISODES, TOMBSTONES))
+        episodes_to, stones_to = (number or 0 for number in self._dialect.rows(ENDS)[0])
         behind = episodes_to - self._episodes_to
         if stones_to != self.stones_to or not self._episodes_to or not 0 <= behind <= _FOLLOWED_AT_MOST:
             self._build(episodes_to)

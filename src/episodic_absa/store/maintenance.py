@@ -15,7 +15,7 @@ from episodic_absa.store.additions import TABLE_OF, Additions, matter_of
 from episodic_absa.store.dialects.dialect import Dialect, Row
 from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
 from episodic_absa.store.ranking import Ranked
-from episodic_absa.store.sealed_rows import FIRST_SEAL, Head, heads_of, seal_of
+from episodic_absa.store.sealed_rows import FIRST_SEAL, Head, promised_heads, seal_of
 from episodic_absa.store.tables import ANSWERS, EPISODES, TOMBSTONES, VERDICTS
 from episodic_absa.store.term_counts import all_counts, counts_of_verdicts
 from episodic_absa.store.uids import uid_hash
@@ -147,7 +147,7 @@ class _Check:
         self._damage = dialect.own_damage()
         self._findings: dict[tuple[str, int], str] = {}
         self._forgotten: dict[str, set[tuple[int, int]]] = {table: set() for table in TABLE_OF.values()}
-        self.heads = self.read(lambda: heads_of(dialect))
+        self.heads = self.read(lambda: promised_heads(dialect))
         self._namespaces: dict[int, str] = self.read(lambda: _pairs(dialect, "id, name FROM namespaces"))
         self._groups: dict[int, str] = self.read(lambda: _pairs(dialect, "id, ranked FROM episode_groups"))
 
@@ -174,7 +174,7 @@ class _Check:
     def sound_rows(self, table: str) -> Iterator[_SoundRow]:
         """Yield the sound rows of a table; the others become findings."""
         head = self.heads.get(table, Head())
-        before, last = {FIRST_SEAL}, Head()
+        before, last, promised = {FIRST_SEAL}, Head(), Head()
         for number, row in self._rows(table, head):
             if row is None:
                 self._findings[table, number] = "it cannot be read"
@@ -192,14 +192,15 @@ class _Check:
                 self._damage.append(f"rows {last.number + 1} to {number - 1} of {table} are gone")
             # If the seal alone was changed, the next row fits behind the seal that the content has.
             before, last = {seal, *(seals if body else ())}, Head(number, seal)
+            promised = last if number <= head.number else promised
             if reason:
                 self._findings[table, number] = reason
                 continue
             if isinstance(content, VerdictV1_3):
                 self.standing[content.namespace, content.source_id, *matter_of(content)] = content
             yield _SoundRow(number, self._namespaces.get(namespace, ""), body, content)
-        if head.seal != last.seal or head.number < last.number:
-            self._damage.append(f"{table} does not end with row {head.number}, which was written last")
+        if head.seal != promised.seal:
+            self._damage.append(f"row {head.number} of {table}, or one of the last before it, is not what was written")
 
     def _rows(self, table: str, head: Head) -> Iterator[tuple[int, Row | None]]:
         """Yield all rows with their numbers; None for one that cannot be read."""

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.store.dialects.dialect import Dialect, Row, Writer
-from episodic_absa.store.tables import EPISODES
+from episodic_absa.store.tables import EPISODES, SEALED
 
 FIRST_SEAL: Final = b""
 """What stands before the first row."""
@@ -16,6 +16,15 @@ _COLUMNS: Final = "number, namespace, source, body, seal"
 _WITH_SEAL_BEFORE: Final = (
     "SELECT number, body, seal, (SELECT seal FROM {table} AS before WHERE before.number < found.number "
     "ORDER BY before.number DESC LIMIT 1) FROM {table} AS found WHERE {where}"
+)
+_PROMISED_EVERY: Final = 64
+_LAST: Final = (
+    "SELECT number, seal, 1 FROM {table} WHERE number = (SELECT max(number) FROM {table}) "
+    "UNION ALL SELECT number, seal, 0 FROM heads WHERE name = ?"
+)
+_PROMISE: Final = (
+    "INSERT INTO heads (name, number, seal) VALUES (?, ?, ?) "
+    "ON CONFLICT (name) DO UPDATE SET number = excluded.number, seal = excluded.seal"
 )
 
 
@@ -43,8 +52,8 @@ def seal_of(body: bytes, number: int, before: bytes) -> bytes:
     return sha256(b"%b%d\n%b" % (before, number, body)).digest()[:_SEAL_BYTES]
 
 
-def heads_of(reader: Dialect | Writer) -> dict[str, Head]:
-    """Return the last row of each sealed table that has one."""
+def promised_heads(reader: Dialect | Writer) -> dict[str, Head]:
+    """Return rows that each sealed table must have: the last one, or one of the last before a kill."""
     rows = reader.rows("SELECT name, number, seal FROM heads")
     return {name: Head(number, bytes(seal)) for name, number, seal in rows}
 
@@ -54,12 +63,13 @@ class SealedWriter:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._heads = heads_of(writer)
+        self._heads: dict[str, Head] = {}
+        self._promised: dict[str, int] = {}
         self._waiting: dict[str, list[Row]] = {}
 
     def last_number(self, table: str) -> int:
-        """Return the number of the last row of a table."""
-        return self._heads.get(table, Head()).number
+        """Return the last number that was given in a table."""
+        return self._head(table).number
 
     def add(
         self, table: str, body: bytes, *, namespace: int, source: int, group: int = 0, number: int | None = None
@@ -77,7 +87,7 @@ class SealedWriter:
         Raises:
             MemoryStoreError: the number is not higher than the last one.
         """
-        head = self._heads.get(table, Head())
+        head = self._head(table)
         number = head.number + 1 if number is None else number
         if number <= head.number:
             raise MemoryStoreError(f"row {number} of {table} does not come after row {head.number}; nothing is stored")
@@ -92,10 +102,10 @@ class SealedWriter:
 
     def skip_to(self, table: str, number: int) -> None:
         """Give no number up to this one any more."""
-        head = self._heads.get(table, Head())
+        head = self._head(table)
         if number > head.number:
             self._heads[table] = Head(number, head.seal)
-            self._waiting.setdefault(table, [])
+            self._promise(table)
 
     def flush(self) -> None:
         """Write what waits, so that queries of this transaction find it."""
@@ -103,15 +113,35 @@ class SealedWriter:
             self._write(table)
 
     def finish(self) -> None:
-        """Write what waits, and the ends of the tables."""
+        """Write what waits."""
         self.flush()
         for table in self._waiting:
-            head = self._heads[table]
-            self._writer.rows(
-                "INSERT INTO heads (name, number, seal) VALUES (?, ?, ?) "
-                "ON CONFLICT (name) DO UPDATE SET number = excluded.number, seal = excluded.seal",
-                (table, head.number, head.seal),
-            )
+            # Writing the end of a table with every row would make an append a third slower.
+            if self._heads[table].number // _PROMISED_EVERY > self._promised[table] // _PROMISED_EVERY:
+                self._promise(table)
+
+    def promise_all(self) -> None:
+        """Write the ends of all tables: from now on it shows if one of their rows is lost."""
+        for table in SEALED:
+            if self._head(table).number > self._promised[table]:
+                self._promise(table)
+
+    def _promise(self, table: str) -> None:
+        self._writer.rows(_PROMISE, (table, *self._heads[table]))
+        self._promised[table] = self._heads[table].number
+
+    def _head(self, table: str) -> Head:
+        head = self._heads.get(table)
+        if head is None:
+            last, promised = Head(), 0
+            for number, seal, is_row in self._writer.rows(_LAST.format(table=table), (table,)):
+                if is_row:
+                    last = Head(number, bytes(seal))
+                else:
+                    promised = number
+            head = self._heads[table] = Head(max(last.number, promised), last.seal)
+            self._promised[table] = promised
+        return head
 
     def _write(self, table: str) -> None:
         rows = self._waiting[table]

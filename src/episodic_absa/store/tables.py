@@ -9,9 +9,11 @@ from typing import Final
 EPISODES, VERDICTS, ANSWERS, TOMBSTONES = "episodes", "verdicts", "answers", "tombstones"
 SEALED: Final = (EPISODES, VERDICTS, ANSWERS, TOMBSTONES)
 """Tables whose rows carry a seal of themselves and of the row before."""
+ENDS: Final = "SELECT (SELECT max(number) FROM episodes), (SELECT max(number) FROM tombstones)"
+"""What changes whenever an index over the episodes is behind."""
 
 _NAMES: Final = "CREATE TABLE namespaces (id {key}, name text NOT NULL UNIQUE)"
-# The last number and seal of each sealed table: a lost end shows. A writer holds its row until it has committed.
+# A row that each sealed table must have, the last one after a close: a lost end shows, and its numbers stay given.
 _HEADS: Final = "CREATE TABLE heads (name text PRIMARY KEY, number {integer} NOT NULL, seal {bytes} NOT NULL)"
 # Everything that decides the rank of an episode has few distinct values: one row for each combination that occurs.
 _GROUPS: Final = (

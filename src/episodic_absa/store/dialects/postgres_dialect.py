@@ -14,7 +14,7 @@ from episodic_absa.postgres.migrations import SCHEMA
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Row
 from episodic_absa.store.exported_lines import read_lines, take_in
-from episodic_absa.store.tables import VERSION, statements
+from episodic_absa.store.tables import ENDS, VERSION, statements
 
 ResultT = TypeVar("ResultT")
 
@@ -50,7 +50,7 @@ class PostgresDialect:
         self._lasting: LastingConnection | None = None
         self._prepared: Connection | None = None
         self._process = os.getpid()
-        self._heads: list[Row] = []
+        self._ends: list[Row] = []
         self._exists = False
 
     @property
@@ -79,9 +79,9 @@ class PostgresDialect:
 
     def has_changed(self) -> bool:
         """Return whether anybody has written since the last call."""
-        heads = self.rows("SELECT name, number FROM heads ORDER BY name")
-        changed = heads != self._heads or not heads
-        self._heads = heads
+        ends = self.rows(ENDS)
+        changed = ends != self._ends or not ends
+        self._ends = ends
         return changed
 
     @contextmanager
