@@ -89,8 +89,8 @@ class LiveIndex:
 
     def add_own(self, number: int, group: int, source: int, ranked: Ranked) -> None:
         """Add the episode that was just appended here, unless others are to be followed before it."""
+        self._know(group, ranked)
         if number == self._episodes_to + 1:
-            self._know(group, ranked)
             self._add(group, Newest(number, source))
             self._slide(1, number)
             self._episodes_to = number

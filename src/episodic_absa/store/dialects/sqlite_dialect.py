@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +38,10 @@ _NETWORK: Final = re.compile(
 """File systems without the shared memory that a write-ahead log needs, or whose locks cannot be relied on."""
 # A child process must neither use nor close what its parent has open: closing would clear the parent's log away.
 _LEFT_TO_PARENT: Final[list[sqlite3.Connection]] = []
+_forks = count()
+_process = [next(_forks)]
+"""Changes in a forked child. It is looked at with every statement: asking the system takes longer than some of them."""
+os.register_at_fork(after_in_child=lambda: _process.__setitem__(0, next(_forks)))
 # Closing any descriptor of a file gives up all locks that this process has on it, SQLite's too. So a file that is open
 # as a store here is never opened in another way.
 _open_here: Final = Counter[Path]()
@@ -68,7 +73,7 @@ class SqliteDialect:
         self._mounts = mounts
         self._threads = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self._process = os.getpid()
+        self._process = _process[0]
         self._identity: tuple[int, int] | None = None
         self._data_version: object = None
         self._write_failed = False
@@ -145,11 +150,11 @@ class SqliteDialect:
             self._run(connection, "BEGIN IMMEDIATE")
             try:
                 yield self
-                if self._process == os.getpid():
+                if self._process == _process[0]:
                     self._run(connection, "COMMIT")
             except BaseException:
                 # A full disk has rolled back already. A forked child leaves the block, and the parent goes on with it.
-                if self._process == os.getpid() and connection.in_transaction:
+                if self._process == _process[0] and connection.in_transaction:
                     connection.rollback()
                 raise
 
@@ -240,7 +245,7 @@ class SqliteDialect:
         except BaseException:
             connection.close()
             raise
-        self._connection, self._process, self._identity = connection, os.getpid(), self._found_identity()
+        self._connection, self._process, self._identity = connection, _process[0], self._found_identity()
         _open_here[self.path] += 1
         try:
             self._connected()
@@ -316,7 +321,7 @@ class SqliteDialect:
         return int(self._run(connection, "PRAGMA user_version")[0][0])
 
     def _leave_parents_connection(self) -> None:
-        if self._connection is not None and self._process != os.getpid():
+        if self._connection is not None and self._process != _process[0]:
             _LEFT_TO_PARENT.append(self._connection)
             self._connection = None
             self._data_version = None
