@@ -264,8 +264,9 @@ def published_hashes(name: str, version: str, chosen: str) -> tuple[str, ...]:
         chosen: the hash of the file that pip chose, which must be among them.
     """
     from packaging.version import Version
+    from pip._internal.models.index import PyPI  # pip's default index, which it tells nowhere in public
 
-    address = f"{_pip_setting('index-url') or 'https://pypi.org/simple'}/{normalized(name)}/"
+    address = f"{_pip_setting('index-url') or PyPI.simple_url}/{normalized(name)}/"
     request = Request(address, headers={"Accept": "text/html"})  # noqa: S310 - the index of pip, which installs from it
     with urlopen(request, timeout=60) as page:  # noqa: S310 - see above
         links = _Links()

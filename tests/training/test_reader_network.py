@@ -1,0 +1,233 @@
+"""The neural reader in miniature, end to end on a CPU: pre-training, fine-tuning, export and reading."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+for package in ("torch", "tokenizers", "safetensors", "onnx", "onnxruntime"):
+    pytest.importorskip(package, reason="pip install -r training/reader/requirements.txt")
+
+READER = Path(__file__).resolve().parents[2] / "training" / "reader"
+sys.path.insert(0, str(READER))
+
+import torch  # noqa: E402 - may be absent
+from evaluate import dev_lines, scores  # noqa: E402
+from export import compared, export  # noqa: E402
+from exported import load_exported  # noqa: E402
+from finetune import answers_of, create_reader, examples_of, fit, targets_of  # noqa: E402
+from network import Encoder, MaskedReader, Reader, Shape, load_weights, minilm_weights, save_weights, start_from  # noqa: E402
+from pretrain import pretrain, token_stream  # noqa: E402
+from reading import MARKS, RESERVED, TAGS, Window, encode, framed, framed_classes, read_texts, tag_id  # noqa: E402
+from vectors import neighbour_vectors, term_vector, write_table  # noqa: E402
+from vocabularies import english_tokens, korean_characters, korean_pieces  # noqa: E402
+
+torch.set_num_threads(1)
+SMALL = Shape(vocabulary=1, width=48, layers=2, heads=4, inner=96)
+SUBJECTS = ("room", "staff", "soup", "screen", "battery", "price", "pool", "driver")
+VERDICTS = (("great", "positive"), ("awful", "negative"))
+
+
+def make_rows() -> list[dict[str, Any]]:
+    """Return two hundred texts whose pairs a small network learns in a few passes."""
+    rows: list[dict[str, Any]] = []
+    for at in range(200):
+        subject = SUBJECTS[at % len(SUBJECTS)]
+        word, polarity = VERDICTS[at // len(SUBJECTS) % 2]
+        text = f"the {subject} was {word} on day {at % 7}"
+        row = {"corpus": "hotel", "uid": str(at), "text": text, "label": polarity, "pairs": [[subject, polarity]]}
+        rows.append({**row, "spans": [[4, 4 + len(subject), polarity, "place"]]})
+    rows += [
+        {
+            "corpus": "everyday",
+            "uid": f"n{at}",
+            "text": f"we came on day {at}",
+            "label": "none",
+            "spans": [],
+            "pairs": [],
+        }
+        for at in range(7)
+    ]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reader, Path]:
+    """Fine-tune a small reader and export it."""
+    folder = tmp_path_factory.mktemp("reader")
+    rows = make_rows()
+    tokenizer = korean_pieces((row["text"] for row in rows), 200)
+    tokenizer.save(str(folder / "small.json"))
+    save_weights(Encoder(SMALL), SMALL, folder / "start.safetensors")
+    reader = create_reader(tokenizer, folder / "start.safetensors", with_classes=False, seed=1)
+    fit(
+        reader,
+        [example for row in rows for example in examples_of(row, tokenizer)],
+        seed=1,
+        epochs=8,
+        rate=5e-3,
+        batch=16,
+    )
+    save_weights(reader, reader.encoder.shape, folder / "small.safetensors")
+    weights, shape = load_weights(folder / "small.safetensors")
+    reader.load_state_dict(weights)
+    export(weights, shape, folder / "small.json", folder / "model")
+    return reader, folder / "model"
+
+
+def test_a_small_reader_learns_its_texts_and_says_none_where_nothing_is_judged(trained: tuple[Reader, Path]) -> None:
+    tokenizer, answers = load_exported(trained[1])
+    rows = make_rows()
+    figures = {
+        (found["corpus"], found["tag"]): found
+        for found in scores(
+            {row["uid"]: row for row in rows}, [list(dev_lines(rows, tokenizer, answers))], [1.0], tau=0.45
+        )
+    }
+    assert figures["hotel", "hotel"]["f1"] > 0.95
+    (read,) = read_texts(["we came on day 3"], tokenizer, answers, tag_id("everyday"))
+    assert (read.pairs, read.label) == ((), "none")
+
+
+def test_the_exported_reader_answers_as_the_float_one_and_alone_as_in_company(trained: tuple[Reader, Path]) -> None:
+    found = compared(*trained, make_rows())
+    assert found["other_when_alone"] == 0
+    assert found["other_pairs"] == 0
+    assert found["largest_gap_of_p"] <= 0.02
+
+
+def test_threads_and_order_change_no_byte_of_an_answer(trained: tuple[Reader, Path]) -> None:
+    texts = [row["text"] for row in make_rows()]
+    tokenizer, answers = load_exported(trained[1])
+    _, by_threads = load_exported(trained[1], threads=3)
+    straight = read_texts(texts, tokenizer, answers, tag_id("no_tag"))
+    turned = read_texts(texts[::-1], tokenizer, by_threads, tag_id("no_tag"))
+    assert straight == turned[::-1]
+
+
+def test_a_long_text_is_read_to_its_end(trained: tuple[Reader, Path]) -> None:
+    tokenizer, answers = load_exported(trained[1])
+    text = "the room was great on day 1 . " * 80
+    (read,) = read_texts([text], tokenizer, answers, tag_id("hotel"))
+    assert len(encode(tokenizer, text).ids) > 500
+    assert read.pairs[0].start < 100 < len(text) - 200 < read.pairs[-1].start
+
+
+def test_the_same_seed_trains_the_same_reader(tmp_path: Path) -> None:
+    rows = make_rows()[:40]
+    tokenizer = korean_pieces((row["text"] for row in rows), 200)
+    examples = [example for row in rows for example in examples_of(row, tokenizer)]
+    save_weights(Encoder(SMALL), SMALL, tmp_path / "start.safetensors")
+    found = []
+    for _ in range(2):
+        reader = create_reader(tokenizer, tmp_path / "start.safetensors", with_classes=True, seed=3)
+        fit(reader, examples, seed=3, epochs=1, rate=1e-3, batch=8)
+        found.append(reader.state_dict())
+    assert all(torch.equal(found[0][name], found[1][name]) for name in found[0])
+
+
+def test_a_reader_with_morphemes_takes_their_classes_after_export(tmp_path: Path) -> None:
+    tokenizer = korean_characters(["직원이 친절하다"], 50)
+    tokenizer.save(str(tmp_path / "t.json"))
+    shape = SMALL._replace(vocabulary=tokenizer.get_vocab_size(), classes=15)
+    reader = Reader(shape)
+    torch.nn.init.normal_(reader.get_parameter("encoder.classes.weight"))
+    save_weights(reader, shape, tmp_path / "w.safetensors")
+    weights, _ = load_weights(tmp_path / "w.safetensors")
+    reader.load_state_dict(weights)
+    export(weights, shape, tmp_path / "t.json", tmp_path / "model")
+    _, exported = load_exported(tmp_path / "model")
+    outputs = [
+        read_outputs(answers, tokenizer, "직원이 친절", classes)
+        for classes in ("NnJ-Nn", "")
+        for answers in (answers_of(reader), exported)
+    ]
+    assert np.allclose(outputs[0], outputs[1], atol=0.02)
+    assert np.allclose(outputs[2], outputs[3], atol=0.02)
+    assert not np.allclose(outputs[0], outputs[2], atol=0.02)
+
+
+def read_outputs(answers: Any, tokenizer: Any, text: str, classes: str) -> Any:
+    tokens = encode(tokenizer, text, classes)
+    (output,) = answers([Window(framed(tokens.ids, tag_id("no_tag")), framed_classes(tokens.classes))])
+    return output.marks
+
+
+def test_pre_training_lowers_the_loss_and_gives_an_encoder_to_start_from(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    texts = [row["text"] for row in make_rows()]
+    tokenizer = korean_characters(texts, 60)
+    model = MaskedReader(SMALL._replace(vocabulary=tokenizer.get_vocab_size()))
+    losses = [
+        pretrain(
+            model,
+            token_stream(texts, tokenizer),
+            tmp_path / "encoder.safetensors",
+            seconds=600,
+            steps=steps,
+            batch=8,
+            window=32,
+            rate=3e-3,
+        )
+        for steps in (1, 80)
+    ]
+    assert losses[1] < 0.8 * losses[0]
+    weights, shape = load_weights(tmp_path / "encoder.safetensors")
+    assert start_from(Encoder(shape), weights) == []
+
+
+def test_a_token_belongs_to_the_span_that_holds_at_least_half_of_it() -> None:
+    marks, topics = targets_of([0, 4, 9], [4, 9, 12], [[4, 12, "negative", None]])
+    assert [MARKS[mark] for mark in marks] == ["O", "B-negative", "I-negative"]
+    assert topics == [-100] * 3
+    assert targets_of([0], [4], None) == ([-100], [-100])
+
+
+def test_an_english_vocabulary_keeps_emoji_and_starts_them_from_the_words_of_their_names() -> None:
+    pieces = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "thumbs", "down", "staff", "##s", "s", "bread"]
+    described = korean_pieces(["x"], 20).to_str()
+    minilm = json.loads(described)
+    minilm["model"]["vocab"] = {piece: at for at, piece in enumerate(pieces)}
+    minilm["added_tokens"] = []
+    tokenizer, sources = english_tokens(minilm, ["staff 👎"], 400)
+    ids = encode(tokenizer, "STAFF👎🏽 staffs").ids
+    assert [tokenizer.id_to_token(at) for at in ids] == ["staff", "👎", "staff", "##s"]
+    assert sources[ids[1]] == [pieces.index("thumbs"), pieces.index("down")]
+    assert [tokenizer.token_to_id(name) for name in RESERVED] == list(range(len(RESERVED)))
+
+
+def test_the_start_from_minilm_computes_what_minilm_computes() -> None:
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    config = transformers.BertConfig(
+        vocab_size=30, hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96
+    )
+    bert = transformers.BertModel(config, add_pooling_layer=False).eval()
+    shape = SMALL._replace(vocabulary=30)
+    encoder = Encoder(shape).eval()
+    assert start_from(encoder, minilm_weights(bert.state_dict(), [[at] for at in range(30)], shape)) == []
+    ids = torch.randint(30, (2, 9))
+    with torch.no_grad():
+        assert torch.allclose(encoder(ids), bert(input_ids=ids).last_hidden_state, atol=1e-5)
+
+
+def test_terms_with_the_same_neighbours_have_near_vectors(tmp_path: Path) -> None:
+    texts = [
+        f"{noun} {verdict} answered quickly" for noun in ("staff", "waiter") for verdict in ("kindly", "rudely")
+    ] * 20
+    texts += [
+        f"{noun} charged {speed} overnight" for noun in ("battery", "charger") for speed in ("fully", "slowly")
+    ] * 20
+    texts += [f"filler{at} alone beside{at}" for at in range(60)] * 2
+    tokenizer = korean_pieces(texts, 400)
+    write_table(neighbour_vectors(texts, tokenizer), tmp_path / "table.npz")
+    staff, waiter, battery = (
+        term_vector(tmp_path / "table.npz", tokenizer, term) for term in ("staff", "waiter", "battery")
+    )
+    assert float(staff @ waiter) > 0.6 > 0.3 > float(staff @ battery)
+
+
+def test_every_tag_has_its_own_token() -> None:
+    assert len({tag_id(tag) for tag in TAGS}) == len(TAGS) == len(RESERVED) - 5
