@@ -234,7 +234,7 @@ class EpisodeStore:
 
     def newest_episodes(self) -> Iterator[EpisodicMemoryEntryV1_3]:
         """Yield all episodes, newest first; read as they are consumed."""
-        below = MAX_EPISODE_NUMBER
+        below = MAX_EPISODE_NUMBER + 1
         where = "number < ? ORDER BY number DESC LIMIT 200"
         while rows := proven_rows(self.dialect, self.shown, EPISODES, where, (below,), self._namespace_id()):
             below = rows[-1].number

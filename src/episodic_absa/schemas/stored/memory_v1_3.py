@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
+from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
     CorrectionV1_1,
@@ -28,11 +28,12 @@ from episodic_absa.vocabulary import ChangeKind, EpisodeType, ErrorCategory, Lan
 SchemaVersion1_3 = Literal["1.3"]
 DEFAULT_NAMESPACE: Final = "default"
 LOCAL_PERSON: Final = "local"
-MAX_EPISODE_NUMBER: Final = (1 << 62) - 1
+MAX_EPISODE_NUMBER: Final = 10**18 - 1
 
 Namespace = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 """A word of a closed vocabulary. Which words are in it, the caller of the store says."""
+RowNumber = Annotated[int, Field(strict=True, ge=1, le=MAX_EPISODE_NUMBER)]
 OutcomeBy1_3 = Literal["agent", "person", "referee", "risk"]
 """Who says how a case turned out: the agent that remembers it, a person, the referee, or the risks before and after."""
 PairVerdict = Literal["right", "wrong", "wrong_target", "wrong_polarity", "unsure"]
@@ -133,10 +134,9 @@ class AnswerV1_3(FrozenModel):
 class TombstoneV1_3(FrozenModel):
     """What stands in the place of rows that were forgotten."""
 
-    first: Count
-    """The number of the first one."""
+    first: RowNumber
     kind: Literal["tombstone"] = "tombstone"
-    last: Count
+    last: RowNumber
     namespace: Namespace = DEFAULT_NAMESPACE
     of: Literal["episode", "verdict", "answer"]
     schema_version: SchemaVersion1_3 = "1.3"
