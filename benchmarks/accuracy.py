@@ -1,10 +1,10 @@
 """Measures the embedded engine: strict scores of Stage1 and of the final result, beside plain baselines.
 
-python benchmarks/accuracy.py [--rules v2|seed] [--split test|dev] [--skip-left-out] [--only mams_atsa]
+python benchmarks/accuracy.py [--rules v3|seed] [--split test|dev] [--skip-left-out] [--only mams_atsa]
 
 Test files neither trained the weights nor decided a choice; dev files decided some. Leaving a domain out trains anew
 without it, which takes a minute or two each. Without the public datasets nothing is measured. The exit code is 1 if the
-final result of the shipped engine is worse than Stage1 on any file. Only figures of all test files under rules v2 are
+final result of the shipped engine is worse than Stage1 on any file. Only figures of all test files under rules v3 are
 written to latest.json; the figures of 0.1 (seed rules) stay there under accuracy_seed.
 """
 
@@ -23,15 +23,15 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from plain_baselines import LexiconBaseline, MajorityBaseline
 from strict_score import Pair, explicit_pairs, strict_score
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReplier
 from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIPPED, TrainedWeights, weights_sha256
 from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.conditions import load_condition
-from episodic_absa.pipeline import Pipeline, build_pipeline
+from episodic_absa.pipeline.composition import Pipeline, build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import FinalTuple, Sample
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
 from episodic_absa.vocabulary import Language, Rules
@@ -42,7 +42,7 @@ from corpora import public_data
 ROOT: Final = Path(__file__).resolve().parent.parent
 LATEST: Final = Path(__file__).with_name("latest.json")
 TRAINING: Final = ROOT / "training" / "train.py"
-CONDITIONS: Final[dict[Rules, str]] = {"seed": "v1_2", "v2": "v2_0"}
+CONDITIONS: Final[dict[Rules, str]] = {"seed": "v1_2", "v3": "v3_0"}
 """The conditions file whose C1 has these rules."""
 KEY: Final = "accuracy_v2"
 Split = Literal["test", "dev"]
@@ -258,7 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             report["left_out"][dataset.name] = leave_out(measured, dataset, kept)
             _show(f"left out, {number} of {len(chosen)}", dataset.name, report["left_out"][dataset.name])
     report["left_out_mean_f1"] = {language: mean_f1(report["left_out"], language) for language in ("en", "ko")}
-    if given.split == "test" and given.rules == "v2" and not (given.only or given.limit):
+    if given.split == "test" and given.rules == "v3" and not (given.only or given.limit):
         _write_down(report, measured, has_left_out=not given.skip_left_out)
     return _exit_code(report["datasets"])
 
@@ -266,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Strict scores of the embedded engine.")
     parser.add_argument("--data", type=Path, default=public_data())
-    parser.add_argument("--rules", choices=get_args(Rules), default="v2")
+    parser.add_argument("--rules", choices=get_args(Rules), default="v3")
     parser.add_argument("--split", choices=get_args(Split), default="test")
     parser.add_argument("--skip-left-out", action="store_true", help="do not train anew without each domain")
     parser.add_argument("--left-out-weights", type=Path, metavar="DIR", help="keep those weights, use them again")

@@ -1,6 +1,6 @@
 """Measures whether confidence is a probability: about 70 % of the pairs with confidence .7 should be right.
 
-python benchmarks/calibration.py                                              # the embedded engine under rules v2
+python benchmarks/calibration.py                                              # the embedded engine under rules v3
 python benchmarks/calibration.py --left-out-weights DIR                       # also in domains that trained nothing
 python benchmarks/calibration.py --rules seed                                 # the scores that its agents state
 python benchmarks/calibration.py --run OUTPUTS_OR_RUN_DIR GOLD [--run ...]    # finished runs, such as a model's
@@ -10,7 +10,7 @@ check is stricter: every whole dev file with tables that were fitted on the othe
 food files. The weights keep their training files in both checks. With the weights that `accuracy.py --left-out-weights`
 kept, a third check leaves the domain of a file out of the weights as well. A pair is right if term and polarity are
 both in the gold; opinions without a target are left out, as they have no calibrated confidence. No test file is read.
-Without the public datasets nothing is measured. Only the figures of rules v2 are written to latest.json and drawn.
+Without the public datasets nothing is measured. Only the figures of rules v3 are written to latest.json and drawn.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from reliability import JudgedPair, expected_calibration_error, reliability_tabl
 from reliability_plot import Panel, reliability_plot
 from strict_score import Pair, explicit_pairs
 
-from episodic_absa.agents.decision.changes import Reader
-from episodic_absa.agents.pair_confidence import with_confidence
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
 from episodic_absa.backends.embedded.model.trained_weights import TrainedWeights
-from episodic_absa.runs.run_directory import OUTPUTS
+from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.pair_confidence import with_confidence
+from episodic_absa.runs.derived.derived_samples import OUTPUTS
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem
 from episodic_absa.vocabulary import Language, Rules
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write down; return the exit code."""
     parser = argparse.ArgumentParser(description="Reliability of the confidence of pairs.")
     parser.add_argument("--data", type=Path, default=public_data())
-    parser.add_argument("--rules", choices=get_args(Rules), default="v2")
+    parser.add_argument("--rules", choices=get_args(Rules), default="v3")
     parser.add_argument(
         "--run", nargs=2, action="append", type=Path, metavar=("OUTPUTS", "GOLD"), help="measure runs instead"
     )
@@ -136,7 +136,7 @@ def measure_unknown_domains(data: Path, kept: Path, lessons: Sequence[ReadText])
         dataset.name: EmbeddedEngine(TrainedWeights(kept / f"{dataset.language}_{dataset.domain}"))
         for dataset in ASPECTS
     }
-    texts = {file: analysed(data, file, language, "v2", engines[file]) for file, language in FILES.items()}
+    texts = {file: analysed(data, file, language, "v3", engines[file]) for file, language in FILES.items()}
     judged = pairs_left_out(texts, lessons, engines)
     figures: dict[str, Any] = {file: show(f"{file}, unknown domain", pairs) for file, pairs in judged.items()}
     for language, name in LANGUAGES.items():

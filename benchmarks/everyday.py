@@ -17,8 +17,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from accuracy import analyse
 from strict_score import trimmed_term
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.embedded import EmbeddedEngine
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.vocabulary import Language
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "experiments" / "everyday"
@@ -41,7 +41,7 @@ def shown_pairs(result: SampleResult) -> set[ShownPair]:
 def score_everyday(language: Language, split: Split) -> tuple[dict[str, Any], list[str]]:
     """Return the counts of a file, and its misses as lines of text."""
     rows = [json.loads(line) for line in (FOLDER / f"{language}_{split}.jsonl").open(encoding="utf-8")]
-    results, _ = asyncio.run(analyse(rows, language, EmbeddedEngine(), "v2"))
+    results, _ = asyncio.run(analyse(rows, language, EmbeddedEngine(), "v3"))
     right: Counter[str] = Counter()
     misses = []
     for row, result in zip(rows, results, strict=True):

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample
 
 LATEST = Path(__file__).with_name("latest.json")

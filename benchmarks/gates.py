@@ -1,4 +1,4 @@
-"""Counts why the memory's gates open and how many samples become episodes, under rules v2.
+"""Counts why the memory's gates open and how many samples become episodes, under rules v3.
 
 python benchmarks/gates.py [--most 300]               # condition C2 with the embedded engine, on three dev files
 python benchmarks/gates.py --run OUTPUTS_OR_CELL ...  # cells of finished runs, such as a model's
@@ -20,7 +20,7 @@ from accuracy import ROOT, pairs_of, read_rows
 from strict_score import Pair, explicit_pairs, strict_score
 
 from episodic_absa import Analyzer
-from episodic_absa.runs.run_directory import OUTPUTS
+from episodic_absa.runs.derived.derived_samples import OUTPUTS
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.output_line import OutputMeta
 

@@ -50,7 +50,7 @@ FLAGS_OFF: Final = {
     "store_write": False,
     "exposed_to_debate": False,
     "exposed_to_stage2": False,
-    "rules": "v2",
+    "rules": "v3",
 }
 FLAGS_FROZEN: Final = FLAGS_OFF | {
     "memory_mode": "on",
@@ -72,7 +72,7 @@ CONDITIONS: Final[dict[str, dict[str, Any]]] = {
     "frozen_constant": FLAGS_FROZEN | {"advice": {"from": "constant", "principle": "P-EVG-01"}},
     "reading": FLAGS_OFF | {"memory_mode": "silent", "retrieval_execute": True, "store_write": True},
 }
-"""The arms of v2_0 with a store that nobody writes, and one condition (`reading`) that fills it."""
+"""The arms of v3_0 with a store that nobody writes, and one condition (`reading`) that fills it."""
 
 
 def spaced_rows(path: Path, rows_n: int) -> Iterator[str]:

@@ -150,7 +150,7 @@ def drafts(seed: int) -> Iterator[EpisodeDraftV1_1]:
 
 
 def write_store(path: Path, episode_n: int, seed: int) -> None:
-    """Write a store as runs under rules v2 leave it.
+    """Write a store as runs under rules v3 leave it.
 
     Every sample has a tally, eight of nine have an episode, one of three episodes has a proposed change, and a person
     judged one of a hundred samples. After the distinct drafts further episodes repeat them with new ids and sources.

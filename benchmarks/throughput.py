@@ -23,9 +23,10 @@ from recording import RememberingReplier, serving
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
 from episodic_absa.runs.estimate.dry_run import estimate_run
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, RUN_META, SCORECARDS, STORE, TRACES
+from episodic_absa.runs.run_directory import RUN_META, STORE
 
 LATEST = Path(__file__).with_name("latest.json")
 DATA = Path(__file__).resolve().parents[1] / "experiments" / "data"

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from episodic_absa import Analyzer, EpisodicMemorySettings
-from episodic_absa.agents.settings import DebateSettings, PipelineSettings
+from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings
 
 RISKY = "The battery lasts long, but the screen is not dark."
 

@@ -2,7 +2,7 @@
 
 python training/adoption.py --run RUN/outputs.jsonl GOLD.jsonl [--run ...] [--rules FILE] [--out FILE]
 
-The outputs come from runs under `rules: v2`; use recordings of dev or train files, never of test files. Three forms
+The outputs come from runs under `rules: v3`; use recordings of dev or train files, never of test files. Three forms
 are compared on texts that did not fit them (five folds by the hash of the uid): the given rules as they are, a fitted
 table and fitted weights. The simplest form within TOLERANCE of the best is written. The laws hold in every form. The
 reader's thresholds stay as given: recorded stances already depend on them.
@@ -22,9 +22,12 @@ import yaml
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from episodic_absa.agents.decision.applied_changes import apply_changes
-from episodic_absa.agents.decision.change_decision import decide_again
-from episodic_absa.agents.decision.change_rules import (
+from episodic_absa.datasets.gold_files import load_gold
+from episodic_absa.final_tuples import extract_tuples, pairs, predicted
+from episodic_absa.language import norm
+from episodic_absa.pipeline.decision.applied_changes import apply_changes
+from episodic_absa.pipeline.decision.change_decision import decide_again
+from episodic_absa.pipeline.decision.change_rules import (
     SHIPPED_RULES,
     AdoptionRules,
     KindWeights,
@@ -32,10 +35,7 @@ from episodic_absa.agents.decision.change_rules import (
     adopt,
     load_adoption_rules,
 )
-from episodic_absa.agents.decision.witnesses import WITNESSES
-from episodic_absa.datasets.gold_files import load_gold
-from episodic_absa.final_tuples import extract_tuples, pairs, predicted
-from episodic_absa.language import norm
+from episodic_absa.pipeline.decision.witnesses import WITNESSES
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputStage1
@@ -54,7 +54,7 @@ RIDGE: Final = 1.0
 RESAMPLES: Final = 2000
 SEED: Final = 20_261_116
 _HEADER: Final = """\
-# Which changes of Stage1 are adopted under rules v2. Written by training/adoption.py; change_rules.py defines the keys.
+# Which changes of Stage1 are adopted under rules v3. Written by training/adoption.py; change_rules.py defines the keys.
 # Laws in change_rules.py hold whatever stands here: two witnesses at least; a flip needs the judge or two speakers; a
 # sure reader that is against is passed only by unanimous others with a quote at home; no new conflict.
 """
@@ -91,7 +91,7 @@ class Result(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compare the forms, print what was measured and write the chosen rules."""
-    parser = argparse.ArgumentParser(description="Fit the adoption rules of rules v2.")
+    parser = argparse.ArgumentParser(description="Fit the adoption rules of rules v3.")
     parser.add_argument("--run", nargs=2, action="append", required=True, metavar=("OUTPUTS", "GOLD"), type=Path)
     parser.add_argument("--rules", type=Path, default=SHIPPED_RULES, help="the rules to start from")
     parser.add_argument("--out", type=Path, help="where to write the chosen rules; without it nothing is written")

@@ -5,10 +5,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from episodic_absa.agents.result_views.aspects import Aspect
-    from episodic_absa.agents.result_views.results_frame import results_frame
-    from episodic_absa.agents.sample_result import SampleResult
-    from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer, analyze
     from episodic_absa.backends.backend import Backend
     from episodic_absa.backends.create_backend import BackboneSettings
@@ -36,8 +32,12 @@ if TYPE_CHECKING:
         Situation,
         load_catalogue,
     )
+    from episodic_absa.pipeline.result_views.aspects import Aspect
+    from episodic_absa.pipeline.result_views.results_frame import results_frame
+    from episodic_absa.pipeline.sample_result import SampleResult
     from episodic_absa.runs.config.experiment_config import load_experiment
     from episodic_absa.schemas.absa import Sample
+    from episodic_absa.schemas.pipeline_settings import PipelineSettings
     from episodic_absa.schemas.run import Condition
 
 __all__ = [
@@ -81,7 +81,7 @@ _HOMES: Final = {
     "AgentMemory": "memory",
     "AnalysisFailure": "batch",
     "Analyzer": "analyzer",
-    "Aspect": "agents.result_views.aspects",
+    "Aspect": "pipeline.result_views.aspects",
     "BackboneSettings": "backends.create_backend",
     "Backend": "backends.backend",
     "BackendError": "errors",
@@ -95,12 +95,12 @@ _HOMES: Final = {
     "LeakageError": "errors",
     "MemoryStore": "memory",
     "MemoryStoreError": "errors",
-    "PipelineSettings": "agents.settings",
+    "PipelineSettings": "schemas.pipeline_settings",
     "Retriever": "memory",
     "Run": "experiment",
     "RunDirectoryError": "errors",
     "Sample": "schemas.absa",
-    "SampleResult": "agents.sample_result",
+    "SampleResult": "pipeline.sample_result",
     "SignatureBuilder": "memory",
     "Situation": "memory",
     "analyze": "analyzer",
@@ -108,7 +108,7 @@ _HOMES: Final = {
     "load_condition": "conditions",
     "load_conditions": "conditions",
     "load_experiment": "runs.config.experiment_config",
-    "results_frame": "agents.result_views.results_frame",
+    "results_frame": "pipeline.result_views.results_frame",
     "run_experiment": "experiment",
 }
 

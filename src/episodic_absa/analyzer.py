@@ -7,9 +7,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.create_backend import BackboneSettings, backbone_from, create_backend
 from episodic_absa.batch import DEFAULT_CONCURRENCY, AnalysisFailure, BatchPlan, analyse_all, stream_all
@@ -24,8 +21,11 @@ from episodic_absa.language.review_text import checked_name, checked_review
 from episodic_absa.loop_thread import LoopThread
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.memory.feedback import give_feedback
-from episodic_absa.pipeline import build_pipeline
+from episodic_absa.pipeline.composition import build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 
 DEFAULT_STORE: Final = Path("memory") / "episodic_store.jsonl"
 DEFAULT_CONDITION: Final = "C1"
@@ -39,7 +39,7 @@ class Analyzer:
             BackboneSettings for every option; or a Backend of your own, which `close` closes.
         base_url: the address of the server, for a backend that is given as `PROVIDER:MODEL`.
         condition: the name of a condition. C1, the default, uses no memory.
-        conditions: where the name is defined: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0` or a path.
+        conditions: where the name is defined: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v3_0` or a path.
         store: a file, or `postgresql://host/database`. A condition without memory neither opens nor creates it.
         pipeline: the switches of the pipeline.
         memory: the settings of the memory.
@@ -219,7 +219,7 @@ class Analyzer:
         if not condition.store_write or condition.rules == "seed":
             why = "follows seed rules, which learn from no verdict" if condition.store_write else "writes no memory"
             raise ConfigError(
-                f"condition {condition.name} {why}; give feedback in one that does, such as C2 of conditions v2_0",
+                f"condition {condition.name} {why}; give feedback in one that does, such as C2 of conditions v3_0",
                 key="condition",
             )
         return give_feedback(self._pipeline.store, uid, verdict, aspect).is_new

@@ -120,7 +120,7 @@ class Run:
         manifests = [cell.manifest for cells in self.finished.by_condition.values() for cell in cells]
         seeds = _counted(len({manifest.seed for manifest in manifests}), "seed")
         if any(manifest.names_order for manifest in manifests):
-            seeds = f"{_counted(len({manifest.order_id for manifest in manifests}), 'order')} x {seeds}"
+            seeds = f"{_counted(len({manifest.order for manifest in manifests}), 'order')} x {seeds}"
         return f"Run({self.path.name}: {', '.join(self.finished.by_condition)}; {seeds})"
 
 
@@ -220,7 +220,7 @@ def _counted(number: int, noun: str) -> str:
 def _cell_result(cell: FinishedCell) -> CellResult:
     return CellResult(
         condition=cell.condition,
-        order=cell.manifest.order_id,
+        order=cell.manifest.order,
         seed=cell.manifest.seed,
         samples=len(cell.cards),
         failed=sum(card.status == "error" for card in cell.cards),

@@ -46,7 +46,7 @@ def _text_order(final_tuple: FinalTuple) -> tuple[bool, bool, int, str, str]:
 
 
 def asked_targets(sentiments: Iterable[SentimentItem]) -> list[str]:
-    """Return the targets of an analysis in the order in which prompts v2 number them.
+    """Return the targets of an analysis in the order in which prompts v3 number them.
 
     Backfills and opinions without a named target are left out; a target with two polarities is one question.
     """

@@ -36,17 +36,17 @@ ActionTaken = Literal["polarity_flip", "abstain", "defer", "confidence_reduce", 
 ErrorCategory = Literal["negation", "contrast", "irony", "aspect_conflict", "implicit_opinion", "format_error", "none"]
 Expects = Literal["change", "hold"]
 ChangeKind = Literal["flip", "drop", "add", "span"]
-"""The kinds of change of Stage1's pairs under rules v2."""
+"""The kinds of change of Stage1's pairs under rules v3."""
 Outcome = Literal["confirmed", "contradicted", "open"]
 """Whether a change was right, as far as anybody but gold can say."""
 OutcomeBy = Literal["reader", "referee", "person"]
 Verdict = Literal["right", "wrong", "unsure"]
 """What a person says about a result."""
-V2GateReason = Literal["structure", "reader_disagrees", "unsure"]
-"""Reasons of both gates that only rules v2 know."""
-DebateGateReason = Literal["conflict", "validator", "alignment", "explicit_grounding_failure", V2GateReason]
+V3GateReason = Literal["structure", "reader_disagrees", "unsure"]
+"""Reasons of both gates that only rules v3 know."""
+DebateGateReason = Literal["conflict", "validator", "alignment", "explicit_grounding_failure", V3GateReason]
 Stage2GateReason = Literal[
-    "validator", "conflict", "explicit_grounding_failure", "alignment", "neutral_only", V2GateReason
+    "validator", "conflict", "explicit_grounding_failure", "alignment", "neutral_only", V3GateReason
 ]
 InjectionSkip = Literal["", "not_exposed", "gate_closed", "empty_bundle", "char_cap"]
 OverrideSkip = Literal[
@@ -76,10 +76,10 @@ Stake = Literal[DebateGateReason, Stage2GateReason, "doubted_polarity", "doubted
 StorageTag = Literal[
     "failure_asset", "utility", "novelty", "change_adopted", "change_proposed", "gate_signal", "gate_disabled"
 ]
-"""Why an episode is stored: the first three under seed rules, the next three under rules v2."""
+"""Why an episode is stored: the first three under seed rules, the next three under rules v3."""
 StoreSkip = Literal["", "store_write_disabled", "no_gate_passed", "plain_sample"]
-"""Why no episode is stored; `no_gate_passed` belongs to seed rules, `plain_sample` to rules v2."""
-Rules = Literal["seed", "v2"]
+"""Why no episode is stored; `no_gate_passed` belongs to seed rules, `plain_sample` to rules v3."""
+Rules = Literal["seed", "v3"]
 """Which set of rules decides: the original requirement, or the second version."""
 Effort = Literal["one_call", "stage1", "adaptive", "full"]
 """How much is asked per sample: one ask; Stage1; a second look where something is at stake; or everything."""
@@ -89,8 +89,9 @@ Role = Literal[
     "ate", "atsa", "validator", DebateCall, "stage2_ate", "stage2_atsa", "stage2_validator", "joint", "referee"
 ]
 """The questions a sample asks of a model."""
+CallStage = Literal["stage1", "debate", "stage2", "outcome"]
 ModeratorRule = Literal["Z", "B", "M", "C", "A", "D", "E", "P", "T"]
-"""P and T belong to rules v2."""
+"""P and T belong to rules v3."""
 ErrorType = Literal[
     "provider_error", "timeout", "json_parse_error", "schema_validation_error", "contract_error", "leakage_error"
 ]
@@ -107,6 +108,18 @@ POLARITIES: Final[tuple[Polarity, ...]] = get_args(Polarity)
 RISK_IDS: Final[tuple[RiskId, ...]] = get_args(RiskId)
 SPEAKERS: Final[tuple[Speaker, ...]] = get_args(Speaker)
 DEBATE_CALLS: Final[tuple[DebateCall, ...]] = get_args(DebateCall)
+STAGE_OF_ROLE: Final[dict[Role, CallStage]] = {
+    "ate": "stage1",
+    "atsa": "stage1",
+    "validator": "stage1",
+    **dict.fromkeys(DEBATE_CALLS, "debate"),
+    "stage2_ate": "stage2",
+    "stage2_atsa": "stage2",
+    "stage2_validator": "stage2",
+    "joint": "stage1",
+    "referee": "outcome",
+}
+"""The stage that asks each question."""
 STRUCTURES: Final[tuple[Structure, ...]] = get_args(Structure)
 L3_RISKS: Final[frozenset[RiskId]] = frozenset({"NEGATION_SCOPE", "CONTRAST_SCOPE", "IRONY", "POLARITY_MISMATCH"})
 """Risks that may reverse a polarity."""

@@ -1,14 +1,14 @@
-"""Tables are derived from scorecards and manifests alone, the same bytes every time, and nothing else is touched."""
+"""Tables are derived from records, data and manifests alone, the same bytes every time, and nothing else is touched."""
 
 import csv
 import errno
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.metrics.hand_made_cards import failed, make_card
+from tests.run_copies import copied
 from tests.runs.small_grid import run_here, write_experiment
 
 from episodic_absa.analysis.asked_cells import compared_conditions
@@ -31,7 +31,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def grid(finished: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(finished, tmp_path / "grid"))
+    return copied(finished, tmp_path)
 
 
 def contents(root: Path) -> dict[Path, bytes]:
@@ -128,8 +128,8 @@ def test_an_interrupted_run_is_derived_as_far_as_it_goes(grid: Path, caplog: pyt
     cell = grid / "C2__seed42"
     manifest = json.loads((cell / "manifest.json").read_bytes())
     (cell / "manifest.json").write_text(json.dumps({**manifest, "completed": False}), "utf-8")
-    lines = (cell / "scorecards.jsonl").read_bytes().splitlines(keepends=True)
-    (cell / "scorecards.jsonl").write_bytes(b"".join(lines[:3]) + lines[3][:50])
+    lines = (cell / "samples.jsonl").read_bytes().splitlines(keepends=True)
+    (cell / "samples.jsonl").write_bytes(b"".join(lines[:4]) + lines[4][:50])
     derive_tables(load_run(grid))
     assert len(rows_of(cell / "triptych.csv")) == 3
     assert "C2__seed42 is not finished: 3 of 16 samples" in caplog.text
@@ -138,9 +138,8 @@ def test_an_interrupted_run_is_derived_as_far_as_it_goes(grid: Path, caplog: pyt
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("scorecards.jsonl", b'{"uid": 1}\n', r"scorecards\.jsonl, line 1: .*verify"),
-        ("scorecards.jsonl", b"{", r"scorecards\.jsonl, line 1: .*verify"),
-        ("scorecards.jsonl", None, "cannot read .*scorecards.jsonl: .*verify` for details"),
+        ("samples.jsonl", b'{"uid": 1}\n', r"samples\.jsonl, line 1: it has no checksum.*restore the file"),
+        ("samples.jsonl", None, r"samples\.jsonl is missing; restore it"),
         ("manifest.json", b"[]", "not a JSON object"),
         ("manifest.json", b"{}", "manifest.json: "),
     ],

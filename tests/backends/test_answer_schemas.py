@@ -7,18 +7,18 @@ from typing import Any, ClassVar
 
 import pytest
 from pydantic import BaseModel, Field
-from tests.agents import builders
+from tests.pipeline import builders
 
 from episodic_absa import Analyzer
-from episodic_absa.agents.settings import PipelineSettings, Stage1Settings
 from episodic_absa.backends.answer_parsing import parse_reply
 from episodic_absa.backends.answer_schemas import frozen_name, frozen_schemas, json_schema, schema_text, schema_title
 from episodic_absa.backends.backend import Ask, Prompt, Request
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.memory import EpisodicMemorySettings
+from episodic_absa.schemas.answers import JointAnswer
 from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.schemas.pipeline_settings import PipelineSettings, Stage1Settings
 from episodic_absa.schemas.role_inputs import AteInputs
-from episodic_absa.schemas.slim_answers import JointAnswer
 from episodic_absa.serialization.canonical_json import canonical_json
 
 b: Any = builders
@@ -81,7 +81,7 @@ def asked_models(folder: Path, backend: Any, conditions: str, **pipeline: Any) -
         conditions=conditions,
         store=folder / "store.jsonl",
         pipeline=PipelineSettings(reader=False, **pipeline),  # the reader would refuse the scripted change
-        memory=EpisodicMemorySettings(referee=conditions == "v2_0"),
+        memory=EpisodicMemorySettings(referee=conditions == "v3_0"),
     ) as analyzer:
         analyzer.analyze(b.TEXT)
     models: dict[str, type[BaseModel]] = {ask.role: ask.output_model for ask in backend.asks}
@@ -123,9 +123,9 @@ def test_the_frozen_schemas_are_those_of_0_2() -> None:
     ("conditions", "pipeline", "expected"),
     [
         ("v1_3", {}, ASKED_BY_SEED_RULES),
-        ("v2_0", {}, ASKED_BY_DEFAULT_RULES),
+        ("v3_0", {}, ASKED_BY_DEFAULT_RULES),
         (
-            "v2_0",
+            "v3_0",
             {"stage1": Stage1Settings(joint=False)},
             {role: name for role, name in (ASKED_BY_DEFAULT_RULES | TWO_ASKS).items() if role != "joint"},
         ),
@@ -137,8 +137,8 @@ def test_every_ask_names_its_frozen_schema(
     if conditions == "v1_3":
         backend = b.ScriptedBackend(b.RISKY_ANSWERS)
     else:
-        terms = {"ate": {"terms": ["food", "service"]}, "atsa": b.SLIM_ANSWERS["epm"]}
-        backend = b.slim_backend(terms, b.SLIM_RISKY, b.SLIM_FLIP, {"referee": {"better": "A"}})
+        terms = {"ate": {"terms": ["food", "service"]}, "atsa": b.DEFAULT_ANSWERS["epm"]}
+        backend = b.default_backend(terms, b.DEFAULT_RISKY, b.DEFAULT_FLIP, {"referee": {"better": "A"}})
     models = asked_models(tmp_path, backend, conditions, **pipeline)
     assert {role: frozen_name(model) for role, model in models.items()} == expected
     for model in models.values():

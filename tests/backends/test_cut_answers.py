@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.loose_json import LooseValue, read_loosely
-from episodic_absa.schemas.answers import AteAnswer
-from episodic_absa.schemas.slim_answers import (
+from episodic_absa.schemas.answers import (
     JointAnswer,
     JudgementsAnswer,
     TargetVerdictsAnswer,
     WrongPairsAnswer,
 )
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 POLARITIES = ("positive", "negative", "neutral")
 FOOD = {"quote": "great", "term": "food", "polarity": "positive"}
@@ -87,7 +87,7 @@ def test_a_cut_answer_is_read_as_a_prefix_of_the_whole_or_refused(items: list[An
     assert kept == whole[: len(kept)]
 
 
-def test_a_slim_answer_that_was_cut_off_is_read_item_by_item() -> None:
+def test_a_short_answer_that_was_cut_off_is_read_item_by_item() -> None:
     text = json.dumps({"pairs": [FOOD, SERVICE]})
     assert [pair.term for pair in parse_reply(text[:-20], JointAnswer).pairs] == ["food"]
     assert [pair.term for pair in parse_reply(f"Sure:\n```json\n{text[:-20]}", JointAnswer).pairs] == ["food"]

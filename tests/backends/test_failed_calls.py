@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from episodic_absa.agents.asking import Asking
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
-from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.pipeline.asking import Asking
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 INPUTS = AteInputs(text="The screen is great.", language="en")
 

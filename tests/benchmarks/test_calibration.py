@@ -119,7 +119,7 @@ def test_without_data_a_script_says_so_and_succeeds(
     assert "skipped, there is no data" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("rules", ["v2", "seed"])
+@pytest.mark.parametrize("rules", ["v3", "seed"])
 def test_accuracy_compares_stage1_and_the_final_result_on_dev_files(
     rules: str, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

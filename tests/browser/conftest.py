@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.extras import require_extra
-from tests.reports.shared_grids import hostile_grid, shipped_grid, v2_grid
+from tests.reports.shared_grids import hostile_grid, shipped_grid, v3_grid
 
 from episodic_absa.reports.run_report import REPORT
 
@@ -104,9 +104,9 @@ def report(tmp_path_factory: pytest.TempPathFactory, chromium_path: str) -> Path
 
 
 @pytest.fixture(scope="session")
-def v2_report(tmp_path_factory: pytest.TempPathFactory, chromium_path: str) -> Path:  # noqa: ARG001 - see above
-    """The page of a small grid under rules v2, the default, with several efforts."""
-    return v2_grid(tmp_path_factory) / REPORT
+def v3_report(tmp_path_factory: pytest.TempPathFactory, chromium_path: str) -> Path:  # noqa: ARG001 - see above
+    """The page of a small grid under rules v3, the default, with several efforts."""
+    return v3_grid(tmp_path_factory) / REPORT
 
 
 @pytest.fixture(scope="session")

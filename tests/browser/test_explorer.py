@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.reports.grid_making import Line, change_lines, failed_card, read_lines
+from tests.reports.grid_making import Line, read_lines
+from tests.run_copies import change_samples, copied, failed
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.reports.data.report_samples import SampleReader
@@ -110,9 +111,9 @@ def test_a_sample_is_told_from_its_text_to_the_moderator(reader: Reader, report:
     assert page.locator(".review").inner_html() != marked_final
 
 
-def test_under_rules_v2_a_sample_lists_its_changes_with_their_witnesses(reader: Reader, v2_report: Path) -> None:
-    page = reader.open(v2_report)
-    page.fill("#search", "v2-0")
+def test_under_rules_v3_a_sample_lists_its_changes_with_their_witnesses(reader: Reader, v3_report: Path) -> None:
+    page = reader.open(v3_report)
+    page.fill("#search", "v3-0")
     page.locator("#sample-list button").first.click()
     part = page.locator(".part", has=page.locator("h4", has_text="Changes"))
     reader.expect(part).to_have_count(1)
@@ -129,13 +130,13 @@ def test_under_rules_v2_a_sample_lists_its_changes_with_their_witnesses(reader: 
         "Adoption and moderator",
         "Calls",
     ]
-    assert "label from Stage2" in page.inner_text("#sample-body")
-    page.fill("#search", "v2-1")
+    assert "label from the final pairs" in page.inner_text("#sample-body")
+    page.fill("#search", "v3-1")
     page.locator("#sample-list button").first.click()
     reader.expect(part).to_contain_text("nobody asks for a change")
     page.select_option("#pick-b", "")
     page.select_option("#pick-a", "adaptive")
-    page.fill("#search", "v2-0")
+    page.fill("#search", "v3-0")
     open_listed(reader, page)
     debate = page.locator(".part", has=page.locator("h4", has_text="Debate"))
     reader.expect(debate).to_contain_text("second look only the targets: the reader holds a term to be no target")
@@ -160,17 +161,15 @@ def test_the_same_sample_stands_side_by_side_with_its_differences_marked(reader:
 
 
 def test_a_failed_sample_says_where_and_why(reader: Reader, report: Path, tmp_path: Path) -> None:
-    grid = Path(shutil.copytree(report.parent, tmp_path / "failing"))
+    grid = copied(report.parent, tmp_path)
     cell = grid / "C2__seed42"
     uid = read_lines(cell / "scorecards.jsonl")[0]["uid"]
-    change_lines(cell / "scorecards.jsonl", lambda line: failed_card(line, "timeout") if line["uid"] == uid else line)
-    nothing = dict.fromkeys(("stage1", "debate", "stage2", "adoption", "moderator", "final_result"))
-    failure: Line = {**nothing, "patch_log": [], "status": "error", "error": {"type": "timeout", "stage": "debate"}}
-    change_lines(cell / "outputs.jsonl", lambda line: {**line, **failure} if line["uid"] == uid else line)
-    reason = {"error": {"type": "timeout", "stage": "debate", "message": "no answer <b>within</b> 60 s"}}
-    change_lines(
-        cell / "traces.jsonl", lambda line: {**line, **reason} if line["case_trace"]["case_id"] == uid else line
-    )
+
+    def fail_first(record: Line, _: Line) -> None:
+        if record["uid"] == uid:
+            failed(record, "timeout", "no answer <b>within</b> 60 s")
+
+    change_samples(cell, fail_first)
     write_pages(load_run(grid))
     page = reader.open(grid / REPORT)
     page.locator("[data-filter=failed]").click()
@@ -186,7 +185,7 @@ def test_a_failed_sample_says_where_and_why(reader: Reader, report: Path, tmp_pa
 
 
 def test_a_reader_chooses_the_order_and_the_address_names_it(reader: Reader, report: Path, tmp_path: Path) -> None:
-    grid = Path(shutil.copytree(report.parent, tmp_path / "ordered"))
+    grid = copied(report.parent, tmp_path)
     for place, seed in enumerate((42, 123), start=1):
         for path in grid.glob(f"C*__seed{seed}/manifest.json"):
             manifest = json.loads(path.read_bytes()) | {"shuffle": False, "order": place, "seed": 42}
@@ -206,7 +205,7 @@ def test_a_reader_chooses_the_order_and_the_address_names_it(reader: Reader, rep
 def test_a_condition_that_lacks_a_seed_is_never_shown_with_another(
     reader: Reader, report: Path, tmp_path: Path
 ) -> None:
-    grid = Path(shutil.copytree(report.parent, tmp_path / "lacking"))
+    grid = copied(report.parent, tmp_path)
     shutil.rmtree(grid / "C1__seed42")
     write_pages(load_run(grid))
     page = reader.open(grid / REPORT)

@@ -187,22 +187,22 @@ def test_words_contrast_with_what_they_stand_on(reader: Reader, shown: Path) -> 
         assert page.evaluate(_WEAK_WORDS) == []
 
 
-def test_a_page_of_rules_v2_fits_a_phone_and_can_be_korean(reader: Reader, v2_report: Path, screenshots: Path) -> None:
-    page = reader.open(v2_report, width=390, height=844, scheme="dark", has_touch=True, is_mobile=True)
+def test_a_page_of_rules_v3_fits_a_phone_and_can_be_korean(reader: Reader, v3_report: Path, screenshots: Path) -> None:
+    page = reader.open(v3_report, width=390, height=844, scheme="dark", has_touch=True, is_mobile=True)
     page.click("#language")
     # Memory changes no result of the embedded engine here.
     assert "주장하려면 순서가 5개 이상 필요합니다." in page.inner_text("h1")
     assert page.locator(".card .rules").all_inner_texts() == [
-        "규칙 v2",
-        "규칙 v2",
-        "규칙 v2, 작업량 adaptive",
-        "규칙 v2, 작업량 one_call",
+        "규칙 v3",
+        "규칙 v3",
+        "규칙 v3, 작업량 adaptive",
+        "규칙 v3, 작업량 one_call",
     ]
     for details in page.locator("details").all():
         details.evaluate("(node) => { node.open = true; }")
     page.select_option("#pick-a", "adaptive")
     page.select_option("#pick-b", "C2")
-    page.locator("[data-uid=v2-0]").click()
+    page.locator("[data-uid=v3-0]").click()
     for other, title in (("C2", "Stage1, 최종, 정답≠ 다름"), ("", "Stage1, 최종, 정답")):
         page.select_option("#pick-b", other)
         reader.expect(page.locator(".part h4").first).to_have_text(title)
@@ -210,7 +210,7 @@ def test_a_page_of_rules_v2_fits_a_phone_and_can_be_korean(reader: Reader, v2_re
         assert page.evaluate(_CUT_CELLS) == []
         assert set(page.evaluate(_ENGLISH_WORDS)) <= {"adaptive"}  # the name of a condition
         assert page.evaluate(_WEAK_WORDS) == []
-        picture(page, screenshots / f"report_phone_v2{other}.png")
+        picture(page, screenshots / f"report_phone_v3{other}.png")
     page.set_viewport_size({"width": 1280, "height": 900})
     page.select_option("#pick-b", "C2")
     reader.expect(page.locator(".differing").first).to_be_visible()

@@ -34,8 +34,8 @@ def test_buttons_save_the_files_of_the_page_without_network(reader: Reader, repo
     assert page.evaluate("document.querySelectorAll('parsererror').length") == 0
 
 
-def test_the_first_picture_shows_every_arm_within_the_first_screen(reader: Reader, v2_report: Path) -> None:
-    page = reader.open(v2_report, width=1280, height=900)
+def test_the_first_picture_shows_every_arm_within_the_first_screen(reader: Reader, v3_report: Path) -> None:
+    page = reader.open(v3_report, width=1280, height=900)
     box = page.locator(".arms .wide svg").bounding_box()
     assert box["y"] + box["height"] < 900
     texts = page.locator(".arms .wide svg text.label").all_text_contents()

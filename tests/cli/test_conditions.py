@@ -12,7 +12,7 @@ from episodic_absa.conditions import FLAG_NAMES, load_conditions
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("source", ["v1_1", "v1_2", "v1_3", "v2_0"])
+@pytest.mark.parametrize("source", ["v1_1", "v1_2", "v1_3", "v3_0"])
 def test_json_holds_every_flag_of_every_condition(cli: Cli, source: str) -> None:
     told = json.loads(cli("conditions", source, "--json").stdout)
     loaded = load_conditions(source)
@@ -44,7 +44,7 @@ def test_the_table_is_readable_without_colour_in_80_columns(cli: Cli) -> None:
     assert rows["C2_frozen"] == ["on", "✓", "·", "·", "✓", "✓"]
     assert [row for name, row in rows.items() if not name.startswith("C")] == [rows["C1"]] * 4
     assert [line.split(maxsplit=1)[1] for line in settings.splitlines()] == [
-        "conditions  rules v2",
+        "conditions  rules v3",
         "advice from random",
         "advice from placebo",
         "advice withhold 0.5",

@@ -18,7 +18,7 @@ ON = {
     "store_write": True,
     "exposed_to_debate": True,
     "exposed_to_stage2": False,
-    "rules": "v2",
+    "rules": "v3",
 }
 SILENT = {**ON, "memory_mode": "silent", "injection_mask": True, "exposed_to_debate": False}
 

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from episodic_absa import Analyzer
-from episodic_absa.agents.settings import PipelineSettings, Stage1Settings
 from episodic_absa.conditions import load_condition, load_conditions
 from episodic_absa.errors import ConfigError
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
+from episodic_absa.schemas.pipeline_settings import PipelineSettings, Stage1Settings
 
 OFF = {
     "memory_mode": "off",
@@ -37,7 +37,7 @@ def write_conditions(folder: Path, **overlays: Any) -> Path:
         "version": "2.0",
         "dangerous_advice": "block",
         "use_lexical": True,
-        "conditions": {"arm": {**OFF, "rules": "v2", **overlays}, "plain": {**OFF, "rules": "v2"}},
+        "conditions": {"arm": {**OFF, "rules": "v3", **overlays}, "plain": {**OFF, "rules": "v3"}},
     }
     path = folder / "arms.yaml"
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
@@ -68,10 +68,10 @@ def load(folder: Path, arm: Any, pipeline: Any) -> ExperimentConfig:
         ({"pipeline": {"effort": "stage1", "votes": 3}}, ["votes: 3", "one_call", "stage1"]),
         ({"pipeline": {"effort": "full", "votes": 2}}, ["votes: 2", "one_call", "full"]),
         ({"pipeline": {"effort": "one_call", "stage1": {"joint": False}}}, ["one_call", "stage1.joint"]),
-        ({"rules": "seed", "pipeline": {"effort": "adaptive"}}, ["effort: adaptive", "rules v2", "rules seed"]),
-        ({"rules": "seed", "pipeline": {"effort": "one_call"}}, ["effort: one_call", "rules v2", "rules seed"]),
-        ({"rules": "seed", "pipeline": {"stage1": {"joint": True}}}, ["stage1.joint", "rules v2", "rules seed"]),
-        ({"rules": "seed", "pipeline": {"votes": 3}}, ["votes: 3", "rules v2", "rules seed"]),
+        ({"rules": "seed", "pipeline": {"effort": "adaptive"}}, ["effort: adaptive", "rules v3", "rules seed"]),
+        ({"rules": "seed", "pipeline": {"effort": "one_call"}}, ["effort: one_call", "rules v3", "rules seed"]),
+        ({"rules": "seed", "pipeline": {"stage1": {"joint": True}}}, ["stage1.joint", "rules v3", "rules seed"]),
+        ({"rules": "seed", "pipeline": {"votes": 3}}, ["votes: 3", "rules v3", "rules seed"]),
     ],
 )
 def test_an_overlay_that_contradicts_itself_or_its_rules_is_refused_by_name(
@@ -105,8 +105,8 @@ def test_an_overlay_that_contradicts_itself_or_its_rules_is_refused_by_name(
         ({"pipeline": {"stage1": None}}, "pipeline.stage1"),
         ({"pipeline": None}, "pipeline"),
         ({"pipeline": ["full"]}, "pipeline"),
-        ({"rules": "v3"}, "rules"),
-        ({"rules": ["v2"]}, "rules"),
+        ({"rules": "v4"}, "rules"),
+        ({"rules": ["v3"]}, "rules"),
         ({"effort": "full"}, "effort"),
     ],
 )
@@ -127,9 +127,9 @@ def test_an_overlay_with_an_unknown_key_or_a_wrong_value_is_refused_by_name(
         ({"pipeline": {"effort": "stage1"}}, {"effort": "one_call", "votes": 3}, ["condition arm", "votes: 3"]),
         ({"pipeline": {"effort": "one_call"}}, {"stage1": {"joint": False}}, ["condition arm", "stage1.joint"]),
         ({}, {"stage1": {"independent": True}}, ["condition arm", "stage1.independent"]),
-        ({"rules": "seed"}, {"effort": "adaptive"}, ["condition arm", "effort: adaptive", "rules v2"]),
-        ({"rules": "seed"}, {"effort": "one_call"}, ["condition arm", "effort: one_call", "rules v2"]),
-        ({"rules": "seed"}, {"stage1": {"joint": True}}, ["condition arm", "stage1.joint", "rules v2"]),
+        ({"rules": "seed"}, {"effort": "adaptive"}, ["condition arm", "effort: adaptive", "rules v3"]),
+        ({"rules": "seed"}, {"effort": "one_call"}, ["condition arm", "effort: one_call", "rules v3"]),
+        ({"rules": "seed"}, {"stage1": {"joint": True}}, ["condition arm", "stage1.joint", "rules v3"]),
     ],
 )
 def test_an_experiment_that_contradicts_a_condition_is_refused_before_it_runs(
@@ -179,7 +179,7 @@ def test_an_overlay_changes_only_what_it_names(tmp_path: Path, overlay: Any, cha
 
 @pytest.mark.parametrize("effort", ["one_call", "stage1", "adaptive", "full"])
 def test_settings_in_force_stay_in_force(effort: Any) -> None:
-    condition = load_condition("C1", "v2_0")
+    condition = load_condition("C1", "v3_0")
     in_force = PipelineSettings(effort=effort).under(condition)
     assert in_force.under(condition) == in_force
 

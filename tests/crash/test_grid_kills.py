@@ -16,8 +16,9 @@ from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, STORE
+from episodic_absa.runs.run_directory import STORE
 
 PROGRAM = Path(__file__).parents[1] / "runs" / "run_grid_process.py"
 EXPERIMENT = {"conditions": ["C1", "C2", "C2_silent"], "seeds": [1, 2], "shuffle": True, "speculate": True}

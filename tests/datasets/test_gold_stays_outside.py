@@ -25,7 +25,7 @@ def test_a_labelled_sample_is_no_sample_but_holds_one() -> None:
     assert LabelledSample.model_fields["sample"].annotation is Sample
 
 
-@pytest.mark.parametrize("folder", ["agents", "backends", "language", "memory"])
+@pytest.mark.parametrize("folder", ["pipeline", "seed", "backends", "language", "memory"])
 def test_nothing_that_sees_a_sample_knows_of_gold(folder: str) -> None:
     modules = list((PACKAGE / folder).rglob("*.py"))
     assert modules

@@ -15,20 +15,22 @@ from pydantic_core import PydanticUndefined
 from episodic_absa.runs.config.experiment_config import ExperimentFile
 from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.schemas.run_files.journal_line import JournalLine
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.override_decision import OverrideDecisionLine
 from episodic_absa.schemas.run_files.question import Question
+from episodic_absa.schemas.run_files.sample_record import SampleRecord, SamplesHeader, SampleTiming
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 
 _PERSISTED: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
+    ("samples.jsonl", SamplesHeader),
+    ("samples.jsonl", SampleRecord),
     ("outputs.jsonl", OutputLine),
     ("scorecards.jsonl", Scorecard),
     ("traces.jsonl", TraceLine),
     ("override_gate_debug.jsonl", OverrideDecisionLine),
-    ("journal.jsonl", JournalLine),
+    ("timings.jsonl", SampleTiming),
     ("manifest.json", Manifest),
     ("question.json", Question),
     ("integrity.json", CheckResult),

@@ -29,7 +29,40 @@ class ToldDifference(NamedTuple):
     """The lines it is about: the uid of a review, the name of a metric."""
 
 
-TOLD_DIFFERENCES: Final[tuple[ToldDifference, ...]] = ()
+_LABEL: Final = "the label follows from the final pairs or the whole text; the seven rules of seed are not run before"
+_MAPPING: Final = "default rules read claims against Stage1's terms at once: no hints, no mapping of names to tell"
+
+TOLD_DIFFERENCES: Final[tuple[ToldDifference, ...]] = (
+    *(
+        ToldDifference("changed", place, _LABEL, cells="default.*")
+        for place in (
+            "outputs.jsonl:final_result.rationale",
+            "traces.jsonl:case_trace.final_output.rationale",
+            "outputs.jsonl:moderator.rationale",
+            "outputs.jsonl:moderator.decision_reason",
+            "outputs.jsonl:moderator.label_source",
+            "outputs.jsonl:moderator.applied_rules",
+            "outputs.jsonl:moderator.arbiter_flags",
+            "scorecards.jsonl:moderator.applied_rules",
+        )
+    ),
+    ToldDifference("changed", "scorecards.jsonl:debate", _MAPPING, cells="default.*"),
+    *(
+        ToldDifference("changed", place, _MAPPING, cells="default.*", lines=lines)
+        for place in ("grid_metrics.csv:", "structural_metrics.csv:")
+        for lines in ("*mapping_*", "*hint_invalid_rate")
+    ),
+    *(
+        ToldDifference(
+            "changed",
+            "outputs.jsonl:stage2.atsa_reviews",
+            "Stage2 of the embedded engine hears the debate no more than that of a model; no decision differs",
+            cells="default.*",
+            lines=uid,
+        )
+        for uid in ("valid-en-sight-1", "own-ko-1")
+    ),
+)
 
 
 class Agreed(NamedTuple):

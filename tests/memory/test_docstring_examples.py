@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 MODULES = (
-    "episodic_absa.agents.settings",
+    "episodic_absa.schemas.pipeline_settings",
     "episodic_absa.conditions.conditions_file",
     "episodic_absa.language.korean_analyser",
     "episodic_absa.memory.advice.advisory_builder",

@@ -42,6 +42,7 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
+from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Polarity, RiskId, Severity, Split
 
 CONDITIONS = ["C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"]
@@ -544,9 +545,9 @@ def test_only_writing_conditions_append(filled: Path, name: str) -> None:
     with orchestrator(filled, name, selective_storage=False) as memory:
         decision = write(memory, "u9")
     if name in WRITING:
-        assert decision == StoreDecision(
-            store_decision="stored", store_reason_tags=("gate_disabled",), episode_id="epi_000004"
-        )
+        assert (decision.store_decision, decision.store_reason_tags) == ("stored", ("gate_disabled",))
+        assert decision.episode_id == "epi_000004"
+        assert canonical_json(decision.episode).encode() == entries_of(filled)[-1]
         assert filled.read_bytes().startswith(before)
         assert len(entries_of(filled)) == 4
     else:

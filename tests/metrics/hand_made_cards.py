@@ -9,10 +9,10 @@ from episodic_absa.schemas.absa import Drop, FinalTuple
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.schemas.run_files.sample_record import DebateScore
 from episodic_absa.schemas.run_files.scorecard import (
     AdoptionScore,
     Coverage,
-    DebateScore,
     JudgedSentiment,
     MappedTag,
     ModeratorScore,

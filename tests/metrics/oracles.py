@@ -13,9 +13,9 @@ from episodic_absa.language.normalisation import norm
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.schemas.run_files.sample_record import DebateScore
 from episodic_absa.schemas.run_files.scorecard import (
     AdoptionScore,
-    DebateScore,
     ModeratorScore,
     OverrideScore,
     Scorecard,

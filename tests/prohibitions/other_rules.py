@@ -15,7 +15,7 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "moderator: rule M needs both polarities",
         'not {"positive", "negative"} <= held',
         'not {"positive", "negative"} & held',
-        "agents/decision/test_moderator.py::test_rule_m_needs_different_labels_and_both_polarities",
+        "seed/test_moderator.py::test_rule_m_needs_different_labels_and_both_polarities",
     ),
     mutant(
         "signature: a stored episode counts the kept aspects",
@@ -27,7 +27,7 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "signature: the query counts the kept aspects",
         "language_code, len(stage1_ate.aspects))",
         "language_code, len(stage1_atsa.sentiments))",
-        "agents/test_calls.py::test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1",
+        "pipeline/test_calls.py::test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1",
     ),
     mutant(
         "store: its default place outside experiments",
@@ -59,13 +59,13 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "injection: exposure decides, whatever the slot holds",
         "    if not exposed:\n",
         "    if not exposed and not slot['retrieved']:\n",
-        "agents/test_memory_slot.py::test_the_supervisor_alone_decides_whether_an_offered_slot_is_merged",
+        "pipeline/test_memory_slot.py::test_the_supervisor_alone_decides_whether_an_offered_slot_is_merged",
     ),
     mutant(
         "injection: a closed gate keeps the slot out",
         "elif not gate.allowed:",
         "elif gate.allowed is None:",
-        "agents/test_memory_slot.py::test_a_closed_gate_keeps_the_slot_out_of_an_exposed_sample",
+        "pipeline/test_memory_slot.py::test_a_closed_gate_keeps_the_slot_out_of_an_exposed_sample",
     ),
     mutant(
         "Stage2 gate: one alignment failure opens it",
@@ -83,49 +83,49 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "adoption: severity must fall",
         "severity_sum(validator2_risks) < severity_sum(stage1_risks)",
         "severity_sum(validator2_risks) <= severity_sum(stage1_risks)",
-        "agents/decision/test_adoption.py::test_a_risk_is_resolved_only_by_an_applied_change_and_a_lower_severity",
+        "seed/test_adoption.py::test_a_risk_is_resolved_only_by_an_applied_change_and_a_lower_severity",
     ),
     mutant(
         "adoption: an unsettled conflict blocks a debate action",
         '(False, "conflict_blocked") if patched.unsettled_conflict else (True, "debate_action")',
         '(True, "debate_action")',
-        "agents/decision/test_adoption.py::test_an_unsettled_new_conflict_blocks",
+        "seed/test_adoption.py::test_an_unsettled_new_conflict_blocks",
     ),
     mutant(
         "adoption: too little evidence value refuses",
         "if adopt and ev < ev_threshold:",
         "if adopt and ev <= ev_threshold:",
-        "agents/decision/test_adoption.py::test_an_evidence_value_below_the_threshold_is_refused",
+        "seed/test_adoption.py::test_an_evidence_value_below_the_threshold_is_refused",
     ),
     mutant(
         "override: success allows no new high-severity tag",
         "success=after < before and not new_conflict and not new_high",
         "success=after < before and not new_conflict",
-        "agents/decision/test_adoption.py::test_an_override_succeeds_or_harms_by_risk_alone",
+        "seed/test_adoption.py::test_an_override_succeeds_or_harms_by_risk_alone",
     ),
     mutant(
         "override gate: the target's weight reaches min_total",
         "score.target_weight < thresholds.min_total",
         "score.total < thresholds.min_total",
-        "agents/stage2/test_override_gate.py::test_the_targets_weight_and_the_margin_decide",
+        "seed/test_override_gate.py::test_the_targets_weight_and_the_margin_decide",
     ),
     mutant(
         "override gate: one override per sample",
         '("max_one_override_per_sample", already_applied)',
         '("max_one_override_per_sample", False)',
-        "agents/stage2/test_override_gate.py::test_at_most_one_override_is_applied_in_aspect_order",
+        "seed/test_override_gate.py::test_at_most_one_override_is_applied_in_aspect_order",
     ),
     mutant(
         "moderator: the drop guard's margin",
         "if margin >= _DROP_GUARD_MARGIN:",
         "if margin > _DROP_GUARD_MARGIN:",
-        "agents/decision/test_moderator.py::test_rule_b_guards_against_a_drop_of_a_fifth",
+        "seed/test_moderator.py::test_rule_b_guards_against_a_drop_of_a_fifth",
     ),
     mutant(
         "moderator: rule E fires only below its confidence or on mixed",
         'state.confidence >= _JUDGE_BELOW and state.label != "mixed"',
         "state.confidence >= _JUDGE_BELOW",
-        "agents/decision/test_moderator.py::test_rule_e_follows_the_judge_where_the_label_is_mixed",
+        "seed/test_moderator.py::test_rule_e_follows_the_judge_where_the_label_is_mixed",
     ),
     mutant(
         "dangerous advice: an override without success failed",
@@ -147,8 +147,8 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "records: every final tuple is judged in its order",
-        " in result.final_result.final_tuples:",
-        " in result.final_result.final_tuples[::-1]:",
+        "for final_tuple in analysis.final_tuples:\n        evidence",
+        "for final_tuple in analysis.final_tuples[::-1]:\n        evidence",
         "runs/records/test_scorecards.py::test_every_final_tuple_is_judged_in_its_order",
     ),
     mutant(
@@ -168,7 +168,7 @@ OTHER_RULES: Final[tuple[Mutant, ...]] = (
         "episodes = self._retriever.retrieve(stored, signature, query, sample_id=sample_id)",
         "for _ in (1, 2):\n"
         "            episodes = self._retriever.retrieve(stored, signature, query, sample_id=sample_id)",
-        "agents/test_calls.py::test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1",
+        "pipeline/test_calls.py::test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1",
     ),
     mutant(
         "data: a uid stands once over all splits",

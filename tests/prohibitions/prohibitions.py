@@ -49,16 +49,16 @@ UNCOVERED: Final[dict[int, str]] = {}
 PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "an episode's risk after is Stage1's unless adopted",
-        "risks_after = outcome.structural_risks if adopted else risks_before",
-        "risks_after = outcome.structural_risks",
+        "risk_vector(outcome.structural_risks) if adopted else risk_before",
+        "risk_vector(outcome.structural_risks)",
         "memory/episodes/test_episode_builder.py"
         "::test_the_risk_after_is_that_of_the_review_if_adopted_and_that_of_stage1_if_not",
         entry=1,
     ),
     mutant(
         "a scorecard's risk after is Stage1's unless adopted",
-        "risk_after=risk_vector(risks2 if result.adoption.adopt else risks1)",
-        "risk_after=risk_vector(risks2)",
+        '"risk_after": risk_vector(risks2 if adoption.adopt else risks1)',
+        '"risk_after": risk_vector(risks2)',
         "runs/records/test_scorecards.py::test_the_risk_after_of_a_scorecard_is_validator2s_only_where_adopted",
         entry=1,
     ),
@@ -73,7 +73,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "an output keeps the split of its sample",
         "language_code=self.language,\n                split=self.sample.split,",
         'language_code=self.language,\n                split="unknown",',
-        "agents/test_calls.py::test_a_sample_keeps_its_split_domain_and_case_type",
+        "pipeline/test_calls.py::test_a_sample_keeps_its_split_domain_and_case_type",
         entry=3,
     ),
     mutant(
@@ -87,15 +87,15 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "the examples of a prompt answer in the fields of the schema",
         '{"decisions":[{"target":"staff","quote":"helped us","decision":"keep"}]',
         '{"decisions":[{"target":"staff","words":"helped us","decision":"keep"}]',
-        "agents/test_prompts_v2.py::test_the_answer_of_every_example_is_read_whole_and_quotes_its_text",
+        "pipeline/test_prompts.py::test_the_answer_of_every_example_is_read_whole_and_quotes_its_text",
         entry=5,
         files="*.md",
     ),
     mutant(
-        "the form that a prompt v2 asks for names the fields of the schema",
+        "the form that a prompt v3 asks for names the fields of the schema",
         '{"pairs":[{"quote":...,"term":...,"polarity":...}]}\n\nExamples',
         '{"pairs":[{"quote":...,"term":...,"stance":...}]}\n\nExamples',
-        "agents/test_prompts_v2.py::test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read",
+        "pipeline/test_prompts.py::test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read",
         entry=5,
         files="*.md",
     ),
@@ -103,27 +103,26 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "the form that a prompt v1 asks for names the fields of the schema",
         '{"aspects": [{"aspect_term": string, "span"',
         '{"aspects": [{"target_term": string, "span"',
-        "agents/test_prompts_v1.py::test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read",
+        "seed/test_seed_prompts.py::test_the_form_that_a_prompt_asks_for_names_the_fields_that_are_read",
         entry=5,
         files="*.md",
     ),
     mutant(
         "without adoption the final tuples are Stage1's",
-        "final_tuples = stage2_tuples if adoption.adopt else stage1_tuples\n    summary = debate.summary if debate else"
-        " DebateSummary()",
-        "summary = debate.summary if debate else DebateSummary()\n"
+        "final_tuples = stage2_tuples if adoption.adopt else stage1_tuples\n    moderator",
+        "summary = answers.debate.summary if answers.debate else DebateSummary()\n"
         "    ruled = {ruling.aspect_term: ruling.polarity for ruling in summary.final_tuples}\n"
         "    final_tuples = stage2_tuples if adoption.adopt else tuple(\n"
         '        item.model_copy(update={"polarity": ruled.get(item.aspect_term, item.polarity)})\n'
-        "        for item in stage1_tuples\n    )",
-        "agents/test_whole_samples.py::test_judge_tuples_alone_change_no_tuple",
+        "        for item in stage1_tuples\n    )\n    moderator",
+        "seed/test_whole_samples.py::test_judge_tuples_alone_change_no_tuple",
         entry=6,
     ),
     mutant(
         "the selected stage is the one whose tuples are final",
-        'selected_stage="stage2" if adopted else "stage1"',
-        'selected_stage="stage2" if state.source == "stage2" else "stage1"',
-        "agents/decision/test_moderator.py::test_rules_fire_in_order_and_the_selected_stage_tells_the_truth",
+        'selected_stage="stage2" if adopted else "stage1",\n        label_source=state.source',
+        'selected_stage="stage2" if state.source == "stage2" else "stage1",\n        label_source=state.source',
+        "seed/test_moderator.py::test_rules_fire_in_order_and_the_selected_stage_tells_the_truth",
         entry=7,
     ),
     mutant(
@@ -152,14 +151,14 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "final tuples stand in text order",
         "return tuple(sorted(tuples, key=_text_order))",
         "return tuple(sorted(tuples, key=hash))",
-        "agents/test_whole_samples.py::test_final_tuples_follow_the_text_whatever_order_the_model_gave",
+        "seed/test_whole_samples.py::test_final_tuples_follow_the_text_whatever_order_the_model_gave",
         entry=9,
     ),
     mutant(
         "the weights of the evidence value are obeyed",
-        "ev_weights=settings.ev_weights,\n        ev_threshold=settings.thresholds.ev_threshold,",
-        "ev_weights=PipelineSettings().ev_weights,\n        ev_threshold=settings.thresholds.ev_threshold,",
-        "agents/test_whole_samples.py::test_ev_weights_are_obeyed",
+        "ev_weights=settings.ev_weights, ev_threshold=",
+        "ev_weights=PipelineSettings().ev_weights, ev_threshold=",
+        "seed/test_whole_samples.py::test_ev_weights_are_obeyed",
         entry=10,
     ),
     mutant(
@@ -173,21 +172,21 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "a vote to drop weighs against its polarity",
         "_current(edit, aspect, sentiments), -DROP_WEIGHT, source)",
         "_current(edit, aspect, sentiments), DROP_WEIGHT, source)",
-        "agents/debate/test_review_context.py::test_every_edit_weighs_as_the_table_says",
+        "seed/test_review_context.py::test_every_edit_weighs_as_the_table_says",
         entry=11,
     ),
     mutant(
         "the aspect_ref of an edit is read first",
         "term = self.find(target.aspect_ref)",
         "term = self.find(target.aspect_term)",
-        "agents/debate/test_review_context.py::test_aspect_ref_is_read_before_aspect_term",
+        "seed/test_review_context.py::test_aspect_ref_is_read_before_aspect_term",
         entry=11,
     ),
     mutant(
         "an implicit sentiment is kept",
         'if not term:\n        return "", None\n    aspect = match_aspect',
         "if not term:\n        return None, None\n    aspect = match_aspect",
-        "agents/stage1/test_atsa_processing.py::test_an_implicit_sentiment_is_always_kept",
+        "seed/test_atsa_processing.py::test_an_implicit_sentiment_is_always_kept",
         entry=12,
     ),
     mutant(
@@ -216,7 +215,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "            continue\n        pair = (norm(item.aspect_term), item.polarity)",
         '            item = item.model_copy(update={"polarity": "neutral"})\n'
         "        pair = (norm(item.aspect_term), item.polarity)",
-        "agents/decision/test_moderator.py::test_final_tuples_are_the_surest_of_each_pair_and_skip_missing_polarities",
+        "seed/test_moderator.py::test_final_tuples_are_the_surest_of_each_pair_and_skip_missing_polarities",
         entry=13,
     ),
     mutant(
@@ -375,14 +374,14 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "a call's record of the slot is read from its prompt",
         "memory_slot_present=holds_slot(ask.prompt.user, self.slot_names)",
         "memory_slot_present=any(name in ask.prompt.user for name in self.slot_names)",
-        "agents/test_memory_slot.py::test_a_review_cannot_fake_a_slot",
+        "pipeline/test_memory_slot.py::test_a_review_cannot_fake_a_slot",
         entry=24,
     ),
     mutant(
         "the calls that saw the slot are those whose prompt held it",
         "tuple(call for call in DEBATE_CALLS if call in seen)",
         "DEBATE_CALLS if seen else ()",
-        "agents/test_memory_slot.py::test_the_slot_is_shown_only_to_the_named_calls_and_recorded_from_the_prompt",
+        "pipeline/test_memory_slot.py::test_the_slot_is_shown_only_to_the_named_calls_and_recorded_from_the_prompt",
         entry=24,
     ),
     mutant(
@@ -395,9 +394,9 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "a Stage2 that nobody asked saw no memory",
         "        if not _asked_stage2(asking.calls):\n            to_stage2 = _unasked(to_stage2, to_debate.meta)\n"
-        "        teaching",
-        "        teaching",
-        "agents/test_efforts.py::test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked",
+        "        store",
+        "        store",
+        "pipeline/test_efforts.py::test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked",
         entry=24,
     ),
     mutant(
@@ -416,17 +415,17 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "the final snapshot shows the true final result",
-        "final=_snapshot(final, text)",
-        "final=_snapshot(outcome.sentiments, text)",
+        "final = outcome.sentiments if adopted else before",
+        "final = outcome.sentiments",
         "memory/store/test_store_episodes.py"
         "::test_the_final_snapshot_is_the_patched_result_exactly_when_it_was_adopted",
         entry=26,
     ),
     mutant(
         "a resumed run cuts what was not committed",
-        "surplus = [name for name, size in sizes.items() if self._files.open(name, size)]",
-        "surplus = [name for name in sizes if self._files.open(name, _size(self.path / name))]",
-        "runs/test_resume.py::test_a_file_that_lost_its_tail_is_made_whole",
+        "self._size, self._seal = content.ends[keep_n], content.seals[keep_n]",
+        "self._size, self._seal = path.stat().st_size if path.exists() else 0, content.seals[keep_n]",
+        "runs/test_every_byte.py::test_a_run_that_goes_on_from_there_ends_alike",
         entry=27,
     ),
     mutant(
@@ -547,7 +546,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "a failed call is recorded with its error",
         "                error=type(error).__name__,\n            )\n            raise",
         "                error=None,\n            )\n            raise",
-        "agents/test_silent_witnesses.py"
+        "pipeline/test_silent_witnesses.py"
         "::test_a_witness_whose_answer_cannot_be_read_is_silent_and_its_call_is_recorded",
         entry=34,
     ),

@@ -1,10 +1,10 @@
 """One small real grid with its reports, made once, and copies of it to damage."""
 
-import shutil
 from pathlib import Path
 
 import pytest
-from tests.reports.shared_grids import hostile_grid, shipped_grid, v2_grid
+from tests.reports.shared_grids import hostile_grid, shipped_grid, v3_grid
+from tests.run_copies import copied
 
 
 @pytest.fixture(scope="session")
@@ -15,14 +15,14 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def default_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same under rules v2, the default, with several efforts; tests must not change it."""
-    return v2_grid(tmp_path_factory)
+    """The same under rules v3, the default, with several efforts; tests must not change it."""
+    return v3_grid(tmp_path_factory)
 
 
 @pytest.fixture
 def grid(reported: Path, tmp_path: Path) -> Path:
     """A copy of the grid that a test may damage."""
-    return Path(shutil.copytree(reported, tmp_path / "small"))
+    return copied(reported, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -2,19 +2,23 @@
 
 import asyncio
 import base64
+import copy
 import gzip
+import hashlib
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from tests.runs.sealed_files import write_records
+
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
-from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 SHIPPED = Path(__file__).resolve().parents[2] / "experiments"
 Line = dict[str, Any]
@@ -112,7 +116,7 @@ def run_hostile(folder: Path) -> Path:
     return run_reviews(folder, rows, gold)
 
 
-def run_v2(folder: Path) -> Path:
+def run_v3(folder: Path) -> Path:
     """Run four reviews with the default conditions and less effort; a target of the first is dropped."""
     doubtful = "등본 한 통 떼려는데 보안 프로그램을 다섯 개나 깔라고 해서 포기하고 주민센터로 걸어갔습니다"
     reviews: Mapping[str, Mapping[str, str]] = {
@@ -121,7 +125,7 @@ def run_v2(folder: Path) -> Path:
         "음식은 맛있었지만 서비스가 느렸어요.": {"음식": "positive", "서비스": "negative"},
         "정말 안 좋아요": {"": "negative"},
     }
-    rows = [{"uid": f"v2-{number}", "text": text} for number, text in enumerate(reviews)]
+    rows = [{"uid": f"v3-{number}", "text": text} for number, text in enumerate(reviews)]
     gold = [
         {
             "uid": row["uid"],
@@ -133,52 +137,48 @@ def run_v2(folder: Path) -> Path:
 
 
 def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:
-    """Make a grid of n reviews from the lines of real cells: new uids, longer texts, other words of the judge."""
+    """Make a grid of n reviews from the records of real cells: new uids, longer texts, other words of the judge."""
     draw = random.Random(20_261_115)
-    texts = [line["text"] for cell in cells for line in read_lines(grid / cell / "traces.jsonl")]
-    vocabulary = sorted({word for text in texts for word in re.findall(r"\w+", text)})
+    made, study = out / "results" / "large", grid.parents[1]
+    texts = {line["case_trace"]["case_id"]: line["text"] for line in read_lines(grid / cells[0] / "traces.jsonl")}
+    gold = {line["uid"]: line["gold_tuples"] for line in read_lines(grid / cells[0] / "scorecards.jsonl")}
+    vocabulary = sorted({word for text in texts.values() for word in re.findall(r"\w+", text)})
     words = [" ".join(draw.choices(vocabulary, k=12)) for _ in range(n)]
+    uids = [[*texts][place % len(texts)] for place in range(n)]
+    reviews = [{"uid": f"{uid}-{place:05d}", "text": f"{texts[uid]} {words[place]}"} for place, uid in enumerate(uids)]
+    write_lines(out / "valid.jsonl", reviews)
+    write_lines(
+        out / "gold.jsonl",
+        [{"uid": review["uid"], "gold_tuples": gold[uid]} for review, uid in zip(reviews, uids, strict=True)],
+    )
+    (out / "small.yaml").write_bytes((study / "small.yaml").read_bytes())
     for cell in cells:
-        folder = out / cell
+        folder = made / cell
         folder.mkdir(parents=True)
         manifest = json.loads((grid / cell / "manifest.json").read_text("utf-8"))
-        manifest["dataset"]["processing_count"] = n
+        manifest["dataset"] |= {"processing_count": n, "paths": {"valid": "valid.jsonl"}}
+        manifest["cfg_canonical"]["data"]["input_format"] = "jsonl"
+        manifest["gold"] |= {
+            "path": "gold.jsonl",
+            "sha256": hashlib.sha256((out / "gold.jsonl").read_bytes()).hexdigest(),
+        }
         (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-        for name, mark in _MARKED.items():
-            by_uid: dict[str, str] = {}
-            for line in read_lines(grid / cell / name):
-                uid = line["case_trace"]["case_id"] if name == "traces.jsonl" else line["uid"]
-                by_uid[uid] = by_uid.get(uid, "") + json.dumps(mark(line), ensure_ascii=False) + "\n"
-            uids = [line["uid"] for line in read_lines(grid / cell / "scorecards.jsonl")]
-            with open(folder / name, "w", encoding="utf-8") as file:
-                for place in range(n):
-                    lines = by_uid.get(uids[place % len(uids)], "")
-                    uid = f"{uids[place % len(uids)]}-{place:05d}"
-                    lines = lines.replace("@UID", uid).replace("@WORDS", words[place])
-                    file.write(lines.replace(str(_INDEX), str(place)))
-    return out
-
-
-_INDEX = 987_654_321
-
-
-def _marked_output(line: Line) -> Line:
-    debate = line["debate"] and {**line["debate"], "summary": {**line["debate"]["summary"], "rationale": "@WORDS"}}
-    return {**line, "uid": "@UID", "sample_index": _INDEX, "debate": debate}
-
-
-def _marked_trace(line: Line) -> Line:
-    case = {**line["case_trace"], "case_id": "@UID", "sample_index": _INDEX}
-    return {**line, "text": f"{line['text']} @WORDS", "case_trace": case}
-
-
-_MARKED: Mapping[str, Callable[[Line], Line]] = {
-    "scorecards.jsonl": lambda line: {**line, "uid": "@UID", "sample_index": _INDEX},
-    "outputs.jsonl": _marked_output,
-    "traces.jsonl": _marked_trace,
-    "override_gate_debug.jsonl": lambda line: {**line, "uid": "@UID"},
-}
-"""How the lines of each file become patterns. Equal texts would compress better than real ones."""
+        header, *records = (
+            json.loads(line) for line in (grid / cell / "samples.jsonl").read_text("utf-8").splitlines()
+        )
+        by_uid = {record["uid"]: record for record in records}
+        lines = [{key: value for key, value in header.items() if key != "sha256"}]
+        for place, (review, uid) in enumerate(zip(reviews, uids, strict=True)):
+            record = {key: value for key, value in by_uid[uid].items() if key != "sha256"}
+            text = unicodedata.normalize("NFC", review["text"])
+            record |= {"uid": review["uid"], "sample_index": place}
+            record["input"] = record["input"] | {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+            record["analysis"] = copy.deepcopy(record["analysis"])
+            if "debate" in record["analysis"]:
+                record["analysis"]["debate"]["summary"]["rationale"] = words[place]
+            lines.append(record)
+        write_records(folder / "samples.jsonl", lines)
+    return made
 
 
 def read_lines(path: Path) -> list[Line]:
@@ -190,17 +190,6 @@ def write_lines(path: Path, lines: Sequence[Line] | Iterator[Line]) -> None:
     """Write a JSONL file."""
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-def change_lines(path: Path, change: Callable[[Line], Line]) -> None:
-    """Rewrite every line of a JSONL file."""
-    write_lines(path, [change(line) for line in read_lines(path)])
-
-
-def failed_card(line: Line, error_type: str) -> Line:
-    """Return the scorecard of the same sample with status error."""
-    known = [name for name, field in Scorecard.model_fields.items() if field.is_required()]
-    return {key: line[key] for key in (*known, "gold_tuples", "usage")} | {"status": "error", "error_type": error_type}
 
 
 class PageParser(HTMLParser):

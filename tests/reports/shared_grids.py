@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.reports.grid_making import run_hostile, run_shipped, run_v2
+from tests.reports.grid_making import run_hostile, run_shipped, run_v3
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.reports.run_report import write_pages
@@ -23,17 +23,17 @@ def hostile_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return once(tmp_path_factory, "hostile", _make_hostile)
 
 
-def v2_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def v3_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished and verified grid of the default conditions with its reports; tests must not change it."""
-    return once(tmp_path_factory, "v2", _make_v2)
+    return once(tmp_path_factory, "v3", _make_v3)
 
 
 def _make_shipped(folder: Path) -> Path:
     return _verified(run_shipped(folder))
 
 
-def _make_v2(folder: Path) -> Path:
-    return _verified(run_v2(folder))
+def _make_v3(folder: Path) -> Path:
+    return _verified(run_v3(folder))
 
 
 def _verified(grid: Path) -> Path:

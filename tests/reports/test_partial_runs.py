@@ -4,13 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.reports.grid_making import PageParser, change_lines, failed_card, read_lines, run_reviews, write_lines
+from tests.reports.grid_making import PageParser, run_reviews
+from tests.run_copies import change_samples, failed, keep_first
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.run_report import REPORT, write_pages
-
-FILES = ("scorecards.jsonl", "outputs.jsonl", "traces.jsonl")
 
 
 def words_of(directory: Path) -> str:
@@ -19,8 +18,7 @@ def words_of(directory: Path) -> str:
 
 
 def stop_after(cell: Path, n: int) -> None:
-    for name in FILES:
-        write_lines(cell / name, read_lines(cell / name)[:n])
+    keep_first(cell, n)
     manifest = json.loads((cell / "manifest.json").read_text("utf-8"))
     (cell / "manifest.json").write_text(json.dumps({**manifest, "completed": False}), "utf-8")
 
@@ -34,9 +32,8 @@ def test_an_unfinished_cell_is_named_with_how_far_it_came(grid: Path) -> None:
 
 def test_a_torn_last_line_costs_one_sample(grid: Path) -> None:
     stop_after(grid / "C2__seed123", 5)
-    for name in FILES:
-        with open(grid / "C2__seed123" / name, "a", encoding="utf-8") as file:
-            file.write('{"uid": "torn')
+    with open(grid / "C2__seed123" / "samples.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"uid": "torn')
     assert "5 of 24 samples there" in words_of(grid)
 
 
@@ -46,8 +43,8 @@ def test_a_cell_that_has_only_begun_has_a_page(grid: Path) -> None:
 
 
 def test_a_grid_of_failures_says_so_and_shows_no_number_it_does_not_have(grid: Path) -> None:
-    for path in grid.glob("*/scorecards.jsonl"):
-        change_lines(path, lambda line: failed_card(line, "timeout"))
+    for cell in grid.glob("*__seed*"):
+        change_samples(cell, lambda record, _: failed(record, "timeout"))
     words = words_of(grid)
     assert "samples failed; they are left out of every rate" in words
     first = words.index("samples failed, more than half of those of C1__seed")
@@ -56,19 +53,12 @@ def test_a_grid_of_failures_says_so_and_shows_no_number_it_does_not_have(grid: P
     assert "nan" not in words.lower().split()
 
 
-def test_lost_outputs_and_traces_leave_the_figures_standing(grid: Path) -> None:
-    for name in ("outputs.jsonl", "traces.jsonl", "override_gate_debug.jsonl"):
-        for path in grid.glob(f"*/{name}"):
-            path.unlink()
+def test_lost_times_leave_the_figures_standing(grid: Path) -> None:
+    for path in grid.glob("*/timings.jsonl"):
+        path.unlink()
     words = words_of(grid)
     assert "tuple_f1_explicit" in words
     assert "Time of all calls" not in words
-
-
-def test_unreadable_lines_are_counted(grid: Path) -> None:
-    with open(grid / "C1__seed42" / "outputs.jsonl", "a", encoding="utf-8") as file:
-        file.write("{}\nnot json\n")
-    assert "2 lines of outputs or traces could not be read" in words_of(grid)
 
 
 REVIEWS = [{"uid": f"r{place}", "text": f"The food was good, but bill number {place} was not."} for place in range(3)]

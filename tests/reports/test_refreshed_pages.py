@@ -20,11 +20,11 @@ def test_verify_refreshes_the_stamp_of_the_pages_and_says_why_if_it_cannot(grid:
     assert ", 6 directories not verified" in (grid / REPORT).read_text("utf-8")
     assert is_without_text(grid)
 
-    (cell / "scorecards.jsonl").write_text("no scorecard\n", "utf-8")
+    (cell / "samples.jsonl").write_text("no record\n", "utf-8")
     before = (grid / REPORT).read_bytes()
     pages, problem = refresh_pages(grid)
     assert not pages
-    assert "scorecards.jsonl, line 1" in problem
+    assert "samples.jsonl, line 1" in problem
     assert (grid / REPORT).read_bytes() == before
 
 

@@ -1,12 +1,12 @@
-"""The sample view lists the changes of rules v2 with their witnesses; without text it quotes nothing."""
+"""The sample view lists the changes of rules v3 with their witnesses; without text it quotes nothing."""
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from tests.reports.grid_making import PageParser
+from tests.run_copies import copied
 
 import episodic_absa
 from episodic_absa.analysis.finished_run import load_run
@@ -47,7 +47,7 @@ def test_a_change_stands_on_the_page_with_its_decision_and_witnesses(default_gri
 
 
 def test_without_text_a_change_names_no_term_and_quotes_nothing(default_grid: Path, tmp_path: Path) -> None:
-    grid = Path(shutil.copytree(default_grid, tmp_path / "grid"))
+    grid = copied(default_grid, tmp_path)
     write_pages(load_run(grid), with_text=False)
     lists = [listed for listed in values_on(grid / REPORT, "changes") if listed]
     assert lists

@@ -1,11 +1,11 @@
 """A report without text contains no review text: no texts, terms, evidence or words that quote them."""
 
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from tests.reports.grid_making import PageParser, read_lines
+from tests.run_copies import copied
 
 import episodic_absa
 from episodic_absa.analysis.finished_run import load_run
@@ -54,7 +54,7 @@ def ours(reported: Path) -> str:
 @pytest.fixture(scope="session")
 def hostile_page(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page of unrelated reviews, without text."""
-    grid = Path(shutil.copytree(hostile, tmp_path_factory.mktemp("others") / "made"))
+    grid = copied(hostile, tmp_path_factory.mktemp("others"))
     write_pages(load_run(grid), with_text=False)
     return everything_on(grid / REPORT)
 

@@ -1,12 +1,14 @@
-"""Writes the small files of a run after a test changed them: sealed again, or as older versions wrote them."""
+"""Writes the files of a run after a test changed them: sealed again, so that only what the test changed is wrong."""
 
 import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
-from episodic_absa.serialization.canonical_json import indented_json
+from episodic_absa.runs.samples_file import SAMPLES
+from episodic_absa.serialization.canonical_json import canonical_json, indented_json
 from episodic_absa.serialization.sealed_json import sealed
+from episodic_absa.serialization.sealed_lines import NO_CHECKSUM, opened, seal
 
 
 def write_sealed(path: Path, document: dict[str, Any]) -> None:
@@ -14,11 +16,18 @@ def write_sealed(path: Path, document: dict[str, Any]) -> None:
     path.write_text(sealed(indented_json({key: document[key] for key in document if key != "seal"})), "utf-8")
 
 
-def as_before_seals(cell: Path) -> None:
-    """Rewrite manifest and journal of a cell without seal and hashes."""
-    manifest = json.loads((cell / MANIFEST).read_bytes())
-    kept = {key: manifest[key] for key in manifest if key not in ("seal", "files")}
-    (cell / MANIFEST).write_text(indented_json({**kept, "manifest_version": 3}), "utf-8")
-    entries = [json.loads(line) for line in (cell / JOURNAL).read_bytes().splitlines()]
-    lines = [json.dumps({key: entry[key] for key in entry if key != "files"}) + "\n" for entry in entries]
-    (cell / JOURNAL).write_text("".join(lines), "utf-8")
+def change_records(cell: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    """Rewrite samples.jsonl of a cell after a change of its lines, header included, with seals that fit."""
+    path = cell / SAMPLES
+    lines = [json.loads(opened(line).body) for line in path.read_bytes().splitlines()]
+    change(lines)
+    write_records(path, lines)
+
+
+def write_records(path: Path, lines: Iterable[dict[str, Any]]) -> None:
+    """Write lines as a samples.jsonl holds them."""
+    sealed_lines, last = [], NO_CHECKSUM
+    for value in lines:
+        line, last = seal(canonical_json(value).encode(), last)
+        sealed_lines.append(line + b"\n")
+    path.write_bytes(b"".join(sealed_lines))

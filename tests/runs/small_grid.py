@@ -16,11 +16,13 @@ from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import BackendUnavailableError
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, STORE
+from episodic_absa.runs.run_directory import STORE
+from episodic_absa.runs.samples_file import SAMPLES
 
 SHIPPED = Path(__file__).resolve().parents[2] / "experiments" / "data"
-EXACT_FILES = (OUTPUTS, SCORECARDS, STORE, OVERRIDE_DEBUG)
+EXACT_FILES = (SAMPLES, OUTPUTS, SCORECARDS, STORE, OVERRIDE_DEBUG)
 CONDITIONS = ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen")
 # In this order early episodes show up in later prompts; a few plain reviews with closed gates stand between.
 VALID = (

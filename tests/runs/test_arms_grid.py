@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from tests.runs.sealed_files import change_records
 from tests.runs.small_grid import exact_bytes, outputs_of, write_experiment
 from tests.runs.test_effort_grid import run
 
@@ -26,9 +27,10 @@ from episodic_absa.runs.config.cells import cell_named, require_stores, start_st
 from episodic_absa.runs.config.cfg_hash import cfg_hash
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.estimate.sample_loads import measure_loads
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.run_directory import MANIFEST, TRACES
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.trace_line import TraceLine
@@ -95,7 +97,7 @@ def add_outcomes(path: Path) -> None:
 
 
 def write_grid(folder: Path, out: str = "results", **experiment: Any) -> Path:
-    document = yaml.safe_load(load_conditions("v2_0").path.read_text("utf-8"))
+    document = yaml.safe_load(load_conditions("v3_0").path.read_text("utf-8"))
     for name, advice in ARMS.items():
         document["conditions"][name] = {**document["conditions"]["C2"], "advice": advice}
     (folder / "arms.yaml").write_text(yaml.safe_dump(document), "utf-8")
@@ -256,45 +258,36 @@ def test_what_an_arm_names_is_checked_before_the_run(grid: ArmsGrid, tmp_path: P
         require_stores(config, start_stores(config))
 
 
-def _offers_more(trace: dict[str, Any]) -> None:
-    trace["memory"]["offered_chars"] += 1
-
-
-def _says_something(trace: dict[str, Any]) -> None:
-    advisory = trace["case_trace"]["memory_bundle"]["retrieved"][0]
+def _says_something(record: dict[str, Any]) -> None:
+    advisory = record["bundle"]["retrieved"][0]
     advisory["message"] = "x" * len(advisory["message"])
 
 
-def _is_short(trace: dict[str, Any]) -> None:
-    trace["memory"]["matched_chars"] *= 2
+def _is_short(record: dict[str, Any]) -> None:
+    record["memory"]["matched_chars"] *= 2
 
 
-def _draws_otherwise(trace: dict[str, Any]) -> None:
-    trace["memory"]["advised_ids"] = ["epi_000099"]
+def _draws_otherwise(record: dict[str, Any]) -> None:
+    record["memory"]["advised_ids"] = ["epi_000099"]
 
 
-def _draws_retrieved(trace: dict[str, Any]) -> None:
-    trace["memory"]["advised_ids"] = trace["memory"]["retrieved_ids"]
+def _draws_retrieved(record: dict[str, Any]) -> None:
+    record["memory"]["advised_ids"] = record["memory"]["retrieved_ids"]
 
 
-def _turns_a_coin(trace: dict[str, Any]) -> None:
-    coin = trace["memory"]["coins"][0]
+def _turns_a_coin(record: dict[str, Any]) -> None:
+    coin = record["memory"]["coins"][0]
     coin["withheld"] = not coin["withheld"]
 
 
-def _loses_coins(trace: dict[str, Any]) -> None:
-    trace["memory"]["coins"] = []
-
-
-def _names_another_source(trace: dict[str, Any]) -> None:
-    trace["memory"]["advice_from"] = "retrieved"
+def _loses_coins(record: dict[str, Any]) -> None:
+    del record["memory"]["coins"]
 
 
 def _offers(principle_id: str) -> Callable[[dict[str, Any]], None]:
-    def offer(trace: dict[str, Any]) -> None:
-        for advisory in trace["case_trace"]["memory_bundle"]["retrieved"]:
+    def offer(record: dict[str, Any]) -> None:
+        for advisory in record["bundle"]["retrieved"]:
             advisory["evidence"]["principle_id"] = principle_id
-        trace["memory"]["offered_principles"] = [principle_id]
 
     return offer
 
@@ -302,10 +295,8 @@ def _offers(principle_id: str) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("condition", "damage", "named"),
     [
-        ("C2_placebo", _offers_more, "the record of what was offered"),
         ("C2_placebo", _says_something, "the placebo says something"),
         ("C2_placebo", _is_short, "are due within 10 %"),
-        ("C2_placebo", _names_another_source, "advice is recorded as retrieved"),
         ("C2_random", _draws_otherwise, "not those that its uid draws"),
         ("C2_random", _draws_retrieved, "one that retrieval chose"),
         ("C2_trial", _turns_a_coin, "a coin is not the one"),
@@ -323,19 +314,18 @@ def test_verify_finds_a_broken_promise(
     # Beside the grid, so that the donor's store is found from there.
     copied = grid.out / f"{condition}__{tmp_path.name}"
     shutil.copytree(cell, copied)
+    damaged: dict[str, Any] = {}
+
+    def change(lines: list[dict[str, Any]]) -> None:
+        advised = (line for line in lines[1:] if line["bundle"]["retrieved"] and line["memory"].get("retrieved_ids"))
+        damaged.update(next(advised))
+        damage(next(line for line in lines[1:] if line["uid"] == damaged["uid"]))
+
     try:
-        lines = (copied / TRACES).read_text("utf-8").splitlines()
-        traces = [json.loads(line) for line in lines]
-        damaged = next(
-            trace
-            for trace in traces
-            if trace["case_trace"]["memory_bundle"]["retrieved"] and trace["memory"]["retrieved_ids"]
-        )
-        damage(damaged)
-        (copied / TRACES).write_text("\n".join(map(json.dumps, traces)) + "\n", "utf-8")
+        change_records(copied, change)
         findings = [finding for finding in check_arm_promises(CellFiles(copied)) if finding]
     finally:
         shutil.rmtree(copied)
     assert len(findings) == 1
-    assert findings[0].startswith(damaged["case_trace"]["case_id"])
+    assert findings[0].startswith(damaged["uid"])
     assert named in findings[0]

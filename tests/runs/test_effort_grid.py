@@ -20,9 +20,10 @@ from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_conditions
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.runs.run_directory import MANIFEST, TRACES
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.verification.verify import verify
 
@@ -66,7 +67,7 @@ class EffortGrid(NamedTuple):
 
 def write_grid(folder: Path) -> Path:
     """Lay out a grid of the shipped conditions, of C2 with an adaptive overlay, and of one condition of seed rules."""
-    shipped = load_conditions("v2_0").path.read_text("utf-8")
+    shipped = load_conditions("v3_0").path.read_text("utf-8")
     document = yaml.safe_load(shipped)
     document["conditions"]["C2_adaptive"] = {**document["conditions"]["C2"], "pipeline": {"effort": "adaptive"}}
     document["conditions"]["seed"] = {**document["conditions"]["C1"], "rules": "seed"}
@@ -153,10 +154,10 @@ def test_the_manifest_names_the_rules_and_the_overlay(grid: EffortGrid) -> None:
         content = (grid.out / f"{condition}__seed42" / MANIFEST).read_bytes()
         arm = Manifest.model_validate_json(content).condition
         named[condition] = (arm.rules, arm.pipeline.effort, arm.pipeline.votes)
-    assert named["C1"] == named["C2"] == ("v2", None, None)
-    assert named["adaptive"] == named["C2_adaptive"] == ("v2", "adaptive", None)
-    assert named["stage1_only"] == ("v2", "stage1", None)
-    assert named["one_call_votes"] == ("v2", "one_call", 5)
+    assert named["C1"] == named["C2"] == ("v3", None, None)
+    assert named["adaptive"] == named["C2_adaptive"] == ("v3", "adaptive", None)
+    assert named["stage1_only"] == ("v3", "stage1", None)
+    assert named["one_call_votes"] == ("v3", "one_call", 5)
     assert named["seed"] == ("seed", None, None)
 
 
@@ -166,8 +167,8 @@ def test_equal_questions_of_all_efforts_are_sent_once(grid: EffortGrid) -> None:
     # The ask of one_call is the first ask of every other condition of the same rules.
     assert first["joint", None, 42] == SAMPLES_N
     assert {first["joint", 0.7, seed] for seed in range(5)} == {SAMPLES_N}
-    slim = [request for request in sent if request.ask.prompt.states_form]
-    assert Counter(request.ask.role for request in slim)["validator"] == SAMPLES_N
+    short = [request for request in sent if request.ask.prompt.states_form]
+    assert Counter(request.ask.role for request in short)["validator"] == SAMPLES_N
     prompts = Counter((request.ask.prompt, request.ask.seed, request.ask.temperature) for request in sent)
     assert set(prompts.values()) == {1}
 

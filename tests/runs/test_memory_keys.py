@@ -9,7 +9,7 @@ from tests.runs.small_grid import outputs_of, run_here, write_experiment
 from episodic_absa.backends.backend import Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.runs.run_directory import TRACES
+from episodic_absa.runs.derived.derived_samples import TRACES
 
 
 class ReadPrompts(PassedOnFacts):

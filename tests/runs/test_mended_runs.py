@@ -66,7 +66,7 @@ def test_unusable_answers_are_shared_within_a_run_and_asked_again_by_the_next_on
     for cell in ("C1__seed1", "C2_silent__seed1"):
         expected = tmp_path / "offline" / "results" / "toy" / cell / "outputs.jsonl"
         assert (tmp_path / "served" / "results" / "toy" / cell / "outputs.jsonl").read_bytes() == expected.read_bytes()
-    for file in (tmp_path / "served" / "results").rglob("journal.jsonl"):
+    for file in (tmp_path / "served" / "results").rglob("samples.jsonl"):
         file.write_bytes(b"")
     assert run(tmp_path, served) == ["ok"] * 6
     assert served.count == answered_n, "usable answers come from the cache"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.runs.sealed_files import as_before_seals
 from tests.runs.small_grid import run_here, write_experiment
 
 from episodic_absa.analysis.comparability import incomparabilities
@@ -25,9 +24,9 @@ from episodic_absa.reports.data.report_samples import SampleReader
 from episodic_absa.reports.page.html_report import render_report
 from episodic_absa.reports.run_report import build_report
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.derived.derived_samples import SAMPLE_FILES
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST
-from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.verification.verify import verify
 
 SAMPLE_N = 6
@@ -53,12 +52,12 @@ class _Grid(NamedTuple):
 
 
 def _files(grid: Path) -> Files:
-    kept = [path for cell in grid.iterdir() for name in (JOURNAL, *COMMITTED_FILES) if (path := cell / name).exists()]
+    kept = [path for cell in grid.iterdir() for name in (SAMPLES, *SAMPLE_FILES) if (path := cell / name).exists()]
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in kept}
 
 
 def _uids(cell: Path) -> list[str]:
-    return [json.loads(line)["uid"] for line in (cell / JOURNAL).read_text("utf-8").splitlines()]
+    return [json.loads(line)["uid"] for line in (cell / SAMPLES).read_text("utf-8").splitlines()[1:]]
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +104,7 @@ def test_an_order_permutes_the_same_samples_alike_under_every_condition_and_seed
 def test_manifests_scorecards_and_results_name_the_order(grid: _Grid) -> None:
     for cell in grid.run.finished.cells:
         order = 1 if "__order1__" in cell.path.name else 0
-        assert (cell.manifest.order, cell.manifest.order_id, cell.manifest.shuffle) == (order, order, False)
+        assert (cell.manifest.order, cell.manifest.shuffle) == (order, False)
         assert {card.order for card in cell.cards} == {order}
     keys = [(cell.condition, cell.order, cell.seed) for cell in grid.run.cells]
     trials = [(0, 7), (0, 42), (1, 7), (1, 42)]
@@ -160,60 +159,13 @@ def test_the_report_lets_a_reader_choose_the_order(grid: _Grid) -> None:
     assert 'id="pick-order"' in render_report(data)
 
 
-def _as_of_0_1(cell: Path) -> None:
-    """Rewrite a cell as version 0.1 wrote it: neither manifest nor scorecards name an order."""
-    manifest = json.loads((cell / MANIFEST).read_bytes())
-    recorded = manifest["cfg_canonical"]["experiment"]
-    del manifest["order"], recorded["order"], recorded["orders"]
-    (cell / MANIFEST).write_text(json.dumps(manifest), "utf-8")
-    cards = [json.loads(line) for line in (cell / "scorecards.jsonl").read_text("utf-8").splitlines()]
-    lines = [json.dumps({key: card[key] for key in card if key != "order"}) + "\n" for card in cards]
-    (cell / "scorecards.jsonl").write_text("".join(lines), "utf-8")
-    journal = [json.loads(line) for line in (cell / JOURNAL).read_text("utf-8").splitlines()]
-    for place, entry in enumerate(journal, start=1):
-        entry["offsets"]["scorecards.jsonl"] = len("".join(lines[:place]).encode())
-    (cell / JOURNAL).write_text("".join(json.dumps(entry) + "\n" for entry in journal), "utf-8")
-    as_before_seals(cell)
-
-
-@pytest.fixture(scope="module")
-def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished grid of version 0.1 in which the seed sets the order."""
-    shuffled = {"conditions": ["C1", "C2"], "seeds": [42, 7], "shuffle": True, "comparisons": None}
-    path = write_experiment(tmp_path_factory.mktemp("old"), data={"limit": 3}, experiment=shuffled)
-    for cell in run_here(path).out_dir.glob("*__seed*"):
-        _as_of_0_1(cell)
-    return path
-
-
-def test_a_run_of_version_0_1_keeps_its_names_is_read_verified_and_not_run_again(
-    old: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    out = load_experiment(old).out_dir
-    before = _files(out)
-    run = load_run(out)
-    assert "is of version 0.1, which does not record the order of samples: each seed has" in caplog.text
-    assert {cell.path.name for cell in run.cells} == {f"{n}__seed{s}" for n in ("build", "C1", "C2") for s in (42, 7)}
-    assert all(card.order == card.seed == cell.manifest.order_id for cell in run.cells for card in cell.cards)
-    assert verify(out).failures == ()
-    again = load_run(run_here(old).out_dir)
-    assert _files(out) == before
-    # With shuffle the seeds are the trials, as they were.
-    row = next(row for row in again.rows if (row.condition, row.metric) == ("C2", "tuple_agreement_rate"))
-    assert (row.mean is not None, row.n_seeds, row.n_orders) == (True, 2, 1)
-
-
-def test_orders_are_refused_in_a_grid_whose_seeds_set_the_order(old: Path) -> None:
-    config = json.loads(old.read_text("utf-8"))
+def test_orders_are_refused_in_a_grid_whose_seeds_set_the_order(tmp_path: Path) -> None:
+    shuffled = {"conditions": ["C1"], "seeds": [42], "shuffle": True, "comparisons": None}
+    path = write_experiment(tmp_path, data={"limit": 2}, episodic_memory={"build": None}, experiment=shuffled)
+    run_here(path)
+    config = json.loads(path.read_text("utf-8"))
     config["experiment"].update(shuffle=False, orders=[7])
-    ordered = old.with_name("ordered.yaml")
+    ordered = path.with_name("ordered.yaml")
     ordered.write_text(json.dumps(config), "utf-8")
     with pytest.raises(RunDirectoryError, match=r"experiment.shuffle \(was True, now False\)"):
         run_here(ordered)
-
-
-def test_the_order_of_a_manifest_without_one_follows_from_shuffle(grid: _Grid) -> None:
-    manifest = json.loads((grid.path / "C1__seed42" / MANIFEST).read_bytes())
-    del manifest["order"]
-    orders = [Manifest.model_validate({**manifest, "shuffle": shuffle}).order_id for shuffle in (False, True)]
-    assert orders == [0, 42]

@@ -69,6 +69,12 @@ class Grown:
         self.seeded = self._kept("seeded")
         self.verified: Verified = verify(self.grid)
 
+    def copied(self, kept: str, folder: Path) -> Path:
+        """Return a copy of a kept grid, with its data beside it."""
+        shutil.copytree(self._folder / "data", folder / "data", dirs_exist_ok=True)
+        shutil.copy(self._folder / "grid.yaml", folder)
+        return Path(shutil.copytree(getattr(self, kept), folder / "results" / kept))
+
     def config(self, **experiment: Any) -> Path:
         settings = {**EXPERIMENT, **experiment}
         return write_experiment(self._folder, experiment=settings, data={"limit": 6}, episodic_memory={"build": None})
@@ -170,7 +176,7 @@ def test_the_report_says_what_was_added(grown: Grown) -> None:
 def test_verify_holds_the_cells_against_the_question(grown: Grown, tmp_path: Path) -> None:
     assert [name for name, _ in grown.verified.failures] == []
     assert "seed 2 added" in grown.verified.exploratory
-    grid = Path(shutil.copytree(grown.seeded, tmp_path / "grid"))
+    grid = grown.copied("seeded", tmp_path)
     question = json.loads((grid / "question.json").read_bytes())
 
     def kept(**changes: Any) -> str:
@@ -192,14 +198,14 @@ def test_verify_holds_the_cells_against_the_question(grown: Grown, tmp_path: Pat
 def test_an_edited_question_or_a_missing_cell_makes_even_the_asked_pair_exploratory(
     grown: Grown, tmp_path: Path
 ) -> None:
-    grid = Path(shutil.copytree(grown.first, tmp_path / "grid"))
+    grid = grown.copied("first", tmp_path)
     question = (grid / "question.json").read_text("utf-8")
     (grid / "question.json").write_text(question.replace('"smallest_effect": 0.01', '"smallest_effect": 0.2'), "utf-8")
     write_results(grid)
     assert marks_of(grid) == [("C2", "C1", "true", "question.json was changed after the first sample", "1")]
     assert "첫 샘플 뒤에 question.json이 바뀌었습니다" in (grid / "report.html").read_text("utf-8")
     # Two asked seeds, of which one is there: who looks at a part of them, explores.
-    seeded = Path(shutil.copytree(grown.seeded, tmp_path / "seeded"))
+    seeded = grown.copied("seeded", tmp_path)
     asked = json.loads((seeded / "question.json").read_bytes())
     asked["asked"]["seeds"] = [1, 2]
     sha256 = Question.model_validate(asked).asked.sha256
@@ -214,7 +220,7 @@ def test_an_edited_question_or_a_missing_cell_makes_even_the_asked_pair_explorat
 
 
 def test_a_grid_of_an_earlier_version_is_read_with_a_notice(grown: Grown, tmp_path: Path) -> None:
-    grid = Path(shutil.copytree(grown.first, tmp_path / "grid"))
+    grid = grown.copied("first", tmp_path)
     (grid / "question.json").unlink()
     for path in grid.glob("*__seed1/manifest.json"):
         manifest = json.loads(path.read_bytes())

@@ -15,10 +15,11 @@ from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.derived.derived_samples import OUTPUTS
 from episodic_absa.runs.failure_causes import FailureCause, grouped_causes, read_failures
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.runs.run_directory import MANIFEST, OUTPUTS
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 
 CONDITIONS = ["C1", "C2", "C2_frozen"]
 BAD_DAY = ("valid-ko-sight-4", "valid-en-hotel-6", "valid-ko-phone-5", "train-en-course-3")

@@ -29,19 +29,14 @@ from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.cell_run import TooManyFailuresError
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.runs.run_directory import (
-    JOURNAL,
-    MANIFEST,
-    OUTPUTS,
-    OVERRIDE_DEBUG,
-    SCORECARDS,
-    STORE,
-    TRACES,
-)
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import STORE
+from episodic_absa.runs.samples_file import SAMPLES
 
-FILES = (OUTPUTS, SCORECARDS, TRACES, OVERRIDE_DEBUG, JOURNAL, STORE)
+FILES = (SAMPLES, OUTPUTS, SCORECARDS, TRACES, OVERRIDE_DEBUG, STORE)
 PACE = {"conditions": ["C2"], "concurrency": 8, "speculate": True}
 
 
@@ -124,8 +119,8 @@ def test_a_file_that_lost_its_tail_is_made_whole(
     with caplog.at_level(logging.INFO, "episodic_absa.runs"):
         run_here(path, with_tables=False)
     assert exact_bytes(path.parent / "results" / "grid") == exact_bytes(finished / "results" / "grid")
-    if state == "finished" or lost != "a few bytes":
-        assert "C2__seed42" in caplog.text
+    if name == SAMPLES and state == "finished":
+        assert "had lost them" in caplog.text
     manifest = json.loads((_cell(path) / MANIFEST).read_text())
     assert manifest["completed"] is True
 
@@ -155,7 +150,7 @@ def test_a_key_outside_the_hash_is_taken_over(unfinished: Path, finished: Path, 
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", None])
-def test_an_unreadable_manifest_beside_a_journal_is_refused(finished: Path, tmp_path: Path, text: str | None) -> None:
+def test_an_unreadable_manifest_beside_samples_is_refused(finished: Path, tmp_path: Path, text: str | None) -> None:
     path = _copied(finished, tmp_path)
     manifest = _cell(path) / MANIFEST
     manifest.unlink() if text is None else manifest.write_text(text)
@@ -163,10 +158,10 @@ def test_an_unreadable_manifest_beside_a_journal_is_refused(finished: Path, tmp_
         run_here(path)
 
 
-def test_an_unreadable_manifest_beside_an_empty_journal_is_rebuilt(finished: Path, tmp_path: Path) -> None:
+def test_an_unreadable_manifest_without_samples_is_rebuilt(finished: Path, tmp_path: Path) -> None:
     path = _copied(finished, tmp_path)
     (_cell(path) / MANIFEST).write_text("{")
-    (_cell(path) / JOURNAL).write_text("")
+    (_cell(path) / SAMPLES).write_text("")
     run_here(path)
     assert exact_bytes(tmp_path / "results" / "grid") == exact_bytes(finished / "results" / "grid")
 
@@ -226,7 +221,8 @@ def test_a_failing_sample_is_recorded_and_the_grid_goes_on(tmp_path: Path, role:
         assert {json.dumps(output["error"]) for output in failed} == {
             json.dumps({"stage": stage, "type": "provider_error"}, sort_keys=True)
         }
-        assert not any(b"SECRET-MESSAGE" in content for content in exact_bytes(cell.parent).values())
+        named = {Path(name).name for name, content in exact_bytes(cell.parent).items() if b"SECRET-MESSAGE" in content}
+        assert named == {SAMPLES}, "the message of an error stands in records and traces alone"
         assert (cell / TRACES).read_text("utf-8").count("SECRET-MESSAGE") == 2
         cards = [json.loads(line) for line in (cell / SCORECARDS).read_text("utf-8").splitlines()]
         assert [card["status"] for card in cards].count("error") == 2

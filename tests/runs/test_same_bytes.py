@@ -21,16 +21,18 @@ from tests.runs.small_grid import (
 )
 from tests.stored_lines import entries_of
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.supervisor_agent import SupervisorAgent
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.run_directory import MANIFEST, OUTPUTS, OVERRIDE_DEBUG, RUN_META, STORE
+from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import RUN_META, STORE
 from episodic_absa.serialization.canonical_json import canonical_json
 
 PROGRAM = Path(__file__).with_name("run_grid_process.py")
@@ -137,16 +139,16 @@ def test_a_failure_on_a_wrong_guess_is_no_failure(tmp_path: Path) -> None:
     assert meta["speculation"]["redone_samples"] > 0
 
 
-def test_a_recording_of_the_engine_replays_with_the_same_reader_under_rules_v2(tmp_path: Path) -> None:
+def test_a_recording_of_the_engine_replays_with_the_same_reader_under_rules_v3(tmp_path: Path) -> None:
     recording = tmp_path / "answers.jsonl"
-    v2: dict[str, Any] = {
+    v3: dict[str, Any] = {
         "experiment": {"conditions": ["C1"]},
-        "episodic_memory": {"conditions_path": "v2_0", "build": None},
+        "episodic_memory": {"conditions_path": "v3_0", "build": None},
     }
-    path = write_experiment(tmp_path / "recorded", **v2)
+    path = write_experiment(tmp_path / "recorded", **v3)
     recorded = outputs_of(run_here(path, RecordingReplier(EmbeddedReplier(), recording)).out_dir / "C1__seed42")
     replayed = outputs_of(
-        run_here(write_experiment(tmp_path / "replayed", **v2), ReplayReplier(recording)).out_dir / "C1__seed42"
+        run_here(write_experiment(tmp_path / "replayed", **v3), ReplayReplier(recording)).out_dir / "C1__seed42"
     )
     assert replayed == recorded
     # The whole engine as reader would speak about some of these changes.
@@ -215,7 +217,5 @@ def test_no_clock_and_no_cache_hit_stands_outside_traces_and_run_meta(plain: Pat
     }
     for manifest in plain.glob(f"*/{MANIFEST}"):
         told |= set(_keys(json.loads(manifest.read_text("utf-8"))))
-    for journal in plain.glob("*/journal.jsonl"):
-        told |= {key for line in journal.read_text().splitlines() for key in _keys(json.loads(line))}
     marks = ("latency", "cached", "cache_hit", "started", "ended", "timestamp", "time", "seconds", "date", "host")
     assert {key for key in told if any(mark in key.lower().split("_") for mark in marks)} <= {"timeout_s"}

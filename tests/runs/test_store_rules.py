@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ from tests.runs.small_grid import Failing, exact_bytes, outputs_of, run_here, wr
 from tests.stored_lines import entries_of
 
 from episodic_absa.errors import ConfigError, RunDirectoryError
-from episodic_absa.runs.run_directory import JOURNAL, MANIFEST, STORE
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import STORE
+from episodic_absa.runs.samples_file import SAMPLES
 
 ELSEWHERE = "stores/{condition}_{seed}.jsonl"
 
@@ -146,20 +147,21 @@ def _elsewhere(folder: Path, episodes: Path) -> tuple[Path, Path, Path]:
 
 
 @pytest.mark.parametrize("left", [0, 1, 5])
-def test_a_store_elsewhere_goes_on_where_the_journal_ends(tmp_path: Path, episodes: Path, left: int) -> None:
+def test_a_store_elsewhere_goes_on_where_the_samples_end(tmp_path: Path, episodes: Path, left: int) -> None:
     path, cell, store = _elsewhere(tmp_path, episodes)
     expected, stored = exact_bytes(cell.parent), store.read_bytes()
-    journal = (cell / JOURNAL).read_bytes().splitlines(keepends=True)
-    (cell / JOURNAL).write_bytes(b"".join(journal[:left]))
-    begun = episodes.stat().st_size if left == 0 else json.loads(journal[left - 1])["offsets"]["store"]
-    one_more = stored.index(b"\n", begun) + 1
-    for size in (one_more, one_more - 9):  # killed after the episode was stored, or in the middle of it
-        os.truncate(store, 0)
+    samples = (cell / SAMPLES).read_bytes().splitlines(keepends=True)
+    records = [json.loads(line) for line in samples[1 : left + 1]]
+    begun = stored[: episodes.stat().st_size]
+    for _ in range(sum("episode" in record["analysis"]["kept"] for record in records)):
+        begun = stored[: stored.index(b"\n", len(begun)) + 1]
+    one_more = stored.index(b"\n", len(begun)) + 1
+    for size in (len(begun), one_more, one_more - 9):  # killed before, after, or in the middle of storing one more
+        (cell / SAMPLES).write_bytes(b"".join(samples[: left + 1]))
         store.write_bytes(stored[:size])
         run_here(path)
         assert exact_bytes(cell.parent) == expected
         assert store.read_bytes() == stored
-        (cell / JOURNAL).write_bytes(b"".join(journal[:left]))
 
 
 def test_a_store_elsewhere_that_others_changed_is_refused(tmp_path: Path, episodes: Path) -> None:
@@ -176,8 +178,8 @@ def test_a_store_elsewhere_that_others_changed_is_refused(tmp_path: Path, episod
     store.write_bytes(more)
     run_here(path)
     assert store.read_bytes() == more
-    journal = (cell / JOURNAL).read_bytes().splitlines(keepends=True)
-    (cell / JOURNAL).write_bytes(b"".join(journal[:-2]))
+    samples = (cell / SAMPLES).read_bytes().splitlines(keepends=True)
+    (cell / SAMPLES).write_bytes(b"".join(samples[:-2]))
     with pytest.raises(RunDirectoryError, match="not as the run"):
         run_here(path)
     assert store.read_bytes() == more
@@ -186,22 +188,23 @@ def test_a_store_elsewhere_that_others_changed_is_refused(tmp_path: Path, episod
 def test_a_beginning_never_replaces_a_store_that_holds_something(tmp_path: Path, episodes: Path) -> None:
     (tmp_path / "stores").mkdir()
     store = tmp_path / "stores" / "C2_42.jsonl"
-    shutil.copyfile(episodes, store)
+    held = b"".join(episodes.read_bytes().splitlines(keepends=True)[:-1])
+    store.write_bytes(held)
     shutil.copyfile(episodes, tmp_path / "initial.jsonl")
     with pytest.raises(RunDirectoryError, match="already holds episodes"):
         run_here(_grid(tmp_path, ["C2"], store_path=ELSEWHERE, initial_store="initial.jsonl"))
-    assert store.read_bytes() == episodes.read_bytes()
+    assert store.read_bytes() == held
 
 
-def test_a_copy_that_a_kill_cut_short_is_made_again(tmp_path: Path, episodes: Path) -> None:
+def test_a_copy_that_was_made_before_a_kill_is_taken_as_the_beginning(tmp_path: Path, episodes: Path) -> None:
     shutil.copyfile(episodes, tmp_path / "initial.jsonl")
     path = _grid(tmp_path, ["C2"], store_path=ELSEWHERE, initial_store="initial.jsonl")
     cell = run_here(path).out_dir / "C2__seed42"
     store = tmp_path / "stores" / "C2_42.jsonl"
     expected, stored = exact_bytes(cell.parent), store.read_bytes()
     assert stored.startswith(episodes.read_bytes())
-    (cell / JOURNAL).write_bytes(b"")
-    os.truncate(store, episodes.stat().st_size // 2)
+    (cell / SAMPLES).write_bytes(b"")
+    shutil.copyfile(episodes, store)
     run_here(path)
     assert exact_bytes(cell.parent) == expected
     assert store.read_bytes() == stored

@@ -1,4 +1,4 @@
-"""A run under rules v2 tallies each sample once, however often it is interrupted, and keeps verdicts."""
+"""A run under rules v3 tallies each sample once, however often it is interrupted, and keeps verdicts."""
 
 import json
 from pathlib import Path
@@ -11,18 +11,19 @@ from tests.stored_lines import entries_of
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.feedback import give_feedback
-from episodic_absa.runs.run_directory import JOURNAL, STORE
+from episodic_absa.runs.run_directory import STORE
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2
 from episodic_absa.verification.verify import verify
 
 V2: dict[str, Any] = {"experiment": {"conditions": ["C2"]}}
-MEMORY: dict[str, Any] = {"conditions_path": "v2_0", "build": None}
+MEMORY: dict[str, Any] = {"conditions_path": "v3_0", "build": None}
 ELSEWHERE = "kept/{condition}/{seed}.jsonl"
 
 
 @pytest.fixture(scope="module", params=[None, ELSEWHERE], ids=["own store", "store elsewhere"])
 def grid(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run one cell under rules v2; return its config."""
+    """Run one cell under rules v3; return its config."""
     memory = MEMORY if request.param is None else {**MEMORY, "store_path": request.param}
     path = write_experiment(tmp_path_factory.mktemp("tallied"), **V2, episodic_memory=memory)
     run_here(path)
@@ -39,8 +40,8 @@ def store_of(grid: Path) -> Path:
 
 
 def lose_commits(cell: Path, commit_n: int) -> None:
-    journal = (cell / JOURNAL).read_bytes().splitlines(keepends=True)
-    (cell / JOURNAL).write_bytes(b"".join(journal[:-commit_n]))
+    samples = (cell / SAMPLES).read_bytes().splitlines(keepends=True)
+    (cell / SAMPLES).write_bytes(b"".join(samples[:-commit_n]))
 
 
 def test_every_sample_is_tallied_once_and_plain_ones_leave_no_episode(grid: Path) -> None:

@@ -1,6 +1,6 @@
 """Grids for trials: written small, run through the CLI under a clock that stands still, and compared file by file.
 
-Under such a clock every file of a run is the same in every run, traces, journal and report included.
+Under such a clock every file of a run is the same in every run, traces and report included.
 """
 
 import shutil
@@ -15,17 +15,17 @@ from tests.torture.doomed import CLI, run_doomed
 ALL_CONDITIONS = ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen", "C2_random", "C2_placebo", "C2_trial")
 ARMS = ("adaptive", "stage1_only", "one_call", "one_call_votes")
 STILL = ("--clock", "still")
-_OF_A_PROCESS = (".lock",)
+_OF_A_PROCESS = (".lock", "timings.jsonl")
 
 
 def write_grid(folder: Path, conditions: tuple[str, ...], *, limit: int, **experiment: Any) -> Path:
-    """Lay out a grid under rules v2 and return its config.
+    """Lay out a grid under rules v3 and return its config.
 
     It does not speculate: run_meta.json counts what the last process guessed in vain.
     """
     blocks: dict[str, Mapping[str, Any]] = {
         "data": {"limit": limit},
-        "episodic_memory": {"conditions_path": "v2_0"},
+        "episodic_memory": {"conditions_path": "v3_0"},
         "experiment": {"conditions": list(conditions), "seeds": [1], "shuffle": True, **experiment},
     }
     return write_experiment(folder, **blocks)
@@ -61,8 +61,8 @@ def differences(files: Mapping[str, bytes], expected: Mapping[str, bytes]) -> li
 
 
 def committed_n(out: Path) -> int:
-    """Return how many samples the journals below a directory commit."""
-    return sum(path.read_bytes().count(b"\n") for path in out.rglob("journal.jsonl"))
+    """Return how many samples the records below a directory hold."""
+    return sum(max(0, path.read_bytes().count(b"\n") - 1) for path in out.rglob("samples.jsonl"))
 
 
 def put_back(saved: Path, place: Path) -> None:

@@ -262,9 +262,19 @@ def _comparable(contents: Mapping[str, bytes]) -> dict[str, list[bytes]]:
     answer used, as far as the server said so, counts for their samples but is in no recording.
     """
     return {
-        name: [_USAGE.sub(b"", line) if _FAILED in line else line for line in _HASH.sub(b"", content).splitlines()]
+        name: [_comparable_record(line) for line in content.splitlines()]
+        if name.endswith("samples.jsonl")
+        else [_USAGE.sub(b"", line) if _FAILED in line else line for line in _HASH.sub(b"", content).splitlines()]
         for name, content in contents.items()
     }
+
+
+def _comparable_record(line: bytes) -> bytes:
+    """Return a record without its calls, which name the model and what it used, and without the words of its error."""
+    record = json.loads(line)
+    if "error" in record:
+        record["error"] = {**record["error"], "message": ""}
+    return json.dumps({key: record[key] for key in record if key not in ("cfg_hash", "sha256", "calls")}).encode()
 
 
 def _output_lines(cell: Path) -> list[str]:

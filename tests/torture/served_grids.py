@@ -112,7 +112,7 @@ def served_grid(folder: Path, base_url: str, arms: Sequence[str], **changes: Map
     blocks: dict[str, dict[str, Any]] = {
         "backbone": {"provider": "openai", "model": "m", "base_url": base_url, "retry_base_s": 0.001},
         "experiment": {"conditions": list(arms), "max_failures": 10**6},
-        "episodic_memory": {"conditions_path": "v2_0"},
+        "episodic_memory": {"conditions_path": "v3_0"},
     }
     for name, block in changes.items():
         blocks[name] = {**blocks.get(name, {}), **block}
@@ -124,7 +124,7 @@ def honest_model(folder: Path, arms: Sequence[str], **changes: Mapping[str, Any]
     """Run the grid with the embedded engine and return its answers; the folder keeps what it wrote."""
     blocks: dict[str, dict[str, Any]] = {
         "experiment": {"conditions": list(arms)},
-        "episodic_memory": {"conditions_path": "v2_0"},
+        "episodic_memory": {"conditions_path": "v3_0"},
     }
     for name, block in changes.items():
         blocks[name] = {**blocks.get(name, {}), **block}

@@ -86,7 +86,7 @@ def test_without_atheris_hypothesis_fuzzes_the_same_targets_and_says_so(tmp_path
         "import sys\n"
         "sys.modules['atheris'] = None\n"
         "from tests.torture.fuzzing.__main__ import main\n"
-        "sys.exit(main(['slim_answers', '--inputs', '60', '--keep', sys.argv[1]]))\n"
+        "sys.exit(main(['answers', '--inputs', '60', '--keep', sys.argv[1]]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents import builders
+from tests.pipeline import builders
 
 TRAINING = Path(__file__).resolve().parents[2] / "training"
 sys.path.insert(0, str(TRAINING))
@@ -14,8 +14,8 @@ sys.path.insert(0, str(TRAINING))
 import adoption  # noqa: E402 - the folder is no package: it is run, not installed
 from adoption import FOLDS, Recorded, Result, choose, combination, fold_of, worth  # noqa: E402
 
-from episodic_absa.agents.decision.change_rules import adopt, load_adoption_rules  # noqa: E402
-from episodic_absa.agents.decision.witnesses import WITNESSES  # noqa: E402
+from episodic_absa.pipeline.decision.change_rules import adopt, load_adoption_rules  # noqa: E402
+from episodic_absa.pipeline.decision.witnesses import WITNESSES  # noqa: E402
 from episodic_absa.schemas.run_files.change_record import ChangeRecord  # noqa: E402
 
 b: Any = builders

@@ -30,10 +30,10 @@ eval: {gold_jsonl: data/valid.gold.jsonl}
 episodic_memory: {conditions_path: conditions.yaml}
 experiment: {conditions: [C2, C2_seed_rules], seeds: [42], comparisons: [[C2, C2_seed_rules]]}
 """
-_NOT_COVERED: Final = (".lock", "episodic_store.jsonl.lock", "integrity.json")
-"""Locks hold nothing that is read; `verify` writes integrity.json itself."""
-_WITH_CLOCK: Final = ("traces.jsonl", "journal.jsonl", "run_meta.json", "manifest.json")
-"""Files that name or hash times: samples that run again do not get the same bytes."""
+_NOT_COVERED: Final = (".lock", "episodic_store.jsonl.lock", "integrity.json", "timings.jsonl")
+"""Locks hold nothing that is read; `verify` writes integrity.json itself; times have no seal and may be lost."""
+_WITH_CLOCK: Final = ("traces.jsonl", "run_meta.json", "manifest.json")
+"""Files that name times: samples that run again do not get the same bytes."""
 
 
 class Edit(NamedTuple):

@@ -14,7 +14,7 @@ from episodic_absa.runs.config.experiment_config import load_experiment
 
 DATA = Path(__file__).parents[2] / "experiments" / "data"
 CHANGED = "valid-en-phone-2"
-"""A review of which the second look of rules v2 drops a target."""
+"""A review of which the second look of rules v3 drops a target."""
 _CONFIG = """
 run_id: small
 data: {allowed_roots: [data], train_file: data/train.csv, valid_file: data/valid.csv, limit: 6}

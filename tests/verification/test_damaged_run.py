@@ -5,13 +5,17 @@ import random
 import resource
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.runs.sealed_files import as_before_seals
 from tests.verification.damaged_run import DAMAGES, DamagedRun
 
+from episodic_absa.analysis.compared_runs import load_sides
+from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.reports.written_results import write_results
+from episodic_absa.verification.receipts.explain import explain
 from episodic_absa.verification.verify import verify
 
 CELL = "C2__seed42"
@@ -31,7 +35,7 @@ def run(whole: DamagedRun) -> Iterator[DamagedRun]:
 def test_no_damage_passes_verify_and_none_is_accepted_by_run(run: DamagedRun) -> None:
     assert {Path(name).name for name in run.files} == {
         *("outputs.jsonl", "scorecards.jsonl", "traces.jsonl", "override_gate_debug.jsonl", "episodic_store.jsonl"),
-        *("journal.jsonl", "manifest.json", "run_meta.json", "question.json"),
+        *("samples.jsonl", "manifest.json", "run_meta.json", "question.json"),
         *("structural_metrics.csv", "triptych.csv", "memory_growth.jsonl", "grid_metrics.csv", "comparisons.csv"),
     }
     chance = random.Random(262)
@@ -41,52 +45,51 @@ def test_no_damage_passes_verify_and_none_is_accepted_by_run(run: DamagedRun) ->
     assert [outcome for outcome in outcomes if outcome.run == "accepted"] == []
 
 
-def test_a_refused_cell_says_which_file_from_which_sample_on_and_what_to_do(run: DamagedRun) -> None:
-    traces = run.grid / CELL / "traces.jsonl"
-    first, second, *others = traces.read_bytes().splitlines(keepends=True)
-    traces.write_bytes(b"".join([first, second.replace(b'"latency_ms":', b'"latency_mz":', 1), *others]))
-    uid = json.loads(second)["case_trace"]["case_id"]
+def test_a_refused_cell_says_which_file_and_line_and_what_to_do(run: DamagedRun) -> None:
+    samples = run.grid / CELL / "samples.jsonl"
+    header, first, second, *others = samples.read_bytes().splitlines(keepends=True)
+    samples.write_bytes(b"".join([header, first, second.replace(b'"sample_index":1', b'"sample_index":7', 1), *others]))
     refused, words = run.run_again()
     assert refused == "refused"
-    assert words.startswith(f"{traces}, from sample 2 ('{uid}') on, is not as the run wrote it; restore the file, or ")
-    failed = {result.check: result.detail for _, result in verify(traces.parent).failures}
-    assert failed["file_hashes"] == f"traces.jsonl is not as committed, from sample 2 ({uid}) on"
+    start = f"{samples}, line 3: its checksum does not fit: the line was changed, or a line before it was changed"
+    assert words.startswith(start)
+    assert "restore the file, or move" in words
+    failed = {result.check: result.detail for _, result in verify(samples.parent).failures}
+    assert failed["samples_read"] == words
 
 
-def test_a_cell_that_continues_is_refused_if_what_it_continues_is_damaged(run: DamagedRun) -> None:
+def test_every_reader_refuses_a_changed_record(run: DamagedRun) -> None:
+    samples = run.grid / CELL / "samples.jsonl"
+    samples.write_bytes(samples.read_bytes().replace(b'"polarity":"positive"', b'"polarity":"negative"', 1))
+    readers: list[Callable[[], object]] = [
+        lambda: load_run(run.grid),
+        lambda: load_sides([run.grid, Path("C2"), Path("C2_seed_rules")]),
+        lambda: write_results(run.grid),
+        lambda: explain(run.grid, "n_samples", "C2"),
+    ]
+    for read in readers:
+        with pytest.raises(RunDirectoryError, match=r"samples\.jsonl, line \d+: its checksum does not fit"):
+            read()
+
+
+def test_a_store_in_a_cell_is_made_anew_from_the_records(run: DamagedRun) -> None:
+    store = run.grid / CELL / "episodic_store.jsonl"
+    before = store.read_bytes()
+    for content in (b"", before[: len(before) // 2], before.replace(b'"language":"en"', b'"language":"ko"', 1)):
+        store.write_bytes(content)
+        assert run.run_again()[0] == "restored"
+        assert store.read_bytes() == before
+
+
+def test_lost_times_are_no_fault_and_what_was_derived_is_derived_again_without_them(run: DamagedRun) -> None:
     cell = run.grid / CELL
-    for name in ("journal.jsonl", "outputs.jsonl"):
-        lines = (cell / name).read_bytes().splitlines(keepends=True)
-        (cell / name).write_bytes(b"".join(lines[:-1]))
-    store = cell / "episodic_store.jsonl"
-    store.write_bytes(store.read_bytes().replace(b'"language":"en"', b'"language":"ko"', 1))
-    refused, words = run.run_again()
-    assert (refused, "episodic_store.jsonl, from sample" in words) == ("refused", True)
-
-
-def test_what_stands_behind_the_last_sample_of_a_finished_cell_is_cut_off_with_a_notice(run: DamagedRun) -> None:
-    with open(run.grid / CELL / "outputs.jsonl", "ab") as file:
-        file.write(b"{}\n")
-    assert run.run_again() == (
-        "restored",
-        f"{CELL}: more than was committed stood in outputs.jsonl; it was cut off\n",
-    )
-
-
-def test_a_run_without_hashes_is_accepted_as_before_and_verify_says_that_the_check_does_not_apply(
-    run: DamagedRun,
-) -> None:
-    cell = run.grid / CELL
-    as_before_seals(cell)
-    traces = (cell / "traces.jsonl").read_bytes().replace(b'"latency_ms":0.', b'"latency_ms":1.', 1)
-    (cell / "traces.jsonl").write_bytes(traces)
-    _, words = run.run_again()
-    assert words == ""
-    assert (cell / "traces.jsonl").read_bytes() == traces
-    results = {result.check: result for result in verify(cell).cells[CELL]}
-    for name in ("file_hashes", "manifest_sealed"):
-        assert results[name].result == "not_applicable"
-        assert results[name].detail == "the run is of an older version, which wrote no hashes of its files"
+    (cell / "timings.jsonl").unlink()
+    assert verify(cell).failures == ()
+    results = write_results(run.grid, rebuild=True)
+    assert cell / "traces.jsonl" in results.tables
+    assert verify(cell).failures == ()
+    [trace, *_] = [json.loads(line) for line in (cell / "traces.jsonl").read_text("utf-8").splitlines()]
+    assert trace["timing"] == {"latency_ms_sum": 0.0, "waited_ms_sum": None}
 
 
 def test_only_the_user_may_read_what_a_run_writes(run: DamagedRun) -> None:
@@ -96,7 +99,7 @@ def test_only_the_user_may_read_what_a_run_writes(run: DamagedRun) -> None:
     assert modes == {(True, 0o700), (False, 0o600)}
 
 
-@pytest.mark.parametrize(("limit", "name"), [(400, "question.json"), (10_000, "traces.jsonl")])
+@pytest.mark.parametrize(("limit", "name"), [(400, "question.json"), (10_000, "samples.jsonl")])
 def test_a_full_disk_names_the_file(run: DamagedRun, limit: int, name: str) -> None:
     shutil.rmtree(run.grid)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

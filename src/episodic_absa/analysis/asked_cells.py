@@ -55,7 +55,7 @@ class GridComparison(NamedTuple):
 
 def order_of(cell: FinishedCell) -> int:
     """Return the order of samples in which a cell was run."""
-    return cell.manifest.order_id
+    return cell.manifest.order
 
 
 def is_asked(cell: FinishedCell, question: Question | None) -> bool:

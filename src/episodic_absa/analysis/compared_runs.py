@@ -7,7 +7,7 @@ from pathlib import Path
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.reading.finished_cells import FinishedCell, is_cell, load_cards, notice_old_files
+from episodic_absa.runs.reading.finished_cells import FinishedCell, is_cell
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.scorecard import Scorecard
@@ -85,8 +85,7 @@ def load_side(place: Path) -> Side:
 
 def _side(name: str, place: Path, cells: Sequence[Path]) -> Side:
     manifests = tuple(_load_manifest(path) for path in cells)
-    notice_old_files(place, manifests)
-    cards = [card for path, manifest in zip(cells, manifests, strict=True) for card in load_cards(path, manifest)]
+    cards = [card for path in cells for card in CellFiles(path).scorecards]
     return Side(name, place, tuple(path.resolve() for path in cells), manifests, tuple(cards))
 
 

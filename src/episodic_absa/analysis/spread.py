@@ -71,7 +71,7 @@ def spread_of(cells: Sequence[FinishedCell], stability: Stability) -> Spread:
     """
     manifests = [cell.manifest for cell in cells]
     has_orders = any(manifest.names_order for manifest in manifests)
-    repetitions = tuple(Repetition(manifest.order_id if has_orders else 0, manifest.seed) for manifest in manifests)
+    repetitions = tuple(Repetition(manifest.order if has_orders else 0, manifest.seed) for manifest in manifests)
     same_seeds = ""
     if stability.trials < len({repetition.seed for repetition in repetitions}):
         shuffled = any(manifest.config.experiment.shuffle for manifest in manifests)

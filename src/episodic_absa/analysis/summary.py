@@ -107,7 +107,7 @@ def load_summary(root: Path, names: Iterable[str], known: Iterable[FinishedCell]
             BUILD if cell.manifest.is_build else cell.condition,
             cell.manifest.seed,
             cell.cards,
-            order=cell.manifest.order_id,
+            order=cell.manifest.order,
             count_backfilled=cell.count_backfilled,
         )
         for cell in loaded

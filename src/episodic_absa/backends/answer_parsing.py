@@ -7,13 +7,13 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from episodic_absa.backends.answer_reading import FoundValue, read_items_answer
 from episodic_absa.backends.loose_json import MAX_JSON_DEPTH, read_loosely
-from episodic_absa.backends.slim_reading import FoundValue, read_slim_answer
-from episodic_absa.schemas.slim_answers import SlimAnswer
+from episodic_absa.schemas.answers import ItemsAnswer
 from episodic_absa.serialization.quoted_value import shortened
 
 OutputT = TypeVar("OutputT", bound=BaseModel)
-SlimT = TypeVar("SlimT", bound=SlimAnswer)
+ItemsT = TypeVar("ItemsT", bound=ItemsAnswer)
 MAX_REPLY_CHARS: Final = 1_000_000
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[a-zA-Z]*[^\S\n]*+\n(.*?)```", re.DOTALL)
@@ -34,12 +34,12 @@ class UnusableReplyError(Exception):
 def parse_reply(text: str, model: type[OutputT]) -> OutputT:
     """Return the validated answer in a reply; raise UnusableReplyError if there is none.
 
-    Slim answers are lists of short items. They are read leniently, and what cannot be read of them is left out.
+    Answers of the default rules are lists of short items. They are read leniently; what cannot be read is left out.
     """
-    if issubclass(model, SlimAnswer):
-        slim = _read_slim(text, model)
-        if slim is not None:
-            return slim
+    if issubclass(model, ItemsAnswer):
+        short = _read_items(text, model)
+        if short is not None:
+            return short
     value = _find_json(text)
     if is_too_deep(value):
         raise UnusableReplyError(f"the answer is nested more than {MAX_JSON_DEPTH} deep", "json_parse_error")
@@ -47,7 +47,7 @@ def parse_reply(text: str, model: type[OutputT]) -> OutputT:
         answer = model.model_validate_json(json.dumps(value))
     except ValidationError as error:
         raise UnusableReplyError(_problems_of(error), "schema_validation_error") from error
-    if issubclass(model, SlimAnswer):
+    if issubclass(model, ItemsAnswer):
         raise UnusableReplyError("no item of the list can be read", "schema_validation_error")
     return answer
 
@@ -63,8 +63,8 @@ def is_too_deep(value: Any) -> bool:
     return True
 
 
-def _read_slim(text: str, model: type[SlimT]) -> SlimT | None:
-    """Return the slim answer of a reply, None if it holds none; what stands in a fence goes before the rest."""
+def _read_items(text: str, model: type[ItemsT]) -> ItemsT | None:
+    """Return the short answer of a reply, None if it holds none; what stands in a fence goes before the rest."""
     if len(text) > MAX_REPLY_CHARS:
         return None
     shown = _THINKING.sub("", text)
@@ -77,7 +77,7 @@ def _read_slim(text: str, model: type[SlimT]) -> SlimT | None:
         ]
         for parts in (_FENCE.findall(shown), [shown])
     ]
-    return read_slim_answer(groups, model)
+    return read_items_answer(groups, model)
 
 
 def _values(text: str) -> Iterator[FoundValue]:

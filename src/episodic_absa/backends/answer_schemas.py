@@ -26,7 +26,7 @@ def frozen_name(model: type[BaseModel]) -> str | None:
     """Return the name of a model's frozen schema; None if it has none (a subclass never does).
 
     Example:
-        >>> from episodic_absa.schemas.slim_answers import JointAnswer
+        >>> from episodic_absa.schemas.answers import JointAnswer
         >>> frozen_name(JointAnswer)
         'joint'
     """

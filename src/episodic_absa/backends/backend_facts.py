@@ -38,7 +38,7 @@ class BackendFacts(Protocol):
 
     @property
     def shares_the_reader(self) -> bool:
-        """Whether the embedded engine gives or gave the answers, so that the reader of rules v2 would repeat them."""
+        """Whether the embedded engine gives or gave the answers, so that the reader of rules v3 would repeat them."""
         ...
 
 

@@ -77,7 +77,7 @@ def shipped_fingerprint(backbone: BackboneSettings) -> str | None:
 
 
 def reader_fingerprint() -> str:
-    """Return the hash of the reader that witnesses changes under rules v2, whatever model answers."""
+    """Return the hash of the reader that witnesses changes under rules v3, whatever model answers."""
     return _embedded_fingerprint()
 
 

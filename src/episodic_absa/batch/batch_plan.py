@@ -5,13 +5,13 @@ import sys
 from dataclasses import dataclass
 from typing import Final
 
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import shipped_fingerprint
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodicMemorySettings
-from episodic_absa.pipeline import Pipeline
+from episodic_absa.pipeline.composition import Pipeline
 from episodic_absa.runs.engines.worker_number import MEMORY_OF_A_PROCESS
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 
 DEFAULT_CONCURRENCY: Final = 16

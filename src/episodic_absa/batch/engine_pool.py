@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.batch.analysis_failure import AnalysisFailure
 from episodic_absa.batch.batch_plan import EngineSettings
 from episodic_absa.batch.engine_process import EngineEndedError, EngineProcess
 from episodic_absa.errors import BackendUnavailableError
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
 
 

@@ -13,13 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.batch.analysis_failure import AnalysisFailure
 from episodic_absa.batch.batch_plan import EngineSettings
 from episodic_absa.errors import BackendError, ContractError, LeakageError
-from episodic_absa.pipeline import Pipeline, build_pipeline
+from episodic_absa.pipeline.composition import Pipeline, build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
 
 _START: Final = "import sys; sys.path[:] = sys.argv[1:]; from episodic_absa.batch.engine_process import main; main()"

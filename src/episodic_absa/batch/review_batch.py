@@ -9,8 +9,8 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, replace
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.batch.analysis_failure import AnalysisFailure
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
 
 Outcome = SampleResult | AnalysisFailure

@@ -6,15 +6,15 @@ from concurrent.futures import Future
 from contextlib import closing
 from typing import Final, Self
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.batch.analysis_failure import AnalysisFailure
 from episodic_absa.batch.batch_plan import BatchPlan
 from episodic_absa.batch.engine_pool import EnginePool
 from episodic_absa.batch.review_batch import Outcome, ReviewBatch
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.schemas.run_files.journal_line import CommittedSample
+from episodic_absa.schemas.run_files.sample_record import SampleRecord
 
 _CHUNK: Final = 16
 """Reviews that a process gets at once: a tenth of a second of work."""
@@ -78,7 +78,7 @@ class RunningBatch:
         pipeline = plan.pipeline
         limited = LimitedBackend(pipeline.backend, plan.concurrency)
 
-        def commit(_: int, outcome: SampleResult | SampleFailure | CommittedSample) -> None:
+        def commit(_: int, outcome: SampleResult | SampleFailure | SampleRecord) -> None:
             if isinstance(outcome, SampleFailure):
                 self._batch.finish(AnalysisFailure.of(outcome.sample, outcome.error))
             elif isinstance(outcome, SampleResult):

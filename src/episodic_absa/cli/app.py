@@ -40,7 +40,7 @@ app = typer.Typer(
     cls=QuickHelpGroup,
     no_args_is_help=True,
     epilog="Exit codes: 0 done; 1 done, but something failed or was found wrong; 2 wrong usage or an error that "
-    "stopped the command; 130 interrupted.",
+    "stopped the command; 130 interrupted; 143 terminated.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # typer imports all of rich for a framed help, which takes longer than everything else
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -109,11 +109,11 @@ def conditions(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="FILE|v1_1|v1_2|v1_3|v2_0",
+            metavar="FILE|v1_1|v1_2|v1_3|v3_0",
             help="A version of the package, or your own YAML file.",
             autocompletion=complete_version,
         ),
-    ] = "v2_0",
+    ] = "v3_0",
     *,
     as_json: AsJson = False,
 ) -> None:

@@ -9,7 +9,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")
 Config = Annotated[Path, typer.Argument(metavar="CONFIG", help="The YAML file of an experiment.")]
 RunDir = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a cell or of a grid.")]
 
-_VERSIONS: Final = ("v1_1", "v1_2", "v1_3", "v2_0")
+_VERSIONS: Final = ("v1_1", "v1_2", "v1_3", "v3_0")
 
 
 def complete_version(incomplete: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Reads conditions files, the only source of condition flags. No code compares the name of a condition."""
 
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -19,8 +20,11 @@ from episodic_absa.serialization.quoted_value import listed, quoted, shortened
 from episodic_absa.serialization.yaml_file import parse_yaml, read_yaml_bytes
 from episodic_absa.vocabulary import DangerousAdvice, MemoryMode, Rules
 
-ConditionsVersion = Literal["v1_1", "v1_2", "v1_3", "v2_0"]
-DEFAULT_VERSION: Final[ConditionsVersion] = "v2_0"
+ConditionsVersion = Literal["v1_1", "v1_2", "v1_3", "v3_0"]
+DEFAULT_VERSION: Final[ConditionsVersion] = "v3_0"
+_FORMER_VERSIONS: Final[Mapping[str, ConditionsVersion]] = {"v2_0": "v3_0"}
+_FORMER_RULES: Final[Mapping[str, Rules]] = {"v2": "v3"}
+"""Names of version 0.2, accepted in 0.3."""
 
 _FILE_KEYS: Final = ("version", "dangerous_advice", "use_lexical", "conditions", "aliases")
 _MODE: Final = "memory_mode"
@@ -33,6 +37,32 @@ FLAG_NAMES: Final = tuple(field for field in Condition.model_fields if field not
 """What an entry under `conditions` may set: a new flag is a field of `Condition` and nothing else."""
 DEFAULT_COMPARISONS: Final = (("C2", "C1"), ("C2", "C2_silent"), ("C2", "C2_random"), ("C2", "C2_placebo"))
 """The pairs that an experiment compares unless it names others, as far as it runs both conditions."""
+
+_DEFAULT_FLAGS: Final[Mapping[MemoryMode, Mapping[str, bool]]] = {
+    "off": {
+        "retrieval_execute": False,
+        "injection_mask": True,
+        "store_write": False,
+        "exposed_to_debate": False,
+        "exposed_to_stage2": False,
+    },
+    "on": {
+        "retrieval_execute": True,
+        "injection_mask": False,
+        "store_write": True,
+        "exposed_to_debate": True,
+        "exposed_to_stage2": True,
+    },
+    "silent": {
+        "retrieval_execute": True,
+        "injection_mask": True,
+        "store_write": True,
+        "exposed_to_debate": False,
+        "exposed_to_stage2": False,
+    },
+}
+"""Flags that an entry leaves out: as C1, C2 and C2_silent have them."""
+_DEFAULT_HEAD: Final[Mapping[str, Any]] = {"dangerous_advice": "block", "use_lexical": True}
 
 _MEMORY_BLOCK: Final[Mapping[str, str]] = {"advisory": "C2", "silent": "C2_silent"}
 """`memory.mode` of an experiment -> the name of its condition."""
@@ -75,7 +105,7 @@ def load_condition(name: str, source: str | Path | None = None) -> Condition:
 
     Args:
         name: the name, such as C1 or C2.
-        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0`, or the path of a conditions file.
+        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v3_0`, or the path of a conditions file.
 
     Raises:
         ConfigError: the file cannot be read, or there is no such condition; the message lists all names.
@@ -93,10 +123,10 @@ def load_conditions(source: str | Path | None = None) -> ConditionsFile:
     """Return all conditions of a file.
 
     Args:
-        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v2_0`, or the path of a conditions file.
+        source: None (the default version), `v1_1`, `v1_2`, `v1_3`, `v3_0`, or the path of a conditions file.
 
     Raises:
-        ConfigError: the file cannot be read, or a flag in it is missing, unknown or contradicts another.
+        ConfigError: the file cannot be read, or a flag in it is unknown or contradicts another.
 
     Example:
         >>> from episodic_absa import load_conditions
@@ -202,9 +232,17 @@ def _memory_block(block: Mapping[str, Any]) -> MemoryBlock:
 
 def _locate(source: str | Path | None) -> Path:
     version = DEFAULT_VERSION if source is None else str(source)
+    if version in _FORMER_VERSIONS:
+        _tell_new_name(f"conditions {version}", f"conditions {_FORMER_VERSIONS[version]}")
+        version = _FORMER_VERSIONS[version]
     if version in get_args(ConditionsVersion):
         return Path(str(files("episodic_absa"))) / "conditions" / f"conditions_memory_{version}.yaml"
     return Path(version)
+
+
+def _tell_new_name(former: str, name: str) -> None:
+    """Tell once that a name changed; Python shows a warning of one line of code once."""
+    warnings.warn(f"{former} is called {name} now; version 0.4 will not know the old name", FutureWarning, stacklevel=1)
 
 
 class _Reader:
@@ -216,9 +254,9 @@ class _Reader:
     def read(self, document: Any, *, sha256: str) -> ConditionsFile:
         top = self._mapping(document, "the file")
         self._only_keys(top, _FILE_KEYS, "")
-        for key in _FILE_KEYS[:-1]:
-            if key not in top:
-                raise self._error(f"{key} is missing; add it", key)
+        if "conditions" not in top:
+            raise self._error("conditions is missing; add it", "conditions")
+        top = {"version": self.path.stem, **_DEFAULT_HEAD, **top}
         advice, lexical = top["dangerous_advice"], top["use_lexical"]
         if not isinstance(top["version"], str | int | float):
             raise self._error(f"version must be a text or a number, got {quoted(top['version'])}", "version")
@@ -249,10 +287,11 @@ class _Reader:
         key = f"conditions.{name}"
         flags = self._mapping(flags, key)
         self._only_keys(flags, (*FLAG_NAMES, *_OVERLAYS), f"{key}.")
-        for flag in FLAG_NAMES:
-            if flag not in flags and Condition.model_fields[flag].is_required():
-                raise self._error(f"{key}.{flag} is missing; add it", f"{key}.{flag}")
         rules = flags.get("rules", "seed")
+        if isinstance(rules, str) and rules in _FORMER_RULES:
+            _tell_new_name(f"rules {rules}", f"rules {_FORMER_RULES[rules]}")
+            rules = _FORMER_RULES[rules]
+            flags = {**flags, "rules": rules}
         if rules not in get_args(Rules):
             raise self._error(
                 f"{key}.rules must be one of {', '.join(get_args(Rules))}, got {quoted(rules)}", f"{key}.rules"
@@ -260,7 +299,7 @@ class _Reader:
         for flag, value in flags.items():
             if flag != _MODE and flag not in _OVERLAYS and not isinstance(value, bool):
                 raise self._error(f"{key}.{flag} must be true or false, got {quoted(value)}", f"{key}.{flag}")
-        mode = flags[_MODE]
+        mode = flags.get(_MODE, "off")
         if isinstance(mode, bool):
             raise self._error(
                 f'{key}.memory_mode was read as a boolean: put it in quotes, one of "off", "on", "silent"',
@@ -271,6 +310,7 @@ class _Reader:
                 f"{key}.memory_mode must be one of {', '.join(get_args(MemoryMode))}, got {quoted(mode)}",
                 f"{key}.memory_mode",
             )
+        flags = {_MODE: mode, **_DEFAULT_FLAGS[mode], **flags}
         for overlay, model in _OVERLAY_MODELS.items():
             if overlay in flags:
                 flags = {**flags, overlay: self._overlay(model, flags[overlay], f"{key}.{overlay}")}

@@ -21,16 +21,24 @@ from episodic_absa.language.language_detection import effective_language
 from episodic_absa.language.lexicon import Lexicon, lexicon_sha256, load_lexicon
 from episodic_absa.language.normalisation import norm, norm_key
 from episodic_absa.language.occurrences import nearest_occurrence, occurrences, occurs
-from episodic_absa.language.polarity_reading import PolarityReading, read_label, read_polarity
+from episodic_absa.language.polarity_reading import (
+    NOTHING_READ,
+    PolarityCounts,
+    PolarityReading,
+    read_label,
+    read_polarity,
+)
 from episodic_absa.language.polarity_words import find_aspect_term, find_polarity_word
 from episodic_absa.language.second_aspect import guess_second_aspect
 
 __all__ = [
+    "NOTHING_READ",
     "Action",
     "Cue",
     "CueKind",
     "Lexicon",
     "Morpheme",
+    "PolarityCounts",
     "PolarityReading",
     "detect_structures",
     "effective_language",

@@ -15,6 +15,25 @@ class PolarityReading(NamedTuple):
     how: Literal["exact", "repaired", "invalid"]
 
 
+class PolarityCounts(NamedTuple):
+    """How many polarity words were read, repaired and unreadable."""
+
+    read_n: int = 0
+    repaired_n: int = 0
+    invalid_n: int = 0
+
+    def plus(self, other: "PolarityCounts") -> "PolarityCounts":
+        """Return the sums of both."""
+        return PolarityCounts(*map(sum, zip(self, other, strict=True)))
+
+    def after(self, reading: PolarityReading) -> "PolarityCounts":
+        """Return the counts with one more word."""
+        return self.plus(PolarityCounts(1, reading.how == "repaired", reading.how == "invalid"))
+
+
+NOTHING_READ: Final = PolarityCounts()
+
+
 def read_polarity(word: str | None) -> PolarityReading:
     """Return the polarity of a full or short form, in any case.
 

@@ -81,7 +81,7 @@ class EpisodicMemorySettings(FrozenModel):
     referee: Flag = False
     """Whether the referee is asked about adopted and narrowly refused changes: one more request for such a sample.
 
-    Only rules v2 have a referee, and only a condition that writes to its store asks it.
+    Only rules v3 have a referee, and only a condition that writes to its store asks it.
     """
 
     @model_validator(mode="before")
@@ -258,7 +258,7 @@ class EpisodicOrchestrator:
     ) -> StoreDecision:
         """Build the episode of a sample and store it if the condition writes and there is a reason to keep it.
 
-        Under rules v2 a condition that writes also stores the tally of every sample, plain ones included.
+        Under rules v3 a condition that writes also stores the tally of every sample, plain ones included.
 
         Args:
             text: the review; it is only compared with the episode, so that no part of it is stored.
@@ -271,7 +271,7 @@ class EpisodicOrchestrator:
             sample_index: the position of the sample in the run.
             seed: the seed of the run.
             used_in_eval: whether the split of the sample is the one being evaluated.
-            teaching: what rules v2 decide by; None leaves the decision to the storage gates of seed rules.
+            teaching: what rules v3 decide by; None leaves the decision to the storage gates of seed rules.
 
         Returns:
             Whether the episode was stored, under which id, and the reason.
@@ -303,11 +303,11 @@ class EpisodicOrchestrator:
             if not tags:
                 if tally is not None:
                     self.store.append_tally(tally)
-                return StoreDecision(store_decision="skipped", store_skip_reason=skip)
+                return StoreDecision(store_decision="skipped", store_skip_reason=skip, tally=tally)
         else:
             tags = ("gate_disabled",)
         entry = self.store.append(draft, tally=tally)
-        return StoreDecision(store_decision="stored", store_reason_tags=tags, episode_id=entry.episode_id)
+        return StoreDecision(store_decision="stored", store_reason_tags=tags, episode=entry, tally=tally)
 
     def _answer(
         self,

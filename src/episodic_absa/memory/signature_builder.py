@@ -1,11 +1,12 @@
 """Builds the signature of a text. The memory keeps the signature and never the text."""
 
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from episodic_absa.language import detect_structures, effective_language, first_contrast_marker
 from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
-from episodic_absa.vocabulary import LengthBucket
+from episodic_absa.vocabulary import Language, LengthBucket
 
 _SHORT_BELOW: Final = 50
 _MEDIUM_BELOW: Final = 200
@@ -30,17 +31,21 @@ class SignatureBuilder:
             num_aspects: how many aspects Stage1 kept.
         """
         text = unicodedata.normalize("NFC", raw_text)
-        effective = effective_language(language, text)
-        structures = detect_structures(text, effective)
-        return InputSignatureV1_1(
-            language=effective,
-            detected_structure=structures,
-            contrast_marker=first_contrast_marker(text, effective),
-            # Without a lexicon for the language, null says that nobody has looked.
-            has_negation=None if effective == "other" else "negation" in structures,
-            num_aspects=num_aspects,
-            length_bucket=length_bucket(text),
-        )
+        return _signature(text, effective_language(language, text), num_aspects)
+
+
+@lru_cache(maxsize=64)  # the read, the write and the record of a sample ask for the same signature
+def _signature(text: str, language: Language, num_aspects: int) -> InputSignatureV1_1:
+    structures = detect_structures(text, language)
+    return InputSignatureV1_1(
+        language=language,
+        detected_structure=structures,
+        contrast_marker=first_contrast_marker(text, language),
+        # Without a lexicon for the language, null says that nobody has looked.
+        has_negation=None if language == "other" else "negation" in structures,
+        num_aspects=num_aspects,
+        length_bucket=length_bucket(text),
+    )
 
 
 def length_bucket(text: str) -> LengthBucket:

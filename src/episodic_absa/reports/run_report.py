@@ -116,7 +116,7 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
     )
     by_condition = {name: [samples[cell.path] for cell in group] for name, group in groups.items()}
     facts = run_facts(groups, by_condition)
-    states = (*(cell_state(cell, samples[cell.path]) for cell in run.cells), *map(orphan_state, run.orphans))
+    states = (*map(cell_state, run.cells), *map(orphan_state, run.orphans))
     headline, power = headline_of(facts, cards, comparisons)
     shown = [row.metric for table in tables for row in (*table.rows, *table.counts)]
     compared = [row.metric for comparison in comparisons for row in comparison.rows]
@@ -134,7 +134,6 @@ def build_report(run: FinishedRun, samples: Mapping[Path, CellSamples], *, with_
             *notes_of(
                 facts,
                 states,
-                unreadable_lines=sum(cell.unreadable_lines for group in by_condition.values() for cell in group),
                 only_build=run.cells[0].path.resolve().name if run.is_grid and not run.by_condition else "",
             ),
         ),
@@ -199,7 +198,7 @@ def _explorer(groups: Groups, samples: Mapping[Path, CellSamples], first: tuple[
             ExplorerCell(
                 condition=cell.condition,
                 seed=cell.manifest.seed,
-                order=cell.manifest.order_id if with_orders else 0,
+                order=cell.manifest.order if with_orders else 0,
             )
             for cell in cells
         ),

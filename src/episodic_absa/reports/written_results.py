@@ -7,6 +7,7 @@ from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import FinishedRun, load_run
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
+from episodic_absa.runs.reading.cell_files import rebuild_sample_files
 from episodic_absa.runs.reading.finished_cells import Tell, is_cell, tell_nobody
 
 
@@ -28,7 +29,12 @@ class WrittenResults(NamedTuple):
 
 
 def write_results(
-    root: Path, *, with_text: bool | None = None, export: Path | None = None, tell: Tell = tell_nobody
+    root: Path,
+    *,
+    with_text: bool | None = None,
+    rebuild: bool = False,
+    export: Path | None = None,
+    tell: Tell = tell_nobody,
 ) -> WrittenResults:
     """Write the tables and reports of a cell, or of a grid and all its cells.
 
@@ -36,6 +42,7 @@ def write_results(
         root: the directory of one cell or of a grid.
         with_text: whether the reports show review text. None leaves it out if a report that lies here was made
             without it, so that a run never restores review text to a report made with `--no-text`.
+        rebuild: also write outputs.jsonl, scorecards.jsonl, traces.jsonl and override_gate_debug.jsonl of every cell.
         export: a directory for the figures and tables of the report as files; None writes none.
         tell: is told what is being done.
 
@@ -43,7 +50,8 @@ def write_results(
         RunDirectoryError: no run wrote this directory, or a file in it cannot be read or written.
     """
     finished = load_run(root, tell)
-    tables = derive_tables(finished, tell)
+    rebuilt = [path for cell in finished.cells for path in rebuild_sample_files(cell.path)] if rebuild else []
+    tables = (*rebuilt, *derive_tables(finished, tell))
     has_text = not is_without_text(root) if with_text is None else with_text
     written = write_pages(finished, with_text=has_text, export=export, tell=tell)
     return WrittenResults(finished, tables, written.pages, has_text, written.exported)

@@ -2,18 +2,19 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.provider_facts import facts_of
-from episodic_absa.errors import RunDirectoryError
+from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
+from episodic_absa.final_tuples import pairs
 from episodic_absa.memory import EpisodicOrchestrator
-from episodic_absa.pipeline import Pipeline
-from episodic_absa.runs.committed.damage import require_sealed
+from episodic_absa.pipeline.composition import Pipeline
+from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.runs.cell_store import UnsyncedFile, is_within
 from episodic_absa.runs.config.cells import cell_named
 from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
 from episodic_absa.runs.config.config_differences import differences_text
@@ -25,15 +26,19 @@ from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_cause
 from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.progress import CellProgress, GridProgress
+from episodic_absa.runs.reading.cell_files import rebuild_sample_files
+from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest, require_sealed
 from episodic_absa.runs.reading.verified_files import forget_verification
 from episodic_absa.runs.records.cell_manifest import build_manifest
-from episodic_absa.runs.records.sample_records import CellRecords, SampleRecords
+from episodic_absa.runs.records.recorded_sample import Recorder
 from episodic_absa.runs.run_backend import open_backend
-from episodic_absa.runs.run_directory import MANIFEST, Redo, Resumed, RunDirectory
+from episodic_absa.runs.run_directory import RUN_META, Redo, Resumed, RunDirectory
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.absa import Sample
-from episodic_absa.schemas.run_files.journal_line import CommittedSample
 from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.sample_record import SampleRecord
 from episodic_absa.schemas.run_meta import RunMeta, Speculation
+from episodic_absa.serialization.durable_file import DurableFile
 from episodic_absa.serialization.redaction import redacted
 
 logger = logging.getLogger("episodic_absa.runs")
@@ -157,7 +162,7 @@ class _CellRun:
             answers_shared=_answers_are_shared(spec),
         )
         self._restarts = False
-        self._records = CellRecords(self._cell, run_id=self._manifest.run_id, cfg_hash=self._manifest.cfg_hash)
+        self._recorder = Recorder()
 
     async def run(self) -> CellProgress:
         """Run what is left of the cell."""
@@ -167,17 +172,19 @@ class _CellRun:
             backend=self._backend,
             condition=cell.condition,
             store=cell.store or cell.path / "no_store",
+            # The records can make a store within the cell anew.
+            open_file=UnsyncedFile if cell.store is None or is_within(cell.store, cell.path) else DurableFile,
         )
         directory = RunDirectory(cell.path, store=cell.store)
         try:
-            known = directory.read_manifest()
+            known = read_manifest(cell.path).manifest
             self._refuse_foreign(directory, known)
             is_complete = known is not None and known.completed
             resumed = self._resume(directory, known)
             if resumed.next_index == len(self._labelled) and is_complete:
-                assert known is not None  # noqa: S101 - it is complete
-                directory.require_finished(known)
+                require_sealed(cell.path, RUN_META)
                 directory.forget_kept_samples()
+                rebuild_sample_files(cell.path)
                 return self._progress
             manifest = self._manifest
             if known is not None and not known.answers_shared and not self._restarts:
@@ -185,7 +192,14 @@ class _CellRun:
                 manifest = manifest.model_copy(update={"answers_shared": False})
             forget_verification(cell.path)
             directory.begin(manifest)
-            run_meta = await self._run_samples(directory, pipeline, resumed)
+            try:
+                run_meta = await self._run_samples(directory, pipeline, resumed)
+            except BaseException:
+                # The files of a run that stops hold what is done; why it stopped matters more than that they do.
+                with suppress(EpisodicAbsaError):
+                    rebuild_sample_files(cell.path)
+                raise
+            rebuild_sample_files(cell.path)
             directory.finish(manifest, run_meta)
             directory.forget_kept_samples()
         finally:
@@ -197,13 +211,13 @@ class _CellRun:
         """Refuse a directory that holds results of another configuration or gold."""
         path = directory.path
         if not directory.is_fresh:
-            require_sealed(path / MANIFEST, known)
-        if known is None:
-            if not directory.is_fresh:
+            if known is None:
                 raise RunDirectoryError(
                     f"{path} holds results but no readable {MANIFEST}; choose another run_id or move it away",
                     path=path,
                 )
+            require_sealed(path)
+        if known is None:
             return
         if known.cfg_hash != self._manifest.cfg_hash and not self._has_other_build(known):
             if not directory.holds_nothing_usable:
@@ -214,7 +228,7 @@ class _CellRun:
                 self._restarts = True
                 return
             raise RunDirectoryError(
-                f"{path} was scored against another gold file; scorecards hold gold: choose another run_id",
+                f"{path} was scored against another gold file; restore it, or choose another run_id",
                 path=path,
             )
 
@@ -242,20 +256,16 @@ class _CellRun:
         """Cut the files back to the sample at which the run continues."""
         sample_n, name = len(self._labelled), self._cell.name
         redo = self._redo(known)
-        resumed = directory.resume([labelled.sample.uid for labelled in self._labelled], redo)
-        first_index, lost_n = resumed.next_index, resumed.lost_n
-        if known is not None and known.completed and redo is not Redo.ALL and not resumed.failed_n:
-            lost_n = sample_n - first_index
-        if resumed.surplus and known is not None and known.completed and redo is not Redo.ALL:
-            logger.warning("%s: more than was committed stood in %s; it was cut off", name, ", ".join(resumed.surplus))
-        if lost_n > 0:
-            logger.warning("%s: %d sample(s) are run again; a file had lost them", name, lost_n)
+        uids = [labelled.sample.uid for labelled in self._labelled]
+        resumed = directory.resume(uids, self._manifest.cfg_hash, redo, start_store=self._spec.start_store)
+        first_index = resumed.next_index
+        is_complete = known is not None and known.completed and redo is not Redo.ALL and not resumed.failed_n
+        if is_complete and first_index < sample_n:
+            logger.warning("%s: %d sample(s) are run again; %s had lost them", name, sample_n - first_index, SAMPLES)
         if redo is Redo.ALL:
             logger.warning("%s is run again from its first sample: %s", name, self._restart_reason)
         if 0 < first_index < sample_n:
             logger.info("%s continues after %d of %d samples", name, first_index, sample_n)
-        if resumed.begins_store:
-            directory.begin_store(self._spec.start_store)
         self._progress.done = self._progress.resumed = first_index + len(resumed.kept)
         self._progress.redone = resumed.failed_n
         self._on_progress(self._progress)
@@ -312,33 +322,29 @@ class _CellRun:
         directory: RunDirectory,
         orchestrator: EpisodicOrchestrator,
         index: int,
-        outcome: SampleResult | SampleFailure | CommittedSample,
+        outcome: SampleResult | SampleFailure | SampleRecord,
     ) -> None:
-        if isinstance(outcome, CommittedSample):
-            directory.commit(outcome)
+        if isinstance(outcome, SampleRecord):
+            directory.append(outcome)
             return
-        gold = self._labelled[index].gold
         if isinstance(outcome, SampleFailure):
             self._progress.causes.append(redacted(str(outcome.error)))
-            empty_slot = orchestrator.empty_slot_without_debate()
-            records = self._records.of_failure(outcome, index, gold=gold, empty_slot=empty_slot)
+            self._progress.failed += 1
+            record, timing = self._recorder.of_failure(outcome, index, orchestrator.empty_slot_without_debate())
         else:
-            store_size = len(orchestrator.store.load()) if self._cell.needs_store else 0
-            records = self._records.of_result(outcome, index, gold=gold, store_size=store_size)
-        directory.commit(CommittedSample(sample_index=index, uid=outcome.sample.uid, lines=dict(records.lines)))
-        self._count(records)
+            record, timing = self._recorder.of_result(outcome, index)
+            self._count(outcome)
+        directory.append_timing(timing)
+        directory.append(record)
         self._progress.done += 1
         self._on_progress(self._progress)
         require_few_failures(self._progress, self._config.file.experiment.max_failures, self._cell.path)
 
-    def _count(self, records: SampleRecords) -> None:
-        card, memory = records.card, records.card.memory
-        self._progress.failed += card.status == "error"
-        self._progress.stored += card.store_decision == "stored"
-        self._progress.changed += card.stage_delta is not None and card.stage_delta.changed
-        self._progress.shown += memory is not None and bool(
-            memory.prompt_injection_chars or memory.stage2_memory_injected
-        )
+    def _count(self, result: SampleResult) -> None:
+        memory, final = result.memory, result.final_result
+        self._progress.stored += result.store.store_decision == "stored"
+        self._progress.changed += pairs(final.stage1_tuples) != pairs(final.final_tuples)
+        self._progress.shown += bool(memory.prompt_injection_chars or memory.stage2_memory_injected)
 
 
 def _answers_are_shared(spec: CellSpec) -> bool:

@@ -1,18 +1,15 @@
-"""Why samples failed: equal causes counted together, from messages or from the traces of a cell."""
+"""Why samples failed: equal causes counted together, from messages or from the records of a cell."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from episodic_absa.runs.run_directory import TRACES
+from episodic_absa.runs.samples_file import SAMPLES, read_samples
 
 ALIKE_N: Final = 10
 """So many samples that all fail alike at the start stop a run."""
-_ERROR_OBJECT: Final = b'"error":{'
-"""Only the error of a sample is an object; text cannot fake it, because its quotes are escaped."""
 _RETRIES: Final = re.compile(r" \(after \d+ retr(?:y|ies)\)")
 
 
@@ -66,17 +63,9 @@ def fail_alike(messages: Sequence[str], run_n: int) -> bool:
 
 
 def read_failures(cell: Path) -> list[str]:
-    """Return the messages of the failed samples of a cell; a line that cannot be read has none."""
-    try:
-        lines = (cell / TRACES).read_bytes().splitlines()
-    except OSError:
-        return []
-    messages = []
-    for line in lines:
-        if _ERROR_OBJECT not in line:
-            continue
-        try:
-            messages.append(str(json.loads(line)["error"]["message"]))
-        except (ValueError, KeyError, TypeError):
-            continue
-    return messages
+    """Return the messages of the failed samples of a cell.
+
+    Raises:
+        RunDirectoryError: a line of its records is not as it was written.
+    """
+    return [record.error.message for record in read_samples(cell / SAMPLES).records if record.error is not None]

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.errors import ConfigError, RunDirectoryError
-from episodic_absa.runs.committed.damage import is_seal_whole
-from episodic_absa.runs.committed.growing_files import writing
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
@@ -19,10 +17,11 @@ from episodic_absa.runs.question import NO_QUESTION, QUESTION, added_parts, load
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.verified_files import CELL_MARK
 from episodic_absa.runs.run_directory import usable_sample_n
+from episodic_absa.runs.writing_errors import writing
 from episodic_absa.schemas.run_files.question import QUESTION_VERSION, AskedQuestion, Question
 from episodic_absa.serialization.canonical_json import indented_json
 from episodic_absa.serialization.durable_file import make_private_directory, replace_durably
-from episodic_absa.serialization.sealed_json import sealed
+from episodic_absa.serialization.sealed_json import seal_state, sealed
 
 logger = logging.getLogger("episodic_absa.runs")
 _CHANGED: Final = (
@@ -51,7 +50,7 @@ def fix_question(config: ExperimentConfig, data: ExperimentData) -> Question | N
         if known is None:
             logger.warning("%s holds samples and no %s: %s", grid, QUESTION, NO_QUESTION)
             return None
-        if not _is_whole(grid, known):
+        if not _is_whole(grid):
             path = grid / QUESTION
             raise RunDirectoryError(f"{path} {_CHANGED}", path=path)
         return _add(grid, known, asked)
@@ -80,7 +79,7 @@ def refresh_question(root: Path) -> Question | None:
         }
     )
     with _locked(root):
-        if not _is_whole(root, known):
+        if not _is_whole(root):
             # An addition would seal what somebody changed.
             logger.warning("%s %s", root / QUESTION, _CHANGED)
             return known
@@ -118,8 +117,8 @@ def _add(grid: Path, known: Question, now: AskedQuestion) -> Question:
     return question
 
 
-def _is_whole(grid: Path, question: Question) -> bool:
-    return is_seal_whole(grid / QUESTION, is_sealed=question.is_sealed)
+def _is_whole(grid: Path) -> bool:
+    return seal_state((grid / QUESTION).read_bytes()) == "whole"
 
 
 def _write(grid: Path, question: Question) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.runs.cell_run import CellSpec, other_configuration, require_few_failures, run_cell
-from episodic_absa.runs.committed.damage import require_sealed
 from episodic_absa.runs.config.cells import Cell, all_cells, build_cells, evaluated_cells, require_stores, start_stores
 from episodic_absa.runs.config.cfg_hash import cell_config
 from episodic_absa.runs.config.config_differences import differing_settings, shown_differences
@@ -19,8 +18,9 @@ from episodic_absa.runs.engines.ray_engine import RayEngine
 from episodic_absa.runs.engines.sample_engine import LocalEngine, SampleEngine
 from episodic_absa.runs.fixed_question import fix_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
+from episodic_absa.runs.reading.manifest_file import read_manifest, require_sealed
 from episodic_absa.runs.run_backend import open_backend
-from episodic_absa.runs.run_directory import MANIFEST, read_manifest, usable_sample_n
+from episodic_absa.runs.run_directory import usable_sample_n
 from episodic_absa.schemas.repetition import Repetition
 
 
@@ -82,7 +82,9 @@ async def _opened_engine(
         return
     engine = RayEngine(config, data, use_cache_file=use_cache_file, backend=backend)
     try:
-        if not all((manifest := read_manifest(cell.path)) and manifest.completed for cell in all_cells(config)):
+        if not all(
+            (manifest := read_manifest(cell.path).manifest) and manifest.completed for cell in all_cells(config)
+        ):
             engine.start()
         yield engine
     finally:
@@ -129,10 +131,10 @@ class _Grid:
 def _refuse_other_settings(config: ExperimentConfig) -> None:
     """Refuse results of other settings before any cell is touched: a cell without results would be run again."""
     for cell in all_cells(config):
-        known = read_manifest(cell.path)
+        known = read_manifest(cell.path).manifest
         if known is None or not usable_sample_n(cell.path):
             continue
-        require_sealed(cell.path / MANIFEST, known)
+        require_sealed(cell.path)
         if found := differing_settings(known.cfg_canonical, cell_config(config, cell)):
             raise other_configuration(cell.path, shown_differences(found))
 
@@ -141,7 +143,7 @@ def _refuse_other_orders(config: ExperimentConfig) -> None:
     """Refuse a grid in which seeds set some orders and `orders` the others: one number would name two orders."""
     experiment, out_dir = config.file.experiment, config.out_dir
     for path in sorted(out_dir.iterdir()) if out_dir.is_dir() else ():
-        known = read_manifest(path) if path.is_dir() else None
+        known = read_manifest(path).manifest if path.is_dir() else None
         if known is None or known.shuffle == experiment.shuffle or not usable_sample_n(path):
             continue
         if experiment.orders is not None or known.names_order:

@@ -20,16 +20,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from episodic_absa.agents.asking import Asking
-from episodic_absa.agents.memory_view import DirectMemory, MemoryView
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
 from episodic_absa.memory.episodes.selective_storage import Teaching
+from episodic_absa.pipeline.asking import Asking
+from episodic_absa.pipeline.memory_view import DirectMemory, MemoryView
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, StoreDecision
 from episodic_absa.schemas.run_files.call_record import CallRecord
-from episodic_absa.schemas.run_files.journal_line import CommittedSample
+from episodic_absa.schemas.run_files.sample_record import SampleRecord
 
 SampleError = BackendError | LeakageError | ContractError
 """An error that fails one sample; the run continues."""
@@ -91,10 +91,10 @@ class OrderedRun:
         supervisor: Supervisor,
         orchestrator: EpisodicOrchestrator,
         samples: Sequence[Sample] | AsyncIterator[Sample],
-        commit: Callable[[int, SampleResult | SampleFailure | CommittedSample], None],
+        commit: Callable[[int, SampleResult | SampleFailure | SampleRecord], None],
         *,
         first_index: int = 0,
-        kept: Mapping[int, CommittedSample] = MappingProxyType({}),
+        kept: Mapping[int, SampleRecord] = MappingProxyType({}),
         seed: int = 0,
         used_in_eval: bool = True,
         pace: Pace,
@@ -137,7 +137,7 @@ class OrderedRun:
                 yield index, self._samples[index]
 
     async def _run_one(self, index: int, sample: Sample, slots: asyncio.Semaphore) -> None:
-        outcome: SampleResult | SampleFailure | CommittedSample
+        outcome: SampleResult | SampleFailure | SampleRecord
         asking = self._supervisor.new_asking(self._orchestrator.condition, self._seed)
         if index in self._kept:
             await self.wait_for_turn(index)

@@ -1,23 +1,19 @@
 """The paired differences of a grid while it runs. Only committed samples are read, and nothing is written."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from statistics import fmean
 from typing import Final, NamedTuple
-
-from pydantic import ValidationError
 
 from episodic_absa.errors import ConfigError
 from episodic_absa.metrics.per_sample.sample_values import sample_value
 from episodic_absa.metrics.statistics.confidence_sequence import SequenceLook, look_at
 from episodic_absa.runs.config.cells import Cell, evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.runs.derived.derived_samples import Deriver
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.question import exploratory_parts, is_exploratory, load_question
-from episodic_absa.runs.run_directory import JOURNAL, SCORECARDS
-from episodic_absa.schemas.run_files.journal_line import JournalLine
-from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.serialization.jsonl import read_lines, split_lines
+from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.samples_file import SAMPLES, SamplesTail
 
 _DEFAULT_METRIC: Final = "tuple_f1_explicit"
 _LARGEST_DIFFERENCES: Final[Mapping[str, float]] = {
@@ -138,7 +134,7 @@ class _SampleValue(NamedTuple):
 
 
 class _CommittedValues:
-    """The values of one cell's committed samples; each scorecard is read once."""
+    """The values of one cell's committed samples; each record is read once."""
 
     def __init__(self, cell: Cell, metric: str, *, count_backfilled: bool) -> None:
         self.name = cell.name
@@ -146,28 +142,17 @@ class _CommittedValues:
         self._path = cell.path
         self._metric = metric
         self._count_backfilled = count_backfilled
-        self._journal_size = 0
-        self._cards_size = 0
+        self._tail = SamplesTail(cell.path / SAMPLES)
+        self._deriver: Deriver | None = None
 
     def read(self) -> None:
-        """Read the samples that were committed since the last call."""
-        journal = split_lines(_bytes_from(self._path / JOURNAL, self._journal_size)).lines
-        if not journal:
-            return
-        try:
-            committed = JournalLine.model_validate_json(journal[-1]).offsets.get(SCORECARDS, 0)
-        except ValidationError:
-            return  # a damaged journal is `verify`'s affair
-        content = _bytes_from(self._path / SCORECARDS, self._cards_size)[: committed - self._cards_size]
-        for line in read_lines(split_lines(content).lines, Scorecard):
-            card = line.value
-            if card is None:
-                self.by_sample.append(_SampleValue("", None))
-            else:
-                value = sample_value(self._metric, card, count_backfilled=self._count_backfilled)
-                self.by_sample.append(_SampleValue(card.uid, value))
-        self._journal_size += sum(len(line) + 1 for line in journal)
-        self._cards_size = committed
+        """Read the samples that were recorded since the last call."""
+        if self._deriver is None:
+            self._deriver = CellFiles(self._path).deriver()
+        for record in self._tail.new_records():
+            card = self._deriver.card_of(record)
+            value = sample_value(self._metric, card, count_backfilled=self._count_backfilled)
+            self.by_sample.append(_SampleValue(card.uid, value))
 
 
 class _CellPair(NamedTuple):
@@ -182,12 +167,3 @@ def _paired_cells(config: ExperimentConfig, a: str, b: str) -> Iterator[tuple[Ce
     for (condition, repetition), cell in cells.items():
         if condition == a:
             yield cell, cells[b, repetition]
-
-
-def _bytes_from(path: Path, start: int) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            file.seek(start)
-            return file.read()
-    except FileNotFoundError:
-        return b""

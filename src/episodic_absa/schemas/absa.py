@@ -1,14 +1,17 @@
 """The values of Stage1, debate and Stage2. No type here can carry gold or metadata."""
 
 import unicodedata
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, computed_field, field_validator, model_validator
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score, offered
+from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2
 from episodic_absa.vocabulary import (
     POLARITIES,
+    SEVERITY_WEIGHT,
     AdoptReason,
     AteAction,
     AtsaAction,
@@ -377,7 +380,16 @@ class ReviewOutcome(FrozenModel):
     override_success: Flag = False
     override_harm: Flag = False
     changes: tuple[ChangeOutcomeV1_2, ...] = ()
-    """Under rules v2: every proposed change and whether it was right."""
+    """Under rules v3: every proposed change and whether it was right."""
+
+
+def risk_vector(risks: Iterable[StructuralRisk]) -> RiskVectorV1_1:
+    """Return the sum of the severity weights and the sorted types of the risks."""
+    risks = tuple(risks)
+    return RiskVectorV1_1(
+        severity_sum=sum(SEVERITY_WEIGHT[risk.severity] for risk in risks),
+        tags=tuple(sorted({risk.type for risk in risks})),
+    )
 
 
 class FinalTuple(FrozenModel):

@@ -30,7 +30,7 @@ class AdvisoryV1_2(FrozenModel):
 
 
 class AdvisoryBundleV1_2(FrozenModel):
-    """What a sample is offered under rules v2: the same shape in every condition. A prompt shows less of it."""
+    """What a sample is offered under rules v3: the same shape in every condition. A prompt shows less of it."""
 
     schema_version: Literal["1.2"] = "1.2"
     memory_on: Flag

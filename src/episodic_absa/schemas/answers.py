@@ -1,170 +1,210 @@
-"""What a model is asked to answer, role by role: the output contract of the prompts.
+"""What prompts v3 ask a model for: words of the text, polarities, verdicts. Everything else is the program's work.
 
-Enumerated strings are offered as such in the JSON Schema but read leniently: a misspelt polarity or an unknown risk is
-repaired or counted when the answer is processed, instead of costing another attempt.
+Answers are read leniently (`backends/answer_reading.py`): several names and forms of a field are understood, an
+unreadable item is left out, a repeated one is kept once. An answer none of whose items can be read is refused, so that
+the model is asked again.
 """
 
-from typing import Annotated, ClassVar, get_args
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, get_args
 
-from pydantic import Field
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.json_schema import SkipJsonSchema
 
-from episodic_absa.schemas.absa import PatchEdit, PolarityWordOrNull, ProposedEdit
-from episodic_absa.schemas.frozen_model import FrozenModel, Score, offered
-from episodic_absa.vocabulary import (
-    POLARITIES,
-    RISK_IDS,
-    AteAction,
-    AtsaAction,
-    ProposalType,
-    SentenceLabel,
-    Severity,
-)
+from episodic_absa.schemas.frozen_model import FrozenModel, offered
+from episodic_absa.vocabulary import POLARITIES, RISK_IDS, SentenceLabel
 
-PolarityWord = Annotated[str, offered(POLARITIES)]
-LabelWordOrNull = Annotated[str | None, offered(get_args(SentenceLabel), or_null=True)]
-RiskWord = Annotated[str, offered(RISK_IDS)]
-SeverityWord = Annotated[str, offered(get_args(Severity))]
-_FEW = Field(max_length=400)
-"""Both lists of verdicts together must fit the three digits of a change id."""
-ReasonText = Annotated[str, Field(min_length=1, max_length=400)]
+ItemT = TypeVar("ItemT", bound="LenientModel")
+KEEP: Final = "keep"
+DROP: Final = "drop"
+Choice = Literal["A", "B", "equal"]
+
+_Term = Annotated[str, Field(validation_alias=AliasChoices("term", "target", "aspect_term", "aspect"))]
+_Target = Annotated[str, Field(validation_alias=AliasChoices("target", "term", "aspect_term", "aspect"))]
+_Quote = Annotated[str, Field(validation_alias=AliasChoices("quote", "evidence", "reason"))]
+_Polarity = Annotated[str, offered(POLARITIES), Field(validation_alias=AliasChoices("polarity", "sentiment"))]
+_Label = Annotated[str | None, offered(get_args(SentenceLabel), or_null=True)]
 
 
-class AnsweredSpan(FrozenModel):
-    """Character offsets as a model gives them: often wrong, so not yet a Span."""
+class LenientModel(FrozenModel):
+    """A value of which unknown keys are left out: a model that says more than asked has still answered."""
 
-    start: int
-    end: int
-
-
-class AnsweredAspect(FrozenModel):
-    """One target."""
-
-    aspect_term: str
-    span: AnsweredSpan | None = None
-    confidence: Score = 0.5
-    rationale: Annotated[str, Field(max_length=400)] = ""
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
 
-class AteAnswer(FrozenModel):
+class ItemsAnswer(LenientModel):
+    """A list of short items."""
+
+    is_partial: SkipJsonSchema[bool] = False
+    """Whether a part of what the model wrote is lost: it was cut off or cannot be read. No model is asked for it."""
+
+
+def _readable(model: type[ItemT]) -> Callable[[Any], Any]:
+    def keep_readable(value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        items: dict[ItemT, None] = {}
+        errors: list[ValidationError] = []
+        for item in value:
+            try:
+                items.setdefault(model.model_validate(item))
+            except ValidationError as error:
+                errors.append(error)
+        if errors and not items:
+            raise ValueError(f"no item of the list can be read: {errors[0].errors(include_url=False)[0]['msg']}")
+        return tuple(items)
+
+    return keep_readable
+
+
+class Pair(LenientModel):
+    """A target with the words that judge it; an empty term is an implicit opinion."""
+
+    quote: _Quote = ""
+    term: _Term
+    polarity: _Polarity
+
+
+class JointAnswer(ItemsAnswer):
+    """All pairs of a text."""
+
+    frozen_schema: ClassVar[str] = "joint"
+    pairs: Annotated[tuple[Pair, ...], BeforeValidator(_readable(Pair))]
+
+
+class TermsAnswer(ItemsAnswer):
     """All targets of a text."""
 
-    frozen_schema: ClassVar[str] = "seed.ate"
-    aspects: tuple[AnsweredAspect, ...]
+    frozen_schema: ClassVar[str] = "terms"
+    terms: tuple[str, ...]
 
 
-class AnsweredSentiment(FrozenModel):
-    """One judgement; an empty aspect_term is an implicit opinion."""
+class Judgement(LenientModel):
+    """One target, judged."""
 
-    aspect_term: str
-    polarity: PolarityWordOrNull
-    evidence: str = ""
-    confidence: Score = 0.5
-    polarity_distribution: dict[str, Score] = Field(default_factory=dict)
+    target: _Target
+    quote: _Quote = ""
+    polarity: _Polarity
 
 
-class AtsaAnswer(FrozenModel):
-    """All judgements of a text."""
+class JudgementsAnswer(ItemsAnswer):
+    """Every given target, judged."""
 
-    frozen_schema: ClassVar[str] = "seed.atsa"
-    sentiments: tuple[AnsweredSentiment, ...]
-
-
-class AnsweredRisk(FrozenModel):
-    """One structural risk. Only Stage2 gives an id: that of a Stage1 risk it speaks of again."""
-
-    id: str | None = None
-    type: RiskWord
-    scope: AnsweredSpan | None = None
-    severity: SeverityWord = "mid"
-    description: Annotated[str, Field(max_length=500)] = ""
+    frozen_schema: ClassVar[str] = "judgements"
+    judgements: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))]
 
 
-class AnsweredProposal(FrozenModel):
-    """One suggested correction."""
+class NamedTarget(LenientModel):
+    """One target with the words that judge it."""
 
-    aspect_term: str
-    proposal_type: ProposalType
-    revised_span: AnsweredSpan | None = None
-    rationale: str = ""
+    quote: _Quote = ""
+    target: _Target
 
 
-class ValidatorAnswer(FrozenModel):
-    """The critic's findings."""
+class TargetsAnswer(ItemsAnswer):
+    """The targets that a speaker finds without having seen Stage1's."""
 
-    frozen_schema: ClassVar[str] = "seed.validator"
-    structural_risks: tuple[AnsweredRisk, ...] = ()
-    correction_proposals: tuple[AnsweredProposal, ...] = ()
-    consistency_score: Score
-    suggested_label: LabelWordOrNull = None
-    confidence: Score = 0.5
+    frozen_schema: ClassVar[str] = "targets"
+    targets: Annotated[tuple[NamedTarget, ...], BeforeValidator(_readable(NamedTarget))]
 
 
-class TurnAnswer(FrozenModel):
-    """What one speaker proposes."""
+class WrongPair(LenientModel):
+    """A pair that is wrong, and what it should be."""
 
-    frozen_schema: ClassVar[str] = "seed.turn"
-    proposed_edits: tuple[ProposedEdit, ...]
-
-
-class AnsweredTuple(FrozenModel):
-    """One tuple the judge believes in."""
-
-    aspect_ref: str | None = None
-    aspect_term: str
-    polarity: PolarityWord
+    target: _Target
+    quote: _Quote = ""
+    should_be: Annotated[str, offered((*POLARITIES, DROP))]
 
 
-class JudgeAnswer(FrozenModel):
-    """The judge's settlement of the debate."""
+class WrongPairsAnswer(ItemsAnswer):
+    """The pairs that are wrong; none is a good answer."""
 
-    frozen_schema: ClassVar[str] = "seed.judge"
-    final_patch: tuple[PatchEdit, ...] = ()
-    final_tuples: tuple[AnsweredTuple, ...] = ()
-    unresolved_conflicts: tuple[str, ...] = ()
-    sentence_polarity: LabelWordOrNull = None
-    sentence_evidence_spans: tuple[str, ...] = ()
-    aspect_evidence: dict[str, str] = Field(default_factory=dict)
-    rationale: str = ""
+    frozen_schema: ClassVar[str] = "wrong_pairs"
+    wrong: Annotated[tuple[WrongPair, ...], BeforeValidator(_readable(WrongPair))]
 
 
-class AnsweredAspectReview(FrozenModel):
-    """One verdict on a Stage1 aspect."""
+class JudgeDecision(LenientModel):
+    """The judge's word on one claim."""
 
-    aspect_term: str
-    action: AteAction
-    revised_span: AnsweredSpan | None = None
-    reason: ReasonText
-    provenance: str | None = None
+    target: _Target
+    quote: _Quote = ""
+    decision: Annotated[str, offered((KEEP, *POLARITIES, DROP))]
 
 
-class AteReviewAnswer(FrozenModel):
-    """The review of all aspects."""
+class DecisionsAnswer(ItemsAnswer):
+    """The judge's decisions, and the label of the text."""
 
-    frozen_schema: ClassVar[str] = "seed.stage2_ate"
-    reviews: Annotated[tuple[AnsweredAspectReview, ...], _FEW]
-
-
-class AnsweredSentimentReview(FrozenModel):
-    """One verdict on a Stage1 judgement."""
-
-    aspect_term: str
-    action: AtsaAction
-    revised_polarity: PolarityWordOrNull = None
-    reason: ReasonText
-    provenance: str | None = None
+    frozen_schema: ClassVar[str] = "decisions"
+    decisions: Annotated[tuple[JudgeDecision, ...], BeforeValidator(_readable(JudgeDecision))]
+    label: _Label = None
+    label_quotes: SkipJsonSchema[tuple[str, ...]] = ()
+    """Words that decide the label. No model is asked for them; the embedded engine gives them."""
 
 
-class AtsaReviewAnswer(FrozenModel):
-    """The review of all judgements."""
+class TargetVerdict(LenientModel):
+    """Stage2's verdict on one target."""
 
-    frozen_schema: ClassVar[str] = "seed.stage2_atsa"
-    reviews: Annotated[tuple[AnsweredSentimentReview, ...], _FEW]
+    target: _Target
+    verdict: Annotated[str, offered((KEEP, DROP)), Field(validation_alias=AliasChoices("verdict", "action"))]
 
 
-class Validator2Answer(ValidatorAnswer):
-    """The critic's findings about the patched result."""
+class TargetVerdictsAnswer(ItemsAnswer):
+    """Stage2's verdicts on all targets, and the pairs that it misses."""
 
-    frozen_schema: ClassVar[str] = "seed.stage2_validator"
-    resolved_risk_ids: tuple[str, ...] = ()
-    remaining_risk_ids: tuple[str, ...] = ()
-    final_consistency_score: Score = 0.5
+    frozen_schema: ClassVar[str] = "target_verdicts"
+    verdicts: Annotated[tuple[TargetVerdict, ...], BeforeValidator(_readable(TargetVerdict))]
+    add: Annotated[tuple[Judgement, ...], BeforeValidator(_readable(Judgement))] = ()
+
+
+class PairVerdict(LenientModel):
+    """Stage2's verdict on one pair: keep, or the polarity it should have."""
+
+    target: _Target
+    quote: _Quote = ""
+    verdict: Annotated[str, offered((KEEP, *POLARITIES)), Field(validation_alias=AliasChoices("verdict", "action"))]
+
+
+class PairVerdictsAnswer(ItemsAnswer):
+    """Stage2's verdicts on all pairs."""
+
+    frozen_schema: ClassVar[str] = "pair_verdicts"
+    verdicts: Annotated[tuple[PairVerdict, ...], BeforeValidator(_readable(PairVerdict))]
+
+
+class NamedRisk(LenientModel):
+    """A structure of the text, quoted."""
+
+    quote: _Quote = ""
+    type: Annotated[str, offered(RISK_IDS)]
+
+
+class RisksAnswer(ItemsAnswer):
+    """The validator's risks, and the label of the text."""
+
+    frozen_schema: ClassVar[str] = "risks"
+    risks: Annotated[tuple[NamedRisk, ...], BeforeValidator(_readable(NamedRisk))]
+    label: _Label = None
+
+
+_NAMES_OF_CHOICES: Final[dict[str, Choice]] = {
+    "a": "A",
+    "b": "B",
+    **dict.fromkeys(("equal", "same", "tie", "both", "neither", "none", "동일", "같음"), "equal"),
+}
+
+
+def _choice(value: Any) -> Any:
+    """Return the list that is meant: `list A`, `a.` and `A` are one answer."""
+    if not isinstance(value, str):
+        return value
+    words = value.casefold().replace("list", "").replace("목록", "").strip(" .:\"'")
+    return _NAMES_OF_CHOICES.get(words, value)
+
+
+class RefereeAnswer(LenientModel):
+    """Which of two lists of pairs fits the text better."""
+
+    frozen_schema: ClassVar[str] = "referee"
+    better: Annotated[
+        Choice, BeforeValidator(_choice), Field(validation_alias=AliasChoices("better", "answer", "choice", "verdict"))
+    ]

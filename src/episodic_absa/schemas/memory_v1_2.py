@@ -1,4 +1,4 @@
-"""What the memory persists under rules v2, schema version 1.2. Nothing here can hold text, gold or a label.
+"""What the memory persists under rules v3, schema version 1.2. Nothing here can hold text, gold or a label.
 
 An episode of 1.2 is one of 1.1 with the outcome of every change. A store file of 1.2 also holds tallies (the
 final targets of a sample) and verdicts (what a person said about a result). Fields stand in alphabetical order:

@@ -1,4 +1,4 @@
-"""What the embedded reader makes of one term: the independent witness of rules v2. It never enters a prompt."""
+"""What the embedded reader makes of one term: the independent witness of rules v3. It never enters a prompt."""
 
 from typing import NamedTuple
 

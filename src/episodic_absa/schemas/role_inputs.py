@@ -3,6 +3,7 @@
 from typing import Any
 
 from episodic_absa.schemas.absa import (
+    AspectHint,
     AspectItem,
     AspectVerdict,
     DebateTurn,
@@ -16,7 +17,7 @@ from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.vocabulary import Language, Polarity, Speaker
 
 MemorySlot = dict[str, Any]
-"""A dumped advisory bundle. A seed prompt holds the same values, a prompt v2 the sentences of them."""
+"""A dumped advisory bundle. A seed prompt holds the same values, a prompt v3 the sentences of them."""
 
 
 class AteInputs(FrozenModel):
@@ -59,8 +60,13 @@ class ReviewInputs(AteInputs):
     """For the two agents of Stage2 that give verdicts."""
 
     stage1: Stage1Result
-    review_context: ReviewContext
+    review_context: ReviewContext | None = None
+    """What the debate says; None under rules whose Stage2 does not hear it."""
     memory: MemorySlot | None = None
+
+    def hints(self, term: str) -> tuple[AspectHint, ...]:
+        """Return how the debate speaks for and against polarities of a term."""
+        return () if self.review_context is None else self.review_context.aspect_hints.get(term, ())
 
 
 class ListedPair(FrozenModel):
@@ -80,7 +86,7 @@ class RefereeInputs(AteInputs):
 class Validator2Inputs(ReviewInputs):
     """For Validator2, which reads the patched result."""
 
-    ate_reviews: tuple[AspectVerdict, ...]
-    atsa_reviews: tuple[SentimentVerdict, ...]
+    ate_reviews: tuple[AspectVerdict, ...] = ()
+    atsa_reviews: tuple[SentimentVerdict, ...] = ()
     patched_aspects: tuple[AspectItem, ...]
     patched_sentiments: tuple[SentimentItem, ...]

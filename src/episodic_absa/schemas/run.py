@@ -6,6 +6,7 @@ from pydantic import Field
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import EpisodeId
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, TallyV1_2
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 from episodic_absa.vocabulary import (
@@ -63,7 +64,41 @@ class Coin(FrozenModel):
     withheld: Flag
 
 
-class MemoryMeta(FrozenModel):
+class MemoryRecord(FrozenModel):
+    """What the memory did for one sample, without what follows from the condition, the bundle or the calls."""
+
+    retrieval_calls: Literal[0, 1] = 0
+    retrieved_ids: tuple[EpisodeId, ...] = ()
+    memory_blocked_episode_n: Count = 0
+    memory_blocked_advisory_n: Count = 0
+    memory_demoted_advisory_n: Count = 0
+    memory_block_reason: Literal["", "opposite_polarity_failed"] = ""
+    memory_dangerous_current_n: Count = 0
+    firewall_dropped_n: Count = 0
+    injection_trigger_reasons: tuple[DebateGateReason, ...] = ()
+    prompt_injection_chars: Count = 0
+    advisory_injection_gated: Flag = False
+    """True only if the condition exposes memory to the debate and the gate was closed."""
+    injection_skip_reason: InjectionSkip = ""
+    advisory_expects: Expects | None = None
+    """What the top-ranked injected advisory expects of the analyst."""
+    stage2_memory_injected: Flag = False
+    stage2_memory_gate_reasons: tuple[Stage2GateReason, ...] = ()
+    stage2_memory_prompt_injection_chars: Count = 0
+    stage2_injection_skip_reason: InjectionSkip = ""
+    advised_ids: tuple[EpisodeId, ...] = ()
+    """The episodes that advice was made of, blocked and withheld advice included; of a donor's store for a donor."""
+    coins: tuple[Coin, ...] = ()
+    """One per principle that was to be offered, if the condition withholds advice."""
+    matched_chars: Count = 0
+    """For a placebo: characters of the messages and warnings that retrieved advice would have had."""
+    repeated_advisory_n: Count = 0
+    """Under rules v3: advisories left out because a better ranked one has the same principle."""
+    opposed_advisory_n: Count = 0
+    """Under rules v3: advisories left out because a better ranked one asks for the opposite."""
+
+
+class MemoryMeta(MemoryRecord):
     """What the memory did for one sample, and what of it reached a prompt."""
 
     condition: str
@@ -73,50 +108,28 @@ class MemoryMeta(FrozenModel):
     retrieved_ids: tuple[EpisodeId, ...]
     exposed_to_debate: Flag
     exposed_to_stage2: Flag
-    memory_blocked_episode_n: Count = 0
-    memory_blocked_advisory_n: Count = 0
-    memory_demoted_advisory_n: Count = 0
-    memory_block_reason: Literal["", "opposite_polarity_failed"] = ""
-    memory_dangerous_current_n: Count = 0
-    firewall_dropped_n: Count = 0
     injection_trigger_reason: DebateGateReason | None = None
     """First reason in gate order, evaluated in every condition."""
-    injection_trigger_reasons: tuple[DebateGateReason, ...] = ()
-    prompt_injection_chars: Count = 0
-    advisory_injection_gated: Flag = False
-    """True only if the condition exposes memory to the debate and the gate was closed."""
-    injection_skip_reason: InjectionSkip = ""
-    advisory_expects: Expects | None = None
-    """What the top-ranked injected advisory expects of the analyst."""
     memory_access_policy: dict[Literal["debate"], tuple[DebateCall, ...]]
     memory_debate_slot_present_for: tuple[DebateCall, ...] = ()
     """Calls whose rendered prompt held the slot."""
-    stage2_memory_injected: Flag = False
     stage2_memory_gate_reason: Stage2GateReason | None = None
-    stage2_memory_gate_reasons: tuple[Stage2GateReason, ...] = ()
-    stage2_memory_prompt_injection_chars: Count = 0
-    stage2_injection_skip_reason: InjectionSkip = ""
     advice_from: AdviceFrom = "retrieved"
     """Where the condition takes advice from."""
-    advised_ids: tuple[EpisodeId, ...] = ()
-    """The episodes that advice was made of, blocked and withheld advice included; of a donor's store for a donor."""
-    coins: tuple[Coin, ...] = ()
-    """One per principle that was to be offered, if the condition withholds advice."""
     offered_principles: tuple[str, ...] = ()
     """The principles of the advisories in the slot, in rank order."""
     offered_chars: Count = 0
     """Characters of the messages and warnings in the slot."""
-    matched_chars: Count = 0
-    """For a placebo: characters of the messages and warnings that retrieved advice would have had."""
-    repeated_advisory_n: Count = 0
-    """Under rules v2: advisories left out because a better ranked one has the same principle."""
-    opposed_advisory_n: Count = 0
-    """Under rules v2: advisories left out because a better ranked one asks for the opposite."""
 
     @property
     def is_exposed(self) -> bool:
         """Whether the condition may show memory to the debate or to Stage2."""
         return self.exposed_to_debate or self.exposed_to_stage2
+
+    @property
+    def record(self) -> MemoryRecord:
+        """The part that nothing else tells."""
+        return MemoryRecord(**{name: getattr(self, name) for name in MemoryRecord.model_fields})
 
 
 class StoreDecision(FrozenModel):
@@ -125,4 +138,12 @@ class StoreDecision(FrozenModel):
     store_decision: Literal["stored", "skipped"]
     store_skip_reason: StoreSkip = ""
     store_reason_tags: tuple[StorageTag, ...] = ()
-    episode_id: EpisodeId | None = None
+    episode: AnyEpisode | None = None
+    """The episode as the store holds it."""
+    tally: TallyV1_2 | None = None
+    """What was counted of the sample; None if nothing was stored of it."""
+
+    @property
+    def episode_id(self) -> EpisodeId | None:
+        """The id of the episode; None if the sample became none."""
+        return None if self.episode is None else self.episode.episode_id

@@ -10,8 +10,6 @@ from typing import Final, Literal, get_args
 
 from pydantic import BaseModel
 
-from episodic_absa.agents.prompt_files import instructions, prompt_versions
-from episodic_absa.agents.shown_values import RESERVED_KEYS
 from episodic_absa.backends.cache.postgres_cache import check_database
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.provider_facts import facts_of, key_variables_for, needs_key_for
@@ -20,15 +18,17 @@ from episodic_absa.errors import ConfigError, EpisodicAbsaError, MemoryStoreErro
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.advisory_builder import fixed_texts
-from episodic_absa.memory.advice.outcome_advice import fixed_texts_v2
+from episodic_absa.memory.advice.outcome_advice import fixed_texts_v3
 from episodic_absa.memory.advice.placebo import placebo_texts
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ
 from episodic_absa.memory.store.memory_store import MemoryStore
 from episodic_absa.memory.store.store_maintenance import check_store
+from episodic_absa.pipeline.prompt_files import PROMPT_FILES
+from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.runs.config.cells import build_cells, evaluated_cells, require_stores
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.schemas import absa, answers, role_inputs
+from episodic_absa.schemas import absa, answers, role_inputs, seed_answers
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.serialization.redaction import redacted
 from episodic_absa.verification.gold_preflight import gold_lines, separator_lines
@@ -150,11 +150,11 @@ def _prompt_lines(data: ExperimentData | None, rules_used: Iterable[Rules]) -> I
     if leaked := sorted({"metadata", "gold"} & given):
         yield "error", "metadata", f"agents are given {leaked[0]}"
     # A prompt that names a column with the name of one of our fields means the field.
-    foreign = columns - given - _fields_of(answers) - _fields_of(absa) - set(RESERVED_KEYS)
-    prompts = {name for rules in rules_used for name in prompt_versions(rules)}
-    for prompt in sorted(prompts):
-        if named := sorted(foreign & _inputs_named_by(instructions(prompt))):
-            yield "error", "metadata", f"the prompt {prompt} names the metadata column {named[0]!r}"
+    foreign = columns - given - _fields_of(answers) - _fields_of(seed_answers) - _fields_of(absa) - set(RESERVED_KEYS)
+    prompts = {prompt for rules in rules_used for prompt in PROMPT_FILES[rules].all()}
+    for name, text in sorted(prompts):
+        if named := sorted(foreign & _inputs_named_by(text)):
+            yield "error", "metadata", f"the prompt {name} names the metadata column {named[0]!r}"
             return
     yield "ok", "metadata", f"{len(prompts)} prompts name none of the metadata ({', '.join(sorted(columns))})"
 
@@ -177,11 +177,11 @@ def _wording_lines() -> Iterator[_Said]:
         for text in (principle.text_en, principle.text_ko, principle.anti_pattern_en, principle.anti_pattern_ko)
     ]
     texts += [
-        (f"principle {principle.principle_id} under rules v2", text)
-        for principle in load_catalogue().under("v2")
+        (f"principle {principle.principle_id} under rules v3", text)
+        for principle in load_catalogue().under("v3")
         for text in (principle.text_en, principle.text_ko)
     ]
-    texts += [("warning", text) for text in (*fixed_texts(), *fixed_texts_v2())]
+    texts += [("warning", text) for text in (*fixed_texts(), *fixed_texts_v3())]
     texts += [("memory slot", text) for text in HOW_TO_READ.values()]
     languages: tuple[Language, ...] = ("en", "ko")
     texts += [("placebo", text) for language in languages for text in placebo_texts(language)]

@@ -7,13 +7,14 @@ from typing import Final
 
 from pydantic import Field
 
-from episodic_absa.errors import RunDirectoryError
+from episodic_absa.errors import EpisodicAbsaError, RunDirectoryError
 from episodic_absa.runs.config.recorded_experiment import recorded_problem
 from episodic_absa.runs.question import added_parts, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import require_directory
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.reading.verified_files import CELL_MARK, CERTIFICATE, cell_hashes, certificate_hash, grid_hashes
-from episodic_absa.runs.run_directory import JOURNAL, MANIFEST
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.overlays.pipeline_overlay import PipelineOverlay
 from episodic_absa.schemas.repetition import Repetition
@@ -94,7 +95,7 @@ def verify(path: Path, *, with_certificate: bool = False) -> Verified:
         )
     hashes = grid_hashes(path)
     verified = {cell.path.name: _verify_cell(cell) for cell in cells}
-    readable = [cell for cell in cells if not _manifest_problem(cell)]
+    readable = [cell for cell in cells if not (_manifest_problem(cell) or _samples_problem(cell))]
     results = [_run(name, partial(check, readable)) for name, check in GRID_CHECKS.items()]
     results += _certificate_results(path, readable, with_certificate=with_certificate)
     grid = (*results, files_seen(hashes | certificate_hash(path)))
@@ -162,7 +163,7 @@ GRID_CHECKS: Final[Mapping[str, Callable[[Sequence[CellFiles]], Findings]]] = {
 
 
 def _is_cell(path: Path) -> bool:
-    return path.is_dir() and ((path / MANIFEST).exists() or (path / JOURNAL).exists())
+    return path.is_dir() and ((path / MANIFEST).exists() or (path / SAMPLES).exists())
 
 
 def _never_shown_groups(cells: Iterable[CellFiles]) -> Iterator[list[CellFiles]]:
@@ -187,7 +188,8 @@ def _exploratory(grid: Path) -> tuple[str, ...]:
 def _unfinished(cells: Iterable[CellFiles]) -> dict[str, Unfinished]:
     return {
         cell.path.resolve().name: Unfinished(
-            done_n=len(cell.journal.raw), sample_n=cell.manifest.dataset.processing_count
+            done_n=0 if _samples_problem(cell) else len(cell.records),
+            sample_n=cell.manifest.dataset.processing_count,
         )
         for cell in cells
         if cell.manifest is not None and not cell.manifest.completed
@@ -195,8 +197,17 @@ def _unfinished(cells: Iterable[CellFiles]) -> dict[str, Unfinished]:
 
 
 def _manifest_problem(cell: CellFiles) -> str:
-    """Return why the checks of a cell cannot run; an empty text if they can."""
+    """Return why the manifest of a cell cannot be used; an empty text if it can."""
     return cell.manifest_problem if cell.manifest is None else recorded_problem(cell.manifest)
+
+
+def _samples_problem(cell: CellFiles) -> str:
+    """Return why the samples of a cell cannot be read; an empty text if they can."""
+    try:
+        _ = cell.derived
+    except EpisodicAbsaError as error:
+        return str(error)
+    return ""
 
 
 def _certificate_results(
@@ -212,6 +223,9 @@ def _verify_cell(cell: CellFiles, *, with_certificate: bool = False) -> tuple[Ch
     hashes = cell_hashes(cell.path)
     problem = _manifest_problem(cell)
     results = [_run("manifest", lambda: iter([problem or None]))]
+    if not problem:
+        problem = _samples_problem(cell)
+        results.append(_run("samples_read", lambda: iter([problem or None])))
     if not problem:
         results += [_run(name, partial(check, cell)) for name, check in _CELL_CHECKS.items()]
         results += _certificate_results(cell.path, [cell], with_certificate=with_certificate)

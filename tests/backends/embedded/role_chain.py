@@ -31,17 +31,6 @@ from episodic_absa.schemas.absa import (
     StructuralRisk,
     ValidatorOutput,
 )
-from episodic_absa.schemas.answers import (
-    AnsweredSpan,
-    AteAnswer,
-    AteReviewAnswer,
-    AtsaAnswer,
-    AtsaReviewAnswer,
-    JudgeAnswer,
-    TurnAnswer,
-    Validator2Answer,
-    ValidatorAnswer,
-)
 from episodic_absa.schemas.role_inputs import (
     AteInputs,
     AtsaInputs,
@@ -51,6 +40,17 @@ from episodic_absa.schemas.role_inputs import (
     SpeakerInputs,
     Validator2Inputs,
     ValidatorInputs,
+)
+from episodic_absa.schemas.seed_answers import (
+    AnsweredSpan,
+    AteAnswer,
+    AteReviewAnswer,
+    AtsaAnswer,
+    AtsaReviewAnswer,
+    JudgeAnswer,
+    TurnAnswer,
+    Validator2Answer,
+    ValidatorAnswer,
 )
 from episodic_absa.vocabulary import POLARITIES, SPEAKERS, DebateCall, Language, Polarity, Role
 

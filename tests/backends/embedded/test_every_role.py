@@ -8,8 +8,8 @@ from tests.backends.embedded.role_chain import Review, Row, ask, memory_of, repl
 
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Request
 from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier
-from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer, ValidatorAnswer
 from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
+from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer, ValidatorAnswer
 from episodic_absa.vocabulary import Language
 
 ROWS = [*table("sentence_table.yaml"), *table("second_table.yaml"), *table("held_out_table.yaml")]

@@ -14,8 +14,8 @@ from tests.backends.llm.loopback_model import HANG_UP, Behaviour, LoopbackModel,
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend, Reply, Request
 from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
-from episodic_absa.schemas.answers import AteAnswer, AteReviewAnswer, AtsaAnswer, JudgeAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.seed_answers import AteAnswer, AteReviewAnswer, AtsaAnswer, JudgeAnswer
 
 SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
 REVIEW = "The screen is great."

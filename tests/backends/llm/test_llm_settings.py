@@ -17,19 +17,19 @@ from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
 from episodic_absa.backends.llm.prices import cost_usd
 from episodic_absa.backends.llm.transport_retries import Failure, wait_before_retry
 from episodic_absa.errors import ConfigError, MissingExtraError
-from episodic_absa.schemas import answers
+from episodic_absa.schemas import seed_answers
 from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.role_inputs import AteInputs
 
 ANSWERS: list[type[FrozenModel]] = [
-    answers.AteAnswer,
-    answers.AtsaAnswer,
-    answers.ValidatorAnswer,
-    answers.TurnAnswer,
-    answers.JudgeAnswer,
-    answers.AteReviewAnswer,
-    answers.AtsaReviewAnswer,
-    answers.Validator2Answer,
+    seed_answers.AteAnswer,
+    seed_answers.AtsaAnswer,
+    seed_answers.ValidatorAnswer,
+    seed_answers.TurnAnswer,
+    seed_answers.JudgeAnswer,
+    seed_answers.AteReviewAnswer,
+    seed_answers.AtsaReviewAnswer,
+    seed_answers.Validator2Answer,
 ]
 AZURE = "https://ours.openai.azure.com/openai/v1/"
 
@@ -86,7 +86,7 @@ def test_a_server_of_ones_own_needs_no_key_and_no_proxy(monkeypatch: pytest.Monk
         try:
             async with asyncio.timeout(120):
                 prompt = Prompt("p", "system", "user")
-                asked = Ask("ate", AteInputs(text="x", language="en"), prompt, answers.AteAnswer)
+                asked = Ask("ate", AteInputs(text="x", language="en"), prompt, seed_answers.AteAnswer)
                 return (await replier.reply(Request(asked))).text
         finally:
             await replier.close()

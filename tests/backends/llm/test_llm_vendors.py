@@ -11,8 +11,8 @@ from tests.extras import require_extra
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend
 from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendUnavailableError
-from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer
 
 SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
 MODELS = {"anthropic": "claude-haiku-5-5", "google": "gemini-2.5-flash"}

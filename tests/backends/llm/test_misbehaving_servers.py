@@ -19,9 +19,9 @@ from episodic_absa.backends.limited_backend import LimitedBackend
 from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError, Usage
 from episodic_absa.runs.request_counts import CountingCache
-from episodic_absa.schemas.answers import AteAnswer
+from episodic_absa.schemas.answers import TermsAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
-from episodic_absa.schemas.slim_answers import TermsAnswer
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
 REVIEW = "The screen is great, and the battery lasts for days."

@@ -9,11 +9,11 @@ from pydantic import BaseModel
 from tests.backends.llm.loopback_model import LoopbackModel, answer
 
 from episodic_absa import Analyzer
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Ask, Prompt, Request
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import AteInputs
 
 TEXT = "The soup was cold."
@@ -51,7 +51,7 @@ def test_votes_reach_the_server_with_their_seeds_and_their_temperature(
     with LoopbackModel(answer(cold), answer('{"pairs": []}'), answer(cold)) as server:
         backend = BackboneSettings(provider="openai", model="m", base_url=server.base_url)
         settings = PipelineSettings(effort="one_call", votes=3, vote_temperature=0.3)
-        arm: dict[str, Any] = {"condition": "C1", "conditions": "v2_0", "store": tmp_path / "store.jsonl"}
+        arm: dict[str, Any] = {"condition": "C1", "conditions": "v3_0", "store": tmp_path / "store.jsonl"}
         with Analyzer(backend=backend, pipeline=settings, **arm) as analyzer:
             result = analyzer.analyze(TEXT)
         votes = sorted((body["seed"], body["temperature"]) for body in server.bodies)

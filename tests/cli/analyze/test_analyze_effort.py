@@ -10,7 +10,7 @@ DOUBTED = "Every bottle was wrapped on its own: great packing."
 
 
 def test_an_adaptive_analysis_says_how_closely_it_looked_and_why(tmp_path: Path) -> None:
-    done = run_analyze(tmp_path, PLAIN, DOUBTED, "--conditions", "v2_0", "--effort", "adaptive", "--explain")
+    done = run_analyze(tmp_path, PLAIN, DOUBTED, "--conditions", "v3_0", "--effort", "adaptive", "--explain")
     assert (done.returncode, done.stderr) == (0, "")
     plain, doubted = (page.split("\n2. ")[-1] for page in (done.stdout.partition("\n2. ")[0], done.stdout))
     assert "second look  none: nothing is at stake" in plain
@@ -25,8 +25,8 @@ def test_an_adaptive_analysis_says_how_closely_it_looked_and_why(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--conditions", "v1_2", "--effort", "adaptive"), "effort: adaptive needs rules v2"),
-        (("--conditions", "v2_0", "--condition", "one_call", "--effort", "full"), "one_call sets effort: one_call"),
+        (("--conditions", "v1_2", "--effort", "adaptive"), "effort: adaptive needs rules v3"),
+        (("--conditions", "v3_0", "--condition", "one_call", "--effort", "full"), "one_call sets effort: one_call"),
         (("--effort", "half"), "'half'"),
     ],
 )

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from tests.extras import require_extra
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli import main
 from episodic_absa.cli.analyze import cluster_run
 from episodic_absa.cli.analyze.analysed_rows import Finding, finding_of
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.engines.ray_cluster import connect
 
 # Ray warns of its own settings, and of files that it leaves to the end of the process.

@@ -285,7 +285,7 @@ def test_an_analyst_gets_a_page_a_table_and_the_same_numbers_in_the_terminal(fol
     [
         (("reviews.csv", "--summary", "nowhere/page.html"), "--summary nowhere/page.html cannot be written"),
         (("reviews.csv", "--summary", "page.html", "--json"), "leave --explain and --json out"),
-        (("reviews.csv", "--effort", "adaptive", "--conditions", "v1_2"), "effort: adaptive needs rules v2"),
+        (("reviews.csv", "--effort", "adaptive", "--conditions", "v1_2"), "effort: adaptive needs rules v3"),
     ],
 )
 def test_what_cannot_be_obeyed_is_said_before_anything_is_analysed(

@@ -9,8 +9,6 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from episodic_absa import Analyzer
-from episodic_absa.agents.sample_result import SampleResult
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.batch.analysis_failure import error_type
@@ -25,6 +23,8 @@ from episodic_absa.errors import (
     ContractError,
     LeakageError,
 )
+from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run_files.change_record import ChangeReason
 from episodic_absa.vocabulary import AdoptReason, Effort, InjectionSkip, ModeratorRule, OverrideSkip
 
@@ -101,7 +101,7 @@ class Scripted(RemoteFacts):
 
 
 def analysed(pipeline: PipelineSettings | None = None, **changes: dict[str, Any]) -> SampleResult:
-    """Analyse under seed rules, whose answers ANSWERS are; SLIM has those of rules v2."""
+    """Analyse under seed rules, whose answers ANSWERS are; SHORT has those of rules v3."""
     with Analyzer(backend=Scripted(**changes), conditions="v1_2", pipeline=pipeline) as analyzer:
         return analyzer.analyze(TEXT)
 
@@ -183,7 +183,7 @@ def test_the_explanation_leaves_nothing_out() -> None:
         assert words in page
 
 
-SLIM: dict[str, dict[str, Any]] = {
+SHORT: dict[str, dict[str, Any]] = {
     "joint": {
         "pairs": [
             {"quote": "lasts long", "term": "battery", "polarity": "positive"},
@@ -206,14 +206,14 @@ SLIM: dict[str, dict[str, Any]] = {
 }
 
 
-def analysed_under_v2(effort: Effort = "full", **changes: dict[str, Any]) -> SampleResult:
-    backend, pipeline = Scripted(**(SLIM | changes)), PipelineSettings(reader=False, effort=effort)
-    with Analyzer(backend=backend, conditions="v2_0", pipeline=pipeline) as analyzer:
+def analysed_under_v3(effort: Effort = "full", **changes: dict[str, Any]) -> SampleResult:
+    backend, pipeline = Scripted(**(SHORT | changes)), PipelineSettings(reader=False, effort=effort)
+    with Analyzer(backend=backend, conditions="v3_0", pipeline=pipeline) as analyzer:
         return analyzer.analyze(TEXT)
 
 
-def test_under_v2_each_change_is_shown_with_its_decision_and_its_witnesses() -> None:
-    page = told(explanation_view(analysed_under_v2()))
+def test_under_v3_each_change_is_shown_with_its_decision_and_its_witnesses() -> None:
+    page = told(explanation_view(analysed_under_v3()))
     changes = page[page.index("Changes") : page.index("Adoption")]
     for words in (
         "chg_001 flip battery + positive → - negative ✗ one_witness (fewer than two witnesses are for it)",
@@ -225,15 +225,15 @@ def test_under_v2_each_change_is_shown_with_its_decision_and_its_witnesses() -> 
         assert words in changes
 
 
-def test_under_v2_the_reader_states_how_sure_it_is() -> None:
-    with Analyzer(backend=Scripted(**SLIM), conditions="v2_0") as analyzer:
+def test_under_v3_the_reader_states_how_sure_it_is() -> None:
+    with Analyzer(backend=Scripted(**SHORT), conditions="v3_0") as analyzer:
         page = told(explanation_view(analyzer.analyze(TEXT)))
     assert re.search(r"reader sure to [01]\.\d\d", page)
 
 
 def test_without_a_change_the_section_says_so_and_seed_rules_have_none() -> None:
     judged = {"judgements": [{"target": "battery", "quote": "lasts long", "polarity": "positive"}]}
-    page = told(explanation_view(analysed_under_v2(epm=judged, judge={"decisions": []}, stage2_ate={"verdicts": []})))
+    page = told(explanation_view(analysed_under_v3(epm=judged, judge={"decisions": []}, stage2_ate={"verdicts": []})))
     assert "changes nobody asks for one" in page
     assert "Patch and override" not in page
     under_seed_rules = told(explanation_view(analysed()))
@@ -242,14 +242,14 @@ def test_without_a_change_the_section_says_so_and_seed_rules_have_none() -> None
 
 
 def test_the_explanation_of_one_call_says_what_was_not_asked() -> None:
-    page = told(explanation_view(analysed_under_v2("one_call")))
+    page = told(explanation_view(analysed_under_v3("one_call")))
     for stage in ("validator", "debate", "stage2"):
         assert f"{stage} switched off" in page
 
 
 @pytest.mark.parametrize("columns", [30, 44, 80, 120])
-def test_pages_of_rules_v2_stay_within_the_width_and_steer_nothing(columns: int) -> None:
-    result = analysed_under_v2()
+def test_pages_of_rules_v3_stay_within_the_width_and_steer_nothing(columns: int) -> None:
+    result = analysed_under_v3()
     for page in (analysis_view(result, number=12), explanation_view(result, number=12)):
         text = rendered(page, columns)
         assert max(map(cell_len, text.splitlines())) <= min(columns, 100)

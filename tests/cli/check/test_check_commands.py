@@ -64,8 +64,8 @@ def test_verify_names_what_failed_and_ends_with_1(grid: Path) -> None:
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
     done = run("verify", grid / CELL)
     assert done.returncode == 1
-    assert "line_counts" in done.stdout
-    assert "outputs.jsonl has 5 lines; processing_count is 6" in done.stdout
+    assert "derived_files" in done.stdout
+    assert "outputs.jsonl, line 6 and 1 more: not what the records give" in done.stdout
 
 
 def test_verify_prints_json(grid: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import hashlib
 import json
 import re
 import shutil
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.run_copies import copied, failed
+from tests.runs.sealed_files import change_records
 
 from episodic_absa.cli import main
 from episodic_absa.experiment import run_grid
@@ -76,7 +79,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def grid(finished: Path, tmp_path: Path) -> Path:
     """A copy to write into, or to damage."""
-    return Path(shutil.copytree(finished, tmp_path / "results" / "small"))
+    return copied(finished, tmp_path)
 
 
 def change_manifest(cell: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -86,9 +89,28 @@ def change_manifest(cell: Path, change: Callable[[dict[str, Any]], object]) -> N
 
 
 def change_cards(cell: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    """Let the records of a cell give other final tuples, failures, or fewer samples; nothing else is taken over."""
     path = cell / "scorecards.jsonl"
-    cards = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    path.write_text("".join(json.dumps(card, ensure_ascii=False) + "\n" for card in change(cards)), "utf-8")
+    cards = change([json.loads(line) for line in path.read_text("utf-8").splitlines()])
+
+    def change_all(lines: list[dict[str, Any]]) -> None:
+        header, *records = lines
+        lines[:] = [header, *records[: len(cards)]]
+        for record, card in zip(lines[1:], cards, strict=True):
+            if card["status"] == "error":
+                failed(record, "timeout")
+            else:
+                record["analysis"]["final_tuples"] = card["final_tuples"]
+
+    change_records(cell, change_all)
+
+
+def score_with(cell: Path, gold: list[dict[str, Any]]) -> None:
+    """Let the manifest of a cell name another gold file."""
+    path = cell.parents[2] / "data" / f"{cell.name}.gold.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in gold), "utf-8")
+    named = {"path": f"data/{path.name}", "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    change_manifest(cell, lambda manifest: manifest["gold"].update(named))
 
 
 def give_gold_answers(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -192,17 +214,20 @@ def test_changed_samples_are_listed_with_the_pairs_of_each_side(compare: Compare
 def test_sides_that_are_not_comparable_are_warned_about_and_compared(compare: Compare, grid: Path) -> None:
     def spoil(manifest: dict[str, Any]) -> None:
         manifest["dataset"]["sha256"]["valid"] = "0" * 64
-        manifest["gold"]["sha256"] = "0" * 64
         manifest["backbone"]["model"] = "another"
         manifest["completed"] = False
 
     def drop_and_fail(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
         cards[0]["status"] = "error"
-        cards[1]["gold_tuples"] = []
         return cards[:-1]
 
     change_manifest(grid / "C1__seed1", spoil)
     change_cards(grid / "C1__seed1", drop_and_fail)
+    gold = [
+        json.loads(line) for line in (grid.parents[1] / "data" / "valid.gold.jsonl").read_text("utf-8").splitlines()
+    ]
+    uid = json.loads((grid / "C1__seed1" / "outputs.jsonl").read_text("utf-8").splitlines()[1])["uid"]
+    score_with(grid / "C1__seed1", [{**line, "gold_tuples": []} if line["uid"] == uid else line for line in gold])
     done = compare(grid / "C2", grid / "C1__seed1")
     assert done.returncode == 0
     warnings = [line.removeprefix("warning: ") for line in done.stdout.splitlines() if line.startswith("warning: ")]
@@ -220,7 +245,7 @@ def test_sides_that_are_not_comparable_are_warned_about_and_compared(compare: Co
 
 def test_without_gold_no_claim_is_made_about_quality(compare: Compare, grid: Path) -> None:
     for cell in grid.glob("*__seed*"):
-        change_cards(cell, lambda cards: [{**card, "gold_tuples": None} for card in cards])
+        change_manifest(cell, lambda manifest: manifest.update(gold=None))
     done = compare(grid, "C2", "C1")
     assert done.returncode == 0
     assert done.stdout.startswith("Without gold, nothing can be said about quality")
@@ -281,11 +306,11 @@ def test_the_error_for_what_cannot_be_compared_says_what_to_do_in_one_line(
 
 
 def test_damaged_files_are_named(compare: Compare, grid: Path) -> None:
-    cards = grid / "C1__seed1" / "scorecards.jsonl"
-    cards.write_text(cards.read_text("utf-8").replace('"status":"ok"', '"status":"fine"', 1), "utf-8")
+    samples = grid / "C1__seed1" / "samples.jsonl"
+    samples.write_text(samples.read_text("utf-8").replace('"attempts":1', '"attempts":2', 1), "utf-8")
     done = compare(grid, "C2", "C1")
     assert done.returncode == 2
-    assert "scorecards.jsonl, line 1: status" in done.stderr
+    assert "samples.jsonl, line 2: its checksum does not fit" in done.stderr
     (grid / "C1__seed1" / "manifest.json").write_text("{}", "utf-8")
     done = compare(grid, "C2", "C2_silent")
     assert done.returncode == 2

@@ -6,7 +6,7 @@ from typing import Any
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, SlotAnswer
-from episodic_absa.pipeline import Pipeline, build_pipeline
+from episodic_absa.pipeline.composition import Pipeline, build_pipeline
 from episodic_absa.schemas.absa import Stage1Ate, Stage1Atsa, Stage1Result, ValidatorOutput
 from episodic_absa.schemas.run import Condition, StoreDecision
 

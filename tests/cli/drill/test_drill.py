@@ -22,7 +22,7 @@ from episodic_absa.cli.drill.leak_search import LeakSearch, ReviewRuns
 from episodic_absa.cli.drill.obedient_model import ObedientModel
 from episodic_absa.cli.output import show
 from episodic_absa.errors import BackendUnavailableError, ConfigError
-from episodic_absa.pipeline import build_pipeline
+from episodic_absa.pipeline.composition import build_pipeline
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 MINE = """
@@ -70,7 +70,7 @@ def test_nothing_but_terms_leaves_a_review_under_any_shipped_condition(all_condi
     assert {where: counts[where] for where in ("store", "advisory", "message", "prompt", "form")} == dict.fromkeys(
         ("store", "advisory", "message", "prompt", "form"), 0
     )
-    assert {condition.rules for condition in all_conditions.conditions} == {"seed", "v2"}
+    assert {condition.rules for condition in all_conditions.conditions} == {"seed", "v3"}
     assert len(all_conditions.conditions) == 20
 
 
@@ -83,9 +83,9 @@ def test_the_attack_had_every_way_open(all_conditions: Drilled) -> None:
     exposed = [name for name in by_name if name.endswith((" C2", "_frozen", "_random", "_placebo", "_trial"))]
     assert [name for name in exposed if by_name[name].shown < 5] == []
     assert {condition.failed for condition in by_name.values()} == {0}
-    assert by_name["v2_0 C2"].obeyed_stage1 > by_name["v2_0 C2"].samples / 2
+    assert by_name["v3_0 C2"].obeyed_stage1 > by_name["v3_0 C2"].samples / 2
     assert by_name["v1_3 C2_frozen"].episodes == by_name["v1_2 C2"].episodes > 0
-    assert by_name["v2_0 C1"].episodes == 0
+    assert by_name["v3_0 C1"].episodes == 0
 
 
 def test_stored_terms_are_counted_by_kind_of_attack(all_conditions: Drilled) -> None:
@@ -99,14 +99,14 @@ def test_stored_terms_are_counted_by_kind_of_attack(all_conditions: Drilled) -> 
 def test_a_memory_that_copies_evidence_into_advisories_is_caught(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    leaky = drilled(tmp_path, "v2_0", "C2", build=build_with_evidence_in_advisories)
+    leaky = drilled(tmp_path, "v3_0", "C2", build=build_with_evidence_in_advisories)
     counts = leaks_by_place(leaky.leaks)
     assert not leaky.is_sound
     assert min(counts["advisory"], counts["message"], counts["prompt"]) > 0
     assert counts["store"] == 0
     show(drilled_view(leaky, few_reviews().attacks))
     printed = capsys.readouterr().out
-    assert "leak  v2_0 C2: " in printed
+    assert "leak  v3_0 C2: " in printed
     assert "in a memory message in a prompt" in printed
     assert "\x1b" not in printed
 
@@ -114,7 +114,7 @@ def test_a_memory_that_copies_evidence_into_advisories_is_caught(
 def test_a_line_of_a_store_that_quotes_a_review_is_caught(tmp_path: Path) -> None:
     reviews = few_reviews()
     canaries = CanarySearch({review.id: (review.canary, *review.hides) for review in reviews.hostile})
-    search = LeakSearch(reviews, "v2_0 C2", canaries, ReviewRuns(reviews))
+    search = LeakSearch(reviews, "v3_0 C2", canaries, ReviewRuns(reviews))
     quoted, sentence, plain = reviews.hostile[0], reviews.hostile[1], reviews.ordinary[0]
     refused = next(review for review in reviews.hostile if reviews.attack_of(review).terms == "never")
     lines: list[dict[str, Any]] = [
@@ -201,7 +201,7 @@ class SilentModel(ObedientModel):
 
 def test_a_model_that_never_answers_ends_the_drill_with_its_cause(tmp_path: Path) -> None:
     with pytest.raises(BackendUnavailableError, match="no answer"):
-        drilled(tmp_path, "v2_0", model=SilentModel)
+        drilled(tmp_path, "v3_0", model=SilentModel)
 
 
 def test_the_command_ends_with_1_if_something_leaked_and_keeps_what_it_wrote(cli: Cli, tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_the_command_ends_with_1_if_something_leaked_and_keeps_what_it_wrote(cli
 def test_the_command_drills_your_own_model_and_ends_with_0_if_nothing_leaked(cli: Cli, tmp_path: Path) -> None:
     mine = tmp_path / "mine.yaml"
     mine.write_text(MINE.format(canary="zworbel77"), encoding="utf-8")
-    done = cli("drill", "--reviews", mine, "--backend", "embedded", "--conditions", "v2_0", "--condition", "C2_frozen")
+    done = cli("drill", "--reviews", mine, "--backend", "embedded", "--conditions", "v3_0", "--condition", "C2_frozen")
     assert (done.returncode, done.stderr) == (0, "")
     assert "model  embedded:rules-1" in done.stdout
-    assert "v2_0 C2_frozen" in done.stdout
+    assert "v3_0 C2_frozen" in done.stdout
     assert "nothing but terms left its review" in done.stdout

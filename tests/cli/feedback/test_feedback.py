@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents import builders
+from tests.pipeline import builders
 from tests.stored_lines import entries_of
 from tests.warm_python import plain_environment
 
@@ -29,8 +29,8 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 def store(tmp_path: Path) -> Path:
     """Two samples: u1 has an adopted change, u2 is plain."""
     path = tmp_path / "store.jsonl"
-    b.run_v2_sample(b.slim_backend(b.SLIM_FLIP), path, condition="C2", uid="u1")
-    b.run_v2_sample(b.slim_backend(), path, condition="C2", uid="u2")
+    b.run_default_sample(b.default_backend(b.DEFAULT_FLIP), path, condition="C2", uid="u1")
+    b.run_default_sample(b.default_backend(), path, condition="C2", uid="u2")
     return path
 
 
@@ -88,7 +88,7 @@ def test_a_verdict_that_fits_no_result_is_refused_and_nothing_is_written(
 
 def test_a_verdict_reaches_only_later_samples(store: Path) -> None:
     def advised(uid: str) -> Any:
-        return b.run_v2_sample(b.slim_backend(b.SLIM_RISKY), store, condition="C2", uid=uid).memory
+        return b.run_default_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2", uid=uid).memory
 
     earlier = advised("u3")
     with MemoryStore(store) as opened:

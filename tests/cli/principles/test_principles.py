@@ -2,13 +2,13 @@
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.principles.conftest import STRATA, Command
-from tests.reports.grid_making import change_lines, read_lines
+from tests.reports.grid_making import read_lines
+from tests.run_copies import change_samples, copied
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
@@ -27,21 +27,21 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 @pytest.fixture
 def helping(trial: Path, tmp_path: Path) -> Path:
     """A copy in which every review has a coin and an open gate, and is right if it saw the principle."""
-    grid = Path(shutil.copytree(trial, tmp_path / "small"))
+    grid = copied(trial, tmp_path)
     shadows = {line["uid"]: line for line in read_lines(grid / SHADOW / "scorecards.jsonl")}
 
-    def toss(line: dict[str, Any]) -> dict[str, Any]:
-        withheld = line["sample_index"] % 2 == 0
+    def toss(record: dict[str, Any], card: dict[str, Any]) -> None:
+        withheld = record["sample_index"] % 2 == 0
         coins = [{"principle_id": "P-NEG-01", "withheld": withheld}]
-        line["memory"] |= {"coins": coins, "injection_trigger_reasons": ["conflict"]}
+        record.setdefault("memory", {}).update(coins=coins, injection_trigger_reasons=["conflict"])
         right = [
             {"aspect_term": pair["aspect_term"], "polarity": pair["polarity"], "confidence": 1.0, "grounding": kind}
-            for pair in line["gold_tuples"]
+            for pair in card["gold_tuples"]
             for kind in ("explicit" if pair["aspect_term"] else "implicit",)
         ]
-        return line | {"final_tuples": shadows[line["uid"]]["final_tuples"] if withheld else right}
+        record["analysis"]["final_tuples"] = shadows[record["uid"]]["final_tuples"] if withheld else right
 
-    change_lines(grid / C2_TRIAL / "scorecards.jsonl", toss)
+    change_samples(grid / C2_TRIAL, toss)
     return grid
 
 
@@ -57,7 +57,7 @@ def test_a_trial_ends_with_its_tables_and_verify_recomputes_them(trial: Path) ->
 
 
 def test_verify_finds_a_changed_and_a_missing_table(trial: Path, tmp_path: Path) -> None:
-    grid = Path(shutil.copytree(trial, tmp_path / "small"))
+    grid = copied(trial, tmp_path)
     table = grid / "strata.csv"
     table.write_text(table.read_text("utf-8").replace('"ko"', '"en"', 1), "utf-8")
     (grid / "principles.csv").unlink()

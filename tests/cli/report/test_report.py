@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.run.test_run import write_experiment
+from tests.run_copies import keep_first
 
 from episodic_absa.cli import step_progress
 
@@ -66,10 +67,9 @@ def test_report_derives_everything_anew_and_rewrites_no_jsonl(cli: Cli, tmp_path
 def test_what_is_wrong_with_a_run_is_said_once(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", write_experiment(tmp_path, experiment={"conditions": ["C1"], "seeds": [1]})).returncode == 0
     grid = tmp_path / "results" / "toy"
-    cards = (grid / "C1__seed1" / "scorecards.jsonl").read_bytes().splitlines(keepends=True)
-    (grid / "C1__seed1" / "scorecards.jsonl").write_bytes(b"".join(cards[:-1]))
+    keep_first(grid / "C1__seed1", 2)
     done = cli("report", grid)
-    told = "C1__seed1 was finished, but scorecards.jsonl holds 2 of 3 samples; run `episodic-absa verify` for details"
+    told = "C1__seed1 was finished, but samples.jsonl holds 2 of 3 samples; run `episodic-absa verify` for details"
     assert done.returncode == 0
     # Work that takes long also names its steps on stderr.
     assert [line for line in done.stderr.splitlines() if not line.startswith("report: ")] == [f"warning: {told}"]

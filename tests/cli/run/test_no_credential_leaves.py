@@ -15,8 +15,6 @@ from tests.backends.llm.loopback_model import Behaviour, LoopbackModel, answer, 
 from tests.cli.run.test_run import REVIEWS, write_experiment
 from tests.warm_python import plain_environment, run_warm
 
-from episodic_absa.schemas.run_files.manifest import Manifest
-
 # One answer to every question about the last review.
 ANSWER = {
     "pairs": [{"term": "staff", "polarity": "positive", "quote": "Lovely"}],
@@ -141,15 +139,6 @@ def test_the_login_of_the_environment_reaches_the_server_and_no_address(left: Le
     assert f"Basic {login}" in left.authorizations
     manifest = json.loads(next(left.folder.rglob("manifest.json")).read_text("utf-8"))
     assert manifest["backbone"]["base_url"] is None
-
-
-def test_a_manifest_that_recorded_a_credential_is_read_without_it(left: Left) -> None:
-    document = json.loads(next(left.folder.rglob("manifest.json")).read_text("utf-8"))
-    document["backbone"]["base_url"] = "https://ann:hidden-1@h/v1"
-    document["cfg_canonical"]["backbone"]["base_url"] = "https://ann:hidden-1@h/v1"
-    manifest = Manifest.model_validate(document)
-    assert "hidden" not in manifest.model_dump_json()
-    assert manifest.backbone.base_url == manifest.cfg_canonical["backbone"]["base_url"] == "https://h/v1"
 
 
 def _forms(secrets: tuple[str, ...]) -> list[str]:

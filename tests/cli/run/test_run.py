@@ -117,30 +117,36 @@ def test_a_limit_is_a_run_of_its_own(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / ".episodic_absa").exists()
 
 
-def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
+    cli: Cli, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
     config = write_experiment(tmp_path, samples=240, experiment={"conditions": ["C2"], "seeds": [1], "concurrency": 1})
-    journal = tmp_path / "results" / "toy" / "C2__seed1" / "journal.jsonl"
+    cell = tmp_path / "results" / "toy" / "C2__seed1"
+    samples = cell / "samples.jsonl"
     with WarmProcess(["-m", "episodic_absa", "run", config]) as process:
         deadline = time.monotonic() + 60
-        while (not journal.exists() or not journal.stat().st_size) and time.monotonic() < deadline:
+        while (not samples.exists() or samples.read_bytes().count(b"\n") < 2) and time.monotonic() < deadline:
             time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, complaints = process.communicate(timeout=60)
     told = complaints.decode()
-    assert (process.returncode, out) == (130, b"")
+    assert (process.returncode, out) == (code, b"")
     assert "Traceback" not in told
     stopping, stopped, resume = told.splitlines()[-3:]
     assert stopping == "stopping ..."
     kept = re.fullmatch(r"stopped; (\d+) of 240 samples are done and kept", stopped)
     assert kept is not None
     assert 0 < int(kept[1]) < 240
-    assert len(journal.read_text().splitlines()) == int(kept[1])
+    for name in ("outputs.jsonl", "scorecards.jsonl", "traces.jsonl"):
+        assert len((cell / name).read_text().splitlines()) == int(kept[1])
+    assert len(samples.read_text().splitlines()) == int(kept[1]) + 1
     assert resume == f"resume with: episodic-absa run {config}"
 
     rest = cli("run", config)
     assert rest.returncode == 0
     assert f"C2__seed1: resumed, {kept[1]} of 240 samples were done\n" in rest.stderr
-    assert len(journal.read_text().splitlines()) == 240
+    assert len(samples.read_text().splitlines()) == 241
 
 
 def test_an_interrupt_that_was_ignored_from_the_start_stays_ignored(tmp_path: Path) -> None:

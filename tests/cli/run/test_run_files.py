@@ -13,7 +13,8 @@ import episodic_absa
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 SCHEMAS = Path(episodic_absa.__file__).parent / "schemas" / "json"
 CELL_FILES = {
-    *("outputs.jsonl", "traces.jsonl", "scorecards.jsonl", "manifest.json", "run_meta.json", "journal.jsonl"),
+    *("outputs.jsonl", "traces.jsonl", "scorecards.jsonl", "manifest.json", "run_meta.json", "samples.jsonl"),
+    "timings.jsonl",
     *("override_gate_debug.jsonl", "structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"),
     *("report.html", "report.json", "integrity.json"),
 }

@@ -19,7 +19,7 @@ from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.fixed_question import refresh_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
-from episodic_absa.runs.reading.finished_cells import load_scorecards
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.watched_pair import WatchedPair
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -32,9 +32,9 @@ def progress_of(config: ExperimentConfig, done: int = SAMPLES) -> GridProgress:
     return GridProgress(cells={name: CellProgress(name, total=SAMPLES, done=done) for name in cells})
 
 
-def keep_first(cell: Path, samples: int, name: str = "journal.jsonl") -> None:
-    lines = (cell / name).read_text("utf-8").splitlines(keepends=True)
-    (cell / name).write_text("".join(lines[:samples]), "utf-8")
+def keep_first(cell: Path, samples: int) -> None:
+    lines = (cell / "samples.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (cell / "samples.jsonl").write_text("".join(lines[: samples + 1]), "utf-8")
 
 
 def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(cli: Cli, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(
     assert WatchedPair(config, progress_of(config, done=0)).look().mean is None  # no cell has begun
 
     # A review counts once, in the order in which it comes first; the order of both seeds is read side by side.
-    cards = {name: load_scorecards(grid / name / "scorecards.jsonl") for name in CELLS}
+    cards = {name: CellFiles(grid / name).scorecards for name in CELLS}
     values = {
         name: [(card.uid, sample_value("tuple_f1_explicit", card)) for card in of_cell]
         for name, of_cell in cards.items()
@@ -73,14 +73,14 @@ def test_a_watched_run_shows_the_difference_over_the_samples_that_are_committed(
     assert look.n == SAMPLES
     assert look.mean == pytest.approx(sum(first.values()) / SAMPLES)
 
-    # What is not journalled is not read, and a later look adds what was committed since.
-    journal = (grid / "C1__seed2" / "journal.jsonl").read_bytes()
+    # A later look adds what was recorded since.
+    samples = (grid / "C1__seed2" / "samples.jsonl").read_bytes()
     keep_first(grid / "C1__seed2", 3)
     pair = WatchedPair(config, progress_of(config))
     early = len({uid for cell in CELLS for uid, _ in values[cell][:3]})
     assert pair.look().n == early < SAMPLES
     assert pair.look().n == early
-    (grid / "C1__seed2" / "journal.jsonl").write_bytes(journal)
+    (grid / "C1__seed2" / "samples.jsonl").write_bytes(samples)
     assert pair.look() == look
     assert json.loads(watched.stdout)["was_finished"] is False
 

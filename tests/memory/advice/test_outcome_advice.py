@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from episodic_absa.agents.shown_values import shown_targets
 from episodic_absa.conditions import load_condition
+from episodic_absa.final_tuples import asked_targets
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory import (
     EpisodicMemorySettings,
@@ -20,7 +20,7 @@ from episodic_absa.memory import (
     SignatureBuilder,
     load_catalogue,
 )
-from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, fixed_texts_v2, one_voice
+from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder, fixed_texts_v3, one_voice
 from episodic_absa.memory.injection.prompt_slot import HOW_TO_READ, prompt_slot
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Ate, Stage1Atsa, ValidatorOutput
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, bundle_of
@@ -35,7 +35,7 @@ TEXTS: dict[Language, str] = {
     "ko": "방은 깨끗하지만 조식은 별로였어요.",
 }
 TARGETS: dict[Language, tuple[str, ...]] = {"en": ("soup", "waiter"), "ko": ("방", "조식")}
-CATALOGUE = load_catalogue().under("v2")
+CATALOGUE = load_catalogue().under("v3")
 
 
 class Past(NamedTuple):
@@ -95,7 +95,7 @@ def read(
             language,
             sample_id=uid,
         )
-    assert shown_targets(sentiments) == list(TARGETS[language])
+    assert asked_targets(sentiments) == list(TARGETS[language])
     assert meta.offered_principles == tuple(dict.fromkeys(a["evidence"]["principle_id"] for a in slot["retrieved"]))
     return slot
 
@@ -181,7 +181,7 @@ def test_the_outcome_that_counts_chooses_the_principle(tmp_path: Path) -> None:
 
 def test_no_text_of_rules_v2_names_a_label_or_speaks_of_a_risk_as_an_outcome() -> None:
     principles = [text for principle in CATALOGUE for text in (principle.text_en, principle.text_ko)]
-    texts = [*principles, *fixed_texts_v2(), *HOW_TO_READ.values()]
+    texts = [*principles, *fixed_texts_v3(), *HOW_TO_READ.values()]
     assert not [text for text in texts if find_polarity_word(text)]
     assert not [text for text in texts if "risk" in text or "위험이 줄" in text or "위험이 커" in text]
     assert len({text for text in principles if "confirmed" in text}) > 5

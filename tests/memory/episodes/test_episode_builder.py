@@ -14,7 +14,7 @@ import episodic_absa
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodeBuilder, SignatureBuilder, load_catalogue
 from episodic_absa.memory.advice.principles import risk_key
-from episodic_absa.memory.episodes.episode_builder import episode_type_of, risk_vector
+from episodic_absa.memory.episodes.episode_builder import episode_type_of
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,
@@ -27,6 +27,7 @@ from episodic_absa.schemas.absa import (
     Stage1Result,
     StructuralRisk,
     ValidatorOutput,
+    risk_vector,
 )
 from episodic_absa.schemas.memory_v1_1 import (
     EpisodeDraftV1_1,

@@ -1,4 +1,4 @@
-"""Under rules v2 every sample that a condition writes is tallied by its final targets, and by nothing else."""
+"""Under rules v3 every sample that a condition writes is tallied by its final targets, and by nothing else."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def write(
     uid: str,
     *terms: str,
     condition: str = "C2",
-    version: str = "v2_0",
+    version: str = "v3_0",
     teaching: Teaching | None = PLAIN,
     text: str = "The bed was fine and so was the room.",
 ) -> StoreDecision:

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 from tests.memory.store_places import FilePlace, StorePlace, opened
-from tests.stored_lines import entries_of, rewrite, sealed
+from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.errors import LeakageError, MemoryStoreError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.store.reading.newest_episodes import oldest_episode
 from episodic_absa.memory.store.store_maintenance import check_store, repair_store
-from episodic_absa.runs.committed_store import cut_store, ends_in_one_sample
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.serialization.acknowledged_end import forget_end
 from episodic_absa.serialization.durable_file import DurableFile
@@ -199,25 +198,6 @@ def test_a_disk_that_fails_leaves_neither_line_nor_count(mixed: Path) -> None:
         assert not store.load().episode_index.samples.is_tallied("u9")
         assert store.load().episode_index.samples.verdicts_on("u9") == {}
     assert mixed.read_bytes() == before
-
-
-def test_a_resumed_run_cuts_tallies_with_their_samples_and_keeps_verdicts(mixed: Path) -> None:
-    content, entries = mixed.read_bytes(), entries_of(mixed)
-    lines = content.splitlines(keepends=True)
-    committed = len(b"".join(lines[:4]))
-    assert ends_in_one_sample(mixed, len(content) - len(lines[-1]))
-    assert not ends_in_one_sample(mixed, committed)
-    cut_store(mixed, committed, redone={"u2"})
-    # The verdicts on u1 stay: its sample is committed. The tallies and the episode behind them are written again.
-    assert mixed.read_bytes() == sealed([*entries[:4], *entries[7:]])
-    assert check_store(mixed).is_sound
-    mixed.write_bytes(content)
-    cut_store(mixed, committed, redone={"u1"})
-    assert mixed.read_bytes() == content[:committed]
-    mixed.write_bytes(content[:committed])
-    with MemoryStore(mixed) as store:
-        store.append(draft("u2"), tally=tally("u2"))
-    assert ends_in_one_sample(mixed, committed)
 
 
 def test_the_list_of_a_store_reads_the_outcome_that_persons_give(place: StorePlace) -> None:

@@ -53,7 +53,7 @@ def test_each_effort_costs_what_it_asks(default_grid: Path) -> None:
     assert points["one_call"]["cost"]["calls"] == 1
     words = PageParser((default_grid / REPORT).read_text("utf-8")).text
     for effort in ("adaptive", "one_call"):
-        assert f"rules 규칙 v2 , effort 작업량 {effort}" in words
+        assert f"rules 규칙 v3 , effort 작업량 {effort}" in words
 
 
 def test_errors_add_up_and_their_samples_are_those_that_the_explorer_lists(

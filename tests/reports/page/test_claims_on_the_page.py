@@ -3,16 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tests.reports.grid_making import Line, PageParser, change_lines
+from tests.reports.grid_making import PageParser
+from tests.run_copies import change_samples, no_predictions
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
 from episodic_absa.reports.run_report import REPORT, write_pages
-
-
-def spoil(line: Line) -> Line:
-    """Return the line without predictions."""
-    return {**line, "final_tuples": [], "sentiments_judged": []}
 
 
 def words_of(grid: Path) -> str:
@@ -27,7 +23,7 @@ def test_a_page_without_a_clear_difference_holds_no_claim_word_in_vain(reported:
 @pytest.mark.parametrize(("loser", "word"), [("C1", "better"), ("C2", "worse")])
 def test_a_clear_difference_is_called_by_its_name_beside_its_interval(grid: Path, loser: str, word: str) -> None:
     for cell in grid.glob(f"{loser}__seed*"):
-        change_lines(cell / "scorecards.jsonl", spoil)
+        change_samples(cell, no_predictions)
     write_pages(load_run(grid))
     words = words_of(grid)
     assert f"C2 is significantly {word} than C1 in tuple_f1_explicit" in words.replace("\u00a0", " ")

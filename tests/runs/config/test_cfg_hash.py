@@ -11,10 +11,10 @@ import pytest
 from pydantic import BaseModel
 from tests.runs.small_grid import write_experiment
 
-from episodic_absa.agents import gate_reading
-from episodic_absa.agents.decision import change_rules
+import episodic_absa.pipeline.gate_reading as gate_reading
 from episodic_absa.backends.embedded import embedded_engine
 from episodic_absa.backends.embedded.reader_calibration import CALIBRATION_FILE
+from episodic_absa.pipeline.decision import change_rules
 from episodic_absa.runs.config import cfg_hash as hashing
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
@@ -145,7 +145,7 @@ def test_a_key_that_may_change_a_result_changes_the_hash(tmp_path: Path, key: st
         changes = {**before, **changes}
     if key in ("pipeline.votes", "pipeline.vote_temperature"):
         votes = {"pipeline.votes": 2} if key == "pipeline.vote_temperature" else {}
-        before = {"episodic_memory.conditions_path": "v2_0", "pipeline.effort": "one_call", **votes}
+        before = {"episodic_memory.conditions_path": "v3_0", "pipeline.effort": "one_call", **votes}
         changes = {**before, **changes}
     if key == "backbone.recording":
         changes["backbone.provider"] = "replay"
@@ -180,7 +180,7 @@ def test_condition_order_and_seed_of_the_cell_change_the_hash(tmp_path: Path) ->
         ("prompt_versions", lambda _: {"ate.v1": "0"}),
         ("lexicon_sha256", lambda: "0"),
         ("shipped_fingerprint", lambda _: "0"),
-        ("load_catalogue", lambda: SimpleNamespace(sha256="0", v2_sha256="0")),
+        ("load_catalogue", lambda: SimpleNamespace(sha256="0", v3_sha256="0")),
         ("version", lambda _: "9.9"),
     ],
 )
@@ -192,7 +192,7 @@ def test_everything_shipped_that_results_depend_on_changes_the_hash(
     assert _hash(tmp_path, {}) != before
 
 
-V2 = {"episodic_memory.conditions_path": "v2_0"}
+V2 = {"episodic_memory.conditions_path": "v3_0"}
 TABLES = (
     (change_rules, "SHIPPED_RULES", change_rules.SHIPPED_RULES),
     (gate_reading, "SHIPPED_GATES", gate_reading.SHIPPED_GATES),

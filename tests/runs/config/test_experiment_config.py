@@ -42,7 +42,7 @@ def test_a_minimal_experiment_has_the_defaults_of_the_specification(tmp_path: Pa
     assert (file.episodic_memory.topk, file.episodic_memory.keep_last_n) == (3, 5000)
     assert file.io.slot_memory_name == "DEBATE_CONTEXT__MEMORY"
     assert (str(file.cache.path), file.cache.share) == (".episodic_absa/cache.sqlite", "all")
-    assert config.conditions_file.version == "2.0"
+    assert config.conditions_file.version == "3.0"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_link_does_not_lead_out_of_the_allowed_roots(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["store", "catalogue"])
 def test_files_that_a_condition_names_obey_the_allowed_roots(tmp_path: Path, key: str) -> None:
-    conditions = yaml.safe_load((ROOT / "src/episodic_absa/conditions/conditions_memory_v2_0.yaml").read_text("utf-8"))
+    conditions = yaml.safe_load((ROOT / "src/episodic_absa/conditions/conditions_memory_v3_0.yaml").read_text("utf-8"))
     conditions["conditions"]["C2"]["advice"] = {"from": "donor", "store": "data/s.jsonl", key: "/etc/passwd"}
     (tmp_path / "own.yaml").write_text(yaml.safe_dump(conditions), "utf-8")
     change = {"data": {"allowed_roots": ["data"]}, "experiment": {"conditions": ["C2"]}}

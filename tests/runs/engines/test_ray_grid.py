@@ -18,10 +18,12 @@ from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_expe
 from tests.warm_python import WarmProcess
 
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.derived.derived_samples import SCORECARDS
 from episodic_absa.runs.engines.ray_cluster import RayCluster, connect
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
-from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.run_files.manifest import Manifest
 
 # Ray warns of its own settings, and of files that it leaves to the end of the process.
@@ -61,10 +63,7 @@ def stop_after(sample_n: int) -> Callable[[GridProgress], None]:
 
 
 def manifests_of(out: Path) -> list[Manifest]:
-    # The states of journal and run_meta.json depend on the clock.
-    varying: dict[str, object] = {"files": {}}
-    found = [Manifest.model_validate_json(path.read_bytes()) for path in sorted(out.glob(f"*/{MANIFEST}"))]
-    return [manifest.model_copy(update=varying) for manifest in found]
+    return [Manifest.model_validate_json(path.read_bytes()) for path in sorted(out.glob(f"*/{MANIFEST}"))]
 
 
 def comparable(out: Path) -> dict[str, object]:
@@ -73,6 +72,11 @@ def comparable(out: Path) -> dict[str, object]:
     for path in out.glob(f"*/{SCORECARDS}"):
         cards = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         exact[str(path.relative_to(out))] = [{**card, "usage": None, "cfg_hash": None} for card in cards]
+    for path in out.glob(f"*/{SAMPLES}"):
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        exact[str(path.relative_to(out))] = [
+            {**line, "calls": None, "cfg_hash": None, "sha256": None} for line in lines
+        ]
     return exact
 
 

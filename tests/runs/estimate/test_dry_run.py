@@ -11,8 +11,8 @@ from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_e
 from episodic_absa.runs.estimate import dry_run
 from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
 from episodic_absa.runs.estimate.request_load import estimate_tokens, guess_load
-from episodic_absa.schemas.answers import AteAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.seed_answers import AteAnswer
 
 REVIEWS = (
     "It's not that the room was dirty, it just hadn't seen a vacuum in a while.",
@@ -142,9 +142,9 @@ def test_hangul_takes_more_tokens_than_latin_letters() -> None:
 
 def test_prompts_that_state_their_form_have_no_schema_and_short_answers() -> None:
     inputs = AteInputs(text="Good.", language="en")
-    seed_load, v2_load = (
+    seed_load, v3_load = (
         guess_load(Request(Ask("ate", inputs, Prompt("p", "name", "text", states_form=states_form), AteAnswer)))
         for states_form in (False, True)
     )
-    assert v2_load.tokens_in == estimate_tokens("name\ntext") < seed_load.tokens_in
-    assert v2_load.tokens_out < seed_load.tokens_out
+    assert v3_load.tokens_in == estimate_tokens("name\ntext") < seed_load.tokens_in
+    assert v3_load.tokens_out < seed_load.tokens_out

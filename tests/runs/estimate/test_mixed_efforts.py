@@ -16,9 +16,9 @@ from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
 from episodic_absa.runs.config.cells import all_cells
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import TRACES
 
 CONDITIONS = ("C1", "adaptive", "one_call", "one_call_votes", "stage1_only", "C2")
 SAMPLE_N, BUILD_N, SEED_N, VOTE_N = 5, 5, 2, 5
@@ -36,8 +36,8 @@ _MIXED = {
     "use_lexical": True,
     "conditions": {
         "old": _FLAGS,
-        "new": {**_FLAGS, "rules": "v2"},
-        "new_apart": {**_FLAGS, "rules": "v2", "pipeline": {"effort": "stage1", "stage1": {"joint": False}}},
+        "new": {**_FLAGS, "rules": "v3"},
+        "new_apart": {**_FLAGS, "rules": "v3", "pipeline": {"effort": "stage1", "stage1": {"joint": False}}},
     },
 }
 
@@ -58,7 +58,7 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> _Grid:
     """Estimate a grid, then run it: the embedded engine answers what a cache does not know."""
     path = write_experiment(
         tmp_path_factory.mktemp("efforts"),
-        episodic_memory={"conditions_path": "v2_0", "referee": True},
+        episodic_memory={"conditions_path": "v3_0", "referee": True},
         experiment={"conditions": list(CONDITIONS), "seeds": [1, 2]},
         data={"limit": SAMPLE_N},
     )
@@ -119,16 +119,16 @@ def test_the_view_has_a_line_per_kind_of_condition_and_fits_a_narrow_terminal(gr
     lines = [line.rstrip() for line in captured.get().splitlines()]
     assert max(map(len, lines)) <= 80
     rows = {line[:16].strip(): line[16:].split() for line in lines}
-    assert rows["C1"][:2] == rows["C2"][:2] == ["v2", "full"]
+    assert rows["C1"][:2] == rows["C2"][:2] == ["v3", "full"]
     assert (rows["C1"][3], rows["C2"][3]) == ("8-9", "8-10")
-    assert rows["one_call_votes"] == ["v2", "one_call", "5", "5", "5", "0", "0"]
-    assert rows["build: C2_silent"][:2] == ["v2", "full"]
+    assert rows["one_call_votes"] == ["v3", "one_call", "5", "5", "5", "0", "0"]
+    assert rows["build: C2_silent"][:2] == ["v3", "full"]
     notes = " ".join(lines)
     assert "adaptive looks again where something is at stake: in the estimate by the embedded engine's reading" in notes
     assert "in lower and estimate all seeds share them" in notes
     assert "the referee is counted with stage2" in notes
     shown = dry_run_json(grid.config, grid.estimate)["calls_per_sample"]["one_call_votes"]
-    assert (shown["rules"], shown["effort"], shown["total"], shown["most"]) == ("v2", "one_call", VOTE_N, VOTE_N)
+    assert (shown["rules"], shown["effort"], shown["total"], shown["most"]) == ("v3", "one_call", VOTE_N, VOTE_N)
 
 
 def test_conditions_share_no_answers_across_rules_and_only_the_validator_across_ways_to_stage1(tmp_path: Path) -> None:
@@ -143,4 +143,4 @@ def test_conditions_share_no_answers_across_rules_and_only_the_validator_across_
     # The validator is asked once more where two asks found other pairs than one.
     assert 3 * (10 + 8 + 2) <= estimate.lower.sent <= 3 * (10 + 8 + 3)
     assert estimate.upper.sent == 3 * (10 + 9 + 3)
-    assert [condition.rules for condition in estimate.calls_per_sample.values()] == ["seed", "v2", "v2"]
+    assert [condition.rules for condition in estimate.calls_per_sample.values()] == ["seed", "v3", "v3"]

@@ -18,7 +18,8 @@ from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.config.source_commit import commit_of
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.runs.run_directory import MANIFEST, RUN_META
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import RUN_META
 from episodic_absa.verification.verify import verify
 
 SMALL: dict[str, Any] = {"data": {"limit": 3}}
@@ -55,27 +56,27 @@ def test_run_meta_names_condition_and_memory_mode(tmp_path: Path) -> None:
     }
 
 
-def test_seed_rules_and_v2_stand_in_one_grid_and_each_manifest_names_its_rules(tmp_path: Path) -> None:
+def test_seed_rules_and_v3_stand_in_one_grid_and_each_manifest_names_its_rules(tmp_path: Path) -> None:
     conditions: dict[str, Any] = yaml.safe_load((SHIPPED_CONDITIONS / "conditions_memory_v1_3.yaml").read_text("utf-8"))
-    conditions["conditions"]["C1_v2"] = conditions["conditions"]["C1"] | {"rules": "v2"}
+    conditions["conditions"]["C1_v3"] = conditions["conditions"]["C1"] | {"rules": "v3"}
     (tmp_path / "both.yaml").write_text(json.dumps(conditions), "utf-8")
     experiment = write_experiment(
         tmp_path,
         episodic_memory={"conditions_path": "both.yaml", "build": None},
-        experiment={"conditions": ["C1", "C1_v2"]},
+        experiment={"conditions": ["C1", "C1_v3"]},
         **SMALL,
     )
     config = run_here(experiment)
-    seed, v2 = (told(config, f"{cell}__seed42") for cell in ("C1", "C1_v2"))
-    assert [manifest["conditions"]["flags"]["rules"] for manifest in (seed, v2)] == ["seed", "v2"]
-    assert {name.startswith("v2/") for name in seed["prompt_versions"]} == {False}
-    assert {name.startswith("v2/") for name in v2["prompt_versions"]} == {True}
-    assert seed["cfg_hash"] != v2["cfg_hash"]
+    seed, v3 = (told(config, f"{cell}__seed42") for cell in ("C1", "C1_v3"))
+    assert [manifest["conditions"]["flags"]["rules"] for manifest in (seed, v3)] == ["seed", "v3"]
+    assert {name.startswith("v3/") for name in seed["prompt_versions"]} == {False}
+    assert {name.startswith("v3/") for name in v3["prompt_versions"]} == {True}
+    assert seed["cfg_hash"] != v3["cfg_hash"]
     assert [seed[key] for key in ("adoption_sha256", "reader_sha256")] == [None, None]
-    assert [len(v2[key]) for key in ("adoption_sha256", "reader_sha256")] == [64, 64]
-    lines = {cell: outputs_of(config.out_dir / f"{cell}__seed42") for cell in ("C1", "C1_v2")}
+    assert [len(v3[key]) for key in ("adoption_sha256", "reader_sha256")] == [64, 64]
+    lines = {cell: outputs_of(config.out_dir / f"{cell}__seed42") for cell in ("C1", "C1_v3")}
     assert not any("changes" in line for line in lines["C1"])
-    assert all(isinstance(line["changes"], list) for line in lines["C1_v2"])
+    assert all(isinstance(line["changes"], list) for line in lines["C1_v3"])
     verified = verify(config.out_dir)
     of_seed = {result.check: result.result for result in verified.cells["C1__seed42"]}
     assert {of_seed[check] for check in ("changes_decided", "changes_applied")} == {"not_applicable"}

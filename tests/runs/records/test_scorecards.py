@@ -6,12 +6,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.agents import builders
+from tests.pipeline import builders
+from tests.runs.derived_from import derived_from
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.conditions import load_condition
-from episodic_absa.runs.records.case_traces import Tracer
-from episodic_absa.runs.records.scoring import Scorer
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.json_schema_files import json_schemas
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, Scorecard
@@ -33,8 +32,7 @@ def run(folder: Path, *answers: dict[str, Any]) -> SampleResult:
 
 
 def card_of(result: SampleResult) -> Scorecard:
-    scorer = Scorer(run_id="r", condition=CONDITION, seed=1, cfg_hash="0")
-    return scorer.score(result, sample_index=0, gold=None, store_size=0)
+    return derived_from(result, CONDITION).card
 
 
 @pytest.mark.parametrize(
@@ -85,7 +83,7 @@ def test_every_final_tuple_is_judged_in_its_order(tmp_path: Path) -> None:
 
 def test_a_case_trace_obeys_its_schema_and_gives_a_reason_for_every_change(tmp_path: Path) -> None:
     result = run(tmp_path, b.RISKY_ANSWERS, RESOLVED, {"stage2_atsa": {"reviews": [FLIP, LOST]}})
-    trace = Tracer(run_id="r", condition=CONDITION, seed=1).trace(result, 0).case_trace.model_dump(mode="json")
+    trace = derived_from(result, CONDITION).trace.case_trace.model_dump(mode="json")
     jsonschema.validate(trace, _schema("case_trace_v1_1.json"))
     (accepted,), (rejected,) = trace["override"]["accepted_changes"], trace["override"]["rejected_changes"]
     assert accepted == {"change_id": "chg_001", "reasoning": "why-flip"}

@@ -7,7 +7,8 @@ from typing import Any
 from tests.runs.small_grid import run_here, write_experiment
 
 from episodic_absa.memory import MemoryStore
-from episodic_absa.runs.run_directory import OUTPUTS, SCORECARDS, STORE, TRACES
+from episodic_absa.runs.derived.derived_samples import OUTPUTS, SCORECARDS, TRACES
+from episodic_absa.runs.run_directory import STORE
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:

@@ -9,23 +9,17 @@ from typing import Final
 from pydantic import BaseModel
 from tests.torture.fuzzing.outcome import Target
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.roles import ROLE_SPECS
-from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.slim_translation import ate_of_pairs, atsa_of_pairs
-from episodic_absa.agents.stage1.ate_processing import process_ate
-from episodic_absa.agents.stage1.atsa_processing import process_atsa
-from episodic_absa.agents.stage1.validator_processing import process_validator
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import EpisodicAbsaError
-from episodic_absa.pipeline import build_pipeline
+from episodic_absa.pipeline.composition import build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.named_pairs import pairs_of, targets_of
+from episodic_absa.pipeline.roles import ROLE_SPECS
 from episodic_absa.schemas.absa import AspectItem, Sample
-from episodic_absa.schemas.answers import AteAnswer, AtsaAnswer, ValidatorAnswer
-from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.slim_answers import (
+from episodic_absa.schemas.answers import (
     DecisionsAnswer,
     JointAnswer,
     JudgementsAnswer,
@@ -37,11 +31,18 @@ from episodic_absa.schemas.slim_answers import (
     TermsAnswer,
     WrongPairsAnswer,
 )
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
+from episodic_absa.schemas.run import Condition
+from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer, ValidatorAnswer
+from episodic_absa.seed.ate_processing import process_ate
+from episodic_absa.seed.atsa_processing import process_atsa
+from episodic_absa.seed.validator_processing import process_validator
+from episodic_absa.vocabulary import Language
 
 _FULL: Final = tuple(
     dict.fromkeys(spec.answer for role, spec in ROLE_SPECS.items() if role not in ("joint", "referee"))
 )
-_SLIM: Final = (
+_SHORT: Final = (
     JointAnswer,
     TermsAnswer,
     JudgementsAnswer,
@@ -56,15 +57,15 @@ _SLIM: Final = (
 _ROLES: Final = tuple(ROLE_SPECS)
 _TEXT: Final = "The soup was cold, but the bread was warm. 직원은 친절했지만 방은 좁았어요."
 _BETWEEN: Final = b"\n---\n"
-_ARMS: Final = (("C2", "v2_0"), ("C2", "v1_3"), ("one_call_votes", "v2_0"), ("adaptive", "v2_0"))
+_ARMS: Final = (("C2", "v3_0"), ("C2", "v1_3"), ("one_call_votes", "v3_0"), ("adaptive", "v3_0"))
 
 
 def _read_full_answer(data: bytes, _folder: Path) -> None:
     _parse(data, _FULL)
 
 
-def _read_slim_answer(data: bytes, _folder: Path) -> None:
-    _parse(data, _SLIM)
+def _read_items_answer(data: bytes, _folder: Path) -> None:
+    _parse(data, _SHORT)
 
 
 def _parse(data: bytes, models: tuple[type[BaseModel], ...]) -> None:
@@ -78,22 +79,24 @@ def _repair_spans(data: bytes, _folder: Path) -> None:
     """Process answers about a text: the first line is the text, the others answer as ATE, ATSA and validator."""
     text, *replies = data.decode("utf-8", "replace").split("\n")
     text = unicodedata.normalize("NFC", text)
-    language, repairs = ("ko" if len(data) % 2 else "en"), len(data) % 3 > 0
+    language: Language = "ko" if len(data) % 2 else "en"
+    repairs = len(data) % 3 > 0
     ate, atsa, validator = (*replies, "", "", "")[:3]
     try:
         named = parse_reply(ate, AteAnswer)
     except UnusableReplyError:
         pairs = parse_reply(ate, JointAnswer).pairs
-        named, judged = ate_of_pairs(pairs), atsa_of_pairs(pairs, text)
+        aspects = targets_of([pair.term for pair in pairs], text, language, with_spans=repairs).aspects
+        pairs_of(pairs, aspects, text)
     else:
         judged = parse_reply(atsa, AtsaAnswer) if atsa else AtsaAnswer(sentiments=())
-    aspects = process_ate(named, text, "ko" if language == "ko" else "en", span_repair=repairs).aspects
+        aspects = process_ate(named, text, language, span_repair=repairs).aspects
+        process_atsa(judged, aspects, text)
     for aspect in aspects:
         _check_span(aspect, text)
-    process_atsa(judged, aspects, text)
     if validator:
         found = parse_reply(validator, ValidatorAnswer)
-        process_validator(found, text, "ko" if language == "ko" else "en", aspect_n=len(aspects))
+        process_validator(found, text, language, aspect_n=len(aspects))
 
 
 def _check_span(aspect: AspectItem, text: str) -> None:
@@ -145,7 +148,7 @@ def _condition(name: str, version: str) -> Condition:
 _UNUSABLE: Final = (EpisodicAbsaError, UnusableReplyError)
 ANSWER_TARGETS: Final = (
     Target("answers", _read_full_answer, inputs=20_000, permitted=_UNUSABLE),
-    Target("slim_answers", _read_slim_answer, inputs=20_000, permitted=_UNUSABLE),
+    Target("item_answers", _read_items_answer, inputs=20_000, permitted=_UNUSABLE),
     Target("span_repair", _repair_spans, inputs=16_000, permitted=_UNUSABLE),
     Target("pipeline", _analyse, inputs=3_000, leaves=frozenset({"store.jsonl", "store.jsonl.lock"})),
 )

@@ -19,13 +19,13 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.data.report_samples import SampleReader
 from episodic_absa.reports.report_values import report_json
 from episodic_absa.reports.run_report import build_report
-from episodic_absa.runs.committed.journal import read_journal
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.verification.verify import verify
 
 _NAMES: Final = (
     "scorecards.jsonl",
-    "journal.jsonl",
+    "samples.jsonl",
+    "timings.jsonl",
     "outputs.jsonl",
     "traces.jsonl",
     "manifest.json",
@@ -50,7 +50,7 @@ def _finished_cell() -> Path:
         folder,
         data={"limit": 2},
         pipeline={"reader": False},
-        episodic_memory={"conditions_path": "v2_0", "build": None},
+        episodic_memory={"conditions_path": "v3_0", "build": None},
         experiment={"conditions": ["C2"], "seeds": [1], "concurrency": 1},
     )
     cell = run_here(config, Talker([_REPLY])).out_dir / _CELL
@@ -71,14 +71,11 @@ def _read_lines(data: bytes, folder: Path) -> None:
     """Read every file of a damaged cell: what is unreadable is a problem in few words, or an error."""
     cell = _damaged_cell(data, folder)
     files = CellFiles(cell)
-    for file in (files.outputs, files.scorecards, files.traces, files.journal, files.decisions):
-        assert len(file.raw) == len(file.values) == len(file.objects)
-        assert all(len(problem) <= MAX_MESSAGE_CHARS for problem in file.problems), "a problem is too long"
     assert len(files.manifest_problem) <= MAX_MESSAGE_CHARS, "the problem of the manifest is too long"
-    read_journal(cell / "journal.jsonl", ())
     if files.manifest is not None:
         assert files.store.size >= 0
         assert files.start_lines >= 0
+        assert len(files.derived) == len(files.scorecards) == len(files.records)
         assert files.texts is not None
     with _quietly():
         run = load_run(cell)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.reports.grid_making import run
 from tests.reports.shared_grids import once
+from tests.runs.sealed_files import change_records
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.reports.run_report import write_pages
@@ -48,21 +49,23 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def planted(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     """The certificate of a copy whose advisories name the gold polarity and whose store holds words of the text."""
-    cell = tmp_path_factory.mktemp("planted") / CELL
-    shutil.copytree(clean / CELL, cell)
+    folder = tmp_path_factory.mktemp("planted")
+    shutil.copytree(clean.parents[1], folder, dirs_exist_ok=True)
+    cell = folder / "results" / "probed" / CELL
     files = CellFiles(cell)
     gold = {uid: gold_polarity(card.gold_tuples or ()) for uid, card in files.cards.items()}
     texts = dict(files.texts)
 
-    def name_gold(trace: Line) -> None:
-        for advisory in trace["case_trace"]["memory_bundle"]["retrieved"]:
-            advisory["message"] += f" {gold[trace['case_trace']['case_id']]}"
+    def name_gold(lines: list[Line]) -> None:
+        for record in lines[1:]:
+            for advisory in record["bundle"]["retrieved"]:
+                advisory["message"] += f" {gold[record['uid']]}"
 
     def keep_words(line: Line) -> None:
         if "provenance" in line:
             line["case_summary"]["symptom"] += " " + " ".join(texts[line["provenance"]["source_id"]].split()[-3:])
 
-    _rewrite(cell / "traces.jsonl", name_gold)
+    change_records(cell, name_gold)
     _rewrite(cell / "episodic_store.jsonl", keep_words)
     return build_certificate([CellFiles(cell)])
 

@@ -1,4 +1,4 @@
-"""Rules v2: `verify` finds every change that its witnesses do not carry, and every pair that no change explains."""
+"""Rules v3: `verify` finds every change that its witnesses do not carry, and every pair that no change explains."""
 
 import asyncio
 import json
@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.runs.sealed_files import write_sealed
+from tests.runs.sealed_files import change_records, write_sealed
 
 from episodic_absa.experiment import run_grid
+from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.verification.verify import verify
 
@@ -19,7 +21,7 @@ CELL = "C1__seed42"
 CONFIG = """
 run_id: decided
 data: {allowed_roots: [data], valid_file: data/valid.csv}
-episodic_memory: {conditions_path: v2_0}
+episodic_memory: {conditions_path: v3_0}
 experiment: {conditions: [C1], seeds: [42]}
 """
 REVIEWS = """uid,text
@@ -32,7 +34,7 @@ Line = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run under rules v2. The first sample has one adopted change, which drops its only pair."""
+    """The folder of a run under rules v3. The first sample has one adopted change, which drops its only pair."""
     folder = tmp_path_factory.mktemp("decided")
     (folder / "data").mkdir()
     (folder / "data" / "valid.csv").write_text(REVIEWS, "utf-8")
@@ -49,11 +51,8 @@ def cell(decided: Path, tmp_path: Path) -> Path:
 
 
 def checked(cell: Path, change: Callable[[Line], object]) -> dict[str, CheckResult]:
-    """Change the output of the first sample, and return what `verify` says, by check."""
-    first, *others = (cell / "outputs.jsonl").read_text("utf-8").splitlines(keepends=True)
-    line = json.loads(first)
-    change(line)
-    (cell / "outputs.jsonl").write_text("".join([json.dumps(line, ensure_ascii=False) + "\n", *others]), "utf-8")
+    """Change the analysis of the first sample, and return what `verify` says, by check."""
+    change_records(cell, lambda lines: change(lines[1]["analysis"]))
     return {result.check: result for result in verify(cell).cells[CELL]}
 
 
@@ -157,7 +156,8 @@ def test_an_outcome_that_nobody_gave_is_found(said: Line, check: str, cell: Path
 
 
 def keep_pair(line: Line) -> None:
-    line["final_result"]["final_tuples"] = line["final_result"]["stage1_tuples"]
+    sentiments = (SentimentItem.model_validate(item) for item in line["stage1"]["atsa"]["sentiments"])
+    line["final_tuples"] = [pair.model_dump(mode="json", exclude_defaults=True) for pair in extract_tuples(sentiments)]
 
 
 UNAPPLIED = [
@@ -191,12 +191,12 @@ def test_a_pair_that_nobody_changed_keeps_its_confidence(cell: Path) -> None:
         line["moderator"].update(selected_stage="stage1")
 
     assert checked(cell, unchange)["changes_applied"].result == "pass"
-    doubted = checked(cell, lambda line: line["final_result"]["final_tuples"][0].update(confidence=0.123))
+    doubted = checked(cell, lambda line: line["final_tuples"][0].update(confidence=0.123))
     assert doubted["changes_applied"].result == "fail"
 
 
 def test_a_label_without_pairs_must_be_that_of_the_text(cell: Path) -> None:
-    result = checked(cell, lambda line: line["final_result"].update(label="mixed"))["label_agrees"]
+    result = checked(cell, lambda line: line["moderator"].update(final_label="mixed"))["label_agrees"]
     assert (result.result, "without pairs" in result.detail) == ("fail", True)
 
 

@@ -1,25 +1,29 @@
 """Each damage that can be done to a finished run makes `verify` fail and name the check that is about it."""
 
+import contextlib
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.runs.sealed_files import write_sealed
+from tests.runs.sealed_files import change_records, write_sealed
 from tests.stored_lines import entries_of, rewrite
 
 from episodic_absa.analysis.derived_files import derive_tables
 from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
+from episodic_absa.runs.reading.cell_files import rebuild_sample_files
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
 from episodic_absa.verification.verify import verify
+from episodic_absa.vocabulary import STAGE_OF_ROLE
 
 C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
 BUILD, SEED_RULES = "build__seed42", "C2_seed_rules__seed42"
-OUTPUTS, SCORECARDS, TRACES, JOURNAL = "outputs.jsonl", "scorecards.jsonl", "traces.jsonl", "journal.jsonl"
+OUTPUTS, SCORECARDS, TRACES = "outputs.jsonl", "scorecards.jsonl", "traces.jsonl"
 METRICS, TRIPTYCH, GROWTH = "structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"
 STORE, DECISIONS = "episodic_store.jsonl", "override_gate_debug.jsonl"
 Line = dict[str, Any]
@@ -35,23 +39,27 @@ class Run:
         lines = entries_of(self.path / name) if name == STORE else (self.path / name).read_bytes().splitlines()
         return [json.loads(line) for line in lines]
 
-    def write(self, name: str, lines: list[Line], *, journal: bool = True) -> None:
-        """Write a file; the journal follows, so that only what was meant is wrong."""
+    def write(self, name: str, lines: list[Line]) -> None:
         raw = [(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n").encode() for line in lines]
-        if journal and name in (OUTPUTS, SCORECARDS, TRACES):
-            entries = self.read(JOURNAL)
-            for place, entry in enumerate(entries):
-                entry["offsets"][name] = sum(map(len, raw[: place + 1]))
-            self.write(JOURNAL, entries)
         if name == STORE:
             rewrite(self.path / name, [line.rstrip() for line in raw])
         else:
             (self.path / name).write_bytes(b"".join(raw))
 
     def edit(self, name: str, change: Callable[[Line], object], *, at: int = 0) -> None:
+        """Change a line of a derived file or of the store."""
         lines = self.read(name)
         change(lines[at])
         self.write(name, lines)
+
+    def edit_records(self, change: Callable[[list[Line]], object]) -> None:
+        """Change the records, header first; seals fit and derived files follow, so that only the records are wrong."""
+        change_records(self.path, change)
+        with contextlib.suppress(RunDirectoryError):
+            rebuild_sample_files(self.path)
+
+    def edit_record(self, change: Callable[[Line], object], *, at: int = 0) -> None:
+        self.edit_records(lambda lines: change(lines[at + 1]))
 
     @staticmethod
     def episodes(lines: list[Line]) -> list[Line]:
@@ -63,17 +71,11 @@ class Run:
         change(manifest)
         write_sealed(self.path / "manifest.json", manifest)
 
-    def edit_result(self, change: Callable[[Line], object], *, at: int = 0) -> None:
-        """Change a final result in all three files alike."""
-        self.edit(OUTPUTS, lambda line: change(line["final_result"]), at=at)
-        self.edit(SCORECARDS, change, at=at)
-        self.edit(TRACES, lambda line: change(line["case_trace"]["final_output"]), at=at)
+    def edit_analysis(self, change: Callable[[Line], object], *, at: int = 0) -> None:
+        self.edit_record(lambda record: change(record["analysis"]), at=at)
 
     def edit_memory(self, change: Callable[[Line], object], *, at: int = 0) -> None:
-        """Change a memory record in all three files alike."""
-        self.edit(OUTPUTS, lambda line: change(line["meta"]["memory"]), at=at)
-        self.edit(SCORECARDS, lambda line: change(line["memory"]), at=at)
-        self.edit(TRACES, lambda line: change(line["memory"]), at=at)
+        self.edit_record(lambda record: change(record["memory"]), at=at)
 
     @property
     def shown_at(self) -> int:
@@ -93,50 +95,49 @@ class Run:
         return next(str(line["text"]) for line in reversed(self.read(TRACES)) if len(line["text"].split()) > 6)
 
 
-def other_polarity(result: Line) -> None:
-    one = result["final_tuples"][0]
+def other_polarity(analysis: Line) -> None:
+    one = analysis["final_tuples"][0]
     one["polarity"] = "negative" if one["polarity"] == "positive" else "positive"
 
 
-def other_confidence(result: Line) -> None:
-    result["final_tuples"][0]["confidence"] = 0.123
+def other_confidence(analysis: Line) -> None:
+    analysis["final_tuples"][0]["confidence"] = 0.123
 
 
 def contradict_pairs(run: Run) -> None:
-    """Give a sample of rules v2 a label that is none of its pairs'."""
+    """Give a sample of rules v3 a label that is none of its pairs'."""
 
-    def other_label(result: Line) -> None:
-        polarities = {final_tuple["polarity"] for final_tuple in result["final_tuples"]}
-        result["label"] = "negative" if "positive" in polarities else "positive"
+    def other_label(analysis: Line) -> None:
+        polarities = {final_tuple["polarity"] for final_tuple in analysis["final_tuples"]}
+        analysis["moderator"]["final_label"] = "negative" if "positive" in polarities else "positive"
 
-    run.edit_result(other_label)
-
-
-def other_term(result: Line) -> None:
-    for key in ("stage1_tuples", "stage2_tuples", "final_tuples"):
-        for final_tuple in result[key]:
-            final_tuple["aspect_term"] = "zeppelin"
+    run.edit_analysis(other_label)
 
 
-def swap(run: Run, name: str) -> None:
-    lines = run.read(name)
-    run.write(name, [lines[1], lines[0], *lines[2:]])
+def other_term(analysis: Line) -> None:
+    for item in (*analysis["stage1"]["atsa"]["sentiments"], *analysis["final_tuples"]):
+        item["aspect_term"] = "zeppelin"
 
 
-def claim_stage2(run: Run) -> None:
-    run.edit(OUTPUTS, lambda line: line["moderator"].update(selected_stage="stage2"))
-    run.edit(SCORECARDS, lambda line: line["moderator"].update(selected_stage="stage2"))
+def swap_records(lines: list[Line]) -> None:
+    lines[1], lines[2] = lines[2], lines[1]
 
 
-def retrieve_too(run: Run) -> None:
-    run.edit_memory(lambda memory: memory.update(retrieval_calls=1))
+def change_one_byte_of_records(run: Run) -> None:
+    path = run.path / SAMPLES
+    path.write_bytes(path.read_bytes().replace(b'"language":"en"', b'"language":"ko"', 1))
+
+
+def tear_records(run: Run) -> None:
+    content = (run.path / SAMPLES).read_bytes()
+    (run.path / SAMPLES).write_bytes(content[:-20])
 
 
 def show_in_call(run: Run, stage: str) -> None:
-    def change(line: Line) -> None:
-        next(call for call in line["calls"] if call["stage"] == stage)["memory_slot_present"] = True
+    def change(record: Line) -> None:
+        next(call for call in record["calls"] if STAGE_OF_ROLE[call["role"]] == stage)["slot_shown"] = True
 
-    run.edit(TRACES, change)
+    run.edit_record(change)
 
 
 def retrieve_own(run: Run) -> None:
@@ -166,10 +167,10 @@ def mend(run: Run, name: str, row: str) -> None:
 
 
 def advise(run: Run, wording: str) -> None:
-    def change(line: Line) -> None:
-        line["case_trace"]["memory_bundle"]["retrieved"][0]["message"] = wording
+    def change(record: Line) -> None:
+        record["bundle"]["retrieved"][0]["message"] = wording
 
-    run.edit(TRACES, change, at=run.shown_at)
+    run.edit_record(change, at=run.shown_at)
 
 
 def name_aspect(run: Run) -> None:
@@ -226,15 +227,6 @@ def let_only_judge_see(run: Run) -> None:
     )
 
 
-def cut_journal(run: Run) -> None:
-    run.write(JOURNAL, run.read(JOURNAL)[:-1])
-
-
-def tear_journal(run: Run) -> None:
-    content = (run.path / JOURNAL).read_bytes()
-    (run.path / JOURNAL).write_bytes(content[:-20])
-
-
 def change_one_byte_of_store(run: Run) -> None:
     path = run.path / STORE
     *before, last = path.read_bytes().splitlines(keepends=True)
@@ -248,15 +240,15 @@ def remove_store_line(run: Run, at: int) -> None:
 
 
 def lose_verdict(run: Run) -> None:
-    """A person's verdict is in no journal: only the end that its writer acknowledged tells that it is gone."""
+    """A person's verdict is in no record: only the end that its writer acknowledged tells that it is gone."""
     with MemoryStore(run.path / STORE) as store:
         store.append_verdict(VerdictV1_2(source_id="valid-0", verdict="wrong"))
     remove_store_line(run, -1)
 
 
-def lose_domain(run: Run) -> None:
-    run.edit(SCORECARDS, lambda line: line.update(domain_id="unknown"))
-    run.edit(OUTPUTS, lambda line: line["meta"].update(domain_id="unknown"))
+def stored_at(run: Run) -> int:
+    """The first sample that was stored."""
+    return next(at for at, card in enumerate(run.read(SCORECARDS)) if card["store_decision"] == "stored")
 
 
 class Damage(NamedTuple):
@@ -268,128 +260,111 @@ class Damage(NamedTuple):
 
 DAMAGES = [
     Damage(
-        "a tuple is another one in outputs alone",
+        "a tuple is another one in outputs",
         C2,
         lambda run: run.edit(OUTPUTS, lambda line: other_polarity(line["final_result"])),
-        "outputs_agree",
+        "derived_files",
     ),
     Damage(
-        "a tuple is another one in traces alone",
+        "a tuple is another one in traces",
         C2,
         lambda run: run.edit(TRACES, lambda line: other_polarity(line["case_trace"]["final_output"])),
-        "traces_agree",
+        "derived_files",
     ),
     Damage(
-        "a tuple changed everywhere, without adoption",
-        C2,
-        lambda run: run.edit_result(other_polarity),
-        "no_unguided_change",
-    ),
-    Damage(
-        "a scorecard says that a change was unguided",
-        C2,
-        lambda run: run.edit(SCORECARDS, lambda line: line["stage_delta"].update(changed=True, change_type="unguided")),
-        "no_unguided_change",
-    ),
-    Damage(
-        "a confidence differs from Stage1 without adoption",
-        C2,
-        lambda run: run.edit_result(other_confidence),
-        "not_adopted_is_stage1",
-    ),
-    Damage("selected_stage contradicts adoption", C2, claim_stage2, "selected_stage"),
-    Damage("a label contradicts its pairs under rules v2", C2, contradict_pairs, "label_agrees"),
-    Damage("a final term does not stand in the text", C2, lambda run: run.edit_result(other_term), "terms_in_text"),
-    Damage(
-        "risk after revision is another one",
-        C2,
-        lambda run: run.edit(SCORECARDS, lambda line: line["risk_after"].update(severity_sum=9)),
-        "risk_follows_adoption",
-    ),
-    Damage(
-        "usage leaves a call out",
+        "usage in a scorecard leaves a call out",
         C2,
         lambda run: run.edit(SCORECARDS, lambda line: line["usage"].update(calls=9)),
-        "traces_agree",
-    ),
-    Damage("two lines are swapped", C2, lambda run: swap(run, SCORECARDS), "sample_order"),
-    Damage("a line is missing", C2, lambda run: run.write(TRACES, run.read(TRACES)[:-1]), "line_counts"),
-    Damage(
-        "a line stands twice",
-        C2,
-        lambda run: run.write(OUTPUTS, [*run.read(OUTPUTS), run.read(OUTPUTS)[-1]]),
-        "line_counts",
+        "derived_files",
     ),
     Damage(
-        "a line is longer than when it was committed",
+        "gold in a scorecard was changed",
         C2,
-        lambda run: run.write(OUTPUTS, run.read(OUTPUTS), journal=False),
-        "journal_offsets",
+        lambda run: run.edit(SCORECARDS, lambda line: line.update(gold_tuples=[])),
+        "derived_files",
     ),
-    Damage("the journal lost its last line", C2, cut_journal, "line_counts"),
-    Damage("the journal lost its last line, and files go on", C2, cut_journal, "journal_offsets"),
-    Damage("the journal ends within a line", C2, tear_journal, "schemas"),
+    Damage("a derived line is missing", C2, lambda run: run.write(TRACES, run.read(TRACES)[:-1]), "derived_files"),
     Damage(
         "an override decision is lost",
         SEED_RULES,
         lambda run: run.write(DECISIONS, run.read(DECISIONS)[1:]),
-        "override_decisions",
+        "derived_files",
+    ),
+    Damage("a derived file is missing", C2, lambda run: (run.path / OUTPUTS).unlink(), "derived_files"),
+    Damage("a tuple changed without adoption", C2, lambda run: run.edit_analysis(other_polarity), "no_unguided_change"),
+    Damage(
+        "a confidence differs from Stage1 without adoption",
+        C2,
+        lambda run: run.edit_analysis(other_confidence),
+        "not_adopted_is_stage1",
     ),
     Damage(
-        "a scorecard has an unknown key",
+        "selected_stage contradicts adoption",
         C2,
-        lambda run: run.edit(SCORECARDS, lambda line: line.update(mood="good")),
-        "schemas",
+        lambda run: run.edit_analysis(lambda analysis: analysis["moderator"].update(selected_stage="stage2")),
+        "selected_stage",
+    ),
+    Damage("a label contradicts its pairs under rules v3", C2, contradict_pairs, "label_agrees"),
+    Damage("a final term does not stand in the text", C2, lambda run: run.edit_analysis(other_term), "terms_in_text"),
+    Damage(
+        "a call of a sample that succeeded has no answer",
+        C2,
+        lambda run: run.edit_record(lambda record: record["calls"][0].update(error="cancelled")),
+        "calls",
+    ),
+    Damage("two records are swapped", C2, lambda run: run.edit_records(swap_records), "samples_read"),
+    Damage("a record is missing", C2, lambda run: run.edit_records(lambda lines: lines.pop()), "records"),
+    Damage(
+        "a record stands twice", C2, lambda run: run.edit_records(lambda lines: lines.append(lines[-1])), "samples_read"
+    ),
+    Damage("a record holds nothing", C2, lambda run: run.edit_record(lambda record: record.pop("analysis")), "records"),
+    Damage("a record was changed", C2, change_one_byte_of_records, "samples_read"),
+    Damage("the records end within a line", C2, tear_records, "records"),
+    Damage(
+        "a record has an unknown key",
+        C2,
+        lambda run: run.edit_record(lambda record: record.update(mood="good")),
+        "samples_read",
     ),
     Damage(
-        "an output has an unknown key",
+        "a record writes a default out",
         C2,
-        lambda run: run.edit(OUTPUTS, lambda line: line["meta"].update(mood="good")),
-        "schemas",
-    ),
-    Damage(
-        "a trace breaks its schema",
-        C2,
-        lambda run: run.edit(TRACES, lambda line: line["case_trace"].update(schema_version="1.0")),
-        "schemas",
+        lambda run: run.edit_record(lambda record: record.update(error=None)),
+        "canonical",
     ),
     Damage(
         "a sentiment says implicit and names a term",
         C2,
-        lambda run: run.edit(
-            TRACES, lambda line: line["case_trace"]["stage1_output"]["atsa"]["sentiments"][0].update(is_implicit=True)
+        lambda run: run.edit_analysis(
+            lambda analysis: analysis["stage1"]["atsa"]["sentiments"][0].update(is_implicit=True)
         ),
-        "schemas",
+        "samples_read",
     ),
     Damage(
-        "an output tells the time",
-        C2,
-        lambda run: run.edit(OUTPUTS, lambda line: line["meta"].update(latency_ms=3)),
+        "a record tells the time",
+        SEED_RULES,
+        lambda run: run.edit_analysis(
+            lambda analysis: analysis["debate_read"].update(mapping_fail_reasons={"latency_ms": 3})
+        ),
         "no_clock_values",
     ),
     Damage(
-        "a scorecard tells a cache hit",
+        "the records are of another configuration",
         C2,
-        lambda run: run.edit(SCORECARDS, lambda line: line.update(cached=True)),
-        "no_clock_values",
-    ),
-    Damage(
-        "a scorecard is of another run",
-        C2,
-        lambda run: run.edit(SCORECARDS, lambda line: line.update(run_id="other")),
+        lambda run: run.edit_records(lambda lines: lines[0].update(cfg_hash="0" * 64)),
         "same_cell",
-    ),
-    Damage(
-        "gold was changed after the run",
-        C2,
-        lambda run: run.edit(SCORECARDS, lambda line: line.update(gold_tuples=[])),
-        "samples",
     ),
     Damage(
         "a sample lost its domain",
         C2,
-        lose_domain,
+        lambda run: run.edit_record(lambda record: record["input"].pop("domain_id")),
         "samples",
+    ),
+    Damage(
+        "a record names another text",
+        C2,
+        lambda run: run.edit_record(lambda record: record["input"].update(sha256="0" * 64)),
+        "samples_read",
     ),
     Damage(
         "the manifest has another data hash",
@@ -401,7 +376,7 @@ DAMAGES = [
         "the manifest has another gold hash",
         C2,
         lambda run: run.edit_manifest(lambda manifest: manifest["gold"].update(sha256="0" * 64)),
-        "data_hashes",
+        "samples_read",
     ),
     Damage(
         "the manifest has another prompt hash",
@@ -461,18 +436,6 @@ DAMAGES = [
         "manifest_agrees",
     ),
     Damage(
-        "a call stands under another stage",
-        C2,
-        lambda run: run.edit(TRACES, lambda line: line["calls"][0].update(stage="debate")),
-        "calls",
-    ),
-    Damage(
-        "Stage1 is another one in outputs alone",
-        C2,
-        lambda run: run.edit(OUTPUTS, lambda line: line["stage1"]["validator"].update(confidence=0.123)),
-        "traces_agree",
-    ),
-    Damage(
         "a metric was mended by hand", C2, lambda run: mend(run, METRICS, "tuple_f1_explicit,"), "metrics_recomputed"
     ),
     Damage("a triptych row is of another run", C2, lambda run: mend(run, TRIPTYCH, '"valid'), "metrics_recomputed"),
@@ -489,16 +452,24 @@ DAMAGES = [
         lambda run: (run.path / METRICS).write_text("metric,value\n"),
         "bucket_rates",
     ),
-    Damage("C1 retrieved", C1, retrieve_too, "retrieval_calls"),
+    Damage(
+        "C1 retrieved",
+        C1,
+        lambda run: run.edit_record(lambda record: record.setdefault("memory", {}).update(retrieval_calls=1)),
+        "retrieval_calls",
+    ),
     Damage("C1 has a store", C1, lambda run: (run.path / STORE).touch(), "no_store_unless_used"),
     Damage(
         "C2_silent did not retrieve",
         SILENT,
-        lambda run: run.edit_memory(lambda memory: memory.update(retrieval_calls=0)),
+        lambda run: run.edit_memory(lambda memory: memory.pop("retrieval_calls")),
         "retrieval_calls",
     ),
     Damage(
-        "a debate prompt of C2_silent held the slot", SILENT, lambda run: show_in_call(run, "debate"), "hidden_memory"
+        "a debate prompt of C2_silent held the slot",
+        SILENT,
+        lambda run: show_in_call(run, "debate"),
+        "hidden_memory",
     ),
     Damage(
         "a Stage2 prompt of C2_eval_only held the slot",
@@ -506,7 +477,12 @@ DAMAGES = [
         lambda run: show_in_call(run, "stage2"),
         "hidden_memory",
     ),
-    Damage("a Stage1 prompt of C2 held the slot", C2, lambda run: show_in_call(run, "stage1"), "hidden_memory"),
+    Damage(
+        "a Stage1 prompt of C2 held the slot",
+        C2,
+        lambda run: show_in_call(run, "stage1"),
+        "hidden_memory",
+    ),
     Damage(
         "C2_silent counts injected characters",
         SILENT,
@@ -518,15 +494,13 @@ DAMAGES = [
     Damage(
         "memory was shown without a gate's reason",
         C2,
-        lambda run: run.edit_memory(lambda memory: memory.update(injection_trigger_reason=None), at=run.shown_at),
+        lambda run: run.edit_memory(lambda memory: memory.pop("injection_trigger_reasons"), at=run.shown_at),
         "injections",
     ),
     Damage(
-        "the record leaves out a call that saw the slot",
+        "the record denies that a prompt held memory",
         C2,
-        lambda run: run.edit_memory(
-            lambda memory: memory.update(memory_debate_slot_present_for=["epm"]), at=run.shown_at
-        ),
+        lambda run: run.edit_memory(lambda memory: memory.pop("prompt_injection_chars"), at=run.shown_at),
         "slot_record",
     ),
     Damage("an advisory names a polarity", C2, lambda run: advise(run, "The last one was negative."), "messages"),
@@ -536,7 +510,7 @@ DAMAGES = [
     Damage(
         "the bundle says that memory was off",
         C2,
-        lambda run: run.edit(TRACES, lambda line: line["case_trace"]["memory_bundle"].update(memory_on=False)),
+        lambda run: run.edit_record(lambda record: record["bundle"].update(memory_on=False)),
         "bundle_matches_flags",
     ),
     Damage("a retrieved episode was stored later", C2, retrieve_future, "retrieved_is_past"),
@@ -555,7 +529,7 @@ DAMAGES = [
         lambda run: run.edit(STORE, lambda line: line.update(risk_type=None, episode_type="harm")),
         "start_store",
     ),
-    Damage("one byte of the last store line is another", C2, change_one_byte_of_store, "store_offsets"),
+    Damage("one byte of the last store line is another", C2, change_one_byte_of_store, "store_lines"),
     Damage(
         "a store line is no episode",
         C2,
@@ -579,17 +553,23 @@ DAMAGES = [
     Damage("a verdict is missing", C2, lose_verdict, "store_lines"),
     Damage("a store line quotes its review", BUILD, leak_into_store, "store_text"),
     Damage("store ids descend", C2, descend, "store_ids"),
-    Damage("a stored episode is missing", BUILD, drop_episode, "stored_decisions"),
-    Damage("a tally is missing", BUILD, drop_tally, "stored_decisions"),
+    Damage("a stored episode is missing", BUILD, drop_episode, "store_follows"),
+    Damage("a tally is missing", BUILD, drop_tally, "store_follows"),
     Damage(
         "a sample denies that it stored",
         BUILD,
-        lambda run: run.edit(
-            SCORECARDS,
-            lambda line: line.update(store_decision="skipped"),
-            at=next(at for at, card in enumerate(run.read(SCORECARDS)) if card["store_decision"] == "stored"),
+        lambda run: run.edit_analysis(
+            lambda analysis: analysis["kept"].update(store_decision="skipped"), at=stored_at(run)
         ),
-        "stored_decisions",
+        "stored_episodes",
+    ),
+    Damage(
+        "a sample stored the episode of another one",
+        BUILD,
+        lambda run: run.edit_analysis(
+            lambda analysis: analysis["kept"]["episode"]["provenance"].update(source_id="other"), at=stored_at(run)
+        ),
+        "stored_episodes",
     ),
 ]
 
@@ -610,7 +590,7 @@ def test_verify_names_what_is_wrong_when(damage: Damage, grid: Path) -> None:
 
 @pytest.mark.parametrize("cell", [C1, SILENT, EVAL_ONLY])
 def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> None:
-    Run(grid / cell).edit_result(other_polarity)
+    Run(grid / cell).edit_analysis(other_polarity)
     derive_tables(load_run(grid))
     verified = verify(grid)
     assert {result.check for name, result in verified.failures if name == "grid"} == {"never_shown_agree"}
@@ -618,7 +598,7 @@ def test_conditions_that_never_show_memory_must_agree(cell: str, grid: Path) -> 
 
 
 def test_conditions_need_not_agree_where_answers_were_not_shared(grid: Path) -> None:
-    Run(grid / C1).edit_result(other_polarity)
+    Run(grid / C1).edit_analysis(other_polarity)
     for cell in (C1, SILENT, EVAL_ONLY):
         Run(grid / cell).edit_manifest(lambda manifest: manifest.update(answers_shared=False))
     (found,) = [result for result in verify(grid).grid if result.check == "never_shown_agree"]
@@ -626,7 +606,7 @@ def test_conditions_need_not_agree_where_answers_were_not_shared(grid: Path) -> 
 
 
 def test_a_condition_that_shows_memory_may_differ(grid: Path) -> None:
-    Run(grid / C2).edit_result(other_polarity)
+    Run(grid / C2).edit_analysis(other_polarity)
     derive_tables(load_run(grid))
     assert not [result for name, result in verify(grid).failures if name == "grid"]
 
@@ -667,13 +647,6 @@ def test_a_grid_without_any_table_misses_none(grid: Path) -> None:
     assert {result.check: result.result for result in verified.grid}["tables_complete"] == "not_applicable"
 
 
-def test_a_sample_that_stands_in_a_cell_twice_is_a_failure_and_no_crash(grid: Path) -> None:
-    run = Run(grid / C2)
-    run.write(SCORECARDS, [*run.read(SCORECARDS)[:-1], run.read(SCORECARDS)[0]])
-    failed = {result.check: result.detail for name, result in verify(grid).failures if name == "grid"}
-    assert "cannot be recomputed" in failed["comparisons_recomputed"]
-
-
 def name_majority(cells: Iterable[Path], **majority: str) -> None:
     for cell in cells:
         Run(cell).edit_manifest(lambda manifest: manifest["majority"].update(majority))
@@ -684,11 +657,10 @@ def gold_majority(cell: Path) -> str:
     return max(("positive", "negative", "neutral"), key=found.count)
 
 
-def test_cells_of_a_grid_must_name_one_majority(grid: Path, tmp_path: Path) -> None:
-    moved = Path(shutil.move(grid, tmp_path / "elsewhere"))
-    name_majority([moved / C2], polarity="neutral")
-    derive_tables(load_run(moved))
-    failures = {(name, result.check): result.detail for name, result in verify(moved).failures}
+def test_cells_of_a_grid_must_name_one_majority(grid: Path) -> None:
+    name_majority([grid / C2], polarity="neutral")
+    derive_tables(load_run(grid))
+    failures = {(name, result.check): result.detail for name, result in verify(grid).failures}
     assert f"{C2} names another majority" in failures["grid", "majority_agrees"]
 
 
@@ -696,41 +668,16 @@ def test_cells_of_a_grid_must_name_one_majority(grid: Path, tmp_path: Path) -> N
     ("majority", "is_right"), [({}, True), ({"polarity": "neutral"}, False), ({"source": "train"}, False)]
 )
 def test_a_majority_that_all_manifests_name_must_be_that_of_the_gold(
-    grid: Path, tmp_path: Path, majority: dict[str, str], is_right: bool
+    grid: Path, majority: dict[str, str], is_right: bool
 ) -> None:
-    moved = Path(shutil.move(grid, tmp_path / "elsewhere"))
-    right = {"polarity": gold_majority(moved / C1), "source": "evaluation"}
-    for cell in moved.glob("*__seed*"):
+    right = {"polarity": gold_majority(grid / C1), "source": "evaluation"}
+    for cell in grid.glob("*__seed*"):
         # As if the run had been over the whole split.
         Run(cell).edit_manifest(lambda manifest: manifest["dataset"]["split_counts"].update(valid=6))
         name_majority([cell], **right | majority)
-    derive_tables(load_run(moved))
-    failures = {(name, result.check): result.detail for name, result in verify(moved).failures}
+    derive_tables(load_run(grid))
+    failures = {(name, result.check): result.detail for name, result in verify(grid).failures}
     assert failures.get(("grid", "majority_agrees")) == (None if is_right else "majority is not that of the gold")
-
-
-def test_a_majority_of_evaluation_gold_is_recomputed_from_scorecards(grid: Path, tmp_path: Path) -> None:
-    cell = Path(shutil.move(grid, tmp_path / "elsewhere")) / C1
-    right = gold_majority(cell)
-    for polarity in ("positive", "negative", "neutral"):
-
-        def change(manifest: Line, polarity: str = polarity) -> None:
-            manifest["cfg_canonical"]["data"].update(train_file=None, limit=None)
-            manifest["dataset"]["split_counts"] = {"valid": 6}
-            manifest["majority"] = {"polarity": polarity, "source": "evaluation"}
-
-        Run(cell).edit_manifest(change)
-        failed = {result.check: result.detail for _, result in verify(cell).failures}
-        assert (failed.get("manifest_agrees") is None) is (polarity == right)
-
-
-def test_tables_of_another_version_are_not_held_against_this_one(grid: Path) -> None:
-    run = Run(grid / C2)
-    mend(run, METRICS, "tuple_f1_explicit,")
-    run.edit_manifest(lambda manifest: manifest.update(package_version="0.0.1"))
-    (found,) = [result for result in verify(run.path).cells[C2] if result.check == "metrics_recomputed"]
-    assert found.result == "not_applicable"
-    assert "`episodic-absa report` derives it anew" in found.detail
 
 
 def test_tables_that_nobody_derived_are_not_missed(grid: Path) -> None:

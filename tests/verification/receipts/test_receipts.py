@@ -53,9 +53,9 @@ def test_an_edited_number_and_an_edited_line_do_not_agree(grid: Path) -> None:
     wrong = explain(grid, "calls", "C2")
     assert not wrong.agrees
     assert [number.column for number in wrong.receipts[0].numbers if not number.agrees] == ["mean"]
-    cards = grid / "C1__seed42" / "scorecards.jsonl"
-    lines = cards.read_text("utf-8").splitlines(keepends=True)
-    cards.write_text("".join(lines[1:]), "utf-8")
+    samples = grid / "C1__seed42" / "samples.jsonl"
+    lines = samples.read_text("utf-8").splitlines(keepends=True)
+    samples.write_text("".join(lines[:-1]), "utf-8")
     assert not explain(grid, "n_samples", "C1").agrees
 
 

@@ -1,33 +1,10 @@
-"""The structures of each review, as the signatures in traces.jsonl record them."""
+"""The structures of each review, as the signatures in their records say."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from pydantic import ConfigDict
-
-from episodic_absa.runs.reading.jsonl_file import read_jsonl_file
-from episodic_absa.runs.run_directory import TRACES
-from episodic_absa.schemas.frozen_model import FrozenModel
+from episodic_absa.runs.samples_file import SAMPLES, read_samples
 from episodic_absa.vocabulary import Structure
-
-
-class _Excerpt(FrozenModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class _Signature(_Excerpt):
-    detected_structure: tuple[Structure, ...]
-
-
-class _Case(_Excerpt):
-    case_id: str
-    input_signature: _Signature
-
-
-class _TracedReview(_Excerpt):
-    """The part of a trace that says which structures a review has."""
-
-    case_trace: _Case
 
 
 def read_structures(cells: Iterable[Path], uids: Collection[str]) -> dict[str, tuple[Structure, ...]]:
@@ -43,6 +20,6 @@ def read_structures(cells: Iterable[Path], uids: Collection[str]) -> dict[str, t
     for cell in cells:
         if structures.keys() >= set(uids):
             break
-        for trace in read_jsonl_file(cell / TRACES, _TracedReview).valid():
-            structures.setdefault(trace.case_trace.case_id, trace.case_trace.input_signature.detected_structure)
+        for record in read_samples(cell / SAMPLES).records:
+            structures.setdefault(record.uid, record.input.signature.detected_structure)
     return structures

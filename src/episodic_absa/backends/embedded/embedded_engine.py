@@ -12,9 +12,9 @@ from episodic_absa.backends.embedded.model.trained_weights import SHIPPED, SHIPP
 from episodic_absa.backends.embedded.roles.ate import answer_ate
 from episodic_absa.backends.embedded.roles.atsa import answer_atsa
 from episodic_absa.backends.embedded.roles.cj import answer_cj
+from episodic_absa.backends.embedded.roles.default_roles import DEFAULT_ROLES, joint_answer, referee_answer
 from episodic_absa.backends.embedded.roles.epm import answer_epm
 from episodic_absa.backends.embedded.roles.judge import answer_judge
-from episodic_absa.backends.embedded.roles.slim_roles import SLIM_ROLES, slim_joint, slim_referee
 from episodic_absa.backends.embedded.roles.stage2_ate import answer_stage2_ate
 from episodic_absa.backends.embedded.roles.stage2_atsa import answer_stage2_atsa
 from episodic_absa.backends.embedded.roles.stage2_validator import answer_stage2_validator
@@ -41,8 +41,8 @@ ANSWERS: Final[dict[Role, Callable[[WeighedReading, Any], BaseModel]]] = {
     "stage2_ate": answer_stage2_ate,
     "stage2_atsa": answer_stage2_atsa,
     "stage2_validator": answer_stage2_validator,
-    "joint": slim_joint,
-    "referee": slim_referee,
+    "joint": joint_answer,
+    "referee": referee_answer,
 }
 
 
@@ -67,9 +67,9 @@ class EmbeddedEngine:
         return self._kept(text, language)
 
     def answer(self, role: Role, inputs: AteInputs, output_model: type[BaseModel] | None = None) -> Any:
-        """Return a role's answer to its typed inputs: in the slim form if its model is asked for, else as in v1."""
-        slim = SLIM_ROLES[role]
-        answer = slim.answer if output_model is slim.model else ANSWERS[role]
+        """Return a role's answer to its typed inputs: in the short form if its model is asked for, else as in v1."""
+        short = DEFAULT_ROLES[role]
+        answer = short.answer if output_model is short.model else ANSWERS[role]
         return answer(self.read(inputs.text, inputs.language), inputs)
 
     @property

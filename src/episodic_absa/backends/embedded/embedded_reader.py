@@ -1,4 +1,4 @@
-"""The embedded reader: what the engine itself makes of a term. A witness of rules v2, which no prompt ever shows."""
+"""The embedded reader: what the engine itself makes of a term. A witness of rules v3, which no prompt ever shows."""
 
 import re
 from typing import Final, NamedTuple

@@ -15,12 +15,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.batch.analysis_failure import AnalysisFailure
 from episodic_absa.batch.cluster.cluster_plan import ClusterJob, ClusterPlan
 from episodic_absa.batch.cluster.cluster_worker import OUTCOMES, TEXTS, Analysed, ClusterWorker, Trouble
 from episodic_absa.batch.cluster.recent_texts import RecentTexts
 from episodic_absa.errors import BackendUnavailableError, DatasetError
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.engines.ray_cluster import connect
 
 

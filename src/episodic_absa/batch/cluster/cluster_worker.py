@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.backends.provider_facts import shipped_fingerprint
 from episodic_absa.batch.analysis_failure import AnalysisFailure, failure_of_text
@@ -18,7 +17,8 @@ from episodic_absa.batch.many_reviews import analyse_all
 from episodic_absa.errors import ConfigError, EpisodicAbsaError, InputError
 from episodic_absa.language.review_text import checked_review
 from episodic_absa.loop_thread import LoopThread
-from episodic_absa.pipeline import build_pipeline
+from episodic_absa.pipeline.composition import build_pipeline
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
 
 ResultT = TypeVar("ResultT")

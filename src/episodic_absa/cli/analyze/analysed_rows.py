@@ -6,13 +6,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.analysed_review import AnalysedAspect, AnalysedReview
 from episodic_absa.analyzer import Analyzer, make_sample
 from episodic_absa.batch import DEFAULT_CONCURRENCY, AnalysisFailure
 from episodic_absa.cli.analyze.analysis_view import evidence_of
 from episodic_absa.datasets.tables.review_table import ReviewRow
 from episodic_absa.datasets.tables.table_rows import cell_text
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
 
 

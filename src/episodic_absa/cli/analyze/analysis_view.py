@@ -10,11 +10,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from episodic_absa.agents.result_views.aspects import quoted_evidence
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.provider_facts import why_unread
 from episodic_absa.cli.output import PAGE_WIDTH
 from episodic_absa.final_tuples import label_of_pairs
+from episodic_absa.pipeline.result_views.aspects import quoted_evidence
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.serialization.terminal_text import visible_text
 

@@ -48,7 +48,7 @@ def analyze(
     conditions: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|v1_1|v1_2|v1_3|v2_0",
+            metavar="FILE|v1_1|v1_2|v1_3|v3_0",
             help="The version or file that defines the condition.",
             autocompletion=complete_version,
         ),
@@ -97,7 +97,6 @@ def analyze(
     A file prints what is praised and blamed most, and --out keeps all results beside the columns of the file. Put --
     before a review that begins with a dash. If some of several reviews fail, the exit code is 1.
     """
-    from episodic_absa.agents.settings import PipelineSettings
     from episodic_absa.analyzer import Analyzer
     from episodic_absa.backends.provider_facts import facts_of
     from episodic_absa.batch.batch_plan import EngineSettings
@@ -116,6 +115,7 @@ def analyze(
     from episodic_absa.cli.analyze.review_input import MOST_PAGES, as_unicode, read_input
     from episodic_absa.cli.output import say
     from episodic_absa.conditions import load_condition
+    from episodic_absa.schemas.pipeline_settings import PipelineSettings
 
     refuse_contradictions(explain=explain, as_json=as_json, out=out, long=long, summary=summary)
     refuse_engine_options(engine, ray_address=ray_address, explain=explain, as_json=as_json)

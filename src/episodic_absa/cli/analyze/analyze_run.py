@@ -5,7 +5,6 @@ from typing import Any, Protocol
 
 from rich.text import Text
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.analyzer import Analyzer, make_sample
 from episodic_absa.batch import AnalysisFailure
 from episodic_absa.cli.analyze.analysed_rows import AnalysedRow, BatchOptions, analyse_rows
@@ -17,6 +16,7 @@ from episodic_absa.cli.output import print_json, show, show_error
 from episodic_absa.datasets.tables.review_table import ReviewRow
 from episodic_absa.datasets.tables.table_rows import cell_text
 from episodic_absa.errors import BackendError, ContractError, LeakageError
+from episodic_absa.pipeline.sample_result import SampleResult
 
 
 class Output(Protocol):

@@ -7,7 +7,6 @@ from contextlib import closing, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.batch.batch_plan import EngineSettings
 from episodic_absa.batch.cluster import ClusterJob, analyse_on_cluster
@@ -18,6 +17,7 @@ from episodic_absa.cli.analyze.review_input import Reviews, read_input
 from episodic_absa.datasets.tables import TABLE_ENDINGS
 from episodic_absa.datasets.tables.review_tables import open_review_tables
 from episodic_absa.errors import ConfigError
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 
 
 def refuse_engine_options(engine: str, *, ray_address: str | None, explain: bool, as_json: bool) -> None:

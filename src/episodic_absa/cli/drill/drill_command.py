@@ -30,7 +30,7 @@ def drill(
     conditions: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|v1_1|v1_2|v1_3|v2_0",
+            metavar="FILE|v1_1|v1_2|v1_3|v3_0",
             help="Only the conditions of this version or file.",
             show_default="all versions",
             autocompletion=complete_version,

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.backend import Backend
 from episodic_absa.cli.drill.canaries import CanarySearch
 from episodic_absa.cli.drill.drilled import Drilled, DrilledCondition, Leak, distinct_leaks
@@ -20,7 +18,9 @@ from episodic_absa.cli.drill.watched_prompts import SharedAnswers, WatchedPrompt
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.language import norm
 from episodic_absa.memory import EpisodicMemorySettings
-from episodic_absa.pipeline import Pipeline, build_pipeline
+from episodic_absa.pipeline.composition import Pipeline, build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.run import Condition
 

@@ -13,7 +13,7 @@ class DrillCell:
     """One condition of a drill."""
 
     name: str
-    """The file and the condition, such as `v2_0 C2`; it is the name of the cell's store, too."""
+    """The file and the condition, such as `v3_0 C2`; it is the name of the cell's store, too."""
     condition: Condition
 
     @property

@@ -7,6 +7,19 @@ from pydantic import BaseModel
 
 from episodic_absa.cli.drill.hostile_reviews import DrillReview, ScriptedPair
 from episodic_absa.schemas.answers import (
+    DecisionsAnswer,
+    JointAnswer,
+    JudgementsAnswer,
+    LenientModel,
+    PairVerdictsAnswer,
+    RefereeAnswer,
+    RisksAnswer,
+    TargetsAnswer,
+    TargetVerdictsAnswer,
+    TermsAnswer,
+    WrongPairsAnswer,
+)
+from episodic_absa.schemas.seed_answers import (
     AteAnswer,
     AteReviewAnswer,
     AtsaAnswer,
@@ -15,19 +28,6 @@ from episodic_absa.schemas.answers import (
     TurnAnswer,
     Validator2Answer,
     ValidatorAnswer,
-)
-from episodic_absa.schemas.slim_answers import (
-    DecisionsAnswer,
-    JointAnswer,
-    JudgementsAnswer,
-    PairVerdictsAnswer,
-    RefereeAnswer,
-    RisksAnswer,
-    SlimModel,
-    TargetsAnswer,
-    TargetVerdictsAnswer,
-    TermsAnswer,
-    WrongPairsAnswer,
 )
 from episodic_absa.vocabulary import Role
 
@@ -138,7 +138,7 @@ def _atsa_review(review: DrillReview, said: str) -> dict[str, Any]:
 
 
 def _with_notes(answer: dict[str, Any], said: str) -> dict[str, Any]:
-    """Return a slim answer with keys that nobody asked for."""
+    """Return a short answer with keys that nobody asked for."""
     return {**answer, "note": said, "memory": {"message": said}, "raw_text": said, said: said}
 
 
@@ -205,7 +205,7 @@ _ANSWERS: Final[Mapping[type[BaseModel], _Answering]] = {
     RisksAnswer: _risks,
     RefereeAnswer: lambda _review, _said: {"better": "B"},
 }
-_STRICT: Final = frozenset(form for form in _ANSWERS if not issubclass(form, SlimModel))
+_STRICT: Final = frozenset(form for form in _ANSWERS if not issubclass(form, LenientModel))
 """Forms that refuse keys which nobody asked for."""
 
 

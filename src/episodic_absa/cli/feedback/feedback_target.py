@@ -8,7 +8,7 @@ from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory.store.episode_store import EpisodeStore
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.run_directory import MANIFEST
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 
 
 def store_of(named: str) -> EpisodeStore:
@@ -31,7 +31,7 @@ def store_of(named: str) -> EpisodeStore:
     if cell.manifest.condition.rules == "seed":
         raise RunDirectoryError(
             f"the run in {shown_path(target)} follows seed rules, which learn from no verdict; give feedback to a run "
-            "of rules v2 (conditions v2_0)",
+            "of rules v3 (conditions v3_0)",
             path=target,
         )
     if not cell.manifest.completed:

@@ -14,6 +14,10 @@ def report(
     no_text: Annotated[
         bool, typer.Option("--no-text", help="Leave review text out of report.html, e.g. to pass it on.")
     ] = False,
+    rebuild: Annotated[
+        bool,
+        typer.Option("--rebuild", help="Also derive outputs, scorecards, traces and override decisions again."),
+    ] = False,
     export: Annotated[
         Path | None,
         typer.Option(
@@ -24,7 +28,7 @@ def report(
 ) -> None:
     """Write all tables and reports of a run again.
 
-    Asks no model and rewrites none of the run's own files: metrics come from scorecards.jsonl and manifest.json.
+    Asks no model: everything follows from samples.jsonl, manifest.json, texts and gold.
     Comparisons that the config file names by now are added to question.json and marked exploratory.
     """
     from episodic_absa.cli.output import print_json, show
@@ -35,7 +39,7 @@ def report(
 
     refresh_question(directory)
     with show_steps("report") as tell:
-        results = write_results(directory, with_text=not no_text, export=export, tell=tell)
+        results = write_results(directory, with_text=not no_text, rebuild=rebuild, export=export, tell=tell)
     written = (*results.tables, *results.pages)
     if as_json:
         print_json(derived_json(directory, written, export, results.exported))

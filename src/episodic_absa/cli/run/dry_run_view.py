@@ -143,7 +143,7 @@ def _measured_notes(config: ExperimentConfig, estimate: RunEstimate) -> Iterator
         )
     if varying and config.file.pipeline.enable_validator and config.file.pipeline.enable_stage2:
         yield (
-            "rules v2 ask the second validator after an adopted change: in the estimate by the embedded engine's "
+            "rules v3 ask the second validator after an adopted change: in the estimate by the embedded engine's "
             "answers, in lower never, in upper always."
         )
     if varying and config.file.episodic_memory.referee:

@@ -35,6 +35,7 @@ from episodic_absa.runs.watched_pair import WatchedPair
 
 _EXIT_TOO_MANY_FAILURES: Final = 1
 _EXIT_INTERRUPTED: Final = 130
+_EXIT_TERMINATED: Final = 143
 _EXPLORATORY_NOTE: Final = "comparisons.csv marks what was not asked before the first sample"
 
 
@@ -87,6 +88,7 @@ def run_and_show(invocation: Invocation) -> int:
     config = invocation.load()
     progress = GridProgress()
     watch = WatchLine(WatchedPair(config, progress)) if invocation.watch else None
+    ends: list[int] = []
     try:
         # Ray prints what it says about lost workers to stdout, which belongs to the summary.
         with redirect_stdout(sys.stderr), _show_run(config, progress, watch) as display:
@@ -97,11 +99,11 @@ def run_and_show(invocation: Invocation) -> int:
                 keep_failures=invocation.keep_failures,
                 tell=display.tell_step,
             )
-            outcome = asyncio.run(_interruptible(grid, display.tell_stopping))
-    except KeyboardInterrupt:
+            outcome = asyncio.run(_interruptible(grid, display.tell_stopping, ends))
+    except (KeyboardInterrupt, asyncio.CancelledError):
         _say(f"stopped; {_kept(progress)}")
         _say(f"resume with: {invocation.command}")
-        return _EXIT_INTERRUPTED
+        return _EXIT_TERMINATED if signal.SIGTERM in ends else _EXIT_INTERRUPTED
     except TooManyFailuresError as error:
         show_error(str(error))
         _say(f"see {shown_path(error.path)}/traces.jsonl for the reasons; {_kept(progress)}")
@@ -179,22 +181,37 @@ def _show_run(config: ExperimentConfig, progress: GridProgress, watch: WatchLine
         yield _Display(tell_stopping, tell_step)
 
 
-async def _interruptible(grid: Coroutine[Any, Any, GridOutcome], tell_stopping: TellStopping) -> GridOutcome:
-    """Run the grid. An interrupt is acknowledged at once; the grid may need a moment to end."""
+async def _interruptible(
+    grid: Coroutine[Any, Any, GridOutcome], tell_stopping: TellStopping, ends: list[int]
+) -> GridOutcome:
+    """Run the grid. A signal that ends it is acknowledged at once; the grid may need a moment to end.
+
+    Args:
+        grid: the run.
+        tell_stopping: shows that the run is about to end.
+        ends: takes the signals that came.
+    """
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
     cancel_grid = signal.getsignal(signal.SIGINT)
-    if not callable(cancel_grid):
-        # A shell starts background jobs of a script with SIGINT ignored. Then it stays ignored.
-        return await grid
 
     def stop(number: int, frame: FrameType | None) -> None:
+        ends.append(number)
         tell_stopping()
-        cancel_grid(number, frame)
+        if number == signal.SIGINT and callable(cancel_grid):
+            cancel_grid(number, frame)
+        elif task is not None:
+            task.cancel()
+            # The loop may be asleep.
+            loop.call_soon_threadsafe(lambda: None)
 
-    signal.signal(signal.SIGINT, stop)
+    # A shell starts background jobs of a script with SIGINT ignored. Then it stays ignored.
+    caught = (signal.SIGINT, signal.SIGTERM) if callable(cancel_grid) else (signal.SIGTERM,)
+    before = {number: signal.signal(number, stop) for number in caught}
     try:
         return await grid
     finally:
-        signal.signal(signal.SIGINT, cancel_grid)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _kept(progress: GridProgress) -> str:

@@ -1,4 +1,4 @@
-"""Builds the advisories of rules v2: a principle that fits the outcome of a past case, and what was done there."""
+"""Builds the advisories of rules v3: a principle that fits the outcome of a past case, and what was done there."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -82,7 +82,7 @@ class OutcomeAdvisoryBuilder:
     Example:
         >>> from episodic_absa.memory import SignatureBuilder, load_catalogue
         >>> signature = SignatureBuilder().build("The food was good.", "en", 1)
-        >>> OutcomeAdvisoryBuilder(load_catalogue().under("v2")).build_from_episodes([], signature).advisories
+        >>> OutcomeAdvisoryBuilder(load_catalogue().under("v3")).build_from_episodes([], signature).advisories
         ()
     """
 
@@ -151,8 +151,8 @@ class OutcomeAdvisoryBuilder:
         return _Case(episode, outcome, principle)
 
 
-def fixed_texts_v2() -> Iterable[str]:
-    """Yield every text that a message or warning of rules v2 may hold beside the catalogue."""
+def fixed_texts_v3() -> Iterable[str]:
+    """Yield every text that a message or warning of rules v3 may hold beside the catalogue."""
     for texts in (_PAST_FAILURE, _WITHHELD, _KEPT, _REFUSED, _CHANGED, CASE_MARK):
         yield from texts.values()
     yield from _DONE_EN.values()

@@ -1,6 +1,6 @@
 """The catalogue of principles. Every advisory takes its text from here; the texts are in principles.yaml.
 
-Under rules v2 an outcome is no risk that fell or rose: principles_v2.yaml words those principles anew.
+Under rules v3 an outcome is no risk that fell or rose: principles_v3.yaml words those principles anew.
 """
 
 import hashlib
@@ -59,8 +59,8 @@ _ALLOWED: Final[Mapping[str, str]] = {
 """Every key of an entry, and its allowed values, for error messages."""
 
 
-class V2Wording(FrozenModel):
-    """How a principle reads under rules v2."""
+class V3Wording(FrozenModel):
+    """How a principle reads under rules v3."""
 
     principle_id: PrincipleId
     text_en: PrincipleText
@@ -80,8 +80,8 @@ class Principle(FrozenModel):
     text_ko: PrincipleText
     anti_pattern_en: AntiPattern | None = None
     anti_pattern_ko: AntiPattern | None = None
-    v2_wording: V2Wording | None = None
-    """The texts under rules v2, if they differ. A catalogue file does not hold it."""
+    v3_wording: V3Wording | None = None
+    """The texts under rules v3, if they differ. A catalogue file does not hold it."""
 
     @model_validator(mode="after")
     def _anti_pattern_in_both_languages_or_none(self) -> Self:
@@ -101,11 +101,11 @@ class Principle(FrozenModel):
     @property
     def wordings_en(self) -> tuple[str, ...]:
         """Every English text of the principle, under any rules."""
-        return (self.text_en, *((self.v2_wording.text_en,) if self.v2_wording else ()))
+        return (self.text_en, *((self.v3_wording.text_en,) if self.v3_wording else ()))
 
     def under(self, rules: Rules) -> Self:
         """Return the principle as it reads under these rules."""
-        wording = self.v2_wording
+        wording = self.v3_wording
         if rules == "seed" or wording is None:
             return self
         return self.model_copy(update={"text_en": wording.text_en, "text_ko": wording.text_ko})
@@ -127,8 +127,8 @@ class PrincipleCatalogue:
     sha256: str
     """The sha256 of the file, as the manifest records it."""
     path: Path | None = None
-    v2_sha256: str | None = None
-    """The sha256 of the file with the texts under rules v2; None if there is none."""
+    v3_sha256: str | None = None
+    """The sha256 of the file with the texts under rules v3; None if there is none."""
     _by_id: Mapping[str, Principle] = field(init=False, repr=False, compare=False)
     _table: Mapping[_Keys, Principle] = field(init=False, repr=False, compare=False)
 
@@ -150,7 +150,7 @@ class PrincipleCatalogue:
 
     def under(self, rules: Rules) -> "PrincipleCatalogue":
         """Return the catalogue with the texts as they read under these rules."""
-        if rules == "seed" or self.v2_sha256 is None:
+        if rules == "seed" or self.v3_sha256 is None:
             return self
         return replace(self, entries=tuple(principle.under(rules) for principle in self.entries))
 
@@ -219,17 +219,17 @@ def risk_key(risks: Iterable[tuple[RiskId, Severity]], *, has_conflict: bool, ha
 @cache
 def _shipped_catalogue() -> PrincipleCatalogue:
     catalogue = _read_catalogue(Path(__file__).with_name("principles.yaml"))
-    path = Path(__file__).with_name("principles_v2.yaml")
+    path = Path(__file__).with_name("principles_v3.yaml")
     content = path.read_bytes()
     wordings = {
-        wording.principle_id: wording for wording in map(V2Wording.model_validate, parse_yaml(content, path) or ())
+        wording.principle_id: wording for wording in map(V3Wording.model_validate, parse_yaml(content, path) or ())
     }
     return replace(
         catalogue,
         entries=tuple(
-            principle.model_copy(update={"v2_wording": wordings.get(principle.principle_id)}) for principle in catalogue
+            principle.model_copy(update={"v3_wording": wordings.get(principle.principle_id)}) for principle in catalogue
         ),
-        v2_sha256=hashlib.sha256(content).hexdigest(),
+        v3_sha256=hashlib.sha256(content).hexdigest(),
     )
 
 

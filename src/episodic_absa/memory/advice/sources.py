@@ -59,9 +59,9 @@ class Offer:
     matched_chars: int = 0
     """For a placebo: the characters that it stands in for."""
     repeated_advisory_n: int = 0
-    """Under rules v2: advisories left out because a better ranked one has the same principle."""
+    """Under rules v3: advisories left out because a better ranked one has the same principle."""
     opposed_advisory_n: int = 0
-    """Under rules v2: advisories left out because a better ranked one asks for the opposite."""
+    """Under rules v3: advisories left out because a better ranked one asks for the opposite."""
 
     @property
     def principles(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class EpisodeAdvice:
 
 
 class OneVoiceAdvice:
-    """Advice of rules v2 made of episodes: one advisory per principle, none against another.
+    """Advice of rules v3 made of episodes: one advisory per principle, none against another.
 
     Args:
         advice: made of episodes by their outcomes. What its firewall or a retired principle takes away cannot silence
@@ -200,7 +200,7 @@ class ConstantAdvice:
             relevance_score=1.0,
             evidence=EvidenceV1_1(source_episode_ids=(), risk_tags=(), principle_id=self._principle.principle_id),
         )
-        build = AdvisoryBuild(advisories=(upgraded(advisory) if self._rules == "v2" else advisory,))
+        build = AdvisoryBuild(advisories=(upgraded(advisory) if self._rules == "v3" else advisory,))
         return _offer(self._firewall.screen(build, moment.terms), build, ())
 
 

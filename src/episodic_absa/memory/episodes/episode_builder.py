@@ -14,11 +14,13 @@ from episodic_absa.language import norm_key
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, risk_key
 from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET, stored_term
 from episodic_absa.schemas.absa import (
+    FinalTuple,
     ModeratorSummary,
     ReviewOutcome,
     SentimentItem,
     Stage1Result,
     StructuralRisk,
+    risk_vector,
 )
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
@@ -28,7 +30,6 @@ from episodic_absa.schemas.memory_v1_1 import (
     InputSignatureV1_1,
     OutcomeDeltaV1_1,
     ProvenanceV1_1,
-    RiskVectorV1_1,
     SnapshotV1_1,
     StageSnapshotV1_1,
 )
@@ -101,7 +102,7 @@ class EpisodeBuilder:
         moderator_summary: ModeratorSummary,
         provenance: ProvenanceV1_1,
     ) -> EpisodeDraftV1_2:
-        """Return the episode that rules v2 write: the outcome of its changes decides its type. Arguments as above."""
+        """Return the episode that rules v3 write: the outcome of its changes decides its type. Arguments as above."""
         decided = outcome_of(outcome.changes)
         episode_type = TYPE_OF_OUTCOME[decided.outcome]
         draft = self._build(text, signature, stage1, outcome, moderator_summary, provenance, episode_type)
@@ -123,16 +124,18 @@ class EpisodeBuilder:
         final = outcome.sentiments if adopted else before
         risks_before = stage1.validator.structural_risks
         # If the patched result is not adopted, the final tuples are Stage1's, and so is their risk.
-        risks_after = outcome.structural_risks if adopted else risks_before
+        risk_before = risk_vector(risks_before)
         evaluation = EvaluationV1_1(
-            risk_before=risk_vector(risks_before),
-            risk_after=risk_vector(risks_after),
+            risk_before=risk_before,
+            risk_after=risk_vector(outcome.structural_risks) if adopted else risk_before,
             # An override that was not adopted changed nothing.
             override_applied=adopted and outcome.override_applied,
             override_success=adopted and outcome.override_applied and outcome.override_success,
             override_harm=adopted and outcome.override_applied and outcome.override_harm,
         )
-        had_conflict = bool(conflicting_aspects(extract_tuples(before)))
+        tuples_before = extract_tuples(before)
+        tuples_after = tuples_before if final is before else extract_tuples(final)
+        had_conflict = bool(conflicting_aspects(tuples_before))
         has_implicit = any(item.is_implicit and not item.is_backfilled for item in before)
         action = action_taken(stage1, outcome, adopted=adopted)
         episode_type = episode_type or episode_type_of(evaluation)
@@ -142,7 +145,9 @@ class EpisodeBuilder:
             has_implicit=has_implicit,
         )
         principle = self._catalogue.lookup(about, action, episode_type)
-        snapshot = StageSnapshotV1_1(stage1=_snapshot(before, text), final=_snapshot(final, text))
+        snapshot = StageSnapshotV1_1(
+            stage1=_snapshot(before, tuples_before, text), final=_snapshot(final, tuples_after, text)
+        )
         return EpisodeDraftV1_1(
             episode_type=episode_type,
             error_category=error_categories(risks_before, had_conflict=had_conflict, has_implicit=has_implicit),
@@ -158,7 +163,7 @@ class EpisodeBuilder:
             correction=correction_of(principle, signature, about),
             evaluation=evaluation,
             outcome_delta=OutcomeDeltaV1_1(
-                conflict_resolved=not conflicting_aspects(extract_tuples(final)) if had_conflict else None,
+                conflict_resolved=not conflicting_aspects(tuples_after) if had_conflict else None,
                 delta_risk=evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum,
             ),
             provenance=provenance,
@@ -177,7 +182,7 @@ TYPE_OF_OUTCOME: Final[Mapping[Outcome, EpisodeType]] = {
     "contradicted": "harm",
     "open": "neutral",
 }
-"""Under rules v2 the outcome alone decides the type. Risks are recorded and decide nothing."""
+"""Under rules v3 the outcome alone decides the type. Risks are recorded and decide nothing."""
 
 
 def outcome_of(changes: Sequence[ChangeOutcomeV1_2]) -> DecidedOutcome:
@@ -223,15 +228,6 @@ def correction_of(principle: Principle, signature: InputSignatureV1_1, about: st
     )
 
 
-def risk_vector(risks: Iterable[StructuralRisk]) -> RiskVectorV1_1:
-    """Return the sum of the severity weights and the sorted types of the risks."""
-    risks = tuple(risks)
-    return RiskVectorV1_1(
-        severity_sum=sum(SEVERITY_WEIGHT[risk.severity] for risk in risks),
-        tags=tuple(sorted({risk.type for risk in risks})),
-    )
-
-
 def episode_type_of(evaluation: EvaluationV1_1) -> EpisodeType:
     """Return whether risk and override make a case a success, a harm or neither. A risk that stays is no harm."""
     change = evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum
@@ -266,9 +262,7 @@ def _predicted_pairs(sentiments: Sequence[SentimentItem]) -> frozenset[tuple[str
     return pairs(predicted(extract_tuples(sentiments)))
 
 
-def _snapshot(sentiments: Sequence[SentimentItem], text: str) -> SnapshotV1_1:
-    tuples = extract_tuples(sentiments)
-
+def _snapshot(sentiments: Sequence[SentimentItem], tuples: Sequence[FinalTuple], text: str) -> SnapshotV1_1:
     def stored(term: str) -> str:
         return stored_term(norm_key(term, text), text)
 

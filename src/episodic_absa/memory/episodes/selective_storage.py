@@ -1,6 +1,6 @@
 """Decides which episodes are stored.
 
-Seed rules store failures, outcomes of overrides, and kinds of cases not seen recently. Rules v2 store what can teach.
+Seed rules store failures, outcomes of overrides, and kinds of cases not seen recently. Rules v3 store what can teach.
 """
 
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ _SEVERE: Final = 3
 
 
 class Teaching(NamedTuple):
-    """What later samples can learn from a sample, under rules v2."""
+    """What later samples can learn from a sample, under rules v3."""
 
     changes_proposed_n: int
     changes_adopted_n: int
@@ -22,7 +22,7 @@ class Teaching(NamedTuple):
 
 
 def teaching_tags(teaching: Teaching) -> tuple[StorageTag, ...]:
-    """Return every reason of rules v2 to store an episode; an empty tuple means that the sample is plain.
+    """Return every reason of rules v3 to store an episode; an empty tuple means that the sample is plain.
 
     Example:
         >>> teaching_tags(Teaching(changes_proposed_n=2, changes_adopted_n=0, opens_a_gate=True))

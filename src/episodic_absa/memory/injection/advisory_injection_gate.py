@@ -5,13 +5,13 @@ from typing import Generic, NamedTuple, TypeVar
 
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples
 from episodic_absa.schemas.absa import Stage1Ate, Stage1Atsa, ValidatorOutput
-from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason, V2GateReason
+from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason, V3GateReason
 
 ReasonT = TypeVar("ReasonT", bound=str)
 
 
 class GateSignals(NamedTuple):
-    """The findings that open a gate. The last three hold under rules v2 alone."""
+    """The findings that open a gate. The last three hold under rules v3 alone."""
 
     has_conflict: bool
     """Whether an aspect has two polarities. Backfills and missing polarities do not count."""
@@ -69,7 +69,7 @@ def should_inject_advisory_with_reason(signals: GateSignals) -> GateDecision[Deb
         ("validator", signals.structural_risk_n >= 1),
         ("alignment", signals.alignment_failure_n >= 2),
         ("explicit_grounding_failure", signals.explicit_grounding_failure),
-        *_v2_tests(signals),
+        *_v3_tests(signals),
     ]
     return _decide(tests)
 
@@ -98,7 +98,7 @@ def should_inject_memory_for_stage2_with_reason(signals: GateSignals) -> GateDec
         ("explicit_grounding_failure", signals.explicit_grounding_failure),
         ("alignment", signals.alignment_failure_n >= 1),
         ("neutral_only", signals.neutral_only),
-        *_v2_tests(signals),
+        *_v3_tests(signals),
     ]
     return _decide(tests)
 
@@ -109,7 +109,7 @@ def opens_a_gate(signals: GateSignals) -> bool:
     return debate.allowed or stage2.allowed
 
 
-def _v2_tests(signals: GateSignals) -> list[tuple[V2GateReason, bool]]:
+def _v3_tests(signals: GateSignals) -> list[tuple[V3GateReason, bool]]:
     return [
         ("structure", signals.has_structure),
         ("reader_disagrees", signals.reader_disagrees),

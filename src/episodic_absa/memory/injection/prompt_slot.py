@@ -1,4 +1,4 @@
-"""What a prompt shows of a bundle. Seed prompts show all of it, prompts v2 its sentences.
+"""What a prompt shows of a bundle. Seed prompts show all of it, prompts v3 its sentences.
 
 The embedded engine is given the whole bundle as typed values; nobody parses sentences.
 """

@@ -7,12 +7,11 @@ from episodic_absa.memory.episodes.episode_builder import (
     correction_of,
     error_categories,
     risk_type_of,
-    risk_vector,
     symptom_of,
 )
 from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET
 from episodic_absa.memory.situations.situation import Situation
-from episodic_absa.schemas.absa import StructuralRisk
+from episodic_absa.schemas.absa import StructuralRisk, risk_vector
 from episodic_absa.schemas.memory_v1_1 import (
     CaseSummaryV1_1,
     EpisodeDraftV1_1,

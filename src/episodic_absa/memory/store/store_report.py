@@ -82,7 +82,7 @@ class StoreStatistics:
     by_principle: Mapping[str, int]
     """The most frequent first."""
     reviews_by_language: Mapping[str, int]
-    """Analysed samples, episodes or not; rules v2 only."""
+    """Analysed samples, episodes or not; rules v3 only."""
     by_verdict: Mapping[str, int]
     """The verdicts of persons that stand."""
     torn_bytes: int

@@ -232,7 +232,7 @@ function witnessesOf(witnesses, stance, language) {
   return named.length ? joined(named, "; ") : "–";
 }
 
-/** Rules v2 decide every change by its own witnesses. */
+/** Rules v3 decide every change by its own witnesses. */
 function changesSection({ analysis }, { language }) {
   const { changes } = analysis;
   if (!changes) return none(say("seed rules decide about all changes together", "seed 규칙은 모든 변경을 함께 결정합니다"));

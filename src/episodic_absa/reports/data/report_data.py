@@ -60,8 +60,6 @@ class CellState(FrozenModel):
     """None where the manifest cannot be read."""
     done: int
     failed: int
-    lacking: tuple[tuple[str, int], ...] = ()
-    """Files that do not hold all of `done`, and how many they lack."""
     problem: Bilingual | None = None
 
 

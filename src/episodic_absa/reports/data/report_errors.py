@@ -59,7 +59,7 @@ def _error_row(condition: ConditionCard, cells: Sequence[FinishedCell]) -> Error
         condition=condition.name,
         colour=condition.colour,
         seed=cells[0].manifest.seed,
-        order=cells[0].manifest.order_id if condition.orders else None,
+        order=cells[0].manifest.order if condition.orders else None,
         seeds=len(cells),
         samples=sum(map(len, by_cell)),
         gold=total.gold,

@@ -94,7 +94,7 @@ def has_orders(groups: Groups) -> bool:
 
 
 def _orders(cells: Sequence[FinishedCell]) -> tuple[int, ...]:
-    return tuple(sorted({cell.manifest.order_id for cell in cells}))
+    return tuple(sorted({cell.manifest.order for cell in cells}))
 
 
 def _scored_uids(cells: Sequence[FinishedCell]) -> set[str]:
@@ -106,21 +106,20 @@ def _scored_uids(cells: Sequence[FinishedCell]) -> set[str]:
     }
 
 
-def cell_state(cell: FinishedCell, samples: CellSamples) -> CellState:
+def cell_state(cell: FinishedCell) -> CellState:
     """Return how far a cell came."""
     manifest = cell.manifest
     done, due = len(cell.cards), manifest.dataset.processing_count
     return CellState(
         name=cell.path.resolve().name,
         condition=cell.condition,
-        order=manifest.order_id,
+        order=manifest.order,
         seed=manifest.seed,
         is_build=manifest.is_build,
         completed=manifest.completed,
         expected=due,
         done=done,
         failed=sum(card.status == "error" for card in cell.cards),
-        lacking=samples.lacking,
         problem=FINISHED_THEN_CHANGED if manifest.completed and done != due else None,
     )
 

@@ -1,14 +1,9 @@
-"""Reads outputs and traces of a cell for the report's explorer and latencies, a line at a time."""
+"""Reads the samples of a cell for the report's explorer and latencies."""
 
-import logging
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import fsum
-from pathlib import Path
-from typing import TypeVar
-
-from pydantic import BaseModel
 
 from episodic_absa.final_tuples import pairs
 from episodic_absa.metrics.memory_use import was_injected
@@ -24,19 +19,13 @@ from episodic_absa.reports.data.sample_detail import (
     gold_json,
     memory_json,
 )
+from episodic_absa.runs.derived.derived_samples import DerivedSample
+from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.finished_cells import FinishedCell
-from episodic_absa.runs.run_directory import OUTPUTS, OVERRIDE_DEBUG, TRACES
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.run_files.call_record import CallRecord
-from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.schemas.run_files.override_decision import OverrideDecision, OverrideDecisionLine
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.serialization.jsonl import read_lines
-
-logger = logging.getLogger("episodic_absa.reports")
-LineT = TypeVar("LineT", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -82,9 +71,6 @@ class CellSamples:
     calls: int = 0
     cached_calls: int = 0
     principles: dict[str, PrincipleCount] = field(default_factory=dict)
-    unreadable_lines: int = 0
-    lacking: tuple[tuple[str, int], ...] = ()
-    """Files that do not hold every sample that has a scorecard, and how many they lack."""
 
 
 @dataclass(frozen=True)
@@ -107,24 +93,18 @@ class SampleReader:
         self._pool: dict[str, str] = {}
 
     def read(self, cell: FinishedCell) -> CellSamples:
-        """Read one cell. Unreadable lines are counted only: the figures come from scorecards."""
-        samples = CellSamples()
-        traces = self._traces(cell, samples)
-        decisions: defaultdict[str, list[OverrideDecision]] = defaultdict(list)
-        for line in _lines(cell.path / OVERRIDE_DEBUG, OverrideDecisionLine, samples):
-            decisions[line.uid].append(line)
-        outputs = {line.uid: line for line in _lines(cell.path / OUTPUTS, OutputLine, samples)}
+        """Read one cell."""
+        samples, derived = CellSamples(), CellFiles(cell.path).derived
+        traces = self._traces(derived, samples)
         weights = cell.manifest.config.pipeline.ev_weights
-        for card in cell.cards:
-            trace = traces.get(card.uid)
-            parts = _parts(card, outputs.get(card.uid), trace, tuple(decisions[card.uid]), weights)
-            self._add(cell, parts, trace, samples)
-        samples.lacking = _lacking(cell, {OUTPUTS: outputs.keys(), TRACES: traces.keys()})
+        for sample in derived:
+            trace = traces[sample.card.uid]
+            self._add(cell, _parts(sample, trace, weights), trace, samples)
         return samples
 
-    def _traces(self, cell: FinishedCell, samples: CellSamples) -> dict[str, _Traced]:
+    def _traces(self, derived: Iterable[DerivedSample], samples: CellSamples) -> dict[str, _Traced]:
         traces: dict[str, _Traced] = {}
-        for line in _lines(cell.path / TRACES, TraceLine, samples):
+        for line in (sample.trace for sample in derived):
             timing = line.timing
             if timing.answering_ms is not None:
                 samples.answering_ms.append(timing.answering_ms)
@@ -138,11 +118,11 @@ class SampleReader:
             )
         return traces
 
-    def _add(self, cell: FinishedCell, parts: SampleParts, trace: _Traced | None, samples: CellSamples) -> None:
+    def _add(self, cell: FinishedCell, parts: SampleParts, trace: _Traced, samples: CellSamples) -> None:
         card = parts.card
         names = self._names[card.uid]
         samples.reviews[card.uid] = ReviewFacts(
-            text=names.quote(trace.text if trace else ""),
+            text=names.quote(trace.text),
             language=card.language_code,
             domain=card.domain_id,
             case_type=card.case_type,
@@ -157,8 +137,8 @@ class SampleReader:
                 usage.calls,
                 usage.tokens_in,
                 usage.tokens_out,
-                trace.answering_ms if trace else None,
-                trace.waited_ms if trace else None,
+                trace.answering_ms,
+                trace.waited_ms,
             ),
         )
         _count_principles(parts, samples.principles)
@@ -206,40 +186,22 @@ def _stage1_usage(calls: Iterable[CallRecord]) -> StageUsage:
     )
 
 
-def _lacking(cell: FinishedCell, uids: Mapping[str, Collection[str]]) -> tuple[tuple[str, int], ...]:
-    # A killed run may have written a scorecard and no output yet.
-    allowed = 0 if cell.manifest.completed else 1
-    missing = [(name, sum(card.uid not in known for card in cell.cards)) for name, known in uids.items()]
-    lacking = tuple((name, count) for name, count in missing if count > allowed)
-    for name, count in lacking:
-        logger.warning("%s: %s lacks %d of %d samples", cell.path.name, name, count, len(cell.cards))
-    return lacking
-
-
-def _parts(
-    card: Scorecard,
-    output: OutputLine | None,
-    trace: _Traced | None,
-    overrides: tuple[OverrideDecision, ...],
-    ev_weights: tuple[float, ...],
-) -> SampleParts:
-    if output is None:
-        return SampleParts(card=card, ev_weights=ev_weights, bundle=trace.bundle if trace else None)
-    error = output.error
+def _parts(sample: DerivedSample, trace: _Traced, ev_weights: tuple[float, ...]) -> SampleParts:
+    output, error = sample.output, sample.output.error
     return SampleParts(
-        card=card,
+        card=sample.card,
         ev_weights=ev_weights,
         stage1=output.stage1,
         debate=output.debate,
         stage2=output.stage2,
         moderator=output.moderator,
-        bundle=trace.bundle if trace else None,
-        overrides=overrides,
+        bundle=trace.bundle,
+        overrides=sample.decisions,
         patches=output.patch_log,
         changes=output.changes,
         second_look=output.second_look,
         meta=output.meta,
-        error=(error.type, error.stage, trace.error_message if trace else "") if error else None,
+        error=(error.type, error.stage, trace.error_message) if error else None,
     )
 
 
@@ -257,14 +219,3 @@ def _count_principles(parts: SampleParts, principles: dict[str, PrincipleCount])
     for principle in retrieved:
         principles[principle].retrieved += 1
         principles[principle].injected += principle in injected
-
-
-def _lines(path: Path, model: type[LineT], samples: CellSamples) -> Iterator[LineT]:
-    if not path.exists():
-        return
-    with open(path, "rb") as file:
-        for line in read_lines(file, model):
-            if line.value is None:
-                samples.unreadable_lines += 1
-            else:
-                yield line.value

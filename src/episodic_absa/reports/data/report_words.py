@@ -59,18 +59,15 @@ def headline_of(
     return _alone(cards), None
 
 
-def notes_of(
-    facts: RunFacts, cells: Sequence[CellState], *, unreadable_lines: int, only_build: str = ""
-) -> tuple[Bilingual, ...]:
+def notes_of(facts: RunFacts, cells: Sequence[CellState], *, only_build: str = "") -> tuple[Bilingual, ...]:
     """Return what a reader must know before the figures.
 
     Args:
         facts: the run.
         cells: the state of each cell, unreadable ones included.
-        unreadable_lines: how many lines of outputs and traces cannot be read.
         only_build: the cell that a grid's page shows if no condition has been run yet.
     """
-    notes = [*_damage(cells), *_notes(facts, cells, unreadable_lines)]
+    notes = [*_damage(cells), *_notes(facts, cells)]
     if only_build:
         first = Bilingual(
             en=f"No condition has been run yet: this page shows only {only_build}, which builds a store.",
@@ -144,22 +141,13 @@ def _damage(cells: Sequence[CellState]) -> Iterator[Bilingual]:
             en=f"Samples are missing from cells that were finished ({names}): files were changed after the run.",
             ko=f"완료된 셀의 샘플 수가 맞지 않습니다({names_ko}). 실행 후 파일이 변경되었습니다.",
         )
-    lacking = [f"{cell.name} {name} {count:,}" for cell in cells for name, count in cell.lacking]
-    if lacking:
-        names = _listed(lacking)
-        yield Bilingual(
-            en=f"Samples missing from outputs or traces ({names}): the figures come from scorecards and are complete; "
-            "texts, details and times of these samples cannot be shown.",
-            ko=f"outputs 또는 traces에 없는 샘플이 있습니다({names}). 수치는 scorecards에 근거하므로 그대로이지만, "
-            "해당 샘플의 본문, 과정, 시간은 표시할 수 없습니다.",
-        )
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMES_SHOWN]) + (", …" if len(names) > _NAMES_SHOWN else "")
 
 
-def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -> Iterator[Bilingual]:
+def _notes(facts: RunFacts, cells: Sequence[CellState]) -> Iterator[Bilingual]:
     unfinished = [cell for cell in cells if not cell.completed and cell.expected is not None]
     if unfinished:
         done, due = sum(cell.done for cell in unfinished), sum(cell.expected or 0 for cell in unfinished)
@@ -179,12 +167,6 @@ def _notes(facts: RunFacts, cells: Sequence[CellState], unreadable_lines: int) -
         yield Bilingual(
             en="No gold: quality, corrections and the baseline have no value.",
             ko="정답이 없어 품질, 수정, 기준선 지표에는 값이 없습니다.",
-        )
-    if unreadable_lines:
-        yield Bilingual(
-            en=f"{unreadable_lines:,} lines of outputs or traces could not be read; "
-            "the figures come from scorecards alone.",
-            ko=f"outputs 또는 traces의 {unreadable_lines:,}줄을 읽을 수 없었습니다. 수치는 scorecards에만 근거합니다.",
         )
     if facts.is_rule_engine:
         yield Bilingual(

@@ -6,17 +6,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from episodic_absa.agents.decision.change_rules import adoption_sha256
-from episodic_absa.agents.gate_reading import gate_rules_sha256
-from episodic_absa.agents.prompt_files import prompt_versions
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.provider_facts import reader_fingerprint, shipped_fingerprint
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.placebo import placebo_sha256
+from episodic_absa.pipeline.decision.change_rules import adoption_sha256
+from episodic_absa.pipeline.gate_reading import gate_rules_sha256
+from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import ProcessSplit
@@ -108,14 +108,14 @@ def resource_hashes(config: ExperimentConfig, condition: Condition) -> dict[str,
 
 
 def decision_hashes(pipeline: PipelineSettings, condition: Condition) -> dict[str, str]:
-    """Return the hashes of what rules v2 add: table, gates, texts of principles and, if it is heard, the reader.
+    """Return the hashes of what rules v3 add: table, gates, texts of principles and, if it is heard, the reader.
 
     The keys are those of the manifest. Seed rules depend on none of them.
 
     Raises:
         ConfigError: the settings and the condition contradict each other.
     """
-    wording = load_catalogue().v2_sha256
+    wording = load_catalogue().v3_sha256
     if condition.rules == "seed" or wording is None:
         return {}
     reader = {"reader_sha256": reader_fingerprint()} if pipeline.under(condition).reader else {}

@@ -50,7 +50,7 @@ def _differing_files(known: Manifest, now: Manifest) -> list[str]:
         "the prompts": (known.prompt_versions, now.prompt_versions),
         "the lexicon": (known.lexicon_sha256, now.lexicon_sha256),
         "the catalogue": (known.catalogue_sha256, now.catalogue_sha256),
-        "the texts of principles under rules v2": (known.wording_sha256, now.wording_sha256),
+        "the texts of principles under rules v3": (known.wording_sha256, now.wording_sha256),
         "the conditions file": (known.conditions.sha256, now.conditions.sha256),
         "the allowlist": (known.allowlist_sha256, now.allowlist_sha256),
         "the recording": (known.recording_sha256, now.recording_sha256),

@@ -7,8 +7,6 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from episodic_absa.agents.settings import PipelineSettings
-from episodic_absa.agents.shown_values import slot_name_problem
 from episodic_absa.backends.cache.postgres_cache import cache_database
 from episodic_absa.backends.create_backend import BackboneSettings
 from episodic_absa.conditions import (
@@ -25,10 +23,12 @@ from episodic_absa.memory import DEBATE_SLOT, EpisodicMemorySettings
 from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.metrics.definitions import definition_of
 from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
+from episodic_absa.pipeline.shown_values import slot_name_problem
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.runs.config.allowed_paths import disallowed_paths
 from episodic_absa.runs.config.store_path import filled_store_path
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.plain_name import name_problem
@@ -140,7 +140,7 @@ class StoreSettings(FrozenModel):
     condition: str | None = None
     """One condition by name, instead of experiment.conditions."""
     conditions_path: str | None = None
-    """None for the default version, v1_1, v1_2, v1_3, v2_0, or a path."""
+    """None for the default version, v1_1, v1_2, v1_3, v3_0, or a path."""
     store_path: str | None = None
     """May hold {condition}, {order} and {seed}; None: in the run directory."""
     initial_store: Path | None = None

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.memory.episodes.selective_storage import Teaching
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.ordered_run import SampleFailure
 from episodic_absa.runs.request_counts import RequestCounts
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample

@@ -10,12 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.backends.backend import Backend
 from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.memory import EpisodicOrchestrator, SlotAnswer
 from episodic_absa.memory.episodes.selective_storage import Teaching
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.runs.cell_store import UnsyncedFile
 from episodic_absa.runs.config.cfg_hash import resource_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.engines.cell_task import AnalysedSample, CellTask, TaskEnd, Trouble, WorkerNews, WriteInputs
@@ -26,7 +27,7 @@ from episodic_absa.runs.run_backend import ClusterLimits, open_backend
 from episodic_absa.runs.run_directory import STORE
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
 from episodic_absa.schemas.run import StoreDecision
-from episodic_absa.schemas.run_files.journal_line import CommittedSample
+from episodic_absa.schemas.run_files.sample_record import SampleRecord
 from episodic_absa.schemas.run_meta import Speculation
 
 _WARNINGS_KEPT: Final = 20
@@ -96,12 +97,12 @@ class CellWorker:
     async def _run_with(self, store: Path, task: CellTask, tell: Callable[[AnalysedSample], None]) -> TaskEnd:
         experiment = self._config.file.experiment
         pipeline = build_experiment_pipeline(
-            self._config, backend=await self._backend(), condition=task.condition, store=store
+            self._config, backend=await self._backend(), condition=task.condition, store=store, open_file=UnsyncedFile
         )
         noted: dict[int, _NotedMemory] = {}
 
-        def commit(index: int, outcome: SampleResult | SampleFailure | CommittedSample) -> None:
-            assert not isinstance(outcome, CommittedSample)  # noqa: S101 - the driver keeps those
+        def commit(index: int, outcome: SampleResult | SampleFailure | SampleRecord) -> None:
+            assert not isinstance(outcome, SampleRecord)  # noqa: S101 - the driver keeps those
             memory = noted.pop(index)
             tell(AnalysedSample(outcome, memory.write_inputs, memory.defers_read))
 

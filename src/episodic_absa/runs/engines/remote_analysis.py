@@ -6,11 +6,11 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from episodic_absa.agents.asking import Asking
-from episodic_absa.agents.memory_view import MemoryView
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import PrincipleCatalogue, SlotAnswer
+from episodic_absa.pipeline.asking import Asking
+from episodic_absa.pipeline.memory_view import MemoryView
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.engines.cell_task import AnalysedSample, CellTask, TaskEnd, Trouble
 from episodic_absa.runs.engines.sample_engine import NO_SPECULATION, CellWork
 from episodic_absa.runs.engines.worker_pool import WorkerLostError

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from episodic_absa.pipeline import Pipeline
+from episodic_absa.pipeline.composition import Pipeline
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.ordered_run import Supervisor
 from episodic_absa.schemas.absa import Sample

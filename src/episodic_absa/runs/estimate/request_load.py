@@ -19,7 +19,7 @@ _ASSUMED_TOKENS_OUT: Final[dict[Role, int]] = {
     "stage2_validator": 150,
 }
 # Means of a 1.5B model on English reviews, rounded up.
-_ASSUMED_SLIM_TOKENS_OUT: Final[dict[Role, int]] = {
+_ASSUMED_SHORT_TOKENS_OUT: Final[dict[Role, int]] = {
     "joint": 70,
     "ate": 20,
     "atsa": 70,
@@ -59,7 +59,9 @@ def guess_load(request: Request) -> Load:
     output_model: type[BaseModel] = ask.output_model
     if ask.prompt.states_form:
         # No schema is sent in words, and the answer holds only what the model can know.
-        return Load(1, estimate_tokens(f"{ask.prompt.system}\n{request.user_text}"), _ASSUMED_SLIM_TOKENS_OUT[ask.role])
+        return Load(
+            1, estimate_tokens(f"{ask.prompt.system}\n{request.user_text}"), _ASSUMED_SHORT_TOKENS_OUT[ask.role]
+        )
     prompt = f"{ask.prompt.system}\n{schema_text(output_model)}\n{request.user_text}"
     return Load(1, estimate_tokens(prompt), _ASSUMED_TOKENS_OUT[ask.role])
 

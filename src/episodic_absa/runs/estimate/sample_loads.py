@@ -7,21 +7,20 @@ which samples a gate could open, and its reading shows where `effort: adaptive` 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from episodic_absa.agents.memory_view import DirectMemory
-from episodic_absa.agents.roles import ROLE_SPECS
-from episodic_absa.agents.settings import PipelineSettings
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.pipeline import Pipeline
+from episodic_absa.pipeline.composition import Pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.estimate.request_load import LATIN_CHARS_PER_TOKEN, Load, guess_load
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
-from episodic_absa.vocabulary import Role, Rules
+from episodic_absa.vocabulary import STAGE_OF_ROLE, Role, Rules
 
 _MEASURED_SEED: Final = -1
 """Stands for the seed of the cell; the votes of a sample have seeds from 0 on."""
@@ -50,7 +49,7 @@ class MeasuredRequest(NamedTuple):
     @property
     def stage(self) -> str:
         """The stage that asks."""
-        return ROLE_SPECS[self.role].stage
+        return STAGE_OF_ROLE[self.role]
 
     @property
     def may_see_memory(self) -> bool:
@@ -102,14 +101,14 @@ class _Analysis(NamedTuple):
         """Yield the requests that are sent whatever the earlier answers are."""
         for request in requests:
             is_second_look = self.settings.effort == "adaptive" and request.may_see_memory
-            is_after_change = self.rules == "v2" and request.role in ("stage2_validator", "referee")
+            is_after_change = self.rules == "v3" and request.role in ("stage2_validator", "referee")
             if not is_second_look and not is_after_change:
                 yield request
 
     def possible(self, whole_look: Sequence[MeasuredRequest]) -> Iterator[MeasuredRequest]:
         """Yield what may be sent at most, given the requests of a look at the whole sample."""
         yield from whole_look
-        asks_after_change = self.rules == "v2" and self.settings.enable_stage2 and self.settings.effort == "full"
+        asks_after_change = self.rules == "v3" and self.settings.enable_stage2 and self.settings.effort == "full"
         if asks_after_change and all(request.role != "stage2_validator" for request in whole_look):
             # The second validator reads what the first one reads, the pairs after the change.
             first = [request for request in whole_look if request.role == "validator"]
@@ -174,7 +173,7 @@ class _Measuring:
         return condition.model_copy(update={"pipeline": condition.pipeline.model_copy(update={"effort": "full"})})
 
     def _analysis(self, condition: Condition) -> _Analysis:
-        referee = self._config.file.episodic_memory.referee and condition.store_write and condition.rules == "v2"
+        referee = self._config.file.episodic_memory.referee and condition.store_write and condition.rules == "v3"
         return _Analysis(condition.rules, self._config.file.pipeline.under(condition), referee)
 
     def _pipeline(self, condition: Condition) -> Pipeline:

@@ -1,76 +1,112 @@
-"""Reads the files of one cell without trusting them; what cannot be read is a problem, never an exception."""
+"""The one reader of a cell: derives everything from its records, its data and its manifest."""
 
+import hashlib
 import json
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
+from episodic_absa.errors import RunDirectoryError
+from episodic_absa.runs.cell_store import is_within, lines_of
 from episodic_absa.runs.config.cell_name import cell_name
 from episodic_absa.runs.config.store_path import filled_store_path
-from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_jsonl_file, read_store_file
-from episodic_absa.runs.run_directory import (
-    JOURNAL,
-    MANIFEST,
-    OUTPUTS,
-    OVERRIDE_DEBUG,
-    SCORECARDS,
-    STORE,
-    TRACES,
-)
-from episodic_absa.schemas.memory_v1_2 import (
-    AnyEpisode,
-    StoreLine,
-    TallyV1_2,
-    VerdictV1_2,
-    is_header_line,
-)
-from episodic_absa.schemas.run_files.journal_line import JournalLine
+from episodic_absa.runs.derived.derived_samples import DerivedSample, Deriver, write_sample_files
+from episodic_absa.runs.reading.cell_data import CellData
+from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_store_file
+from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest
+from episodic_absa.runs.run_directory import STORE, TIMINGS
+from episodic_absa.runs.samples_file import SAMPLES, SamplesContent, read_samples, require_places
+from episodic_absa.schemas.gold import LabelledSample
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.schemas.run_files.override_decision import OverrideDecisionLine
+from episodic_absa.schemas.run_files.sample_record import SampleRecord, SampleTiming
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.schemas.run_files.trace_line import TraceLine
-from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.serialization.jsonl import read_lines, split_lines
 
 
 class CellFiles:
-    """The files of one cell directory, each read when it is first asked for."""
+    """One cell directory; each part is read when it is first asked for.
+
+    Raises:
+        RunDirectoryError: the directory is one of an older version. Later: a line of the records is not as the run
+            wrote it, or the data are out of reach or others.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.manifest, self.manifest_problem = read_manifest(path / MANIFEST)
+        self.manifest, self.manifest_problem = read_manifest(path)
 
     @cached_property
-    def outputs(self) -> JsonlFile[OutputLine]:
-        """outputs.jsonl."""
-        return read_jsonl_file(self.path / OUTPUTS, OutputLine)
+    def samples(self) -> SamplesContent:
+        """samples.jsonl, every seal and every place checked."""
+        if self.manifest is not None and not (self.path / SAMPLES).exists():
+            raise RunDirectoryError(f"{self.path / SAMPLES} is missing; restore it", path=self.path / SAMPLES)
+        content = read_samples(self.path / SAMPLES)
+        require_places(self.path / SAMPLES, content.records)
+        return content
+
+    @property
+    def records(self) -> tuple[SampleRecord, ...]:
+        """The records of the samples, in order."""
+        return self.samples.records
 
     @cached_property
-    def scorecards(self) -> JsonlFile[Scorecard]:
-        """scorecards.jsonl; cards of version 0.1 get the order of their cell."""
-        cards = read_jsonl_file(self.path / SCORECARDS, Scorecard)
-        if self.manifest is None:
-            return cards
-        return replace(cards, values=tuple(card and self.manifest.in_its_order(card) for card in cards.values))
+    def timings(self) -> dict[str, SampleTiming]:
+        """The times that timings.jsonl holds, by uid: those of the last run of a sample count."""
+        try:
+            lines = split_lines((self.path / TIMINGS).read_bytes()).lines
+        except OSError:
+            return {}
+        return {line.value.uid: line.value for line in read_lines(lines, SampleTiming) if line.value is not None}
 
     @cached_property
-    def traces(self) -> JsonlFile[TraceLine]:
-        """traces.jsonl."""
-        return read_jsonl_file(self.path / TRACES, TraceLine)
+    def data(self) -> CellData:
+        """The texts and the gold."""
+        manifest = self.known_manifest
+        split, gold = manifest.dataset.processing_split, manifest.gold
+        has_gold_file = gold is not None and not gold.columns and split == manifest.config.data.process_split
+        return CellData(
+            self.path,
+            manifest,
+            self.resolve(manifest.dataset.paths[split]),
+            self.resolve(gold.path) if gold is not None and has_gold_file else None,
+        )
+
+    def labelled(self, record: SampleRecord) -> LabelledSample:
+        """Return the text of a record, with its gold."""
+        return self.data.labelled(record)
 
     @cached_property
-    def journal(self) -> JsonlFile[JournalLine]:
-        """journal.jsonl."""
-        return read_jsonl_file(self.path / JOURNAL, JournalLine)
+    def derived(self) -> tuple[DerivedSample, ...]:
+        """What the files of the original requirement hold about each sample."""
+        return tuple(self.deriver().samples_of(self.records))
 
     @cached_property
-    def decisions(self) -> JsonlFile[OverrideDecisionLine]:
-        """override_gate_debug.jsonl."""
-        return read_jsonl_file(self.path / OVERRIDE_DEBUG, OverrideDecisionLine, required=False)
+    def scorecards(self) -> tuple[Scorecard, ...]:
+        """The scorecards."""
+        if "derived" in self.__dict__:
+            return tuple(sample.card for sample in self.derived)
+        return tuple(map(self.deriver().card_of, self.records))
+
+    @property
+    def outputs(self) -> tuple[OutputLine, ...]:
+        """The outputs."""
+        return tuple(sample.output for sample in self.derived)
+
+    @property
+    def traces(self) -> tuple[TraceLine, ...]:
+        """The traces."""
+        return tuple(sample.trace for sample in self.derived)
+
+    def deriver(self) -> Deriver:
+        """Return what derives the samples of the cell, the first one next."""
+        start = self.samples.header.store if self.samples.header else None
+        return Deriver(self.known_manifest, start, self.labelled, self.timings)
 
     @property
     def known_manifest(self) -> Manifest:
@@ -86,23 +122,18 @@ class CellFiles:
 
     @cached_property
     def config_root(self) -> Path | None:
-        """The folder of the config file; None if no config file stands where this directory implies."""
-        manifest, grid = self.known_manifest, self.path.resolve().parent
-        climbs = ".." in manifest.config.out.parts
-        for parent in grid.parents[: len(manifest.config.out.parts) + 1]:
-            # If `out` climbs (../results), the config stands in a folder beside the results.
-            beside = sorted(folder for folder in parent.iterdir() if folder.is_dir()) if climbs else []
-            for root in (parent, *beside):
-                out_dir = root / manifest.config.out / manifest.run_id
-                if (root / manifest.config_path).is_file() and out_dir.resolve() == grid:
-                    return root
-        return None
+        """The folder of the config file; None if it does not lie where the manifest says."""
+        return self._folder if (self._folder / self.known_manifest.config_path).is_file() else None
+
+    @property
+    def _folder(self) -> Path:
+        return (self.path.resolve() / self.known_manifest.config_root).resolve()
 
     def resolve(self, path: Path) -> Path | None:
-        """Return the absolute place of a configured path; None if the config file is out of reach."""
+        """Return the absolute place of a configured path; None if it is out of reach."""
         if path.is_absolute():
             return path
-        return self.config_root / path if self.config_root else None
+        return self._folder / path if self.config_root or (self._folder / path).exists() else None
 
     @cached_property
     def store_path(self) -> Path | None:
@@ -118,11 +149,16 @@ class CellFiles:
         """The lines of the store: episodes, tallies and verdicts; empty if the cell has none."""
         if self.store_path is None or not self.store_path.exists():
             return JsonlFile()
-        if self.store_path.resolve().is_relative_to(self.path.resolve()):
-            return read_store_file(self.store_path, required=False)
+        store = read_store_file(self.store_path, required=False)
+        if is_within(self.store_path, self.path):
+            return store
         # Others may append to a store outside the run directory; those lines are not this run's.
-        last = max((entry.store_size or 0 for entry in self.journal.valid()), default=0)
-        return read_store_file(self.store_path, size=last, required=False)
+        due, own_n = sum(1 for record in self.records for _ in lines_of(record)), 0
+        for place in range(self._start_lines_of(store), len(store.values)):
+            if own_n == due:
+                return read_store_file(self.store_path, size=store.ends[place - 1] if place else 0, required=False)
+            own_n += _is_of_a_sample(store.values[place])
+        return store
 
     @cached_property
     def episodes(self) -> tuple[AnyEpisode | None, ...]:
@@ -147,37 +183,41 @@ class CellFiles:
 
     @cached_property
     def committed(self) -> tuple[range, ...]:
-        """For each journalled sample, the positions of the store lines that it added."""
-        ends = [self.store.count_until(entry.store_size or 0) for entry in self.journal.valid()]
-        return tuple(map(range, [self.start_lines, *ends], ends))
+        """For each sample, the positions of the store lines that it added; verdicts may stand among them."""
+        ranges, place = [], self.start_lines
+        for record in self.records:
+            first, due = place, sum(1 for _ in lines_of(record))
+            while due and place < len(self.store.values):
+                due -= _is_of_a_sample(self.store.values[place])
+                place += 1
+            ranges.append(range(first, place))
+        return tuple(ranges)
 
     @cached_property
     def start_lines(self) -> int:
-        """How many lines the store held before the first sample was committed."""
-        first = next(self.journal.valid(), None)
-        if first is None:
-            return 0
-        card = next((card for card in self.scorecards.valid() if card.uid == first.uid), None)
-        end = self.store.count_until(first.store_size or 0)
-        start = max(0, end - (self.added_n(card) if card else 0))
-        # The first line that is stored brings the header with it.
-        return 0 if start == 1 and is_header_line(self.store.raw[0]) else start
+        """How many lines the store held before the first sample."""
+        return self._start_lines_of(self.store)
 
-    def added_n(self, card: Scorecard) -> int:
-        """Return how many lines a sample adds to the store: its episode, and under rules v2 its tally."""
-        condition = self.known_manifest.condition
-        is_tallied = condition.store_write and condition.rules == "v2" and card.status == "ok"
-        return (card.store_decision == "stored") + is_tallied
+    def _start_lines_of(self, store: JsonlFile[StoreLine]) -> int:
+        start = self.samples.header.store if self.samples.header else None
+        return store.count_until(start.bytes) if start else 0
+
+    @property
+    def begins_as_recorded(self) -> bool:
+        """Whether the store begins with the bytes that it held before the first sample."""
+        start = self.samples.header.store if self.samples.header else None
+        held = b"".join(self.store.raw[: self.start_lines])
+        return start is None or hashlib.sha256(held).hexdigest() == start.sha256
 
     @cached_property
     def cards(self) -> dict[str, Scorecard]:
         """Scorecards of samples that succeeded, by uid."""
-        return {card.uid: card for card in self.scorecards.valid() if card.status == "ok"}
+        return {card.uid: card for card in self.scorecards if card.status == "ok"}
 
     @cached_property
     def traces_by_uid(self) -> dict[str, TraceLine]:
         """Traces, by uid."""
-        return {trace.case_trace.case_id: trace for trace in self.traces.valid()}
+        return {trace.case_trace.case_id: trace for trace in self.traces}
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -185,8 +225,28 @@ class CellFiles:
         texts: dict[str, str] = {}
         build = self.path.parent / directory_name(self.known_manifest, "build")
         if build.resolve() != self.path.resolve() and build.is_dir():
-            texts |= {uid: trace.text for uid, trace in CellFiles(build).traces_by_uid.items()}
-        return texts | {uid: trace.text for uid, trace in self.traces_by_uid.items()}
+            # What is wrong with another cell is told where that cell is looked at.
+            with suppress(RunDirectoryError):
+                texts |= dict(CellFiles(build).own_texts())
+        return texts | dict(self.own_texts())
+
+    def own_texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the uid and the text of each sample; none if the manifest cannot be read."""
+        records = self.records if self.manifest is not None else ()
+        return ((record.uid, self.labelled(record).sample.text) for record in records)
+
+
+def rebuild_sample_files(cell: Path) -> tuple[Path, ...]:
+    """Derive outputs, scorecards, traces and override decisions of a cell again; return the files.
+
+    Raises:
+        RunDirectoryError: records or data are not those of the run, or a file cannot be written.
+    """
+    return write_sample_files(cell, CellFiles(cell).derived)
+
+
+def _is_of_a_sample(value: StoreLine | None) -> bool:
+    return value is not None and not isinstance(value, VerdictV1_2)
 
 
 def directory_name(manifest: Manifest, stem: str | None = None) -> str:
@@ -197,18 +257,4 @@ def directory_name(manifest: Manifest, stem: str | None = None) -> str:
         stem: of another cell of the same order and seed, such as `build`.
     """
     stem = stem or ("build" if manifest.is_build else manifest.condition.name)
-    return cell_name(stem, order=manifest.order_id, seed=manifest.seed, shuffle=manifest.shuffle)
-
-
-def read_manifest(path: Path) -> tuple[Manifest | None, str]:
-    """Return the manifest, or None and what is wrong with the file."""
-    try:
-        manifest = Manifest.model_validate_json(path.read_bytes())
-        _ = manifest.config
-    except OSError as error:
-        return None, f"{path.name}: {error.strerror}"
-    except ValidationError as error:
-        is_other_file = any(not problem["loc"] for problem in error.errors(include_url=False, include_input=False))
-        reasons = "not a JSON object with the keys of a manifest" if is_other_file else reasons_of(error)
-        return None, f"{path.name}: {reasons}"
-    return manifest, ""
+    return cell_name(stem, order=manifest.order, seed=manifest.seed, shuffle=manifest.shuffle)

@@ -1,4 +1,4 @@
-"""Loads the manifest and the scorecards of a cell, or of every cell of a grid."""
+"""Loads the manifest of a cell and the scorecards that follow from its records, or of every cell of a grid."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,12 +11,12 @@ from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics, compute_growth
 from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
-from episodic_absa.runs.run_directory import MANIFEST, SCORECARDS
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.serialization.jsonl import read_lines, split_lines
 
 logger = logging.getLogger("episodic_absa.runs")
 Tell = Callable[[str], None]
@@ -85,17 +85,7 @@ def load_cells(root: Path, tell: Tell = tell_nobody) -> tuple[FinishedCell, ...]
     for path in paths:
         tell(f"reading {path.name}")
         cells.append(load_cell(path))
-    notice_old_files(root, [cell.manifest for cell in cells])
     return in_order(cells)
-
-
-def notice_old_files(place: Path, manifests: Sequence[Manifest]) -> None:
-    """Log how the order of samples is known for cells of version 0.1, whose files do not name it."""
-    old = [manifest for manifest in manifests if manifest.order is None]
-    if old:
-        shuffled = any(manifest.shuffle for manifest in old)
-        order = "each seed has an order of its own (shuffle: true)" if shuffled else "it is that of the data file"
-        logger.warning("%s is of version 0.1, which does not record the order of samples: %s", place, order)
 
 
 def find_orphans(root: Path) -> tuple[Path, ...]:
@@ -125,7 +115,7 @@ def load_cell(path: Path) -> FinishedCell:
         what_next = "run `episodic-absa verify` for details" if is_cell(path) else "run the experiment first"
         raise RunDirectoryError(f"{path}: {files.manifest_problem}; {what_next}", path=path)
     manifest = files.manifest
-    cards = load_cards(path, manifest)
+    cards = files.scorecards
     due = manifest.dataset.processing_count
     if not manifest.completed:
         logger.warning("%s is not finished: %d of %d samples", path.name, len(cards), due)
@@ -133,56 +123,11 @@ def load_cell(path: Path) -> FinishedCell:
         logger.warning(
             "%s was finished, but %s holds %d of %d samples; run `episodic-absa verify` for details",
             path.name,
-            SCORECARDS,
+            SAMPLES,
             len(cards),
             due,
         )
-    return FinishedCell(path, manifest, tuple(cards))
-
-
-def load_cards(cell: Path, manifest: Manifest) -> list[Scorecard]:
-    """Read the scorecards of a cell; those of version 0.1 get the order of the cell.
-
-    Args:
-        cell: the directory.
-        manifest: of the cell; an unfinished one may have a torn last line.
-    """
-    cards = load_scorecards(cell / SCORECARDS, may_be_torn=not manifest.completed)
-    return [manifest.in_its_order(card) for card in cards]
-
-
-def load_scorecards(path: Path, *, may_be_torn: bool = False) -> list[Scorecard]:
-    """Read the scorecards of a cell.
-
-    Args:
-        path: the file.
-        may_be_torn: leave out a last line without its line end, which a kill during a write leaves.
-    """
-    try:
-        lines, torn = split_lines(path.read_bytes())
-    except OSError as error:
-        problem = f"cannot read {path}: {error.strerror}; run `episodic-absa verify` for details"
-        raise RunDirectoryError(problem, path=path) from error
-    if torn and not may_be_torn:
-        lines.append(torn)
-    return list(_validated(lines, path))
-
-
-def _validated(lines: Iterable[bytes], path: Path) -> Iterable[Scorecard]:
-    places: dict[str, int] = {}
-    for line in read_lines(lines, Scorecard):
-        card = line.value
-        if card is None:
-            raise _unreadable(path, line.number, line.problem)
-        known = places.setdefault(card.uid, line.number)
-        if known != line.number:
-            # A sample that counts twice would weigh twice, in some tables and not in others.
-            raise _unreadable(path, line.number, f"{card.uid!r} has a scorecard already, on line {known}")
-        yield card
-
-
-def _unreadable(path: Path, number: int, why: str) -> RunDirectoryError:
-    return RunDirectoryError(f"{path}, line {number}: {why}; run `episodic-absa verify` for details", path=path)
+    return FinishedCell(path, manifest, cards)
 
 
 def evaluated(cells: Iterable[FinishedCell]) -> dict[str, list[FinishedCell]]:

@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -50,31 +50,6 @@ class JsonlFile(Generic[LineT]):
     def valid(self) -> Iterator[LineT]:
         """Yield the values of the valid lines."""
         return (value for value in self.values if value is not None)
-
-
-def read_jsonl_file(
-    path: Path, model: type[LineT], *, size: int | None = None, required: bool = True
-) -> JsonlFile[LineT]:
-    """Read a JSONL file; problems name lines and fields and quote nothing.
-
-    Args:
-        path: the file.
-        model: what each line holds.
-        size: how many bytes to read; None reads all.
-        required: whether a missing file is a problem.
-    """
-    return read_jsonl_file_by(path, model.model_validate_json, size=size, required=required)
-
-
-def read_jsonl_file_by(
-    path: Path, validate: Callable[[bytes], LineT], *, size: int | None = None, required: bool = True
-) -> JsonlFile[LineT]:
-    """Read a JSONL file whose lines are of several models; `validate` returns the value of a line."""
-    try:
-        lines, torn = _split(path, size)
-    except OSError as error:
-        return JsonlFile(problems=(f"{path.name}: {error.strerror}",) if required else ())
-    return _jsonl_file(path, lines, read_lines_by(lines, validate), is_torn=torn)
 
 
 def read_store_file(path: Path, *, size: int | None = None, required: bool = True) -> JsonlFile[StoreLine]:

@@ -5,8 +5,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from episodic_absa.runs.derived.derived_samples import SAMPLE_FILES
 from episodic_absa.runs.question import QUESTION
-from episodic_absa.runs.run_directory import COMMITTED_FILES, JOURNAL, MANIFEST, RUN_META, STORE
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import RUN_META, STORE
+from episodic_absa.runs.samples_file import SAMPLES
 
 INTEGRITY: Final = "integrity.json"
 CERTIFICATE: Final = "certificate.json"
@@ -16,8 +19,8 @@ ORDER_MARK: Final = "__order"
 """Stands before that in the name of a cell whose order `experiment.orders` names."""
 _OF_A_CELL: Final = (
     MANIFEST,
-    JOURNAL,
-    *COMMITTED_FILES,
+    SAMPLES,
+    *SAMPLE_FILES,
     STORE,
     RUN_META,
     "structural_metrics.csv",
@@ -46,7 +49,7 @@ def certificate_hash(directory: Path) -> dict[str, str]:
 
 def holds_run_files(path: Path) -> bool:
     """Return whether a run wrote here, with or without a manifest."""
-    return any((path / name).is_file() for name in (JOURNAL, *COMMITTED_FILES))
+    return (path / SAMPLES).is_file()
 
 
 def forget_verification(cell: Path) -> None:

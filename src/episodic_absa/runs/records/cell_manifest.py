@@ -1,12 +1,13 @@
 """Builds the manifest of a cell: its configuration, and the hashes of everything its results depend on."""
 
+import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.memory.advice.opened_advice import retired_principles
+from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell, shown_store_path
 from episodic_absa.runs.config.cfg_hash import cell_config, cfg_hash, resource_hashes, sha256_of
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
@@ -49,6 +50,7 @@ def build_manifest(
         manifest_version=MANIFEST_VERSION,
         run_id=config.file.run_id,
         config_path=Path(config.path.name),
+        config_root=Path(os.path.relpath(config.root.resolve(), cell.path.resolve())),
         cfg_hash=cfg_hash(config, cell, data.hashes, start_sha256),
         cfg_canonical=cell_config(config, cell),
         run_purpose=config.file.run_purpose,

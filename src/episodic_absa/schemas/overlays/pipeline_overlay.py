@@ -18,13 +18,13 @@ def effort_problem(rules: Rules, *, effort: Effort | None, votes: int | None, jo
         return f"votes: {votes_n} needs effort: one_call, got effort: {effort}"
     if effort == "one_call" and joint is False:
         return "effort: one_call is one joint ask; leave stage1.joint: false out"
-    if rules == "v2":
+    if rules == "v3":
         return None
     if effort in ("one_call", "adaptive"):
-        return f"effort: {effort} needs rules v2; this condition has rules {rules}"
+        return f"effort: {effort} needs rules v3; this condition has rules {rules}"
     if votes_n > 1:
-        return f"votes: {votes_n} needs rules v2; this condition has rules {rules}"
-    return f"stage1.joint needs rules v2; this condition has rules {rules}" if joint else None
+        return f"votes: {votes_n} needs rules v3; this condition has rules {rules}"
+    return f"stage1.joint needs rules v3; this condition has rules {rules}" if joint else None
 
 
 class Stage1Overlay(FrozenModel):

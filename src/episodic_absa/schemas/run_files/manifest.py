@@ -4,32 +4,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict
 
 from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel
 from episodic_absa.schemas.repetition import Repetition
 from episodic_absa.schemas.run import Condition
-from episodic_absa.schemas.run_files.journal_line import FileState
 from episodic_absa.schemas.run_files.majority import Majority
 from episodic_absa.schemas.run_files.override_decision import OverrideThresholds
 from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
-from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.serialization.redaction import credential_in, without_credentials
+from episodic_absa.serialization.redaction import without_credentials
 from episodic_absa.vocabulary import DangerousAdvice, ProcessSplit
 
-MANIFEST_VERSION: Final = 4
-SEALED_SINCE: Final = 4
-"""From this version on a manifest ends with a seal, and the journal beside it holds the hashes of the files."""
-
-
-def _clean_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration without credentials in its addresses: a run of version 0.1 may have recorded them."""
-    backbone = config.get("backbone")
-    address = backbone.get("base_url") if isinstance(backbone, dict) else None
-    if not isinstance(address, str) or not credential_in(address):
-        return config
-    return {**config, "backbone": {**config["backbone"], "base_url": without_credentials(address)}}
-
+MANIFEST_VERSION: Final = 5
+"""Versions 0.1 and 0.2 of the package wrote smaller numbers."""
 
 _Address = Annotated[str, AfterValidator(without_credentials)]
 
@@ -114,8 +101,11 @@ class Manifest(_Recorded):
     manifest_version: int
     run_id: str
     config_path: Path
+    """The name of the config file."""
+    config_root: Path
+    """The folder of the config file, seen from the directory of the cell: there lie the data."""
     cfg_hash: str
-    cfg_canonical: Annotated[dict[str, Any], AfterValidator(_clean_config)]
+    cfg_canonical: dict[str, Any]
     """The resolved configuration of the cell; `cfg_hash` is taken over it."""
     run_purpose: str
     package_version: str
@@ -130,11 +120,11 @@ class Manifest(_Recorded):
     recording_sha256: str | None
     weights_sha256: str | None
     adoption_sha256: str | None = None
-    """The table that decides changes under rules v2; None under seed rules."""
+    """The table that decides changes under rules v3; None under seed rules."""
     gates_sha256: str | None = None
-    """The thresholds of the memory's gates under rules v2; None under seed rules and in older runs."""
+    """The thresholds of the memory's gates under rules v3; None under seed rules and in older runs."""
     wording_sha256: str | None = None
-    """The texts of principles under rules v2; None under seed rules and in older runs."""
+    """The texts of principles under rules v3; None under seed rules and in older runs."""
     reader_sha256: str | None = None
     """The reader's rules, weights and calibration; None if no reader is heard."""
     conditions: ManifestConditions
@@ -144,15 +134,13 @@ class Manifest(_Recorded):
     episodic_memory: ManifestMemory
     override_effective: ManifestOverride
     seed: int
-    order: int | None = None
-    """The order of the samples; None in a run of version 0.1. `order_id` is known for every run."""
+    order: int
+    """The order of the samples: 0 is that of the file; with `shuffle` the seed names the order."""
     shuffle: Flag
     """Whether the seed sets the order."""
     question_sha256: str | None = None
     """The question that was asked before the first sample, `AskedQuestion.sha256`; None if none was fixed."""
     completed: Flag
-    files: dict[str, FileState] = Field(default_factory=dict)
-    """File name -> its state when the cell was complete: the journal, and files that it does not cover."""
 
     @cached_property
     def config(self) -> RecordedConfig:
@@ -160,19 +148,9 @@ class Manifest(_Recorded):
         return RecordedConfig.model_validate(self.cfg_canonical)
 
     @property
-    def is_sealed(self) -> bool:
-        """Whether the file ends with a seal and the journal holds hashes; not in runs of older versions."""
-        return self.manifest_version >= SEALED_SINCE
-
-    @property
     def condition(self) -> Condition:
         """The flags of the cell."""
         return self.conditions.flags
-
-    @property
-    def written_by(self) -> str:
-        """The version that wrote the run; a manifest without an order is of 0.1, whatever version it names."""
-        return "0.1" if self.order is None else self.package_version
 
     @property
     def conditions_source(self) -> str:
@@ -181,27 +159,14 @@ class Manifest(_Recorded):
         return self.config.episodic_memory.conditions_path or version
 
     @property
-    def order_id(self) -> int:
-        """The order of the samples: 0 is that of the file; with `shuffle` the seed names the order."""
-        if self.order is not None:
-            return self.order
-        return self.seed if self.shuffle else 0
-
-    def in_its_order(self, card: Scorecard) -> Scorecard:
-        """Return the scorecard with the order of the cell; files of version 0.1 do not name it."""
-        if self.order is not None or card.order == self.order_id:
-            return card
-        return card.model_copy(update={"order": self.order_id})
-
-    @property
     def names_order(self) -> bool:
         """Whether the order is one that `orders` names: neither that of the file nor one that the seed sets."""
-        return bool(self.order_id) and not self.shuffle
+        return bool(self.order) and not self.shuffle
 
     @property
     def repetition(self) -> Repetition:
         """The order and the seed."""
-        return Repetition(self.order_id, self.seed)
+        return Repetition(self.order, self.seed)
 
     @property
     def is_build(self) -> bool:

@@ -74,7 +74,7 @@ class OutputLine(FrozenModel):
     stage2: Stage2Result | None = None
     patch_log: tuple[PatchLogEntry, ...] = ()
     changes: tuple[ChangeRecord, ...] | None = None
-    """Every proposed change under rules v2. A line of seed rules does not hold this key."""
+    """Every proposed change under rules v3. A line of seed rules does not hold this key."""
     second_look: OutputSecondLook | None = None
     """Of an adaptive pipeline; any other line does not hold this key."""
     adoption: Adoption | None = None

@@ -73,11 +73,6 @@ class Question(_Recorded):
     """One entry per invocation that added something, the oldest first."""
 
     @property
-    def is_sealed(self) -> bool:
-        """Whether the file ends with a seal; not if an older version wrote it."""
-        return self.version > 1
-
-    @property
     def added_together(self) -> AddedQuestion:
         """Everything that was added, each value once."""
         return AddedQuestion(

@@ -1,11 +1,12 @@
 """The keys of an experiment's configuration that readers of a run need, as its manifest records them."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ConfigDict
 
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
-from episodic_absa.vocabulary import Effort, ProcessSplit
+from episodic_absa.vocabulary import DebateCall, Effort, ProcessSplit
 
 
 class _Excerpt(FrozenModel):
@@ -15,6 +16,8 @@ class _Excerpt(FrozenModel):
 class RecordedData(_Excerpt):
     """The block `data`."""
 
+    input_format: Literal["csv", "jsonl", "semeval_xml", "nikl_absa_2022"]
+    text_column: str
     train_file: Path | None
     process_split: ProcessSplit
 
@@ -22,11 +25,22 @@ class RecordedData(_Excerpt):
 class RecordedEval(_Excerpt):
     """The block `eval`."""
 
+    gold_column: str | None = None
+    aspect_column: str | None = None
+    polarity_column: str | None = None
     count_backfilled: Flag
+
+
+class RecordedDebate(_Excerpt):
+    """The block `pipeline.debate`."""
+
+    memory_visible_to: tuple[DebateCall, ...]
 
 
 class RecordedPipeline(_Excerpt):
     """The block `pipeline`."""
+
+    debate: RecordedDebate
 
     ev_weights: tuple[float, float, float, float]
     effort: Effort = "full"
@@ -38,6 +52,7 @@ class RecordedMemory(_Excerpt):
 
     conditions_path: str | None
     store_path: str | None
+    keep_last_n: int
 
 
 class RecordedExperiment(_Excerpt):
@@ -49,7 +64,7 @@ class RecordedExperiment(_Excerpt):
     seed: int | None = None
     """The seed of the one cell."""
     order: int | None = None
-    """The order of the one cell; None in a run of version 0.1."""
+    """The order of the one cell."""
 
 
 class RecordedConfig(_Excerpt):

@@ -7,6 +7,7 @@ from episodic_absa.schemas.frozen_model import Count, Flag, FrozenModel, Score
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.schemas.run_files.sample_record import DebateScore
 from episodic_absa.vocabulary import (
     AdoptReason,
     ErrorType,
@@ -66,15 +67,6 @@ class ModeratorScore(FrozenModel):
 
     selected_stage: Stage
     applied_rules: tuple[ModeratorRule, ...]
-
-
-class DebateScore(FrozenModel):
-    """How well the debate could be read."""
-
-    mapping_stats: dict[Literal["direct", "fallback", "none"], int]
-    mapping_fail_reasons: dict[str, int]
-    hint_valid_n: Count
-    hint_invalid_n: Count
 
 
 class JudgedSentiment(FrozenModel):

@@ -8,7 +8,7 @@ from episodic_absa.schemas.frozen_model import FrozenModel
 from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
-from episodic_absa.vocabulary import ErrorType
+from episodic_absa.schemas.run_files.sample_record import FailureRecord
 
 
 class TraceTiming(FrozenModel):
@@ -25,14 +25,6 @@ class TraceTiming(FrozenModel):
         return None if self.waited_ms_sum is None else max(0.0, self.latency_ms_sum - self.waited_ms_sum)
 
 
-class TraceError(FrozenModel):
-    """How a sample failed."""
-
-    type: ErrorType
-    stage: str
-    message: str
-
-
 class TraceLine(FrozenModel):
     """One sample. The line holds `error` only if the sample failed."""
 
@@ -41,7 +33,7 @@ class TraceLine(FrozenModel):
     memory: MemoryMeta
     calls: tuple[CallRecord, ...]
     timing: TraceTiming
-    error: TraceError | None = None
+    error: FailureRecord | None = None
 
     @model_serializer(mode="wrap")
     def _error_if_any(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

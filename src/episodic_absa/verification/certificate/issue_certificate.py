@@ -9,6 +9,7 @@ from typing import Final
 from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.run_files.verification.certificate import Certificate, ProbeResult
 from episodic_absa.verification.certificate.chance import SHUFFLES
 from episodic_absa.verification.certificate.figure import Figure
@@ -90,7 +91,7 @@ def _data_sha256(cells: Sequence[CellFiles]) -> str:
     digest = hashlib.sha256()
     for cell in sorted(cells, key=lambda cell: cell.path.resolve().name):
         digest.update(cell.path.resolve().name.encode())
-        for lines in (cell.traces.raw, cell.scorecards.raw, cell.store.raw):
+        for lines in ((cell.path / SAMPLES).read_bytes().splitlines(), cell.store.raw):
             digest.update(len(lines).to_bytes(8, "big"))
             for line in lines:
                 digest.update(line)

@@ -66,19 +66,19 @@ def gather_evidence(cells: Sequence[CellFiles]) -> tuple[ReviewEvidence, ...]:
     """Return every review that the traces of these cells name, in ascending order of uid."""
     reviews: dict[str, ReviewEvidence] = {}
     for cell in cells:
-        for trace in cell.traces.valid():
+        for trace in cell.traces:
             uid = trace.case_trace.case_id
             if uid not in reviews:
                 signature = trace.case_trace.input_signature
                 reviews[uid] = ReviewEvidence(uid=uid, text=trace.text, signature=signature)
                 reviews[uid].allowed.update(_CLOSED, filter(None, [folded(signature.contrast_marker or "")]))
-        for card in cell.scorecards.valid():
+        for card in cell.scorecards:
             if card.uid in reviews:
                 _add_card(reviews[card.uid], card)
     seen: set[bytes] = set()
     for cell in cells:
         sources = _add_store(reviews, cell, seen)
-        for trace in cell.traces.valid():
+        for trace in cell.traces:
             _add_bundle(reviews, trace, sources)
     return tuple(reviews[uid] for uid in sorted(reviews))
 

@@ -33,7 +33,7 @@ def check_arm_promises(cell: CellFiles) -> Findings:
     if overlay == AdviceOverlay():
         raise NotApplicableError("the condition has no advice overlay")
     promises = _promises(cell)
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         if trace.error is None and trace.memory.retrieval_calls:
             broken = next((finding for promise in promises for finding in promise(trace)), None)
             yield None if broken is None else f"{trace.case_trace.case_id}: {broken}"
@@ -90,7 +90,7 @@ class _RandomDraws:
         self._places: dict[Language, list[int]] = {}
         for place, episode in enumerate(self._episodes):
             self._places.setdefault(episode.input_signature.language, []).append(place)
-        turns = zip(cell.journal.valid(), cell.committed, strict=True)
+        turns = zip(cell.records, cell.committed, strict=True)
         self._before = {entry.uid: cell.episodes_before(added.start) for entry, added in turns}
 
     def broken(self, trace: TraceLine) -> Iterator[str]:

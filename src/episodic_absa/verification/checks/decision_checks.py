@@ -1,19 +1,19 @@
-"""Checks of the decisions of rules v2: witnesses decide each change, and only adopted changes reach the result."""
+"""Checks of the decisions of rules v3: witnesses decide each change, and only adopted changes reach the result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
-from episodic_absa.agents.decision.applied_changes import apply_changes
-from episodic_absa.agents.decision.change_decision import decide_again, settle
-from episodic_absa.agents.decision.change_rules import (
+from episodic_absa.final_tuples import extract_tuples, pairs
+from episodic_absa.pipeline.decision.applied_changes import apply_changes
+from episodic_absa.pipeline.decision.change_decision import decide_again, settle
+from episodic_absa.pipeline.decision.change_rules import (
     LAWS,
     AdoptionRules,
     adoption_sha256,
     broken_law,
     load_adoption_rules,
 )
-from episodic_absa.final_tuples import extract_tuples, pairs
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import FinalResult, FinalTuple, ModeratorOutput, SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
@@ -30,13 +30,13 @@ class _Decided(NamedTuple):
 
 
 def check_changes_decided(cell: CellFiles) -> Findings:
-    """Every change under rules v2 stands once, and its decision follows from its witnesses.
+    """Every change under rules v3 stands once, and its decision follows from its witnesses.
 
     A run with the table of this installation is decided again. Any other run is held to the laws alone.
     """
-    _require_v2(cell.known_manifest)
+    _require_v3(cell.known_manifest)
     rules = _rules_of_run(cell.known_manifest)
-    for output in cell.outputs.valid():
+    for output in cell.outputs:
         if output.status == "ok" and output.changes is None:
             yield f"{output.uid}: it has no record of its changes"
     for sample in _decided(cell):
@@ -58,7 +58,7 @@ def check_changes_decided(cell: CellFiles) -> Findings:
 
 def check_changes_applied(cell: CellFiles) -> Findings:
     """The final pairs are those of Stage1 with exactly the adopted changes; stage2 is selected if there are any."""
-    _require_v2(cell.known_manifest)
+    _require_v3(cell.known_manifest)
     for sample in _decided(cell):
         meant = "stage2" if any(change.adopted for change in sample.changes) else "stage1"
         if sample.moderator.selected_stage != meant:
@@ -75,13 +75,13 @@ DECISION_CHECKS: Final[Mapping[str, Check]] = {
 }
 
 
-def _require_v2(manifest: Manifest) -> None:
+def _require_v3(manifest: Manifest) -> None:
     if manifest.condition.rules == "seed":
         raise NotApplicableError("seed rules decide no single changes")
 
 
 def _decided(cell: CellFiles) -> Iterator[_Decided]:
-    for output in cell.outputs.valid():
+    for output in cell.outputs:
         stage1, changes, final, moderator = output.stage1, output.changes, output.final_result, output.moderator
         if stage1 is not None and changes is not None and final is not None and moderator is not None:
             yield _Decided(output.uid, stage1, changes, final, moderator)

@@ -1,24 +1,19 @@
-"""Checks of a cell's files: they are complete, in step with the journal, and of one cell."""
+"""Checks of a cell's files: records, manifest and store are whole and of one cell; derived files follow from them."""
 
-import hashlib
-from collections import Counter
+import json
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any, Final
 
-from episodic_absa.runs.committed.damage import differing_files, find_damages, is_seal_whole
+from episodic_absa.runs.cell_store import bodies_of
+from episodic_absa.runs.derived.derived_samples import file_texts
 from episodic_absa.runs.reading.cell_files import CellFiles, directory_name
-from episodic_absa.runs.reading.jsonl_file import JsonlFile
-from episodic_absa.runs.run_directory import (
-    COMMITTED_FILES,
-    JOURNAL,
-    MANIFEST,
-    OUTPUTS,
-    OVERRIDE_DEBUG,
-    SCORECARDS,
-    TRACES,
-)
+from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.run_directory import RUN_META
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
-from episodic_absa.schemas.run_files.journal_line import STORE_KEY
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.serialization.sealed_json import seal_state
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 
 
@@ -27,148 +22,103 @@ def check_completed(cell: CellFiles) -> Findings:
     yield None if cell.known_manifest.completed else "the manifest says that the run is not completed"
 
 
-def check_line_counts(cell: CellFiles) -> Findings:
-    """Every file has a line per sample; of a cell that is not finished, per committed sample."""
-    manifest = cell.known_manifest
-    expected, source = manifest.dataset.processing_count, "processing_count is"
-    if not manifest.completed:
-        expected, source = len(cell.journal.raw), f"{JOURNAL} commits"
-    for name, lines in _sample_files(cell).items():
-        line_n = len(lines.raw)
-        yield None if line_n == expected else f"{name} has {line_n} lines; {source} {expected}"
+def check_records(cell: CellFiles) -> Findings:
+    """A finished cell has a record per sample and nothing unfinished; a record holds a result or an error."""
+    manifest, records = cell.known_manifest, cell.records
+    due = manifest.dataset.processing_count
+    if manifest.completed:
+        yield None if len(records) == due else f"{SAMPLES} has {len(records)} records; processing_count is {due}"
+        yield "the last line is not ended" if cell.samples.is_torn else None
+    for record in records:
+        is_either = (record.analysis is None) != (record.error is None)
+        yield None if is_either else f"{record.uid}: a record holds an analysis or an error"
 
 
-def check_schemas(cell: CellFiles) -> Findings:
-    """Every line is what its schema says."""
-    for lines in (*_sample_files(cell).values(), cell.decisions):
-        yield from lines.problems
-        yield from (None for _ in lines.valid())
-
-
-def check_sample_order(cell: CellFiles) -> Findings:
-    """All files name the same samples in the same order, each once."""
-    committed = [entry.uid if entry else None for entry in cell.journal.values]
-    for uid, times in Counter(committed).items():
-        yield None if times == 1 else f"{JOURNAL} names {uid!r} {times} times"
-    named = {
-        JOURNAL: [(entry.uid, entry.sample_index) if entry else None for entry in cell.journal.values],
-        OUTPUTS: [(output.uid, output.sample_index) if output else None for output in cell.outputs.values],
-        SCORECARDS: [(card.uid, card.sample_index) if card else None for card in cell.scorecards.values],
-        TRACES: [
-            (trace.case_trace.case_id, trace.case_trace.sample_index) if trace else None for trace in cell.traces.values
-        ],
-    }
-    for name, places in named.items():
-        expected = [(uid, index) for index, uid in enumerate(committed)]
-        for index in range(max(len(places), len(expected))):
-            place = places[index] if index < len(places) else None
-            meant = expected[index] if index < len(expected) else None
-            yield None if place == meant else f"{name}, line {index + 1}: {place} stands where {meant} is due"
-
-
-def check_journal_offsets(cell: CellFiles) -> Findings:
-    """The journal's offsets are the ends of the lines, and the last ones the sizes of the files."""
-    files = _sample_files(cell)
-    files.pop(JOURNAL)
-    entries = list(cell.journal.valid())
-    for number, entry in enumerate(entries, start=1):
-        for name, lines in files.items():
-            end = lines.ends[number - 1] if number <= len(lines.ends) else None
-            offset = entry.offsets.get(name)
-            yield None if offset == end else f"{JOURNAL}, line {number}: {name} ends at {end}, journalled is {offset}"
-    last = entries[-1].offsets if entries else {}
-    for name, lines in {**files, OVERRIDE_DEBUG: cell.decisions}.items():
-        yield (
-            None
-            if last.get(name, 0) == lines.size
-            else (f"{name} has {lines.size} bytes; the journal ends at {last.get(name, 0)}")
-        )
-
-
-def check_store_offsets(cell: CellFiles) -> Findings:
-    """The store's last line at each commit is the journalled one, and only verdicts of persons follow the last one."""
-    require_store(cell)
-    entries = list(cell.journal.valid())
-    for number, entry in enumerate(entries, start=1):
-        offset = entry.offsets.get("store", 0)
-        count = cell.store.count_until(offset)
-        line = cell.store.raw[count - 1] if count else None
-        ends_there = (cell.store.ends[count - 1] if count else 0) == offset
-        same = (hashlib.sha256(line).hexdigest() if line else None) == entry.store_last_sha256
-        yield None if ends_there and same else f"{JOURNAL}, line {number}: the store's line there is another one"
-    last = entries[-1].offsets.get("store", 0) if entries else 0
-    later = cell.store.values[cell.store.count_until(last) :]
-    only_verdicts = last <= cell.store.size and all(isinstance(line, VerdictV1_2) for line in later)
-    yield None if only_verdicts else f"the store has {cell.store.size} bytes; the journal ends at {last}"
-
-
-def check_manifest_sealed(cell: CellFiles) -> Findings:
-    """The manifest is as the run wrote it, to the character."""
-    _require_sealed(cell)
-    is_whole = is_seal_whole(cell.path / MANIFEST, is_sealed=True)
-    yield None if is_whole else f"{MANIFEST} was changed after the run wrote it"
-
-
-def check_file_hashes(cell: CellFiles) -> Findings:
-    """Every file is as it was committed, to the byte; what the journal does not cover is as the manifest names it."""
-    _require_sealed(cell)
-    paths = {name: cell.path / name for name in (*COMMITTED_FILES, JOURNAL)}
-    if cell.known_manifest.needs_store and cell.store_path is not None:
-        paths[STORE_KEY] = cell.store_path
-    damages = {damage.name: damage.entry for damage in find_damages(list(cell.journal.valid()), paths)}
-    for name, path in paths.items():
-        entry = damages.get(name)
-        place = f"from sample {entry.sample_index + 1} ({entry.uid}) on" if entry else ""
-        yield f"{path.name} is not as committed, {place}" if entry else None
-    differing = differing_files(cell.path, cell.known_manifest)
-    for name in cell.known_manifest.files:
-        yield f"{name} is not as it was when the run was finished" if name in differing else None
+def check_canonical(cell: CellFiles) -> Findings:
+    """Every record has one form: sorted keys, no default written out, floats of 6 decimals."""
+    lines = (cell.path / SAMPLES).read_bytes().splitlines()[1:]
+    for record, line in zip(cell.records, lines, strict=False):
+        held = {key: value for key, value in json.loads(line).items() if key != "sha256"}
+        is_same = canonical_json(held) == canonical_json(record.to_json())
+        yield None if is_same else f"{record.uid}: its record holds something that no version writes"
 
 
 def check_same_cell(cell: CellFiles) -> Findings:
-    """Every record names the run, condition, order and seed of the manifest, as far as it names them."""
-    manifest = cell.known_manifest
-    name, mode = manifest.condition.name, manifest.condition.memory_mode
+    """The directory and the records are those of the cell that the manifest names."""
+    manifest, header = cell.known_manifest, cell.samples.header
     directory = directory_name(manifest)
     yield None if cell.path.resolve().name == directory else f"the directory of {directory} has another name"
-    for card in cell.scorecards.valid():
-        of_card = (card.run_id, card.condition, card.memory_mode, (card.order, card.seed), card.cfg_hash)
-        same = of_card == (manifest.run_id, name, mode, manifest.repetition, manifest.cfg_hash)
-        yield None if same else f"{card.uid}: the scorecard belongs to another cell"
-    for output in cell.outputs.valid():
-        of_output = (output.meta.condition, output.meta.memory_mode, output.meta.seed)
-        yield None if of_output == (name, mode, manifest.seed) else f"{output.uid}: the output is of another cell"
-    for trace in cell.traces.valid():
-        meta = trace.case_trace.run_meta
-        same = (meta.run_id, meta.condition, meta.memory_mode, meta.seed) == (
-            manifest.run_id,
-            name,
-            mode,
-            manifest.seed,
-        )
-        yield None if same else f"{trace.case_trace.case_id}: the trace is of another cell"
+    if header is not None:
+        is_same = header.cfg_hash == manifest.cfg_hash
+        yield None if is_same else f"{SAMPLES} belongs to another configuration than {MANIFEST}"
+        has_store = (header.store is not None) == manifest.needs_store
+        yield None if has_store else f"{SAMPLES} speaks of a store, or of none, against {MANIFEST}"
 
 
+def check_manifest_sealed(cell: CellFiles) -> Findings:
+    """The manifest is as the run wrote it, to the character, and so is what a finished run says of itself."""
+    for name in (MANIFEST, RUN_META) if cell.known_manifest.completed else (MANIFEST,):
+        path = cell.path / name
+        is_whole = path.is_file() and seal_state(path.read_bytes()) == "whole"
+        yield None if is_whole else f"{name} was changed after the run wrote it"
+
+
+def check_derived_files(cell: CellFiles) -> Findings:
+    """What was derived of the samples of a finished cell equals a derivation from records, data and manifest."""
+    if not cell.known_manifest.completed:
+        raise NotApplicableError("the cell is not finished; its files are derived when it stops")
+    for name, due in file_texts(cell.derived).items():
+        path = cell.path / name
+        if not path.is_file():
+            yield f"{name} is missing; `episodic-absa report --rebuild` derives it"
+            continue
+        lines = enumerate(zip_longest(path.read_bytes().split(b"\n"), due.encode().split(b"\n")), start=1)
+        differing = [
+            number for number, (held, meant) in lines if held != meant and not _differs_in_lost_times(cell, held, meant)
+        ]
+        more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
+        yield f"{name}, line {differing[0]}{more}: not what the records give" if differing else None
+
+
+def check_store_follows(cell: CellFiles) -> Findings:
+    """The store is what it began with and the episodes of the records, in order; persons may have added verdicts."""
+    require_store(cell)
+    yield None if cell.begins_as_recorded else "the store does not begin as it did before the first sample"
+    held: list[Any] = [
+        line for line in cell.store.values[cell.start_lines :] if line is not None and not isinstance(line, VerdictV1_2)
+    ]
+    bodies = [canonical_json(line).encode() for line in held]
+    for number, (stored, recorded) in enumerate(zip_longest(bodies, bodies_of(cell.records)), start=1):
+        is_same = stored == recorded
+        yield None if is_same else f"line {number} that samples added to the store is not what the records say"
+
+
+def _differs_in_lost_times(cell: CellFiles, held: bytes | None, meant: bytes | None) -> bool:
+    """Return whether a trace was derived while the times of its sample were known, which are lost now."""
+    try:
+        first, second = (json.loads(line or b"") for line in (held, meant))
+    except ValueError:
+        return False
+    uid = second.get("case_trace", {}).get("case_id")
+    return uid is not None and uid not in cell.timings and _without_times(first) == _without_times(second)
+
+
+def _without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_times(item) for key, item in value.items() if key not in _TIMES}
+    return [_without_times(item) for item in value] if isinstance(value, list) else value
+
+
+_TIMES: Final = ("timing", "timestamp", "cached", "latency_ms", "waited_ms", "started_at")
 FILE_CHECKS: Final[Mapping[str, Check]] = {
     "completed": check_completed,
-    "line_counts": check_line_counts,
-    "schemas": check_schemas,
-    "sample_order": check_sample_order,
-    "journal_offsets": check_journal_offsets,
-    "store_offsets": check_store_offsets,
-    "manifest_sealed": check_manifest_sealed,
-    "file_hashes": check_file_hashes,
+    "records": check_records,
+    "canonical": check_canonical,
     "same_cell": check_same_cell,
+    "manifest_sealed": check_manifest_sealed,
+    "derived_files": check_derived_files,
+    "store_follows": check_store_follows,
 }
-
-
-def _sample_files(cell: CellFiles) -> dict[str, JsonlFile[Any]]:
-    return {OUTPUTS: cell.outputs, SCORECARDS: cell.scorecards, TRACES: cell.traces, JOURNAL: cell.journal}
-
-
-def _require_sealed(cell: CellFiles) -> None:
-    if not cell.known_manifest.is_sealed:
-        raise NotApplicableError("the run is of an older version, which wrote no hashes of its files")
 
 
 def require_store(cell: CellFiles) -> None:

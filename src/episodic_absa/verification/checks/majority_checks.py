@@ -43,7 +43,7 @@ def _polarity_of_split(cells: Iterable[CellFiles], split: str) -> Polarity | _Un
     due: set[int | None] = set()
     for cell in cells:
         if cell.known_manifest.dataset.processing_split == split:
-            gold |= {card.uid: card.gold_tuples or () for card in cell.scorecards.valid()}
+            gold |= {card.uid: card.gold_tuples or () for card in cell.scorecards}
             due.add(cell.known_manifest.dataset.split_counts.get(cell.known_manifest.dataset.processing_split))
     # The majority is that of the whole split, of which data.limit leaves samples out.
     if due != {len(gold)}:

@@ -1,7 +1,6 @@
 """Checks of a cell's memory: shown only where allowed, read only from the past, free of text and labels."""
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -18,8 +17,9 @@ from episodic_absa.memory.episodes.leak_guard import (
 )
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
 from episodic_absa.runs.reading.cell_files import CellFiles
+from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2
-from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
+from episodic_absa.schemas.memory_v1_2 import TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.trace_line import TraceLine
 from episodic_absa.verification.checks.file_checks import require_store
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
@@ -30,7 +30,7 @@ def check_retrieval_calls(cell: CellFiles) -> Findings:
     manifest = cell.known_manifest
     pipeline = recorded_experiment(manifest).pipeline.under(manifest.condition)
     meant = int(manifest.condition.retrieval_execute and pipeline.enable_debate)
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         calls, ids = trace.memory.retrieval_calls, trace.memory.retrieved_ids
         executed = trace.case_trace.memory_bundle.meta.retrieval_executed
         is_failure = trace.error is not None
@@ -47,8 +47,8 @@ def check_no_store_unless_used(cell: CellFiles) -> Findings:
         raise NotApplicableError("the condition reads or writes a store")
     stores = sorted(path.name for path in cell.path.glob("*store*.jsonl*"))
     yield None if not stores else f"{stores[0]} exists although the condition uses no store"
-    for number, entry in enumerate(cell.journal.valid(), start=1):
-        yield None if "store" not in entry.offsets else f"journal, line {number} speaks of a store"
+    is_recorded = cell.samples.header is not None and cell.samples.header.store is not None
+    yield f"{SAMPLES} speaks of a store" if is_recorded else None
 
 
 def check_hidden_memory(cell: CellFiles) -> Findings:
@@ -59,7 +59,7 @@ def check_hidden_memory(cell: CellFiles) -> Findings:
         hidden.add("debate")
     if condition.injection_mask or not condition.exposed_to_stage2:
         hidden.add("stage2")
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         memory = trace.memory
         yield from (
             f"{_uid(trace)}: the prompt of {call.agent} held the memory slot"
@@ -79,7 +79,7 @@ def check_injections(cell: CellFiles) -> Findings:
     manifest = cell.known_manifest
     pipeline = recorded_experiment(manifest).pipeline
     cap, visible = pipeline.memory_prompt_injection_chars_cap, set(pipeline.debate.memory_visible_to)
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         memory = trace.memory
         debate_n, stage2_n = memory.prompt_injection_chars, memory.stage2_memory_prompt_injection_chars
         if debate_n or memory.memory_debate_slot_present_for:
@@ -104,23 +104,21 @@ def check_injections(cell: CellFiles) -> Findings:
 
 def check_slot_record(cell: CellFiles) -> Findings:
     """The record of which calls saw memory agrees with their prompts."""
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         if trace.error is not None:
             continue
         memory = trace.memory
         saw = {(call.stage, call.agent) for call in trace.calls if call.memory_slot_present}
-        recorded = {("debate", agent) for agent in memory.memory_debate_slot_present_for}
-        in_debate = {call for call in saw if call[0] == "debate"}
-        same = recorded == in_debate and bool(recorded) == bool(memory.prompt_injection_chars)
+        in_debate = any(stage == "debate" for stage, _ in saw)
         in_stage2 = any(stage == "stage2" for stage, _ in saw)
-        same = same and memory.stage2_memory_injected == in_stage2
+        same = in_debate == bool(memory.prompt_injection_chars) and memory.stage2_memory_injected == in_stage2
         same = same and in_stage2 == bool(memory.stage2_memory_prompt_injection_chars)
         yield None if same else f"{_uid(trace)}: the record of who saw memory is not what the prompts held"
 
 
 def check_messages(cell: CellFiles) -> Findings:
     """Every message and warning passes the label firewall."""
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         bundle, stage1 = trace.case_trace.memory_bundle, trace.case_trace.stage1_output
         terms = [item.aspect_term for item in stage1.ate.aspects] if stage1 else []
         terms += [item.aspect_term for item in stage1.atsa.sentiments] if stage1 else []
@@ -142,7 +140,7 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
     topk = condition.advice.topk or recorded_experiment(manifest).episodic_memory.topk
     topk = topk if condition.retrieval_execute else 0
     meant = (condition.memory_mode == "on" and not condition.injection_mask, condition.memory_mode, topk)
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         bundle = trace.case_trace.memory_bundle
         recorded = (bundle.memory_on, bundle.meta.memory_mode, bundle.meta.topk)
         holds = recorded == meant and bundle.meta.masked_injection == condition.injection_mask
@@ -156,11 +154,11 @@ def check_bundle_matches_flags(cell: CellFiles) -> Findings:
 
 
 def check_one_voice(cell: CellFiles) -> Findings:
-    """Under rules v2 a bundle has one advisory per principle, and no advice to hold beside advice to change."""
+    """Under rules v3 a bundle has one advisory per principle, and no advice to hold beside advice to change."""
     if cell.known_manifest.condition.rules == "seed":
         raise NotApplicableError("seed rules allow several advisories of a principle")
     catalogue = load_catalogue()
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         bundle = trace.case_trace.memory_bundle
         if not isinstance(bundle, AdvisoryBundleV1_2):
             continue
@@ -223,34 +221,35 @@ def check_start_store(cell: CellFiles) -> Findings:
     meant = cell.known_manifest.start_store_sha256
     if meant is None:
         raise NotApplicableError("the cell began without a start store")
-    digest = hashlib.sha256(b"".join(cell.store.raw[: cell.start_lines])).hexdigest()
-    yield None if digest == meant else f"the store's first {cell.start_lines} lines are not the start store"
+    start = cell.samples.header.store if cell.samples.header else None
+    is_same = start is not None and start.sha256 == meant and cell.begins_as_recorded
+    yield None if is_same else f"the store's first {cell.start_lines} lines are not the start store"
 
 
-def check_stored_decisions(cell: CellFiles) -> Findings:
-    """Each stored sample added one episode, under rules v2 each sample one tally, and only verdicts were added else."""
-    require_store(cell)
-    entries = list(cell.journal.valid())
-    cards, outputs = cell.cards, {output.uid: output for output in cell.outputs.valid()}
-    lines = _added(cell.store.values[cell.start_lines :])
-    meant = sum(map(cell.added_n, cards.values()))
-    keep, episodes = _keep_last_n(cell), cell.all_episodes
-    yield None if len(lines) == meant else f"{len(lines)} lines were added to the store; the samples say {meant}"
-    for entry, places in zip(entries, cell.committed, strict=True):
-        card, output = cards.get(entry.uid), outputs.get(entry.uid)
-        added = _added(cell.store.values[places.start : places.stop])
-        own = all(_is_of(line, cell, entry.uid, entry.sample_index) for line in added)
-        first, behind = cell.episodes_before(places.start), cell.episodes_before(places.stop)
-        ids = [episode.episode_id for episode in episodes[first:behind]]
-        recorded = [output.meta.episode_id] if output is not None and output.meta.episode_id else []
-        holds = len(added) == (cell.added_n(card) if card else 0) and own and ids == recorded
-        holds = holds and (card is None or card.store_size_after == min(behind, keep))
-        yield None if holds else f"{entry.uid}: the store holds other lines of the sample than its records say"
-
-
-def _added(lines: Iterable[StoreLine | None]) -> list[AnyEpisode | TallyV1_2]:
-    """Return the lines that samples add: no verdicts, no header. A line that cannot be read is missing."""
-    return [line for line in lines if line is not None and not isinstance(line, VerdictV1_2)]
+def check_stored_episodes(cell: CellFiles) -> Findings:
+    """Only a condition that writes stores episodes, each of its own sample, and the reason says the same."""
+    for record in cell.records:
+        if record.analysis is None:
+            continue
+        kept, manifest = record.analysis.kept, cell.known_manifest
+        is_stored = kept.episode is not None
+        holds = is_stored == (kept.store_decision == "stored") and (manifest.condition.store_write or not is_stored)
+        if kept.episode is not None:
+            provenance = kept.episode.provenance
+            holds = holds and (
+                provenance.source_id,
+                provenance.sample_index,
+                provenance.seed,
+                provenance.used_in_eval,
+                provenance.created_from_split,
+            ) == (
+                record.uid,
+                record.sample_index,
+                manifest.seed,
+                not manifest.is_build,
+                manifest.dataset.processing_split,
+            )
+        yield None if holds else f"{record.uid}: its episode is of another sample, or stands against its decision"
 
 
 def check_retrieved_is_past(cell: CellFiles) -> Findings:
@@ -258,7 +257,7 @@ def check_retrieved_is_past(cell: CellFiles) -> Findings:
     require_store(cell)
     keep = _keep_last_n(cell)
     ids = [episode.episode_id for episode in cell.all_episodes]
-    for entry, places in zip(cell.journal.valid(), cell.committed, strict=True):
+    for entry, places in zip(cell.records, cell.committed, strict=True):
         trace = cell.traces_by_uid.get(entry.uid)
         if trace is not None:
             known = set(ids[: cell.episodes_before(places.start)][-keep:])
@@ -270,7 +269,7 @@ def check_no_self_retrieval(cell: CellFiles) -> Findings:
     """No sample retrieved its own episode."""
     require_store(cell)
     sources = {entry.episode_id: entry.provenance.source_id for entry in cell.all_episodes}
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         own = [episode_id for episode_id in trace.memory.retrieved_ids if sources.get(episode_id) == _uid(trace)]
         yield f"{_uid(trace)}: retrieved its own {own[0]}" if own else None
 
@@ -284,7 +283,7 @@ def check_private_text(cell: CellFiles) -> Findings:
     manifest = list(_strings(cell.manifest_object))
     fixed = [*_keys(cell.manifest_object), *_strings(cell.known_manifest.cfg_canonical)]
     fixed += _strings([principle.model_dump(mode="json") for principle in load_catalogue().entries])
-    for trace in cell.traces.valid():
+    for trace in cell.traces:
         records = [trace.case_trace.memory_bundle.model_dump(mode="json"), trace.memory.model_dump(mode="json")]
         own_id = [_uid(trace)] if is_id(_uid(trace), trace.text) else []
         language = effective_language(None, trace.text)
@@ -311,7 +310,7 @@ MEMORY_CHECKS: Final[Mapping[str, Check]] = {
     "store_keys": check_store_keys,
     "store_text": check_store_text,
     "start_store": check_start_store,
-    "stored_decisions": check_stored_decisions,
+    "stored_episodes": check_stored_episodes,
     "retrieved_is_past": check_retrieved_is_past,
     "no_self_retrieval": check_no_self_retrieval,
     "private_text": check_private_text,
@@ -335,18 +334,6 @@ def _leak(name: str, refuse: Callable[[], None]) -> str | None:
     except LeakageError as error:
         return f"{name}: {error.field} may not stand in a store"
     return None
-
-
-def _is_of(line: AnyEpisode | TallyV1_2, cell: CellFiles, uid: str, index: int) -> bool:
-    if isinstance(line, TallyV1_2):
-        return line.source_id == uid
-    manifest, provenance = cell.known_manifest, line.provenance
-    return (provenance.source_id, provenance.sample_index, provenance.seed, provenance.used_in_eval) == (
-        uid,
-        index,
-        manifest.seed,
-        not manifest.is_build,
-    ) and provenance.created_from_split == manifest.dataset.processing_split
 
 
 def _keep_last_n(cell: CellFiles) -> int:

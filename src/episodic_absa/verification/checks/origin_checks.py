@@ -6,13 +6,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from episodic_absa.agents.prompt_files import prompt_versions
 from episodic_absa.backends.provider_facts import facts_of, shipped_fingerprint
 from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.language import effective_language, lexicon_sha256
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.placebo import placebo_sha256
+from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.cfg_hash import cfg_hash, decision_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
@@ -104,7 +104,6 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
         "run_id": (manifest.run_id, config.run_id),
         "run_purpose": (manifest.run_purpose, config.run_purpose),
         "seed": (manifest.seed, manifest.config.experiment.seed),
-        # Neither is recorded in a run of version 0.1.
         "order": (manifest.order, manifest.config.experiment.order),
         "shuffle": (manifest.shuffle, config.experiment.shuffle),
         "backbone.provider": (manifest.backbone.provider, backbone.provider),
@@ -139,25 +138,19 @@ def check_manifest_agrees(cell: CellFiles) -> Findings:
 def check_samples(cell: CellFiles) -> Findings:
     """The samples are those of the data, in the cell's order, and complete where the cell is finished."""
     _, ours, data = _as_run(cell)
-    cards = {card.uid: card for card in cell.scorecards.valid()}
-    uids = [entry.uid for entry in cell.journal.valid()]
+    uids = [record.uid for record in cell.records]
     labelled = data.samples_of(ours)[: None if cell.known_manifest.completed else len(uids)]
     yield (
         None
         if uids == [labelled_sample.sample.uid for labelled_sample in labelled]
         else "the samples are not those of the data, in order"
     )
-    for labelled_sample in labelled:
-        card, trace = cards.get(labelled_sample.sample.uid), cell.traces_by_uid.get(labelled_sample.sample.uid)
-        if card is None or trace is None:
-            continue
-        sample = labelled_sample.sample
+    for labelled_sample, record in zip(labelled, cell.records, strict=False):
+        sample, source = labelled_sample.sample, record.input
         meant = (effective_language(sample.language_code, sample.text), sample.split, sample.domain_id)
         differing = {
-            "text": trace.text != sample.text,
-            "language, split or domain": (card.language_code, card.split, card.domain_id) != meant,
-            "case_type": card.case_type != sample.case_type,
-            "gold": card.gold_tuples != labelled_sample.gold,
+            "language, split or domain": (source.language, source.split, source.domain_id) != meant,
+            "case_type": source.case_type != sample.case_type,
         }
         names = [name for name, differs in differing.items() if differs]
         yield f"{sample.uid}: not as in the data: {', '.join(names)}" if names else None
@@ -166,10 +159,10 @@ def check_samples(cell: CellFiles) -> Findings:
 _DECIDING: Final = {
     "adoption_sha256": "table of adoption",
     "gates_sha256": "file of gate thresholds",
-    "wording_sha256": "file of the principles' texts under rules v2",
+    "wording_sha256": "file of the principles' texts under rules v3",
     "reader_sha256": "reader",
 }
-"""What decides under rules v2, by its key in the manifest."""
+"""What decides under rules v3, by its key in the manifest."""
 
 ORIGIN_CHECKS: Final[Mapping[str, Check]] = {
     "manifest_agrees": check_manifest_agrees,
@@ -193,9 +186,9 @@ def _decision_findings(manifest: Manifest) -> Findings:
 
 
 def _require_same_package(manifest: Manifest) -> None:
-    if manifest.written_by != version("episodic-absa"):
+    if manifest.package_version != version("episodic-absa"):
         raise NotApplicableError(
-            f"the run is of version {manifest.written_by}, installed is {version('episodic-absa')}"
+            f"the run is of version {manifest.package_version}, installed is {version('episodic-absa')}"
         )
 
 

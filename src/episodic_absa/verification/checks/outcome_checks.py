@@ -1,11 +1,11 @@
-"""Checks of outcomes under rules v2: who decided them may decide them, and episodes hold what the outputs record."""
+"""Checks of outcomes under rules v3: who decided them may decide them, and episodes hold what the outputs record."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from episodic_absa.agents.decision.change_rules import adoption_sha256, load_adoption_rules
-from episodic_absa.agents.outcomes.referee import referee_question
 from episodic_absa.memory.episodes.episode_builder import TYPE_OF_OUTCOME, outcome_of
+from episodic_absa.pipeline.decision.change_rules import adoption_sha256, load_adoption_rules
+from episodic_absa.pipeline.outcomes.referee import referee_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import Stage1Result
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2
@@ -16,7 +16,7 @@ from episodic_absa.verification.checks.findings import Check, Findings, NotAppli
 
 def check_outcomes_decided(cell: CellFiles) -> Findings:
     """The reader decides changes as its stance says; the referee only where it was to be asked."""
-    _require_v2(cell)
+    _require_v3(cell)
     manifest = cell.known_manifest
     may_ask = manifest.condition.store_write and bool(manifest.cfg_canonical["episodic_memory"].get("referee"))
     rules = load_adoption_rules() if manifest.adoption_sha256 == adoption_sha256() else None
@@ -35,7 +35,7 @@ def check_outcomes_decided(cell: CellFiles) -> Findings:
 
 def check_outcomes_stored(cell: CellFiles) -> Findings:
     """Each episode of the cell holds the outcomes that its output records, and its type follows from them alone."""
-    _require_v2(cell)
+    _require_v3(cell)
     recorded = {output.uid: changes for output, changes in _judged(cell)}
     for episode in cell.episodes[cell.start_lines :]:
         if not isinstance(episode, EpisodicMemoryEntryV1_2) or episode.provenance.source_id not in recorded:
@@ -54,14 +54,14 @@ OUTCOME_CHECKS: Final[Mapping[str, Check]] = {
 }
 
 
-def _require_v2(cell: CellFiles) -> None:
+def _require_v3(cell: CellFiles) -> None:
     if cell.known_manifest.condition.rules == "seed":
         raise NotApplicableError("seed rules record no outcome of a change")
 
 
 def _judged(cell: CellFiles) -> Iterator[tuple[OutputLine, Sequence[ChangeRecord]]]:
     """Yield the outputs whose changes all have an outcome; runs of earlier versions recorded none."""
-    for output in cell.outputs.valid():
+    for output in cell.outputs:
         if output.changes is not None and all(change.outcome is not None for change in output.changes):
             yield output, output.changes
 

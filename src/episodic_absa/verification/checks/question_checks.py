@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.committed.damage import is_seal_whole
 from episodic_absa.runs.fixed_question import uids_sha256
 from episodic_absa.runs.question import NO_QUESTION, QUESTION, load_question
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.run_files.question import Question
+from episodic_absa.serialization.sealed_json import seal_state
 from episodic_absa.verification.checks.findings import Findings, NotApplicableError
 
 
@@ -27,7 +27,7 @@ def check_question_kept(cells: Sequence[CellFiles]) -> Findings:
             raise NotApplicableError(f"{NO_QUESTION}: the grid has no {QUESTION}")
         yield f"{QUESTION} is missing, though the cells name a question; restore it"
         return
-    is_whole = is_seal_whole(used[0].path.parent / QUESTION, is_sealed=question.is_sealed)
+    is_whole = seal_state((used[0].path.parent / QUESTION).read_bytes()) == "whole"
     yield None if is_whole else f"{QUESTION} was changed after it was written; restore it"
     evaluated = [cell for cell in used if not cell.known_manifest.is_build]
     yield from _samples(evaluated, question)
@@ -45,7 +45,7 @@ def _unknown_parts(cell: CellFiles, question: Question) -> Iterator[str]:
         yield f"the condition {manifest.condition.name}"
     if manifest.seed not in (*asked.seeds, *added.seeds):
         yield f"seed {manifest.seed}"
-    order = manifest.order_id
+    order = manifest.order
     if order not in (*asked.orders, *added.orders):
         yield f"order {order}"
 
@@ -58,11 +58,11 @@ def _samples(cells: Sequence[CellFiles], question: Question) -> Findings:
         for cell in cells
         if cell.known_manifest.condition.name in asked.conditions
         and cell.known_manifest.seed in asked.seeds
-        and cell.known_manifest.order_id in asked.orders
+        and cell.known_manifest.order in asked.orders
     ]
-    known = {(cell.known_manifest.seed, cell.known_manifest.order_id) for cell in due}
+    known = {(cell.known_manifest.seed, cell.known_manifest.order) for cell in due}
     if {seed for seed, _ in known} < set(asked.seeds) or not all(cell.known_manifest.completed for cell in due):
         return
-    uids = sorted({card.uid for cell in due for card in cell.scorecards.valid()})
+    uids = sorted({card.uid for cell in due for card in cell.scorecards})
     is_same = (len(uids), uids_sha256(uids)) == (asked.sample_n, asked.uids_sha256)
     yield None if is_same else f"the asked cells hold {len(uids)} reviews; {QUESTION} asks for other {asked.sample_n}"

@@ -9,8 +9,8 @@ from episodic_absa.analysis.finished_run import FinishedRun
 from episodic_absa.analysis.grid_tables import GRID_METRICS, stability_of
 from episodic_absa.metrics.contribution import Share, combined, share_of
 from episodic_absa.metrics.definitions import BASELINE, definition_of
+from episodic_absa.runs.derived.derived_samples import SCORECARDS
 from episodic_absa.runs.reading.finished_cells import FinishedCell
-from episodic_absa.runs.run_directory import SCORECARDS
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.verification.receipts.receipt import Contribution, Receipt, TableNumber
 from episodic_absa.verification.receipts.table_rows import TableRows

@@ -1,4 +1,4 @@
-"""Compares two lists of pairs by the engine's own reading: the referee of rules v2."""
+"""Compares two lists of pairs by the engine's own reading: the referee of rules v3."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,8 +8,8 @@ from episodic_absa.backends.embedded.judgement.target_union import support
 from episodic_absa.backends.embedded.model.weighing import weigh, weighed_polarity
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
+from episodic_absa.schemas.answers import Choice
 from episodic_absa.schemas.role_inputs import ListedPair
-from episodic_absa.schemas.slim_answers import Choice
 
 _EVEN: Final = 0.5
 """How likely a pair is of which the reading knows nothing: listing it is as good as leaving it out."""

@@ -5,8 +5,8 @@ from typing import Final
 from episodic_absa.backends.embedded.judgement.target_union import NamedTarget, named_targets
 from episodic_absa.backends.embedded.reading import Target
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
-from episodic_absa.schemas.answers import AnsweredAspect, AnsweredSpan, AteAnswer
 from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.schemas.seed_answers import AnsweredAspect, AnsweredSpan, AteAnswer
 
 _LEAST: Final = 0.5
 _MOST: Final = 0.97

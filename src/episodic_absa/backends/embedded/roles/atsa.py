@@ -11,8 +11,8 @@ from episodic_absa.backends.embedded.reading import MAX_ITEMS, Reading
 from episodic_absa.backends.embedded.roles.ate import extracted_targets
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import AspectItem
-from episodic_absa.schemas.answers import AnsweredSentiment, AtsaAnswer
 from episodic_absa.schemas.role_inputs import AtsaInputs
+from episodic_absa.schemas.seed_answers import AnsweredSentiment, AtsaAnswer
 
 
 def answer_atsa(reading: WeighedReading, inputs: AtsaInputs) -> AtsaAnswer:

@@ -17,8 +17,8 @@ from episodic_absa.backends.embedded.roles.tuple_review import (
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import ProposedEdit, SentimentItem
-from episodic_absa.schemas.answers import TurnAnswer
 from episodic_absa.schemas.role_inputs import SpeakerInputs
+from episodic_absa.schemas.seed_answers import TurnAnswer
 
 _LOOKS: Final[tuple[Look, ...]] = ("negation", "contrast", "irony", "conflict", "implicit")
 _CLEAR_MARGIN: Final = 0.1

@@ -17,8 +17,8 @@ from episodic_absa.backends.embedded.roles.tuple_review import (
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import DebateTurn, PatchEdit, ProposedEdit, SentimentItem
-from episodic_absa.schemas.answers import AnsweredTuple, JudgeAnswer
 from episodic_absa.schemas.role_inputs import JudgeInputs
+from episodic_absa.schemas.seed_answers import AnsweredTuple, JudgeAnswer
 from episodic_absa.vocabulary import POLARITIES, Polarity, Speaker
 
 _POLARITY_SPEAKERS: Final[tuple[Speaker, ...]] = ("epm", "cj")

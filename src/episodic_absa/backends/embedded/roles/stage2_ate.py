@@ -10,8 +10,8 @@ from episodic_absa.backends.embedded.roles.tan import names_something
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectHint, AspectItem
-from episodic_absa.schemas.answers import AnsweredAspectReview, AnsweredSpan, AteReviewAnswer
 from episodic_absa.schemas.role_inputs import ReviewInputs
+from episodic_absa.schemas.seed_answers import AnsweredAspectReview, AnsweredSpan, AteReviewAnswer
 
 PROVENANCE: Final = "embedded:rules-1"
 _ADDED: Final = 0.7
@@ -61,7 +61,7 @@ def _review(
     reading: WeighedReading, aspect: AspectItem, inputs: ReviewInputs, looks: SecondLooks
 ) -> AnsweredAspectReview:
     term = aspect.aspect_term
-    hints = inputs.review_context.aspect_hints.get(term, ())
+    hints = inputs.hints(term)
     is_named = names_something(reading, term)
     if not is_named and (hint_total(hints) <= _DROP_WEIGHT or aspect.origin == "second_aspect_guess"):
         return _verdict(aspect, "drop", f"'{_short(term)}' names no target in this text")

@@ -13,8 +13,8 @@ from episodic_absa.backends.embedded.roles.tuple_review import conflicting, has_
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectHint, SentimentItem
-from episodic_absa.schemas.answers import AnsweredSentimentReview, AtsaReviewAnswer
 from episodic_absa.schemas.role_inputs import ReviewInputs
+from episodic_absa.schemas.seed_answers import AnsweredSentimentReview, AtsaReviewAnswer
 from episodic_absa.vocabulary import AtsaAction, Polarity
 
 _HINT_MARGIN: Final = 0.6
@@ -82,7 +82,7 @@ def _review(
     looks: SecondLooks,
     conflicts: dict[str, list[SentimentItem]],
 ) -> AnsweredSentimentReview:
-    hints = inputs.review_context.aspect_hints.get(sentiment.aspect_term, ())
+    hints = inputs.hints(sentiment.aspect_term)
     if sentiment.polarity is None:
         return _verdict(sentiment, "keep", "no judgement to review")
     clash = conflicts.get(norm(sentiment.aspect_term))

@@ -11,8 +11,8 @@ from episodic_absa.backends.embedded.roles.validator import answered_proposals, 
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import SentimentItem, StructuralRisk
-from episodic_absa.schemas.answers import Validator2Answer
 from episodic_absa.schemas.role_inputs import Validator2Inputs
+from episodic_absa.schemas.seed_answers import Validator2Answer
 from episodic_absa.vocabulary import RiskId
 
 _CHECKED: Final[frozenset[RiskId]] = frozenset(

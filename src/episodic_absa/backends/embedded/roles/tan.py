@@ -13,8 +13,8 @@ from episodic_absa.backends.embedded.roles.tuple_review import edit, judged_sent
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.language import norm
 from episodic_absa.schemas.absa import AspectItem, ProposedEdit, SentimentItem
-from episodic_absa.schemas.answers import TurnAnswer
 from episodic_absa.schemas.role_inputs import SpeakerInputs
+from episodic_absa.schemas.seed_answers import TurnAnswer
 
 _SURE: Final = 0.8
 _DOUBTING: Final = 0.7

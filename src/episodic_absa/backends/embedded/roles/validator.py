@@ -7,8 +7,8 @@ from episodic_absa.backends.embedded.roles.atsa import answer_atsa
 from episodic_absa.backends.embedded.roles.risk_checks import FoundRisk, consistency_score, find_risks
 from episodic_absa.backends.embedded.weighed_reading import WeighedReading
 from episodic_absa.schemas.absa import SentimentItem
-from episodic_absa.schemas.answers import AnsweredProposal, AnsweredRisk, AnsweredSpan, ValidatorAnswer
 from episodic_absa.schemas.role_inputs import AtsaInputs, ValidatorInputs
+from episodic_absa.schemas.seed_answers import AnsweredProposal, AnsweredRisk, AnsweredSpan, ValidatorAnswer
 from episodic_absa.vocabulary import POLARITIES
 
 _MAX_RISKS: Final = 20

@@ -1,14 +1,14 @@
-"""The section "Changes" of rules v2: every proposed change, its decision, and who was for and against it."""
+"""The section "Changes" of rules v3: every proposed change, its decision, and who was for and against it."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from rich.text import Text
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import aspect_text, polarity_text
 from episodic_absa.cli.analyze.explanation.reason_words import CHANGE_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row, joined, plain_text, quotation, row_list
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.run_files.change_record import ChangeRecord, Stance, Witness, WitnessName
 
 _WITNESS_WORDS: Final[dict[WitnessName, str]] = {

@@ -5,9 +5,9 @@ from typing import Any
 
 from rich.text import Text
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import aspect_text, polarity_text
 from episodic_absa.cli.analyze.explanation.row_layout import Row, joined, number_text, plain_text, quotation, row_list
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import DebateSummary, EditTarget, ProposedEdit
 
 
@@ -26,11 +26,11 @@ def debate_rows(result: SampleResult) -> Iterable[Row]:
             name = f"{speaker}, round {debate_round.round_index}" if has_rounds else speaker
             yield name, row_list((_edit(edit, text) for edit in turn.proposed_edits), nothing="no edit")
     yield from _settlement(result.debate.summary, text)
-    stats, reasons = result.review_context.mapping_stats, result.review_context.mapping_fail_reasons
-    if reasons:
-        yield "mapping", Text(f"{_counts(stats)} ({_counts(reasons)})")
-    if result.hint_counts.invalid_n:
-        yield "hints", Text(f"{result.hint_counts.invalid_n} unreadable of {sum(result.hint_counts)}")
+    mapping = result.debate_mapping
+    if mapping is not None and mapping.mapping_fail_reasons:
+        yield "mapping", Text(f"{_counts(mapping.mapping_stats)} ({_counts(mapping.mapping_fail_reasons)})")
+    if mapping is not None and mapping.hint_invalid_n:
+        yield "hints", Text(f"{mapping.hint_invalid_n} unreadable of {mapping.hint_valid_n + mapping.hint_invalid_n}")
 
 
 def _edit(edit: ProposedEdit, text: str) -> tuple[Text, ...]:

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from episodic_absa.agents.decision.moderator import stage_label
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import deciding_words, polarity_text
 from episodic_absa.cli.analyze.explanation.reason_words import ADOPT_WORDS, MODERATOR_RULE_WORDS, STORE_SKIP_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row, plain_text, row_list
+from episodic_absa.pipeline.sample_result import SampleResult
 
 
 def adoption_rows(result: SampleResult) -> Iterable[Row]:
@@ -62,15 +61,11 @@ def _base_label(result: SampleResult) -> Text:
     """Return the label that the rules start from, with the stage and the aspect it comes from."""
     is_stage2 = result.adoption.adopt and not result.moderator.arbiter_flags.drop_guard
     sentiments = result.patched_sentiments if is_stage2 else result.stage1.atsa.sentiments
-    base = stage_label(sentiments)
-    text = Text.assemble(
-        f"{'Stage2' if is_stage2 else 'Stage1'}'s label, ", polarity_text(base.label), f" {base.confidence:.2f}"
-    )
-    behind = (base.label, base.confidence, base.span)
-    for sentiment in sentiments:
-        if (sentiment.polarity, sentiment.confidence, sentiment.span) == behind and not sentiment.is_backfilled:
-            return text.append_text(plain_text(f" ({sentiment.aspect_term or 'implicit'})"))
-    return text
+    judged = [item for item in sentiments if item.polarity is not None and not item.is_backfilled]
+    surest = max(judged, key=lambda item: item.confidence, default=None)
+    label, confidence = (surest.polarity or "neutral", surest.confidence) if surest else ("neutral", 0.0)
+    text = Text.assemble(f"{'Stage2' if is_stage2 else 'Stage1'}'s label, ", polarity_text(label), f" {confidence:.2f}")
+    return text.append_text(plain_text(f" ({surest.aspect_term or 'implicit'})")) if surest else text
 
 
 def store_rows(result: SampleResult) -> Iterable[Row]:

@@ -7,7 +7,6 @@ from rich.console import ConsoleRenderable, Group
 from rich.constrain import Constrain
 from rich.text import Text
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import analysis_parts
 from episodic_absa.cli.analyze.explanation.changes_section import change_rows
 from episodic_absa.cli.analyze.explanation.debate_section import debate_rows
@@ -23,6 +22,7 @@ from episodic_absa.cli.analyze.explanation.row_layout import Row, section
 from episodic_absa.cli.analyze.explanation.stage1_section import stage1_rows
 from episodic_absa.cli.analyze.explanation.stage2_section import stage2_rows
 from episodic_absa.cli.output import PAGE_WIDTH
+from episodic_absa.pipeline.sample_result import SampleResult
 
 _SECTIONS: Final[dict[str, Callable[[SampleResult], Iterable[Row]]]] = {
     "Stage1": stage1_rows,

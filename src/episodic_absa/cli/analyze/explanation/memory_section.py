@@ -5,10 +5,10 @@ from typing import Any
 
 from rich.text import Text
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import shown_text
 from episodic_absa.cli.analyze.explanation.reason_words import INJECTION_SKIP_WORDS
 from episodic_absa.cli.analyze.explanation.row_layout import Row
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.vocabulary import InjectionSkip
 
 

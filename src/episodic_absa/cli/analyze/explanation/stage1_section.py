@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import BACKFILLED, aspect_text, polarity_text
 from episodic_absa.cli.analyze.explanation.row_layout import (
     Row,
@@ -18,6 +17,7 @@ from episodic_absa.cli.analyze.explanation.row_layout import (
     span_text,
     validator_text,
 )
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import AspectItem, Proposal, SentimentItem
 
 

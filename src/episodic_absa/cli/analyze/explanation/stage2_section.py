@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from episodic_absa.agents.sample_result import SampleResult
 from episodic_absa.cli.analyze.analysis_view import aspect_text, polarity_text, shown_text
 from episodic_absa.cli.analyze.explanation.row_layout import (
     Row,
@@ -15,6 +14,7 @@ from episodic_absa.cli.analyze.explanation.row_layout import (
     span_text,
     validator_text,
 )
+from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import AspectVerdict, SentimentVerdict, Stage2Result
 
 
@@ -24,7 +24,7 @@ def stage2_rows(result: SampleResult) -> Iterable[Row]:
     if stage2 is None or not any(call.stage == "stage2" for call in result.calls):
         yield "stage2", Text("switched off" if result.second_look is None else "not asked", style="dim")
         return
-    # Under rules v2 nothing refers to the id of a verdict, and the section "Changes" counts its own.
+    # Under rules v3 nothing refers to the id of a verdict, and the section "Changes" counts its own.
     show_id = result.changes is None
     yield "aspects", row_list(_verdict(verdict, stage2, text, show_id=show_id) for verdict in stage2.ate_reviews)
     yield "sentiments", row_list(_verdict(verdict, stage2, text, show_id=show_id) for verdict in stage2.atsa_reviews)

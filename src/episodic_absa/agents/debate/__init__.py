@@ -1,1 +1,0 @@
-"""Three speakers and a judge, and the review context that Stage2 gets from them."""

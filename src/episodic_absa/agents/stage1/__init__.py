@@ -1,1 +1,0 @@
-"""The first analysis: aspects, polarities, structural risks."""

@@ -1,0 +1,1 @@
+"""One review from text to pairs: Stage1, debate, Stage2 and one decision. Read `supervisor.py` first."""

@@ -1,0 +1,116 @@
+"""The composition root: from settings to a pipeline that analyses samples.
+
+Analyzer, the runner and the dry run build their pipelines here and nowhere else.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from episodic_absa.backends.backend import Backend
+from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
+from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
+from episodic_absa.errors import ConfigError
+from episodic_absa.memory import (
+    DEBATE_SLOT,
+    EpisodeStore,
+    EpisodicMemorySettings,
+    EpisodicOrchestrator,
+    MemoryStore,
+    open_store,
+)
+from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
+from episodic_absa.pipeline.supervisor import SupervisorAgent
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
+from episodic_absa.schemas.run import Condition
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A supervisor, the backend that answers it, and the memory that it reads and writes."""
+
+    supervisor: SupervisorAgent
+    backend: Backend
+    memory: EpisodicOrchestrator
+
+    @property
+    def store(self) -> EpisodeStore:
+        """The store of the memory. Close `memory` alone if other pipelines use the same backend."""
+        return self.memory.store
+
+    async def close(self) -> None:
+        """Close the backend and the store."""
+        try:
+            await self.backend.close()
+        finally:
+            self.memory.close()
+
+
+def build_pipeline(
+    *,
+    backend: Backend,
+    condition: Condition,
+    store: str | Path | MemoryStore,
+    settings: PipelineSettings | None = None,
+    memory: EpisodicMemorySettings | None = None,
+    debate_slot_name: str = DEBATE_SLOT.name,
+    keep_last_n: int = DEFAULT_KEEP_LAST_N,
+    root: Path | None = None,
+    referee: bool | None = None,
+) -> Pipeline:
+    """Return a pipeline for one condition.
+
+    Args:
+        backend: answers every call.
+        condition: decides what the memory reads, shows and writes.
+        store: a file, `postgresql://...`, or an open store. A condition without memory neither opens nor creates it.
+        settings: the switches of the pipeline.
+        memory: the settings of the memory.
+        debate_slot_name: the key under which debate prompts show the memory.
+        keep_last_n: how many of the newest episodes stay in use.
+        root: the folder that relative paths in settings and condition start from; by default the working directory.
+        referee: whether the referee is asked; None: if the memory asks for it and the condition stores what it says.
+
+    Raises:
+        ConfigError: the allowlist or a file of the condition's `advice` cannot be read, a prompt already uses the name
+            of the slot, or the settings and the condition contradict each other.
+    """
+    settings = (settings or PipelineSettings()).under(condition)
+    if referee is None:
+        referee = memory is not None and memory.referee and condition.store_write
+    supervisor = SupervisorAgent(
+        backend,
+        settings,
+        debate_slot_name=debate_slot_name,
+        allowlist=load_allowlist(settings.stage1.allowlist, root=root),
+        rules=condition.rules,
+        reader=_reader_for(backend) if settings.reader else None,
+        referee=referee,
+    )
+    orchestrator = EpisodicOrchestrator(
+        condition,
+        store if isinstance(store, MemoryStore) else open_store(store, keep_last_n=keep_last_n),
+        settings=memory,
+        chars_cap=settings.memory_prompt_injection_chars_cap,
+        visible_to=settings.debate.memory_visible_to,
+        root=root,
+        keep_last_n=keep_last_n,
+    )
+    return Pipeline(supervisor, backend, orchestrator)
+
+
+def _reader_for(backend: Backend) -> EmbeddedReader:
+    """Return the independent witness. For answers of the embedded engine it answers for one half of the engine."""
+    return (OtherHalfReader if backend.shares_the_reader else EmbeddedReader)(EmbeddedEngine())
+
+
+def load_allowlist(path: Path | None, *, root: Path | None = None) -> frozenset[str]:
+    """Return the short terms that count as targets, read from a file with one term per line."""
+    if path is None:
+        return frozenset()
+    path = (root or Path()) / path
+    try:
+        return frozenset(filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"cannot read the allowlist {path}: {error}", path=path, key="pipeline.stage1.allowlist"
+        ) from error

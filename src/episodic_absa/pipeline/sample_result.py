@@ -1,0 +1,165 @@
+"""The result of one sample, and its line in outputs.jsonl."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from episodic_absa.language import PolarityCounts
+from episodic_absa.memory.injection.injection_controller import SlotPayload
+from episodic_absa.pipeline.result_views.aspects import Aspect, aspects_of
+from episodic_absa.pipeline.result_views.marked_text import marked_text
+from episodic_absa.pipeline.second_look import SecondLook
+from episodic_absa.schemas.absa import (
+    DebateOutput,
+    FinalResult,
+    ModeratorOutput,
+    Sample,
+    SentimentItem,
+    Stage1Result,
+    Stage2Result,
+)
+from episodic_absa.schemas.run import MemoryMeta, StoreDecision
+from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
+from episodic_absa.schemas.run_files.call_record import CallRecord
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
+from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputSecondLook, OutputStage1
+from episodic_absa.schemas.run_files.override_decision import OverrideDecision
+from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
+from episodic_absa.schemas.run_files.sample_record import DebateScore, StageLabels
+from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.vocabulary import Language, SentenceLabel
+
+_SHOWN_ASPECTS: Final = 8
+"""The most aspects that the printed form of a result names."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SampleResult:
+    """One analysed sample: the final tuples, and every step that led to them. It knows no gold.
+
+    Example:
+        >>> from episodic_absa import analyze
+        >>> result = analyze("The room was clean, but the breakfast was cold.")
+        >>> result
+        SampleResult(mixed: room positive, breakfast negative)
+        >>> result.label
+        'mixed'
+        >>> [(aspect.term, aspect.polarity, aspect.evidence) for aspect in result.aspects]
+        [('room', 'positive', 'clean'), ('breakfast', 'negative', 'cold')]
+        >>> sorted(result.to_dict())
+        ['aspects', 'label', 'language', 'text']
+    """
+
+    sample: Sample
+    language: Language
+    seed: int
+    stage1: Stage1Result
+    unmatched_sentiments: tuple[str, ...]
+    debate: DebateOutput | None
+    debate_mapping: DebateScore | None
+    """How the debate's names were read; None under rules that map none."""
+    stage2: Stage2Result | None
+    patch_log: tuple[PatchLogEntry, ...]
+    override_decisions: tuple[OverrideDecision, ...]
+    override: OverrideFlags
+    adoption: Adoption
+    moderator: ModeratorOutput
+    final_result: FinalResult
+    final_sentiments: tuple[SentimentItem, ...]
+    """The sentiments behind the final tuples, with their evidence."""
+    patched_sentiments: tuple[SentimentItem, ...]
+    """The sentiments behind the Stage2 tuples, adopted or not."""
+    stage_labels: StageLabels
+    changes: tuple[ChangeRecord, ...] | None
+    """Every proposed change with its witnesses and its decision; None under seed rules."""
+    second_look: SecondLook | None
+    """How closely an adaptive pipeline looked again, and why; None for any other effort."""
+    memory: MemoryMeta
+    memory_bundle: SlotPayload
+    store: StoreDecision
+    polarity_counts: PolarityCounts
+    calls: tuple[CallRecord, ...]
+
+    @property
+    def text(self) -> str:
+        """The review, NFC-normalised; spans refer to it."""
+        return self.sample.text
+
+    @property
+    def label(self) -> SentenceLabel:
+        """The label of the whole review."""
+        return self.final_result.label
+
+    @property
+    def aspects(self) -> tuple[Aspect, ...]:
+        """The aspects of the review, in text order; opinions that name none come last."""
+        return aspects_of(self.final_result.final_tuples, self.stage1, self.debate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return text, language, label and aspects as JSON values. `to_output` returns everything."""
+        return {
+            "text": self.text,
+            "language": self.language,
+            "label": self.label,
+            "aspects": [aspect.to_dict() for aspect in self.aspects],
+        }
+
+    def to_json(self) -> str:
+        """Return what `to_dict` returns as one line of JSON."""
+        return canonical_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        named = self.aspects[:_SHOWN_ASPECTS]
+        pairs = ", ".join(f"{aspect.term or '(implicit)'} {aspect.polarity}" for aspect in named)
+        more = f", {len(self.aspects) - len(named)} more" if len(self.aspects) > len(named) else ""
+        if not pairs:
+            pairs = "no aspects, unknown language" if self.language == "other" else "no aspects"
+        return f"SampleResult({self.label}: {pairs}{more})"
+
+    def _repr_html_(self) -> str:
+        """Return the review with its aspects marked; a notebook shows this."""
+        return marked_text(self.text, self.label, self.aspects)
+
+    def output_line(self, sample_index: int) -> OutputLine:
+        """Return the sample's line of outputs.jsonl; its index is its place in the run."""
+        stage1, store = self.stage1, self.store
+        return OutputLine(
+            uid=self.sample.uid,
+            sample_index=sample_index,
+            status="ok",
+            stage1=OutputStage1(
+                ate=stage1.ate,
+                atsa=stage1.atsa,
+                validator=stage1.validator,
+                unmatched_sentiment=self.unmatched_sentiments,
+            ),
+            debate=self.debate,
+            stage2=self.stage2,
+            patch_log=self.patch_log,
+            changes=self.changes,
+            second_look=None
+            if self.second_look is None
+            else OutputSecondLook(look=self.second_look.look, stakes=self.second_look.stakes),
+            adoption=self.adoption,
+            moderator=self.moderator,
+            final_result=self.final_result,
+            meta=OutputMeta(
+                condition=self.memory.condition,
+                memory_mode=self.memory.memory_mode,
+                seed=self.seed,
+                language_code=self.language,
+                split=self.sample.split,
+                domain_id=self.sample.domain_id,
+                case_type=self.sample.case_type,
+                memory=self.memory,
+                store_decision=store.store_decision,
+                store_skip_reason=store.store_skip_reason,
+                store_reason_tags=store.store_reason_tags,
+                episode_id=store.episode_id,
+            ),
+        )
+
+    def to_output(self) -> dict[str, Any]:
+        """Return the line of outputs.jsonl as JSON values, without the index that a run gives a sample."""
+        fields = self.output_line(sample_index=0).model_dump(mode="json")
+        del fields["sample_index"]
+        return fields

@@ -1,0 +1,71 @@
+"""Stage1: pairs with quotes, in one ask or in two, then the validator."""
+
+from collections.abc import Sequence
+
+from episodic_absa.pipeline.asking import Asking
+from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.joint_votes import ask_for_pairs
+from episodic_absa.pipeline.named_pairs import pairs_of, targets_of
+from episodic_absa.pipeline.pair_confidence import with_confidence
+from episodic_absa.pipeline.risks import risks_of
+from episodic_absa.pipeline.shown_values import Context, shown_pairs
+from episodic_absa.schemas.absa import SentimentItem, Stage1Ate, Stage1Atsa, Stage1Result, ValidatorOutput
+from episodic_absa.schemas.answers import JudgementsAnswer, Pair, RisksAnswer, TermsAnswer
+from episodic_absa.schemas.pipeline_settings import PipelineSettings
+from episodic_absa.schemas.role_inputs import AteInputs, AtsaInputs, ValidatorInputs
+from episodic_absa.vocabulary import Language
+
+
+class Stage1:
+    """Asks for all pairs at once, quote before term: a small model finds the target of words it has just copied.
+
+    With `stage1.joint: false` one ask names the targets and another one judges them.
+    """
+
+    def __init__(
+        self, settings: PipelineSettings, allowlist: frozenset[str] = frozenset(), reader: Reader | None = None
+    ) -> None:
+        self._settings = settings
+        self._allowlist = allowlist
+        self._reader = reader
+
+    async def run(self, text: str, language: Language, asking: Asking) -> FirstAnalysis:
+        """Return the first analysis of a text.
+
+        Raises:
+            BackendError: an agent gave no valid answer.
+        """
+        if self._settings.stage1.joint is False:
+            targets, named = await self._read_apart(text, language, asking)
+        else:
+            named = await ask_for_pairs(text, language, asking, self._settings)
+            targets = self._targets([pair.term for pair in named], text, language)
+        read = pairs_of(named, targets.aspects, text)
+        sentiments = tuple(with_confidence(item, text, language, self._reader) for item in read.sentiments)
+        validator = await self._validated(text, language, targets, sentiments, asking)
+        result = Stage1Result(ate=targets, atsa=Stage1Atsa(sentiments=sentiments), validator=validator)
+        return FirstAnalysis(text, language, result, read.unmatched_terms, read.polarity_counts)
+
+    async def _read_apart(self, text: str, language: Language, asking: Asking) -> tuple[Stage1Ate, Sequence[Pair]]:
+        answer = await asking.ask("ate", AteInputs(text=text, language=language), [("text", text)], TermsAnswer)
+        targets = self._targets(answer.terms, text, language)
+        inputs = AtsaInputs(text=text, language=language, aspects=targets.aspects)
+        context: Context = [("text", text), ("targets", [target.aspect_term for target in targets.aspects])]
+        judged = await asking.ask("atsa", inputs, context, JudgementsAnswer)
+        return targets, [Pair(quote=item.quote, term=item.target, polarity=item.polarity) for item in judged.judgements]
+
+    def _targets(self, terms: Sequence[str], text: str, language: Language) -> Stage1Ate:
+        return targets_of(
+            terms, text, language, with_spans=self._settings.stage1.span_repair, allowlist=self._allowlist
+        )
+
+    async def _validated(
+        self, text: str, language: Language, targets: Stage1Ate, sentiments: tuple[SentimentItem, ...], asking: Asking
+    ) -> ValidatorOutput:
+        if not self._settings.enable_validator:
+            return ValidatorOutput()
+        inputs = ValidatorInputs(text=text, language=language, aspects=targets.aspects, sentiments=sentiments)
+        context: Context = [("text", text), ("pairs", shown_pairs(sentiments))]
+        answer = await asking.ask_witness("validator", inputs, context, RisksAnswer)
+        return risks_of(answer or RisksAnswer(risks=()), text, language, target_n=len(targets.aspects))

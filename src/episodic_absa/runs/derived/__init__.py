@@ -1,0 +1,1 @@
+"""Pure functions from the records of a cell, its data and its manifest to the files of the original requirement."""

@@ -1,0 +1,199 @@
+"""What reader and referee make of a change, and what an episode holds of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline import builders
+from tests.pipeline.decision.test_change_rules import voices
+
+from episodic_absa.backends.embedded.embedded_engine import EmbeddedEngine
+from episodic_absa.memory import MemoryStore
+from episodic_absa.memory.advice.dangerous_advice import failed
+from episodic_absa.memory.episodes.episode_builder import outcome_of
+from episodic_absa.pipeline.decision.change_rules import load_adoption_rules
+from episodic_absa.pipeline.outcomes.change_outcomes import outcomes_by_reader
+from episodic_absa.pipeline.outcomes.referee import is_narrowly_refused, stage1_stands_first
+from episodic_absa.schemas.answers import RefereeAnswer
+from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2
+from episodic_absa.schemas.reader_view import ReaderView
+from episodic_absa.schemas.role_inputs import ListedPair, RefereeInputs
+from episodic_absa.schemas.run_files.change_record import ChangeRecord
+
+b: Any = builders
+NEARLY = {
+    "epm": {"judgements": [{"target": "service", "quote": "slow", "polarity": "positive"}]},
+    "stage2_atsa": {"verdicts": [{"target": "service", "quote": "slow", "verdict": "positive"}]},
+}
+"""EPM and Stage2 want the service turned round: the judge or a second speaker is missing."""
+STAGE1 = ["food: positive", "service: negative"]
+CHANGED = ["food: positive", "service: positive"]
+
+
+class SureReader:
+    """Has one view of every term."""
+
+    def __init__(self, polarity: Any, p_polarity: float = 0.95, p_target: float = 0.6) -> None:
+        self._view = ReaderView(p_target, polarity, p_polarity)
+
+    def view(self, *_: Any) -> ReaderView:
+        return self._view
+
+    def view_of_change(self, *_: Any) -> ReaderView:
+        return self._view
+
+    def reads(self, _language: str) -> bool:
+        return True
+
+    def pairs(self, *_: Any) -> tuple[()]:
+        return ()
+
+
+def change(kind: str, words: str, *, adopted: bool = True, reason: str = "adopted", **more: Any) -> ChangeRecord:
+    fields = {
+        "change_id": "chg_001",
+        "kind": kind,
+        "aspect_term": "food",
+        "from_polarity": None if kind == "add" else "positive",
+        "to_polarity": None if kind in ("drop", "span") else "negative",
+        "to_span": b.span_of("food") if kind in ("add", "span") else None,
+        "witnesses": voices(words),
+        "score": 1.0,
+        "adopted": adopted,
+        "reason": reason,
+    }
+    return ChangeRecord.model_validate(fields | more)
+
+
+@pytest.mark.parametrize(
+    ("record", "p_polarity", "outcome"),
+    [
+        (change("flip", "judge+ reader+.95"), 0.95, "confirmed"),
+        (change("flip", "judge+ reader-.95"), 0.95, "contradicted"),
+        (change("flip", "judge+ reader+.89"), 0.89, "open"),
+        (change("flip", "judge+ epm+"), 0.95, "open"),
+        (change("flip", "judge+ reader-.95", adopted=False, reason="outweighed"), 0.95, "contradicted"),
+        (change("drop", "tan+ reader+.75"), 0.95, "confirmed"),
+        (change("drop", "tan+ reader-.55"), 0.95, "contradicted"),
+        (change("drop", "tan+ judge+"), 0.95, "open"),
+        (change("add", "tan+ reader+.57"), 0.95, "confirmed"),
+        (change("add", "tan+ reader+.57"), 0.8, "open"),
+        (change("add", "tan+ reader-.95"), 0.95, "contradicted"),
+        (change("span", "review+ reader+.6"), 0.95, "confirmed"),
+    ],
+)
+def test_a_sure_reader_confirms_or_contradicts_a_change_adopted_or_not(
+    record: ChangeRecord, p_polarity: float, outcome: str
+) -> None:
+    reader: Any = SureReader("negative", p_polarity)
+    (said,) = outcomes_by_reader([record], reader, b.TEXT, "en")
+    assert (said.kind, said.adopted, said.outcome) == (record.kind, record.adopted, outcome)
+    assert said.outcome_by == (None if outcome == "open" else "reader")
+
+
+def decided(outcome: str, by: str | None = "reader", *, adopted: bool = True) -> ChangeOutcomeV1_2:
+    fields = {"adopted": adopted, "kind": "drop", "outcome": outcome, "outcome_by": by}
+    return ChangeOutcomeV1_2.model_validate(fields)
+
+
+def test_one_contradicted_change_decides_before_confirmed_ones_and_a_refused_one_never() -> None:
+    confirmed, contradicted = decided("confirmed"), decided("contradicted")
+    still_open, refused = decided("open", None), decided("contradicted", "referee", adopted=False)
+    assert outcome_of([confirmed, contradicted, still_open]) == ("contradicted", "reader")
+    assert outcome_of([still_open, confirmed, refused]) == ("confirmed", "reader")
+    assert outcome_of([confirmed, decided("confirmed", "referee")]) == ("confirmed", "referee")
+    assert outcome_of([still_open, refused]) == outcome_of([]) == ("open", None)
+
+
+def run(tmp_path: Path, *answers: Any, uid: str = "u1", **more: Any) -> tuple[Any, Any, Any]:
+    """Run one sample of C2; return its backend, its result and its episode."""
+    backend, store = b.default_backend(*answers), tmp_path / f"{uid}.jsonl"
+    result = b.run_default_sample(backend, store, condition="C2", uid=uid, **more)
+    with MemoryStore(store) as opened:
+        (episode,) = opened.load()
+    assert isinstance(episode, EpisodicMemoryEntryV1_2)
+    return backend, result, episode
+
+
+def test_no_risk_and_no_drop_makes_a_success(tmp_path: Path) -> None:
+    dropping = {
+        "tan": {"targets": [{"quote": "great", "target": "food"}]},
+        "judge": {"decisions": [{"target": "service", "quote": "slow", "decision": "drop"}], "label": "positive"},
+    }
+    _, result, episode = run(tmp_path, b.DEFAULT_RISKY, dropping)
+    assert [(change.kind, change.adopted) for change in result.changes] == [("drop", True)]
+    assert episode.evaluation.risk_after.severity_sum < episode.evaluation.risk_before.severity_sum
+    assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("open", None, "neutral")
+    assert [(change.kind, change.outcome) for change in episode.changes] == [("drop", "open")]
+    assert not failed(episode)
+
+
+def said(answer: str) -> dict[str, Any]:
+    return {"referee": {"better": answer}}
+
+
+@pytest.mark.parametrize("uid", ["u1", "u2", "u3"])
+def test_the_referee_sees_two_lists_whose_places_the_uid_fixes(tmp_path: Path, uid: str) -> None:
+    lists = (STAGE1, CHANGED) if stage1_stands_first(uid) else (CHANGED, STAGE1)
+    changed = "B" if stage1_stands_first(uid) else "A"
+    backend, result, episode = run(tmp_path, b.DEFAULT_FLIP, said(changed), uid=uid, referee=True)
+    assert json.loads(backend.asked("referee").prompt.user) == {"text": b.TEXT, "A": lists[0], "B": lists[1]}
+    assert [ask.role for ask in backend.asks].count("referee") == 1
+    assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("confirmed", "referee", "success")
+    assert [(change.outcome, change.outcome_by) for change in result.changes] == [("confirmed", "referee")]
+    other = "A" if changed == "B" else "B"
+    _, _, harmed = run(tmp_path / "other", b.DEFAULT_FLIP, said(other), uid=uid, referee=True)
+    assert (harmed.outcome, harmed.episode_type, failed(harmed)) == ("contradicted", "harm", True)
+
+
+def test_the_referee_is_asked_only_about_adopted_and_narrowly_refused_changes(tmp_path: Path) -> None:
+    stage1s = "A" if stage1_stands_first("u1") else "B"
+    nearly, _, episode = run(tmp_path / "nearly", NEARLY, said(stage1s), referee=True)
+    assert "referee" in nearly.roles
+    assert [(change.adopted, change.outcome) for change in episode.changes] == [(False, "contradicted")]
+    assert (episode.outcome, episode.outcome_by, episode.episode_type) == ("open", None, "neutral")
+    alone, _, _ = run(tmp_path / "alone", {"epm": NEARLY["epm"]}, referee=True)
+    plain, _, _ = run(tmp_path / "plain", b.DEFAULT_RISKY, referee=True)
+    unwanted, _, _ = run(tmp_path / "unwanted", b.DEFAULT_FLIP)
+    assert not any("referee" in backend.roles for backend in (alone, plain, unwanted))
+
+
+def test_an_undecided_referee_leaves_the_reader_its_word(tmp_path: Path) -> None:
+    reader = SureReader("positive")
+    _, _, equal = run(tmp_path / "equal", b.DEFAULT_FLIP, said("equal"), referee=True, reader=reader)
+    assert (equal.outcome, equal.outcome_by) == ("confirmed", "reader")
+
+
+def test_a_change_is_narrowly_refused_if_two_want_it_and_one_more_would_do() -> None:
+    rules = load_adoption_rules()
+
+    def narrowly(words: str, reason: str = "no_judge_nor_two_speakers") -> bool:
+        return is_narrowly_refused(change("flip", words, adopted=False, reason=reason), rules)
+
+    assert narrowly("epm+ review+")
+    assert not narrowly("epm+", "one_witness")
+    assert not narrowly("epm+ review+ reader-.6")
+    assert not narrowly("judge+ epm+", "creates_conflict")
+
+
+@pytest.mark.parametrize(
+    ("reply", "better"), [("A", "A"), ("list b", "B"), ("b.", "B"), ("same", "equal"), ("Equal", "equal")]
+)
+def test_the_answer_of_a_referee_is_read_leniently(reply: str, better: str) -> None:
+    assert RefereeAnswer.model_validate({"better": reply}).better == better
+    assert RefereeAnswer.model_validate({"answer": reply, "why": "x"}).better == better
+
+
+def test_the_embedded_engine_answers_the_referee_from_its_reading() -> None:
+    def listed(*pairs: tuple[str, str]) -> tuple[ListedPair, ...]:
+        return tuple(ListedPair.model_validate({"aspect_term": term, "polarity": said}) for term, said in pairs)
+
+    right = listed(("room", "positive"), ("staff", "negative"))
+    wrong = listed(("room", "positive"), ("staff", "positive"))
+    text = "The room was clean but the staff was rude."
+    answers = [
+        EmbeddedEngine().answer("referee", RefereeInputs(text=text, language="en", list_a=a, list_b=b), RefereeAnswer)
+        for a, b in ((right, wrong), (wrong, right), (right, right))
+    ]
+    assert [answer.better for answer in answers] == ["A", "B", "equal"]

@@ -1,0 +1,366 @@
+"""Whole samples under rules v3, with scripted short answers and with the embedded engine."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline import builders
+from tests.pipeline.test_prompts import COMPUTED, property_names
+
+from episodic_absa.backends.answer_schemas import json_schema
+from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
+from episodic_absa.backends.backend_facts import PassedOnFacts
+from episodic_absa.backends.create_backend import BackboneSettings, create_backend
+from episodic_absa.conditions import load_condition
+from episodic_absa.errors import BackendUnavailableError
+from episodic_absa.pipeline.composition import build_pipeline
+from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.schemas.absa import Sample
+from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings
+from episodic_absa.schemas.reader_view import ReaderView
+
+b: Any = builders
+ALWAYS_ASKED = ["joint", "validator", "epm", "tan", "cj", "judge", "stage2_ate", "stage2_atsa"]
+UNSEEN = ("C1", "C2_silent", "C2_eval_only")
+CHANGED = {
+    "en": "The robe was warm and the tea was a nice extra while the dye took.",
+    "ko": "클렌징 워터로 지우면 워터프루프 마스카라까지 한 번에 지워져요. 폼클렌징은 따로 안 하고 있어요.",
+}
+PLAIN = {"en": "The room was clean, but the breakfast was cold.", "ko": "음식은 맛있었지만 서비스가 느렸어요."}
+P_TARGET, P_POLARITY = 0.731973, 0.654321
+"""Numbers that nothing else in a sample has."""
+
+
+class OneViewReader:
+    """Has the same view of every term."""
+
+    def __init__(self, polarity: Any) -> None:
+        self._view = ReaderView(P_TARGET, polarity, P_POLARITY)
+
+    def view(self, text: str, language: str, term: str) -> ReaderView | None:
+        assert all((text, language, term))
+        return self._view
+
+    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
+        return self.view(text, language, term)
+
+
+class Listening(PassedOnFacts):
+    """Passes questions on and remembers their prompts."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._backend = backend
+        self.asks: list[Ask[Any]] = []
+
+    async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:
+        self.asks.append(ask)
+        return await self._backend.answer(ask)
+
+    async def close(self) -> None:
+        await self._backend.close()
+
+
+def run(tmp_path: Path, *answers: Any, **more: Any) -> tuple[Any, Any]:
+    backend = b.default_backend(*answers)
+    return backend, b.run_default_sample(backend, tmp_path / "store.jsonl", **more)
+
+
+def run_embedded(tmp_path: Path, text: str, condition: str = "C1") -> tuple[Any, Any]:
+    backend = Listening(create_backend(BackboneSettings()))
+    pipeline = build_pipeline(
+        backend=backend, condition=load_condition(condition, "v3_0"), store=tmp_path / f"{condition}.jsonl"
+    )
+    try:
+        memory = DirectMemory(pipeline.memory)
+        return backend, asyncio.run(pipeline.supervisor.run(Sample(uid="u1", text=text), memory))
+    finally:
+        asyncio.run(pipeline.close())
+
+
+def prompts_of(backend: Any) -> dict[str, tuple[str, str]]:
+    return {ask.role: (ask.prompt.system, ask.prompt.user) for ask in backend.asks}
+
+
+def final_pairs(result: Any) -> list[tuple[str, str | None]]:
+    return [(pair.aspect_term, pair.polarity) for pair in result.final_result.final_tuples]
+
+
+def test_eight_questions_are_asked_where_nothing_changes(tmp_path: Path) -> None:
+    backend, result = run(tmp_path)
+    assert backend.roles[:2] == ["joint", "validator"]
+    assert sorted(backend.roles[2:5]) == ["cj", "epm", "tan"]
+    assert backend.roles[5] == "judge"
+    assert sorted(backend.roles) == sorted(ALWAYS_ASKED)
+    assert len(result.calls) == 8
+    assert (result.changes, result.moderator.selected_stage) == ((), "stage1")
+
+
+def test_validator2_is_asked_last_and_only_where_a_change_was_adopted(tmp_path: Path) -> None:
+    backend, result = run(tmp_path, b.DEFAULT_FLIP)
+    assert backend.roles[8:] == ["stage2_validator"]
+    assert len(result.calls) == 9
+    assert json.loads(backend.asked("stage2_validator").prompt.user)["pairs"] == ["food: positive", "service: positive"]
+    assert (result.moderator.selected_stage, result.adoption.adopt) == ("stage2", True)
+    refused, result = run(tmp_path, {"epm": b.DEFAULT_FLIP["epm"]})
+    assert "stage2_validator" not in refused.roles
+    assert [(change.adopted, change.reason) for change in result.changes] == [(False, "one_witness")]
+    assert (result.moderator.selected_stage, result.adoption.adopt) == ("stage1", False)
+
+
+@pytest.mark.parametrize("settings", [PipelineSettings(), PipelineSettings(effort="stage1")])
+def test_a_risk_stands_where_validator2_is_not_asked(tmp_path: Path, settings: PipelineSettings) -> None:
+    backend, result = run(tmp_path, b.DEFAULT_RISKY, settings=settings)
+    assert "stage2_validator" not in backend.roles
+    (risk,) = result.stage1.validator.structural_risks
+    assert result.stage2.validator.structural_risks == (risk,)
+    assert result.stage2.validator.remaining_risk_ids == (risk.id,)
+    assert result.adoption.components.validator_resolved == 0
+
+
+def test_without_the_validator_nobody_asks_for_risks(tmp_path: Path) -> None:
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, settings=PipelineSettings(enable_validator=False))
+    assert not {"validator", "stage2_validator"} & set(backend.roles)
+    assert result.moderator.selected_stage == "stage2"
+
+
+def test_speakers_are_asked_side_by_side_and_see_only_what_they_may(tmp_path: Path) -> None:
+    backend, _ = run(tmp_path, b.DEFAULT_FLIP)
+    seen = {ask.role: json.loads(ask.prompt.user) for ask in backend.asks}
+    assert seen["tan"] == {"text": b.TEXT}
+    assert seen["epm"] == {"text": b.TEXT, "targets": ["food", "service"]}
+    assert seen["cj"] == {"text": b.TEXT, "pairs": ["food: positive", "service: negative"]}
+    assert seen["judge"] == {**seen["cj"], "claims": ["epm: service positive"]}
+    assert seen["stage2_ate"] == seen["epm"]
+    assert seen["stage2_atsa"] == seen["cj"]
+
+
+def test_a_second_round_sees_the_claims_of_the_first(tmp_path: Path) -> None:
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, settings=PipelineSettings(debate=DebateSettings(rounds=2)))
+    asked = [json.loads(ask.prompt.user) for ask in backend.asks if ask.role == "tan"]
+    assert [("claims" in seen, seen.get("claims")) for seen in asked] == [
+        (False, None),
+        (True, ["epm: service positive"]),
+    ]
+    assert len(result.calls) == 12
+
+
+def test_only_the_adopted_change_differs_from_stage1(tmp_path: Path) -> None:
+    lone = {"cj": {"wrong": [{"target": "food", "quote": "great", "should_be": "negative"}]}}
+    _, result = run(tmp_path, b.DEFAULT_FLIP, lone)
+    by_term = {change.aspect_term: change for change in result.changes}
+    assert (by_term["food"].adopted, by_term["food"].reason) == (False, "one_witness")
+    assert by_term["service"].adopted
+    first, last = result.stage1.atsa.sentiments, result.final_sentiments
+    assert last[0] == first[0]
+    assert (first[1].polarity, last[1].polarity) == ("negative", "positive")
+    assert last[1] == first[1].model_copy(
+        update={
+            "polarity": "positive",
+            "evidence": "slow",
+            "polarity_distribution": last[1].polarity_distribution,
+        }
+    )
+    assert final_pairs(result) == [("food", "positive"), ("service", "positive")]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {},
+        {"epm": {"judgements": [{"target": "food", "quote": "great", "polarity": "negative"}]}},
+        {"tan": {"targets": []}},
+        {"cj": {"wrong": [{"target": "service", "quote": "slow", "should_be": "drop"}]}},
+        {"judge": {"decisions": [{"target": "food", "quote": "great", "decision": "drop"}], "label": None}},
+        {"stage2_atsa": {"verdicts": [{"target": "food", "quote": "great", "verdict": "neutral"}]}},
+    ],
+)
+def test_without_an_adopted_change_the_final_sentiments_are_those_of_stage1(tmp_path: Path, answers: Any) -> None:
+    _, result = run(tmp_path, answers)
+    assert not any(change.adopted for change in result.changes)
+    assert result.final_sentiments == result.stage1.atsa.sentiments
+    assert result.final_result.final_tuples == result.final_result.stage1_tuples
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind", "pairs"),
+    [
+        (b.DEFAULT_FLIP, "flip", [("food", "positive"), ("service", "positive")]),
+        (
+            {
+                "tan": {"targets": [{"quote": "great", "target": "food"}]},
+                "cj": {"wrong": [{"target": "service", "quote": "slow", "should_be": "drop"}]},
+            },
+            "drop",
+            [("food", "positive")],
+        ),
+        (
+            {
+                "stage2_ate": {
+                    **b.DEFAULT_ANSWERS["stage2_ate"],
+                    "add": [{"quote": "fair", "target": "price", "polarity": "positive"}],
+                }
+            },
+            "add",
+            [("food", "positive"), ("service", "negative"), ("price", "positive")],
+        ),
+    ],
+)
+def test_an_adopted_change_of_each_kind_selects_stage2(tmp_path: Path, answers: Any, kind: str, pairs: Any) -> None:
+    reader = OneViewReader("positive") if kind == "add" else None
+    _, result = run(tmp_path, answers, reader=reader)
+    assert [change.kind for change in result.changes if change.adopted] == [kind]
+    assert result.moderator.selected_stage == "stage2"
+    assert final_pairs(result) == pairs
+    line = result.to_output()
+    assert [change["adopted"] for change in line["changes"]] == [change.adopted for change in result.changes]
+
+
+def test_a_polarity_that_only_the_reader_gives_stands_in_no_prompt(tmp_path: Path) -> None:
+    named = [{"quote": "great", "target": "food"}, {"quote": "slow", "target": "service"}, {"target": "price"}]
+    backend, result = run(tmp_path, {"tan": {"targets": named}}, reader=OneViewReader("neutral"))
+    (added,) = [change for change in result.changes if change.kind == "add"]
+    assert (added.aspect_term, added.to_polarity, added.adopted, added.is_polarity_of_reader) == (
+        *("price", "neutral"),
+        *(True, True),
+    )
+    assert ("price", "neutral") in final_pairs(result)
+    assert all("price: " not in prompt for prompt in prompts_of(backend).values())
+
+
+@pytest.mark.parametrize("polarity", ["positive", "negative"])
+def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path, polarity: str) -> None:
+    alone, _ = run(tmp_path, b.DEFAULT_FLIP)
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, reader=OneViewReader(polarity))
+    (change,) = result.to_output()["changes"]
+    (reader,) = [witness for witness in change["witnesses"] if witness["who"] == "reader"]
+    assert (reader["stance"], reader["p"]) == ("for" if polarity == "positive" else "against", P_POLARITY)
+    assert change["adopted"] is (polarity == "positive")
+    for ask in backend.asks:
+        for number in (P_TARGET, P_POLARITY):
+            assert str(number) not in ask.prompt.system + ask.prompt.user
+    # Validator2 sees the final pairs, which the reader may have kept as they were.
+    with_reader, without = prompts_of(backend), prompts_of(alone)
+    assert {role: with_reader[role] for role in ALWAYS_ASKED} == {role: without[role] for role in ALWAYS_ASKED}
+
+
+def test_what_the_pipeline_requests_holds_nothing_that_the_program_computes(tmp_path: Path) -> None:
+    backend, _ = run(tmp_path, b.DEFAULT_FLIP)
+    assert len(backend.asks) == 9
+    for ask in backend.asks:
+        assert not {name.lower() for name in property_names(json_schema(ask.output_model))} & COMPUTED
+        assert ask.prompt.name == f"v3/{ask.role}.en"
+        assert ask.prompt.states_form
+
+
+def test_answers_without_references_are_mapped_by_their_terms(tmp_path: Path) -> None:
+    _, result = run(tmp_path, b.DEFAULT_FLIP)
+    assert [(item.aspect_term, item.span) for item in result.stage1.atsa.sentiments] == [
+        ("food", b.span_of("food")),
+        ("service", b.span_of("service")),
+    ]
+    edits = [edit for turn in result.debate.turns for edit in turn.proposed_edits]
+    assert {edit.target.aspect_ref for edit in edits} == {"food", "service"}
+    assert [patch.target.aspect_ref for patch in result.debate.summary.final_patch] == ["service"]
+    assert {verdict.aspect_term for verdict in result.stage2.atsa_reviews} == {"food", "service"}
+
+
+def test_unexposed_conditions_send_byte_identical_prompts(tmp_path: Path) -> None:
+    store = tmp_path / "filled.jsonl"
+    teacher = b.run_default_sample(b.default_backend(b.DEFAULT_RISKY), store, condition="C2_silent", uid="teacher")
+    assert teacher.store.store_decision == "stored"
+    sent = []
+    for condition in UNSEEN:
+        copy = tmp_path / f"{condition}.jsonl"
+        copy.write_bytes(store.read_bytes())
+        backend = b.default_backend(b.DEFAULT_RISKY, b.DEFAULT_FLIP)
+        result = b.run_default_sample(backend, copy, condition=condition)
+        assert result.memory.retrieved_k == (0 if condition == "C1" else 1)
+        assert not any(call.memory_slot_present for call in result.calls)
+        sent.append((prompts_of(backend), final_pairs(result)))
+    assert sent[0] == sent[1] == sent[2]
+    shown = b.default_backend(b.DEFAULT_RISKY, b.DEFAULT_FLIP)
+    b.run_default_sample(shown, store, condition="C2")
+    assert prompts_of(shown)["judge"] != sent[0][0]["judge"]
+    assert prompts_of(shown)["joint"] == sent[0][0]["joint"]
+
+
+@pytest.mark.parametrize("role", [*ALWAYS_ASKED, "stage2_validator"])
+def test_a_failing_question_fails_the_sample_and_stores_nothing(tmp_path: Path, role: str) -> None:
+    error = BackendUnavailableError("down", backend="scripted", kind="provider_error")
+    backend = b.default_backend(
+        b.DEFAULT_RISKY, b.DEFAULT_FLIP, failing=lambda ask: error if ask.role == role else None
+    )
+    store = tmp_path / "store.jsonl"
+    with pytest.raises(BackendUnavailableError):
+        b.run_default_sample(backend, store, condition="C2")
+    assert not store.exists() or store.read_bytes() == b""
+
+
+def test_a_debate_without_stage2_decides_by_its_own_witnesses_without_validator2(tmp_path: Path) -> None:
+    backend, result = run(tmp_path, b.DEFAULT_FLIP, settings=PipelineSettings(enable_stage2=False))
+    assert sorted(backend.roles) == sorted(ALWAYS_ASKED[:6])
+    assert [change.adopted for change in result.changes] == [True]
+    assert final_pairs(result) == [("food", "positive"), ("service", "positive")]
+
+
+def test_a_sample_without_pairs_asks_the_same_questions(tmp_path: Path) -> None:
+    nothing: dict[str, Any] = {
+        "joint": {"pairs": []},
+        "epm": {"judgements": []},
+        "tan": {"targets": []},
+        "stage2_ate": {"verdicts": []},
+        "stage2_atsa": {"verdicts": []},
+    }
+    backend, result = run(tmp_path, nothing)
+    assert sorted(backend.roles) == sorted(ALWAYS_ASKED)
+    assert (result.changes, final_pairs(result)) == ((), [])
+
+
+@pytest.mark.parametrize("language", PLAIN)
+def test_the_embedded_engine_leaves_a_plain_review_as_stage1_has_it(tmp_path: Path, language: str) -> None:
+    backend, result = run_embedded(tmp_path, PLAIN[language])
+    assert sorted(ask.role for ask in backend.asks) == sorted(ALWAYS_ASKED)
+    assert {ask.prompt.name.rpartition(".")[2] for ask in backend.asks} == {language}
+    assert len(final_pairs(result)) == 2
+    assert result.final_sentiments == result.stage1.atsa.sentiments
+    assert result.moderator.selected_stage == "stage1"
+
+
+@pytest.mark.parametrize("language", CHANGED)
+def test_the_embedded_engine_drops_a_doubtful_target_and_nothing_else(tmp_path: Path, language: str) -> None:
+    backend, result = run_embedded(tmp_path, CHANGED[language])
+    (change,) = [change for change in result.changes if change.adopted]
+    assert change.kind == "drop"
+    assert len(result.calls) == 9
+    assert result.moderator.selected_stage == "stage2"
+    kept = [item for item in result.stage1.atsa.sentiments if item.aspect_term != change.aspect_term]
+    assert list(result.final_sentiments) == kept
+    probabilities = [witness.p for witness in change.witnesses if witness.who == "reader" and witness.p is not None]
+    for ask in backend.asks:
+        assert not any(str(p) in ask.prompt.user for p in probabilities)
+        assert "reader" not in ask.prompt.system + ask.prompt.user
+
+
+@pytest.mark.parametrize("language", CHANGED)
+def test_with_the_embedded_engine_unexposed_conditions_send_the_same_prompts(tmp_path: Path, language: str) -> None:
+    sent = [prompts_of(run_embedded(tmp_path, CHANGED[language], condition)[0]) for condition in UNSEEN]
+    assert sent[0] == sent[1] == sent[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The room was clean, but my brother called at noon.", "en"),
+        ("방은 깨끗했지만 회사에서 전화가 왔어요.", "ko"),
+    ],
+)
+def test_a_guess_that_nobody_judged_is_in_no_result(tmp_path: Path, text: str, language: str) -> None:
+    _, result = run_embedded(tmp_path, text)
+    stage1, final = result.stage1, result.final_result
+    assert any(item.origin == "second_aspect_guess" for item in stage1.ate.aspects), language
+    assert not any(item.is_backfilled for item in stage1.atsa.sentiments)
+    assert final.final_tuples
+    assert not any(item.is_backfilled for item in (*final.stage1_tuples, *final.final_tuples))
