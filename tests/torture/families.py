@@ -8,6 +8,7 @@ FAMILIES = (
     "fuzzed_inputs",
     "misbehaving_model",
     "outages",
+    "database_killed",
     "writers_killed",
     "maintenance_killed",
     "disk_faults",

@@ -23,6 +23,7 @@ from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.case_trace import CaseTraceV1_1
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.schemas.run_files.verification.certificate import Certificate
+from episodic_absa.schemas.stored.memory_v1_3 import AnswerV1_3, EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
 
 SCHEMA_FOLDER: Final = Path(__file__).with_name("json")
 _MODELS: Final[tuple[type[BaseModel], ...]] = (
@@ -32,17 +33,21 @@ _MODELS: Final[tuple[type[BaseModel], ...]] = (
     AdvisoryConstraintsV1_1,
     AdvisoryV1_1,
     AdvisoryV1_2,
+    AnswerV1_3,
     CaseTraceV1_1,
     Certificate,
     ChangeOutcomeV1_2,
     EpisodicMemoryEntryV1_1,
     EpisodicMemoryEntryV1_2,
+    EpisodicMemoryEntryV1_3,
     EvidenceV1_1,
     InputSignatureV1_1,
     MemoryMeta,
     Scorecard,
     TallyV1_2,
+    TombstoneV1_3,
     VerdictV1_2,
+    VerdictV1_3,
 )
 
 

@@ -11,6 +11,7 @@ from episodic_absa.language import ends_in_predicate, load_lexicon, norm
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.schemas.memory_v1_1 import SnapshotV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyDraft
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.vocabulary import (
     RISK_IDS,
     STRUCTURES,
@@ -62,16 +63,16 @@ def refuse_forbidden_keys(value: Any) -> None:
             raise LeakageError(f"an episode must not hold the key {path}", field=path)
 
 
-def refuse_open_vocabulary(draft: AnyDraft, catalogue: PrincipleCatalogue) -> None:
+def refuse_open_vocabulary(draft: AnyDraft | EpisodeDraftV1_3, catalogue: PrincipleCatalogue) -> None:
     """Raise LeakageError unless every string is a short term, an id or a text of the catalogue or the vocabulary."""
     summary, correction, marker = draft.case_summary, draft.correction, draft.input_signature.contrast_marker
-    principle = catalogue.get(correction.principle_id)
+    principle, judged = catalogue.get(correction.principle_id), draft.stage_snapshot
     closed = {
         "case_summary.symptom": _is_symptom(summary.symptom),
         "case_summary.rationale_summary": _is_rationale(summary.rationale_summary),
         "case_summary.target_aspect_type": _is_stored_term(summary.target_aspect_type),
-        "stage_snapshot.stage1": _holds_stored_terms(draft.stage_snapshot.stage1),
-        "stage_snapshot.final": _holds_stored_terms(draft.stage_snapshot.final),
+        "stage_snapshot.stage1": judged is None or _holds_stored_terms(judged.stage1),
+        "stage_snapshot.final": judged is None or _holds_stored_terms(judged.final),
         "input_signature.contrast_marker": marker is None or marker in _contrast_forms(),
         "correction.principle_id": principle,
         "correction.corrective_principle": principle and correction.corrective_principle in principle.wordings_en,

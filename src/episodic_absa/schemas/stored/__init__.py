@@ -1,0 +1,1 @@
+"""What a store of schema 1.3 holds."""

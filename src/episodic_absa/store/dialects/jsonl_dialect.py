@@ -1,0 +1,285 @@
+"""A store that is named by its exported file: the database stands beside the file, which is kept current."""
+
+import logging
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from episodic_absa.errors import MemoryStoreError
+from episodic_absa.serialization.durable_file import open_privately, sync_directory
+from episodic_absa.store.additions import Guard
+from episodic_absa.store.dialects.dialect import Writer
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
+from episodic_absa.store.exported_lines import exported_lines, opened_file, read_lines, take_in
+
+logger = logging.getLogger("episodic_absa.memory")
+
+EXPORTED_AT_MOST: Final = 100_000
+"""Episodes of a store whose file is written anew without being asked for."""
+_CHUNK: Final = 1 << 20
+_WRITTEN: Final = "jsonl.sha256"
+_NEXT: Final = "jsonl.next"
+_STATUS: Final = "jsonl.status"
+
+
+def database_beside(path: Path) -> Path:
+    """Return the database that stands beside an exported file.
+
+    Example:
+        >>> database_beside(Path("memory/episodic_store.jsonl")).as_posix()
+        'memory/episodic_store.sqlite'
+    """
+    return path.with_suffix(".sqlite")
+
+
+class JsonlDialect(SqliteDialect):
+    """The SQLite file beside a file of JSON lines.
+
+    A file that is there before the database is imported once. When a store that was written to is closed, the file is
+    written anew. A file that others changed meanwhile is refused.
+
+    Args:
+        path: the file, which ends in `.jsonl`.
+        busy_timeout_s: how long a write waits for another writer.
+        guard: raises LeakageError for what must not be stored.
+        exported_at_most: episodes up to which the file is written without being asked for.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        busy_timeout_s: float,
+        guard: Guard,
+        exported_at_most: int = EXPORTED_AT_MOST,
+    ) -> None:
+        self.file = Path(path).resolve()
+        super().__init__(database_beside(self.file), busy_timeout_s=busy_timeout_s)
+        self._guard = guard
+        self._exported_at_most = exported_at_most
+        self._has_written = False
+
+    @property
+    def shown(self) -> str:
+        """The path of the file, for messages."""
+        return str(self.file)
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.file.name
+
+    def exists(self) -> bool:
+        """Return whether the database is there; import the file if it is not, and refuse a file that others changed."""
+        if super().exists():
+            return True
+        if not self.file.exists():
+            return False
+        if not self.file.is_file():
+            raise self._error(f"stands for {self.file}, which is no regular file; it stays as it is", "name another")
+        if self.file.stat().st_size == 0:
+            return False
+        self._import()
+        return True
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """Hold the writer's place for one transaction."""
+        with super().writing() as writer:
+            yield writer
+        self._has_written = True
+
+    def close(self) -> None:
+        """Write the file anew if the store was written to, and close the database."""
+        has_written, self._has_written = self._has_written, False
+        try:
+            if has_written:
+                self.export(at_most=self._exported_at_most)
+        finally:
+            super().close()
+
+    def export(self, *, at_most: int | None = None) -> bool:
+        """Write the file anew, atomically; return whether it was written.
+
+        Args:
+            at_most: the number of episodes above which it is not; None for any.
+
+        Raises:
+            MemoryStoreError: others changed the file, or it cannot be written. The database holds everything.
+        """
+        draft = self.file.with_name(f"{self.file.name}.{os.getpid()}.new")
+        try:
+            with super().writing() as writer:
+                self._refuse_changed_file(writer)
+                if at_most is not None and writer.rows("SELECT count(*) FROM episodes LIMIT 1")[0][0] > at_most:
+                    logger.warning(
+                        "%s is not written anew, as it would have over %d lines; "
+                        "`episodic-absa memory export --store %s` writes it",
+                        self.file,
+                        at_most,
+                        self.path,
+                    )
+                    return False
+                digest = self._write_draft(draft)
+                _put(writer, _NEXT, digest)
+            with super().writing() as writer:
+                # Another process that has drafted a newer file since then will put that one in place.
+                if _facts(writer).get(_NEXT) == digest:
+                    draft.replace(self.file)
+                    sync_directory(self.file.parent)
+                    _put(writer, _WRITTEN, digest)
+                    _put(writer, _STATUS, _status(self.file))
+        except OSError as error:
+            raise MemoryStoreError(
+                f"cannot write {self.file}: {error.strerror}; everything is in {self.path}; make the place writable "
+                f"and run `episodic-absa memory export --store {self.path}`",
+                path=self.file,
+            ) from error
+        finally:
+            draft.unlink(missing_ok=True)
+        return True
+
+    def _connected(self) -> None:
+        """Look at the file before the database is used."""
+        if self.file.exists():
+            self._refuse_changed_file(self)
+
+    def _write_draft(self, draft: Path) -> str:
+        digest = sha256()
+        with open_privately(draft) as file:
+            for line in exported_lines(self):
+                digest.update(line)
+                file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        return digest.hexdigest()
+
+    def _import(self) -> None:
+        """Make the database from the file. It appears as a whole, or not at all."""
+        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        try:
+            _remove(draft)
+            import_file(self.file, draft, self._guard)
+            _put_in_place(draft, self.path)
+        except OSError as error:
+            raise self._error(f"cannot be made from {self.file}: {error.strerror}", "check the folder") from error
+        finally:
+            _remove(draft)
+
+    def _refuse_changed_file(self, reader: "Writer | SqliteDialect") -> None:
+        if not self.file.exists():
+            return
+        facts = _facts(reader)
+        if facts.get(_STATUS) == _status(self.file):
+            return
+        if _digest(self.file) not in (facts.get(_WRITTEN), facts.get(_NEXT)):
+            raise MemoryStoreError(
+                f"{self.file} is not what {self.path} wrote last: somebody changed it. Move the file away to go on "
+                "with the database, which writes it anew; or move the database away to begin with the file",
+                path=self.file,
+            )
+
+
+class CopiedJsonl(SqliteDialect):
+    """The content of a file of JSON lines that is only read, such as a donor's: a database among the temporary files.
+
+    Args:
+        path: the file.
+        guard: raises LeakageError for what must not be stored.
+    """
+
+    def __init__(self, path: str | Path, *, guard: Guard) -> None:
+        self.file = Path(path).resolve()
+        copy = Path(tempfile.gettempdir(), f"episodic-absa-{secrets.token_hex(16)}.sqlite")
+        super().__init__(copy, busy_timeout_s=0)
+        self._guard = guard
+
+    @property
+    def shown(self) -> str:
+        """The path of the file, for messages."""
+        return str(self.file)
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.file.name
+
+    def exists(self) -> bool:
+        """Return whether there is a file, and copy it."""
+        if not super().exists() and self.file.exists() and self.file.stat().st_size:
+            import_file(self.file, self.path, self._guard)
+        return super().exists()
+
+    def close(self) -> None:
+        """Remove the copy."""
+        super().close()
+        _remove(self.path)
+
+    def _refuse_writing(self) -> None:
+        # Nobody would find it again.
+        raise MemoryStoreError(f"{self.file} is open for reading alone", path=self.file)
+
+
+def import_file(file: Path, database: Path, guard: Guard) -> None:
+    """Make a database from a file of JSON lines.
+
+    Raises:
+        MemoryStoreError: the file is no store, or a line of it is bad.
+        OSError: the disk failed.
+    """
+    made = SqliteDialect(database, busy_timeout_s=0)
+    try:
+        status, digest = _status(file), _digest(file)
+        with made.writing() as writer:
+            taken = take_in(writer, read_lines(opened_file(file), str(file)), guard, str(file))
+            _put(writer, _WRITTEN, digest)
+            _put(writer, _STATUS, status)
+    finally:
+        made.close()
+    logger.info("%s: %d episodes and %d verdicts read", file, taken.episode_n, taken.verdict_n)
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    """Give a finished database its name, unless another process was first."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without second names
+        if not path.exists():
+            draft.rename(path)
+    sync_directory(path.parent)
+
+
+def _remove(database: Path) -> None:
+    for end in ("", "-wal", "-shm", "-journal"):
+        database.with_name(database.name + end).unlink(missing_ok=True)
+
+
+def _facts(reader: "Writer | SqliteDialect") -> dict[str, str]:
+    return dict(reader.rows("SELECT name, value FROM facts"))
+
+
+def _put(writer: Writer, name: str, value: str) -> None:
+    writer.rows(
+        "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (name, value),
+    )
+
+
+def _status(path: Path) -> str:
+    status = path.stat()
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
+
+
+def _digest(path: Path) -> str:
+    digest = sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
