@@ -1,4 +1,4 @@
-"""Builds the episode of a sample from ids, enumerations and short terms. It never contains free text."""
+"""Builds the episode and the tally of a sample from ids, enumerations and short terms, never from free text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ from episodic_absa.final_tuples import (
 )
 from episodic_absa.language import norm_key
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, risk_key
-from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET, stored_term
+from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET, LONG_TERM, stored_term
 from episodic_absa.schemas.absa import (
     FinalTuple,
     ModeratorSummary,
@@ -33,7 +33,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     SnapshotV1_1,
     StageSnapshotV1_1,
 )
-from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodeDraftV1_2
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, ChangeOutcomeV1_2, EpisodeDraftV1_2, TallyV1_2
 from episodic_absa.vocabulary import (
     L3_RISKS,
     SEVERITY_WEIGHT,
@@ -168,6 +168,19 @@ class EpisodeBuilder:
             ),
             provenance=provenance,
         )
+
+
+def tally_of(draft: AnyDraft) -> TallyV1_2:
+    """Return the tally of the sample that an episode was built from: the targets of its final result.
+
+    The terms are sorted, so that they do not repeat the order of the text. Backfills are no predictions and left out;
+    so are terms that are too long to be stored: all of them would count as one.
+    """
+    return TallyV1_2(
+        language=draft.input_signature.language,
+        source_id=draft.provenance.source_id,
+        terms=tuple(sorted(term for term in draft.stage_snapshot.final.polarities if term not in ("", LONG_TERM))),
+    )
 
 
 class DecidedOutcome(NamedTuple):
