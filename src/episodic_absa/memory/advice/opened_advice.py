@@ -1,7 +1,6 @@
 """Opens what the `advice` overlay of a condition names, and puts its source together."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from episodic_absa.errors import ConfigError
@@ -87,7 +86,10 @@ class OpenedAdvice:
         else:
             source = of_episodes(retrieved_episodes)
         if overlay.source == "placebo":
-            shown = partial(_shown, injection, condition)
+
+            def shown(offer: Offer, language: Language) -> AnyBundle | None:
+                return injection.shown_bundle(condition, offer.advisories, offer.warnings, language=language)
+
             source = PlaceboAdvice(source, shown, firewall, match_chars=overlay.matches_chars)
         self.source = WithheldAdvice(source, overlay.withhold) if overlay.withhold else source
 
@@ -102,10 +104,6 @@ class OpenedAdvice:
         return self._retriever.retrieve(
             self._donor.load(), moment.signature, moment.query, sample_id=moment.uid or None
         )
-
-
-def _shown(injection: InjectionController, condition: Condition, offer: Offer, language: Language) -> AnyBundle | None:
-    return injection.shown_bundle(condition, offer.advisories, offer.warnings, language=language)
 
 
 def require_advice(overlay: AdviceOverlay, root: Path | None, catalogue: PrincipleCatalogue) -> None:

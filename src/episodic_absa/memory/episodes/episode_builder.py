@@ -80,6 +80,8 @@ class EpisodeBuilder:
         outcome: ReviewOutcome,
         moderator_summary: ModeratorSummary,
         provenance: ProvenanceV1_1,
+        *,
+        episode_type: EpisodeType | None = None,
     ) -> EpisodeDraftV1_1:
         """Return the episode that seed rules write, without an id: the store gives it one.
 
@@ -90,35 +92,8 @@ class EpisodeBuilder:
             outcome: the patched result, adopted or not.
             moderator_summary: its selected stage says whether the patched result is final.
             provenance: the sample, split and seed that the episode comes from.
+            episode_type: whether the case went well; None leaves that to risk and override.
         """
-        return self._build(text, signature, stage1, outcome, moderator_summary, provenance, None)
-
-    def build_with_outcome(
-        self,
-        text: str,
-        signature: InputSignatureV1_1,
-        stage1: Stage1Result,
-        outcome: ReviewOutcome,
-        moderator_summary: ModeratorSummary,
-        provenance: ProvenanceV1_1,
-    ) -> EpisodeDraftV1_2:
-        """Return the episode that rules v3 write: the outcome of its changes decides its type. Arguments as above."""
-        decided = outcome_of(outcome.changes)
-        episode_type = TYPE_OF_OUTCOME[decided.outcome]
-        draft = self._build(text, signature, stage1, outcome, moderator_summary, provenance, episode_type)
-        return with_outcome(draft, decided, outcome.changes)
-
-    def _build(
-        self,
-        text: str,
-        signature: InputSignatureV1_1,
-        stage1: Stage1Result,
-        outcome: ReviewOutcome,
-        moderator_summary: ModeratorSummary,
-        provenance: ProvenanceV1_1,
-        episode_type: EpisodeType | None,
-    ) -> EpisodeDraftV1_1:
-        """Return the episode; `episode_type` None leaves the type to risk and override."""
         adopted = moderator_summary.selected_stage == "stage2"
         before = stage1.atsa.sentiments
         final = outcome.sentiments if adopted else before
@@ -168,6 +143,21 @@ class EpisodeBuilder:
             ),
             provenance=provenance,
         )
+
+    def build_with_outcome(
+        self,
+        text: str,
+        signature: InputSignatureV1_1,
+        stage1: Stage1Result,
+        outcome: ReviewOutcome,
+        moderator_summary: ModeratorSummary,
+        provenance: ProvenanceV1_1,
+    ) -> EpisodeDraftV1_2:
+        """Return the episode that rules v3 write: the outcome of its changes decides its type. Arguments as above."""
+        decided = outcome_of(outcome.changes)
+        episode_type = TYPE_OF_OUTCOME[decided.outcome]
+        draft = self.build(text, signature, stage1, outcome, moderator_summary, provenance, episode_type=episode_type)
+        return with_outcome(draft, decided, outcome.changes)
 
 
 def tally_of(draft: AnyDraft) -> TallyV1_2:
