@@ -9,10 +9,9 @@ from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.memory.advice.sources import AdviceSource, AdvisoryMaker, EpisodeAdvice, OneVoiceAdvice
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Stage1Result
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AnyAdvisory, AnyBundle, numbered, upgraded
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryBundleV1_2, AnyAdvisory, AnyBundle, numbered
 from episodic_absa.schemas.memory_v1_1 import (
     AdvisoryBundleMetaV1_1,
-    AdvisoryV1_1,
     InputSignatureV1_1,
     ProvenanceV1_1,
 )
@@ -44,8 +43,7 @@ class MemoryForm:
 def _bundle(
     advisories: Sequence[AnyAdvisory], warnings: tuple[str, ...], meta: AdvisoryBundleMetaV1_1
 ) -> AdvisoryBundleV1_2:
-    retrieved = (upgraded(advisory) if isinstance(advisory, AdvisoryV1_1) else advisory for advisory in advisories)
-    return AdvisoryBundleV1_2(memory_on=meta.memory_on, retrieved=numbered(retrieved), warnings=warnings, meta=meta)
+    return AdvisoryBundleV1_2(memory_on=meta.memory_on, retrieved=numbered(advisories), warnings=warnings, meta=meta)
 
 
 OUTCOME_FORM: Final = MemoryForm(
