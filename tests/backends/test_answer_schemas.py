@@ -13,7 +13,7 @@ from episodic_absa import Analyzer
 from episodic_absa.backends.answer_parsing import parse_reply
 from episodic_absa.backends.answer_schemas import frozen_name, frozen_schemas, json_schema, schema_text, schema_title
 from episodic_absa.backends.backend import Ask, Prompt, Request
-from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache import compute_request_key
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.schemas.answers import JointAnswer
 from episodic_absa.schemas.frozen_model import FrozenModel

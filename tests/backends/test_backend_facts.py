@@ -11,8 +11,7 @@ import pytest
 import episodic_absa
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import BackendFacts, RemoteFacts
-from episodic_absa.backends.cache.caching_replier import CachingReplier
-from episodic_absa.backends.cache.response_cache import ResponseCache
+from episodic_absa.backends.cache import CachingReplier, ResponseCache
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend
 from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier
 from episodic_absa.backends.limited_backend import LimitedBackend

@@ -1,7 +1,7 @@
 """What a conditions file says, what its loader refuses, and how a config names a condition."""
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -217,18 +217,6 @@ def test_a_flag_that_is_no_boolean_is_refused(tmp_path: Path, flag: str, value: 
         load_conditions(write(tmp_path, document))
 
 
-@pytest.mark.parametrize(("name", "unquoted"), [("C1", "off"), ("C2", "on"), ("C2_frozen", "on")])
-def test_an_unquoted_memory_mode_is_refused_and_the_choices_are_listed(
-    tmp_path: Path, name: str, unquoted: str
-) -> None:
-    document = valid_document()
-    document["conditions"][name]["memory_mode"] = {"on": True, "off": False}[unquoted]
-    with pytest.raises(ConfigError, match="memory_mode") as caught:
-        load_conditions(write(tmp_path, document))
-    for choice in ("off", "on", "silent"):
-        assert choice in str(caught.value)
-
-
 @pytest.mark.parametrize("word", ["on", "off"])
 def test_the_bare_yaml_word_is_refused_where_the_quoted_one_is_read(tmp_path: Path, word: str) -> None:
     path = write(tmp_path, valid_document())
@@ -236,8 +224,10 @@ def test_the_bare_yaml_word_is_refused_where_the_quoted_one_is_read(tmp_path: Pa
     load_conditions(path)
     assert f"memory_mode: '{word}'" in quoted
     path.write_text(quoted.replace(f"memory_mode: '{word}'", f"memory_mode: {word}"), encoding="utf-8")
-    with pytest.raises(ConfigError, match="memory_mode"):
+    with pytest.raises(ConfigError, match="memory_mode") as caught:
         load_conditions(path)
+    for choice in ("off", "on", "silent"):
+        assert choice in str(caught.value)
 
 
 @pytest.mark.parametrize("mode", ["On", "OFF", "loud", "", "advisory", None, 1])
@@ -275,96 +265,42 @@ def test_a_name_that_deceives_or_names_another_directory_is_refused(tmp_path: Pa
         assert str(refused.value).isprintable()
 
 
-def with_extra_flag(document: Document) -> None:
-    document["conditions"]["C2"]["inject"] = True
-
-
-def with_extra_head_key(document: Document) -> None:
-    document["topk"] = 3
-
-
-def with_unknown_advice(document: Document) -> None:
-    document["dangerous_advice"] = "delete"
-
-
-def with_textual_use_lexical(document: Document) -> None:
-    document["use_lexical"] = "yes"
-
-
-def without_conditions(document: Document) -> None:
-    del document["conditions"]
-
-
-def with_alias_to_nowhere(document: Document) -> None:
-    document["aliases"]["C9"] = "C2_gone"
-
-
 @pytest.mark.parametrize(
-    "spoil",
+    ("changes", "removed"),
     [
-        with_extra_flag,
-        with_extra_head_key,
-        with_unknown_advice,
-        with_textual_use_lexical,
-        without_conditions,
-        with_alias_to_nowhere,
+        ({"topk": 3}, ()),
+        ({"dangerous_advice": "delete"}, ()),
+        ({"use_lexical": "yes"}, ()),
+        ({"aliases": {"C9": "C2_gone"}}, ()),
+        ({}, ("conditions",)),
     ],
 )
-def test_a_file_of_another_shape_is_refused(tmp_path: Path, spoil: Callable[[Document], None]) -> None:
-    document = valid_document()
-    spoil(document)
+def test_a_file_of_another_shape_is_refused(tmp_path: Path, changes: Document, removed: tuple[str, ...]) -> None:
+    document = {key: value for key, value in (valid_document() | changes).items() if key not in removed}
     with pytest.raises(ConfigError):
         load_conditions(write(tmp_path, document))
 
 
 def test_an_unknown_flag_is_refused_and_the_known_ones_are_listed(tmp_path: Path) -> None:
     document = valid_document()
-    with_extra_flag(document)
+    document["conditions"]["C2"]["inject"] = True
     with pytest.raises(ConfigError, match="inject") as caught:
         load_conditions(write(tmp_path, document))
     for flag in FLAGS:
         assert flag in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("reason", "flags"),
-    [
-        ("exposed to the debate but masked", ("on", True, True, True, True, False)),
-        ("exposed to Stage2 but masked", ("on", True, True, True, False, True)),
-        ("exposed but masked, called silent", ("silent", True, True, True, True, False)),
-        ("exposed without retrieval", ("on", False, False, True, True, True)),
-        ("unmasked without retrieval", ("off", False, False, False, False, False)),
-        ("off but retrieving", ("off", True, True, False, False, False)),
-        ("off but writing", ("off", False, True, True, False, False)),
-        ("off but exposed", ("off", True, False, False, True, True)),
-        ("on but not retrieving", ("on", False, True, True, False, False)),
-        ("on but masked", ("on", True, True, True, False, False)),
-        ("on but exposed nowhere", ("on", True, False, True, False, False)),
-        ("silent but not retrieving", ("silent", False, True, True, False, False)),
-        ("silent but unmasked", ("silent", True, False, True, False, False)),
-        ("silent but exposed to the debate", ("silent", True, False, True, True, False)),
-        ("silent but exposed to Stage2", ("silent", True, False, True, False, True)),
-    ],
-)
-def test_contradicting_flags_are_refused(
-    tmp_path: Path, reason: str, flags: tuple[str, bool, bool, bool, bool, bool]
-) -> None:
-    document = valid_document()
-    document["conditions"]["Odd"] = dict(zip(FLAGS, flags, strict=True))
-    with pytest.raises(ConfigError, match="Odd"):
-        load_conditions(write(tmp_path, document))
-    assert reason
-
-
 @pytest.mark.parametrize("mode", ["off", "on", "silent"])
 def test_of_all_flag_combinations_exactly_the_consistent_ones_load(tmp_path: Path, mode: str) -> None:
     accepted: set[tuple[bool, ...]] = set()
+    refusals: list[str] = []
     for flags in product([False, True], repeat=5):
         document = valid_document()
         document["conditions"]["Odd"] = dict(zip(FLAGS, (mode, *flags), strict=True))
         try:
             load_conditions(write(tmp_path, document))
-        except ConfigError:
+        except ConfigError as error:
+            refusals.append(str(error))
             continue
         accepted.add(flags)
     either = (False, True)
@@ -374,6 +310,7 @@ def test_of_all_flag_combinations_exactly_the_consistent_ones_load(tmp_path: Pat
         "silent": {(True, True, w, False, False) for w in either},
     }
     assert accepted == expected[mode]
+    assert all("conditions.Odd" in refusal for refusal in refusals)
 
 
 @pytest.mark.parametrize(

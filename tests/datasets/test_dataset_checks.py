@@ -2,14 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.datasets.dataset_checks import (
-    SharedText,
-    count_invalid_gold,
-    find_shared_texts,
-    has_valid_gold,
-    majority_polarity,
-    require_unique_uids,
-)
+from episodic_absa.datasets import count_invalid_gold, find_shared_texts, majority_polarity, require_unique_uids
 from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample
@@ -45,26 +38,17 @@ def test_texts_in_two_splits_are_found_whatever_their_white_space() -> None:
     train = [labelled("t1", "Good  soup\n"), labelled("t2", "Bad soup"), labelled("t3", "Good soup")]
     valid = [labelled("v1", " Good\tsoup"), labelled("v2", "good soup"), labelled("v3", "Good soup")]
 
-    assert find_shared_texts(train, valid) == (SharedText("t1", "v1"), SharedText("t1", "v3"))
+    assert find_shared_texts(train, valid) == (("t1", "v1"), ("t1", "v3"))
 
 
 @pytest.mark.parametrize(
-    ("polarities", "valid", "invalid_n"),
-    [
-        (None, False, 0),
-        ((), True, 0),
-        (("positive",), True, 0),
-        (("positive", None), False, 1),
-        ((None, None), False, 1),
-    ],
+    ("polarities", "invalid_n"),
+    [(None, 0), ((), 0), (("positive",), 0), (("positive", None), 1), ((None, None), 1)],
 )
 def test_a_sample_counts_once_as_invalid_gold_however_many_tuples_lack_a_polarity(
-    polarities: tuple[Polarity | None, ...] | None, valid: bool, invalid_n: int
+    polarities: tuple[Polarity | None, ...] | None, invalid_n: int
 ) -> None:
-    one = labelled("a", polarities=polarities)
-
-    assert has_valid_gold(one) is valid
-    assert count_invalid_gold([one]) == invalid_n
+    assert count_invalid_gold([labelled("a", polarities=polarities)]) == invalid_n
 
 
 @pytest.mark.parametrize(

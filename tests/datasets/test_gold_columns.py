@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.datasets.dataset_loading import load_split
-from episodic_absa.datasets.gold_columns import GoldColumns
+from episodic_absa.datasets import GoldColumns, load_split
 from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.gold import LabelledSample
 

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 from tests.extras import require_extra
 
-from episodic_absa.datasets.dataset_loading import InputFormat, load_split
-from episodic_absa.datasets.gold_columns import read_gold_cell
-from episodic_absa.datasets.gold_files import load_gold
+from episodic_absa.datasets import GoldColumns, InputFormat, load_gold, load_split
 from episodic_absa.datasets.tables import open_review_table
 from episodic_absa.errors import DatasetError
 
@@ -122,12 +120,13 @@ def test_deep_metadata_is_refused_everywhere(tmp_path: Path, levels: int) -> Non
     deep = "[" * levels + "]" * levels
     (tmp_path / "a.jsonl").write_text(f'{{"uid": "r1", "text": "{REVIEW}", "more": {deep}, "gold_tuples": {deep}}}\n')
     (tmp_path / "a.json").write_text(f'[{{"text": "{REVIEW}", "more": {deep}}}]')
+    (tmp_path / "a.csv").write_bytes(as_csv({"text": REVIEW, "gold": deep}))
     for load in (
         lambda: load_split(tmp_path / "a.jsonl", "jsonl", "train"),
         lambda: open_review_table(tmp_path / "a.jsonl"),
         lambda: open_review_table(tmp_path / "a.json"),
         lambda: load_gold(tmp_path / "a.jsonl"),
-        lambda: read_gold_cell(deep, "gold", tmp_path / "a.csv", 2),
+        lambda: load_split(tmp_path / "a.csv", "csv", "train", gold_columns=GoldColumns(gold="gold")),
     ):
         assert "nested more than 64 levels deep" in problem_of(load)
 

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.datasets.dataset_checks import (
+from episodic_absa.datasets import (
+    attach_gold,
     count_invalid_gold,
     find_shared_texts,
+    load_annotations,
+    load_gold,
+    load_split,
     majority_polarity,
     require_unique_uids,
 )
-from episodic_absa.datasets.dataset_loading import load_split
-from episodic_absa.datasets.gold_files import attach_gold, load_annotations, load_gold
 from episodic_absa.language import effective_language, ends_with_particle
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.vocabulary import Split

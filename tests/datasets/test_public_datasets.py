@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.datasets.dataset_loading import load_split
-from episodic_absa.datasets.gold_files import load_gold
+from episodic_absa.datasets import load_gold, load_split
 from episodic_absa.schemas.gold import LabelledSample
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "training"))

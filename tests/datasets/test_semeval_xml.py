@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.datasets.dataset_loading import load_split
+from episodic_absa.datasets import load_split
 from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.absa import Sample, Span
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample

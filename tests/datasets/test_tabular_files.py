@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.datasets.dataset_loading import InputFormat, load_split
+from episodic_absa.datasets import InputFormat, load_split
 from episodic_absa.errors import DatasetError
 from episodic_absa.schemas.absa import Sample, Span
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "episodic_absa"
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-_FILE = r"(?:[\w.]+/)*[\w.]+\.(?:py|ya?ml|md|toml|jinja)"
+_FILE = r"(?:[\w.]+/)*[\w.]+\.(?:py|ya?ml|md|toml|txt|jinja|json|js)"
 IN_THE_ROOT = ("CHANGELOG.md", "src/", "pyproject.toml", "docs/", "tests/", "examples/", "training/")
 
 

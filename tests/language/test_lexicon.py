@@ -76,6 +76,6 @@ def test_a_broken_lexicon_says_where(raw: bytes, where: str) -> None:
     assert caught.value.path == Path("some/lexicon.yaml")
 
 
-def test_the_public_names_are_sorted_and_exist() -> None:
-    assert language.__all__ == sorted(language.__all__)
+def test_the_public_names_stand_once_and_exist() -> None:
+    assert len(language.__all__) == len(set(language.__all__))
     assert all(hasattr(language, name) for name in language.__all__)

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pytest
 from tests.metrics.oracles import Ratio
 
-from episodic_absa.metrics.cell_metrics import compute_cell_metrics
-from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.schemas.run_files.majority import Majority
+from episodic_absa.metrics import Majority, MetricValue, compute_cell_metrics
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
 ByName = Mapping[str, MetricValue]
@@ -25,13 +23,6 @@ def measured(
     cards: Sequence[Scorecard], *, majority: Majority | None = MAJORITY, count_backfilled: bool = False
 ) -> ByName:
     return by_name(compute_cell_metrics(cards, majority=majority, count_backfilled=count_backfilled))
-
-
-def one_of(metrics: ByName, *names: str) -> MetricValue:
-    """Return the metric under whichever of the names is used."""
-    found = [metrics[name] for name in names if name in metrics]
-    assert len(found) == 1, f"expected exactly one of {names} among {sorted(metrics)}"
-    return found[0]
 
 
 def assert_value(found: MetricValue, expected: float | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from hypothesis import strategies as st
 
-from episodic_absa.language.normalisation import norm
+from episodic_absa.language import norm
 from episodic_absa.schemas.absa import Drop, FinalTuple, Span
 from episodic_absa.schemas.gold import GoldTuple
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
@@ -322,6 +322,7 @@ def memory_metas(draw: st.DrawFn, condition: str) -> MemoryMeta:
         retrieved_k=k,
         memory_blocked_episode_n=blocked,
         memory_blocked_advisory_n=blocked,
+        memory_demoted_advisory_n=k - blocked,
         memory_block_reason="opposite_polarity_failed" if blocked else "",
         injection_trigger_reason=debate[0] if debate else None,
         injection_trigger_reasons=debate,

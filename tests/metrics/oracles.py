@@ -9,7 +9,7 @@ from itertools import pairwise, permutations
 from statistics import fmean
 from typing import NamedTuple
 
-from episodic_absa.language.normalisation import norm
+from episodic_absa.language import norm
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run import MemoryMeta
@@ -226,7 +226,7 @@ def macro(name: str, cards: Iterable[Scorecard], *, count_backfilled: bool = Fal
     return mean(score for score in scores if score is not None)
 
 
-def f1_explicit_micro(cards: Iterable[Scorecard], *, count_backfilled: bool = False) -> float | None:
+def f1_explicit_micro(cards: Iterable[Scorecard], *, count_backfilled: bool = False) -> Ratio:
     """The same (samples with explicit gold) from pooled TP, FP, FN."""
     hits = wrong = missed = 0
     for card in ok(cards):
@@ -234,7 +234,7 @@ def f1_explicit_micro(cards: Iterable[Scorecard], *, count_backfilled: bool = Fa
         if right:
             found = explicit(pairs(card.final_tuples, count_backfilled=count_backfilled))
             hits, wrong, missed = hits + len(found & right), wrong + len(found - right), missed + len(right - found)
-    return Ratio(2 * hits, 2 * hits + wrong + missed).value
+    return Ratio(2 * hits, 2 * hits + wrong + missed)
 
 
 def delta_f1(card: Scorecard, *, count_backfilled: bool = False) -> float | None:
@@ -443,9 +443,9 @@ def rq3(cards: Sequence[Scorecard], *, count_backfilled: bool = False) -> dict[s
         "polarity_repair_rate": Ratio(sum(c.polarity_repair_count for c in n), read),
         "polarity_invalid_rate": Ratio(sum(c.polarity_invalid_count for c in n), read),
         "mapping_coverage": Ratio(direct + fallback, direct + fallback + none),
-        "mapping_coverage_direct": Ratio(direct, direct + fallback + none),
-        "mapping_coverage_fallback": Ratio(fallback, direct + fallback + none),
-        "mapping_coverage_none": Ratio(none, direct + fallback + none),
+        "mapping_direct": Ratio(direct, direct + fallback + none),
+        "mapping_fallback": Ratio(fallback, direct + fallback + none),
+        "mapping_none": Ratio(none, direct + fallback + none),
     }
 
 
@@ -502,7 +502,7 @@ def impact(cards: Sequence[Scorecard]) -> dict[str, Ratio]:
 
 
 def growth_line(window: Sequence[Scorecard], *, count_backfilled: bool = False) -> dict[str, object]:
-    """One line of the growth curve, without retrieval_hit_k, which has two readings."""
+    """One line of the growth curve."""
     last = window[-1]
     scores = [score for card in window if (score := f1_explicit(card, count_backfilled=count_backfilled)) is not None]
     return {
@@ -513,5 +513,6 @@ def growth_line(window: Sequence[Scorecard], *, count_backfilled: bool = False) 
         "store_new_entry_rate": share(window, lambda c: c.store_decision == "stored").value,
         "advisory_presence_rate": share(window, present).value,
         **{name: ratio.value for name, ratio in impact(window).items()},
+        "retrieval_hit_k": share(window, retrieved).value,
         "mean_tuple_f1_explicit": fmean(scores) if scores else None,
     }

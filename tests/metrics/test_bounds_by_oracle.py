@@ -1,12 +1,10 @@
-"""Everything a cell reports: nulls, bounds, counts of errors, cost.
-
-Usage is tested on samples that went well, so these tests leave open whether it also sums failed ones.
-"""
+"""Everything a cell reports: nulls, bounds, definitions, counts of errors, cost."""
 
 import math
 import subprocess
 import sys
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +13,8 @@ from tests.metrics.checking import assert_value, measured
 from tests.metrics.drawn_cards import cells, error_card, final_tuple, ok_card
 from tests.metrics.oracles import ok
 
-from episodic_absa.metrics.definitions import definition_of
+from episodic_absa.metrics import all_definitions, definition_of, sample_value
+from episodic_absa.metrics.definitions import definitions_in
 from episodic_absa.schemas.run_files.scorecard import Scorecard, UsageSums
 
 BOUNDED = ("_rate", "_micro", "exact_match", "self_consistency", "correction_precision", "mapping_coverage")
@@ -70,17 +69,13 @@ def test_each_usage_metric_reads_its_own_sum() -> None:
 
 @settings(max_examples=30)
 @given(cells(min_size=1))
-def test_usage_is_told_per_sample_and_in_total(cards: list[Scorecard]) -> None:
+def test_usage_is_told_per_ok_sample_and_in_total_over_all_samples(cards: list[Scorecard]) -> None:
     n = ok(cards)
-    metrics = measured(n)
+    metrics = measured(cards)
     for name in ("calls", "attempts", "tokens_in", "tokens_out", "cost_usd"):
-        values = [getattr(card.usage, name) for card in n]
-        total = None if None in values or not values else sum(values)
-        if n:
-            assert_value(metrics[name], None if total is None else total / len(n))
-            assert_value(metrics[f"{name}_total"], total)
-        else:
-            assert metrics[name].value is None
+        of_ok, of_all = ([getattr(card.usage, name) for card in some] for some in (n, cards))
+        assert_value(metrics[name], None if None in of_ok or not n else sum(of_ok) / len(n))
+        assert_value(metrics[f"{name}_total"], None if None in of_all else sum(of_all))
 
 
 def test_the_cost_is_null_if_a_price_is_unknown() -> None:
@@ -102,9 +97,10 @@ def test_the_order_of_the_cards_is_of_no_consequence(cards: list[Scorecard], ran
         assert_value(again[name], metric.value)
 
 
-def test_the_metrics_of_every_cell_are_the_same_in_the_same_order() -> None:
-    names = list(measured([]))
-    assert names == list(measured([error_card()])) == list(measured([ok_card(stage1=[final_tuple("food")])]))
+def test_every_cell_has_all_defined_metrics_in_the_order_of_their_definitions() -> None:
+    defined = [name for name, definition in all_definitions().items() if definition.scope == "cell"]
+    for cards in ([], [error_card()], [ok_card(stage1=[final_tuple("food")])]):
+        assert list(measured(cards)) == defined
 
 
 def test_the_groups_stand_in_the_order_of_the_questions() -> None:
@@ -115,14 +111,37 @@ def test_the_groups_stand_in_the_order_of_the_questions() -> None:
     assert groups == sorted(groups, key=groups.index)
 
 
-def test_every_metric_has_a_definition_that_agrees_with_it() -> None:
+def test_every_metric_has_a_definition_in_both_languages_that_agrees_with_it() -> None:
     for name, metric in measured([ok_card()]).items():
         definition = definition_of(name)
         assert (definition.group, definition.kind) == (metric.group, metric.kind), name
-        assert definition.definition
-        assert definition.definition_ko
+        assert definition.definition.endswith(".")
+        assert any("가" <= letter <= "힣" for letter in definition.definition_ko)
+
+
+def test_a_metric_without_a_definition_or_without_a_value_per_sample_is_refused() -> None:
+    with pytest.raises(KeyError):
+        definition_of("accuracy")
+    with pytest.raises(KeyError, match="net_gain"):
+        sample_value("net_gain", ok_card())
+
+
+@pytest.mark.parametrize("again", [{"metric": "exact_share"}, {"metric": "exact_share_s1", "also": ()}])
+def test_a_metric_that_is_defined_twice_is_refused(again: dict[str, Any]) -> None:
+    entry = {
+        "metric": "exact_share",
+        "group": "quality",
+        "kind": "outcome",
+        "definition": "A share.",
+        "definition_ko": "비율입니다.",
+        "also": ("s1",),
+    }
+    assert list(definitions_in([entry])) == ["exact_share", "exact_share_s1"]
+    with pytest.raises(ValueError, match=f"defines {again['metric']} twice"):
+        definitions_in([entry, entry | again])
 
 
 def test_importing_the_metrics_loads_neither_numpy_nor_scipy() -> None:
-    script = "import sys, episodic_absa.metrics; sys.exit(any(m in sys.modules for m in ('numpy', 'scipy')))"
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+    script = "import sys, episodic_absa.metrics.statistics; print({'numpy', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

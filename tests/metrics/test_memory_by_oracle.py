@@ -1,25 +1,20 @@
-"""Metrics of memory, impact and growth.
+"""Metrics of memory, impact and growth."""
 
-The tests leave open whether injection_trigger_<reason>_n counts first reasons or all of them, and what retrieval_hit_k
-is (the mean retrieved_k or the share of samples with a hit): they take bounds.
-"""
-
-from typing import Any
+from typing import get_args
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.metrics import oracles
-from tests.metrics.checking import assert_ratio, assert_value, measured, one_of
+from tests.metrics.checking import assert_count, assert_ratio, assert_value, measured
 from tests.metrics.drawn_cards import cells, error_card, final_tuple, gold, memory_meta, ok_card, ok_cards
 from tests.metrics.oracles import Ratio, ok
 
-from episodic_absa.metrics.memory_growth import compute_growth
+from episodic_absa.metrics import GrowthLine, compute_growth
 from episodic_absa.schemas.run_files.scorecard import Scorecard, ScoredRisk
-from episodic_absa.vocabulary import DebateGateReason, Expects
+from episodic_absa.vocabulary import DebateGateReason, Expects, Stage2GateReason
 
 MEMORY = ("C2", "C2_frozen", "C2_silent")
-REASONS: tuple[DebateGateReason, ...] = ("conflict", "validator", "alignment", "explicit_grounding_failure")
 HIGH, LOW = ScoredRisk(type="IRONY", severity="high"), ScoredRisk(type="IRONY", severity="low")
 UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
 """Where shrinking takes minutes and a table of small cases says the same."""
@@ -53,23 +48,24 @@ def test_every_memory_rate_is_its_sentence(cards: list[Scorecard]) -> None:
 def test_injected_characters_and_withheld_advice_are_summed(cards: list[Scorecard]) -> None:
     metrics = measured(cards)
     seen = [oracles.memory(card) for card in ok(cards)]
-    chars = one_of(metrics, "mean_prompt_injection_chars", "prompt_injection_chars_mean")
-    assert_value(chars, oracles.mean(meta.prompt_injection_chars for meta in seen).value)
-    assert_value(metrics["memory_blocked_episode_n"], sum(meta.memory_blocked_episode_n for meta in seen))
-    assert_value(metrics["memory_blocked_advisory_n"], sum(meta.memory_blocked_advisory_n for meta in seen))
+    for name, field in (("", "prompt_injection_chars"), ("stage2_", "stage2_memory_prompt_injection_chars")):
+        chars = oracles.mean(getattr(meta, field) for meta in seen)
+        assert_ratio(metrics[f"mean_{name}prompt_injection_chars"], chars)
+    for name in ("memory_blocked_episode_n", "memory_blocked_advisory_n", "memory_demoted_advisory_n"):
+        assert_count(metrics[name], sum(getattr(meta, name) for meta in seen))
 
 
 @settings(max_examples=45)
 @given(cells(names=MEMORY))
-def test_triggers_are_counted_over_injected_samples_only(cards: list[Scorecard]) -> None:
+def test_first_triggers_are_counted_where_something_was_injected(cards: list[Scorecard]) -> None:
     metrics = measured(cards)
-    shown = [oracles.memory(card) for card in ok(cards) if oracles.memory(card).prompt_injection_chars > 0]
-    either = [oracles.memory(card) for card in ok(cards) if oracles.injected(card)]
-    for reason in REASONS:
-        found = one_of(metrics, f"injection_trigger_{reason}_n", f"injection_trigger_debate_{reason}_n")
-        least = sum(meta.injection_trigger_reason == reason for meta in shown)
-        assert least <= (found.value or 0) <= sum(reason in meta.injection_trigger_reasons for meta in either)
-        assert found.denominator is None
+    metas = [oracles.memory(card) for card in ok(cards)]
+    debate = [meta.injection_trigger_reason for meta in metas if meta.prompt_injection_chars]
+    stage2 = [meta.stage2_memory_gate_reason for meta in metas if meta.stage2_memory_prompt_injection_chars]
+    for reason in get_args(DebateGateReason):
+        assert_count(metrics[f"injection_trigger_{reason}_n"], debate.count(reason))
+    for reason in get_args(Stage2GateReason):
+        assert_count(metrics[f"stage2_injection_trigger_{reason}_n"], stage2.count(reason))
 
 
 @settings(max_examples=70, phases=UNSHRUNK)
@@ -151,18 +147,13 @@ def test_advice_that_reached_only_stage2_is_present_too() -> None:
 # Growth
 
 
-def assert_line(found: Any, window: list[Scorecard], *, count_backfilled: bool = False) -> None:
+def assert_line(found: GrowthLine, window: list[Scorecard], *, count_backfilled: bool = False) -> None:
     line = found.model_dump()
     for key, expected in oracles.growth_line(window, count_backfilled=count_backfilled).items():
         if isinstance(expected, float):
             assert line[key] == pytest.approx(expected, abs=1e-9), key
         else:
             assert line[key] == expected, key
-    ks = [oracles.memory(card).retrieved_k for card in window]
-    assert any(
-        line["retrieval_hit_k"] == pytest.approx(reading)
-        for reading in (sum(ks) / len(ks), sum(k > 0 for k in ks) / len(ks))
-    )
 
 
 @settings(max_examples=45, phases=UNSHRUNK)

@@ -9,7 +9,7 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics import oracles
-from tests.metrics.checking import assert_count, assert_ratio, assert_value, measured, one_of
+from tests.metrics.checking import assert_count, assert_ratio, assert_value, measured
 from tests.metrics.drawn_cards import cells, final_tuple, gold, memory_meta, ok_card
 from tests.metrics.oracles import Ratio, ok
 
@@ -17,18 +17,14 @@ from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
 from episodic_absa.schemas.run_files.scorecard import Coverage, MappedTag, OverrideScore, Scorecard, StageDelta
 from episodic_absa.vocabulary import AdoptReason, OverrideSkip
 
-SHORT_NAMES = {f"mapping_coverage_{way}": (f"mapping_{way}",) for way in ("direct", "fallback", "none")}
-"""Shares of `mapping_coverage` under either of their names."""
-
 
 @settings(max_examples=80)
 @given(cells(), st.booleans())
 def test_every_process_rate_is_its_sentence(cards: list[Scorecard], count_backfilled: bool) -> None:
     metrics = measured(cards, count_backfilled=count_backfilled)
     for name, expected in oracles.rq3(cards, count_backfilled=count_backfilled).items():
-        found = one_of(metrics, name, *SHORT_NAMES.get(name, ()))
-        assert_ratio(found, expected)
-        assert (found.group, found.kind) == ("rq3", "process")
+        assert_ratio(metrics[name], expected)
+        assert (metrics[name].group, metrics[name].kind) == ("rq3", "process")
 
 
 @settings(max_examples=30)

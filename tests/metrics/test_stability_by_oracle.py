@@ -12,8 +12,7 @@ from tests.metrics.checking import ByName, assert_ratio, assert_value, by_name, 
 from tests.metrics.drawn_cards import cells, error_card, final_tuple, grids, ok_card
 from tests.metrics.oracles import Ratio
 
-from episodic_absa.metrics.metric_value import MetricValue
-from episodic_absa.metrics.stability import compute_stability
+from episodic_absa.metrics import MetricValue, compute_stability
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 from episodic_absa.vocabulary import SentenceLabel
 
@@ -62,6 +61,34 @@ def test_seeds_that_change_nothing_are_one_trial(grid: Grid) -> None:
     found = compute_stability(grid, seed_supported=False)
     assert found.eligible is False
     assert all(value.value is None for value in rq2(found.metrics).values())
+
+
+@pytest.mark.parametrize("condition", ["C1", "C2"])
+@pytest.mark.parametrize("seed_supported", [True, False])
+@pytest.mark.parametrize("order_varies", [True, False])
+def test_seeds_are_trials_if_they_change_answers_or_an_order_that_memory_sees(
+    condition: str, seed_supported: bool, order_varies: bool
+) -> None:
+    grid = labelled("positive", "positive", condition=condition)
+    found = compute_stability(grid, seed_supported=seed_supported, order_varies=order_varies)
+    eligible = seed_supported or (order_varies and condition == "C2")
+    assert (found.eligible, found.trials) == (eligible, 2 if eligible else 1)
+    reason = "memory is never shown" if order_varies else "the order is not shuffled"
+    assert eligible or all(reason in value.note for value in found.metrics)
+
+
+def test_seeds_are_compared_within_an_order_and_orders_are_not() -> None:
+    first, second = labelled("positive", "positive"), labelled("negative", "negative")
+    both = {seed: [*first[seed], *(card.model_copy(update={"order": 1}) for card in second[seed])] for seed in first}
+    apart = compute_stability(both, seed_supported=True, orders_apart=True)
+    assert (apart.eligible_uids, apart.trials) == (1, 2)
+    assert_ratio(rq2(apart.metrics)["self_consistency"], Ratio(2, 2))
+    assert_ratio(rq2(compute_stability(both, seed_supported=True).metrics)["self_consistency"], Ratio(0, 1))
+    ignored = compute_stability(
+        labelled("positive", "positive", condition="C2"), seed_supported=False, orders_apart=True
+    )
+    assert (ignored.eligible, ignored.trials) == (False, 1)
+    assert all("orders are not compared" in value.note for value in ignored.metrics)
 
 
 @settings(max_examples=30)

@@ -193,7 +193,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "a backfill is no prediction",
         "return tuple(final_tuple for final_tuple in tuples if not final_tuple.is_backfilled)",
         "return tuple(tuples)",
-        "metrics/test_quality_metrics.py::test_a_backfill_is_no_prediction_unless_the_experiment_counts_it",
+        "metrics/test_quality_by_oracle.py::test_a_backfill_is_no_prediction_unless_the_experiment_counts_it",
         entry=12,
     ),
     mutant(
@@ -475,7 +475,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "an empty denominator shows no number",
         "value = numerator / denominator if denominator else None",
         "value = numerator / denominator if denominator else 0.0",
-        "metrics/test_metric_bounds.py::test_no_rate_exceeds_one_and_an_empty_denominator_shows_no_number",
+        "metrics/test_bounds_by_oracle.py::test_no_rate_leaves_zero_to_one_and_nothing_is_nan",
         entry=30,
     ),
     mutant(
@@ -490,7 +490,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "the micro score pools only samples with explicit gold",
         "len(predicted) + len(expected)) if expected else None",
         "len(predicted) + len(expected)) if True else None",
-        "metrics/test_quality_metrics.py::test_only_samples_with_explicit_gold_are_pooled",
+        "metrics/test_quality_by_oracle.py::test_only_samples_with_explicit_gold_are_pooled",
         entry=30,
     ),
     mutant(
@@ -554,7 +554,7 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
         "a metric is defined once",
         "                if definition.metric in definitions:\n",
         "                if not definition.metric:\n",
-        "metrics/test_metric_bounds.py::test_a_metric_that_is_defined_twice_is_refused",
+        "metrics/test_bounds_by_oracle.py::test_a_metric_that_is_defined_twice_is_refused",
         entry=35,
     ),
     mutant(

@@ -43,10 +43,10 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_its_config_is_valid_and_follows_rules_v2_unless_it_names_older_conditions(study: Path) -> None:
+def test_its_config_is_valid_and_follows_rules_v3_unless_it_names_older_conditions(study: Path) -> None:
     path = study / "experiment.yaml"
     assert not check_experiment(path).has_errors
-    assert {condition.rules for condition in load_experiment(path).conditions} == {"v2"}
+    assert {condition.rules for condition in load_experiment(path).conditions} == {"v3"}
     document = yaml.safe_load(path.read_text("utf-8"))
     document["episodic_memory"]["conditions_path"] = "v1_2"
     path.write_text(yaml.safe_dump(document), "utf-8")

@@ -12,8 +12,16 @@ from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
 from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory import DEBATE_SLOT, EpisodeStore, EpisodicMemorySettings, EpisodicOrchestrator, open_store
-from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
+from episodic_absa.memory import (
+    DEBATE_SLOT,
+    OUTCOME_FORM,
+    EpisodeStore,
+    EpisodicMemorySettings,
+    EpisodicOrchestrator,
+    MemoryForm,
+    MemoryStore,
+    open_store,
+)
 from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
@@ -50,7 +58,7 @@ def build_pipeline(
     *,
     backend: Backend,
     condition: Condition,
-    store: str | Path | EpisodeStore,
+    store: str | Path | MemoryStore,
     settings: PipelineSettings | None = None,
     memory: EpisodicMemorySettings | None = None,
     debate_slot_name: str = DEBATE_SLOT.name,
@@ -89,7 +97,7 @@ def build_pipeline(
     )
     orchestrator = EpisodicOrchestrator(
         condition,
-        open_store(store, keep_last_n=keep_last_n) if isinstance(store, str | Path) else store,
+        store if isinstance(store, MemoryStore) else open_store(store, keep_last_n=keep_last_n),
         settings=memory,
         chars_cap=settings.memory_prompt_injection_chars_cap,
         visible_to=settings.debate.memory_visible_to,

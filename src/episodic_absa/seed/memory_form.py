@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_absa.memory import AdvisoryBuilder, EpisodeBuilder
-from episodic_absa.memory.memory_form import MemoryForm
+from episodic_absa.memory import AdvisoryBuilder, EpisodeBuilder, MemoryForm
 from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory
 from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleMetaV1_1, AdvisoryBundleV1_1, AdvisoryV1_1
 

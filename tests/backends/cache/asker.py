@@ -12,8 +12,7 @@ from pydantic import BaseModel
 
 from episodic_absa.backends.backend import Ask, Prompt, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.backends.cache.caching_replier import CachingReplier
-from episodic_absa.backends.cache.response_cache import ResponseCache
+from episodic_absa.backends.cache import CachingReplier, ResponseCache
 from episodic_absa.schemas.role_inputs import AteInputs
 
 

@@ -9,9 +9,9 @@ from typing import Protocol
 import pytest
 from tests.postgres_server import PostgresServer
 
+from episodic_absa.backends.cache import ResponseCache
 from episodic_absa.backends.cache.answer_file import AnswerFile
 from episodic_absa.backends.cache.postgres_cache import PostgresAnswers
-from episodic_absa.backends.cache.response_cache import ResponseCache
 
 
 class CachePlace(Protocol):

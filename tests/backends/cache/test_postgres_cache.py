@@ -8,8 +8,8 @@ from tests.backends.cache.cache_places import PostgresPlace
 from tests.backends.cache.test_response_cache import ScriptedReplier, a_few_turns, caching, make_request
 from tests.postgres_server import PostgresServer
 
+from episodic_absa.backends.cache import CacheStats, ResponseCache
 from episodic_absa.backends.cache.postgres_cache import PostgresAnswers
-from episodic_absa.backends.cache.response_cache import CacheStats, ResponseCache
 from episodic_absa.errors import ConfigError
 from episodic_absa.postgres.connection import connect
 from episodic_absa.postgres.location import PostgresLocation
@@ -30,7 +30,7 @@ def test_a_lookup_that_takes_long_stops_neither_the_event_loop_nor_a_second_time
             await a_few_turns()
             assert not any(task.done() for task in tasks)
         replies = await asyncio.gather(*tasks)
-        assert {reply.text for reply in replies} == {"answer 1 to ate"}
+        assert {reply.text for reply in replies} == {"answer 1 to ate.v1"}
 
     with ResponseCache(address) as cache:
         asyncio.run(ask(cache, ScriptedReplier()))
@@ -63,4 +63,4 @@ def test_a_server_that_does_not_come_back_is_a_clear_error(postgres_server: Post
         finally:
             postgres_server.start()
         assert (caught.value.path, caught.value.key, replier.calls) == (None, "cache.path", 0)
-        assert asyncio.run(caching(cache, replier).reply(make_request())).text == "answer 1 to ate"
+        assert asyncio.run(caching(cache, replier).reply(make_request())).text == "answer 1 to ate.v1"

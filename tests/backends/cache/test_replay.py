@@ -10,25 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from tests.backends.cache.test_response_cache import Found, FoundMore, make_request
 
-from episodic_absa.backends.backend import Ask, Prompt, Replier, Reply, Request, Usage
+from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.backends.cache.caching_replier import CachingReplier
-from episodic_absa.backends.cache.response_cache import ResponseCache
+from episodic_absa.backends.cache import CachingReplier, ResponseCache
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import BackendUnavailableError, ConfigError
-from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.serialization.canonical_json import canonical_json
-from episodic_absa.vocabulary import Role
-
-
-class Found(BaseModel):
-    aspects: list[str]
-
-
-class FoundMore(Found):
-    certain: bool = True
 
 
 class ScriptedReplier(RemoteFacts):
@@ -49,22 +38,6 @@ class ScriptedReplier(RemoteFacts):
 
     async def close(self) -> None:
         self.closed = True
-
-
-def make_request(
-    *,
-    role: Role = "ate",
-    system: str = "Find aspects.",
-    user: str = "배송이 빨라요",
-    output_model: type[BaseModel] = Found,
-    seed: int = 42,
-    condition: str = "C1",
-    attempt: int = 1,
-    repair_note: str | None = None,
-) -> Request:
-    inputs = AteInputs(text="배송이 빨라요", language="ko")
-    ask = Ask(role, inputs, Prompt(f"{role}.v1", system, user), output_model, seed=seed, condition=condition)
-    return Request(ask, attempt, repair_note)
 
 
 REQUESTS = [

@@ -16,12 +16,12 @@ from tests.backends.cache.cache_places import PLACES, CachePlace
 
 from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
+from episodic_absa.backends.cache import CacheStats, CachingReplier, ResponseCache
 from episodic_absa.backends.cache.answer_file import AnswerFile
-from episodic_absa.backends.cache.caching_replier import CachingReplier
-from episodic_absa.backends.cache.response_cache import CacheStats, ResponseCache
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.vocabulary import Role
 
 
 class Found(BaseModel):
@@ -66,6 +66,7 @@ class ScriptedReplier(RemoteFacts):
 
 def make_request(
     *,
+    role: Role = "ate",
     system: str = "Find aspects.",
     user: str = "배송이 빨라요",
     output_model: type[BaseModel] = Found,
@@ -75,7 +76,7 @@ def make_request(
     repair_note: str | None = None,
 ) -> Request:
     inputs = AteInputs(text="배송이 빨라요", language="ko")
-    ask = Ask("ate", inputs, Prompt("ate", system, user), output_model, seed=seed, condition=condition)
+    ask = Ask(role, inputs, Prompt(f"{role}.v1", system, user), output_model, seed=seed, condition=condition)
     return Request(ask, attempt, repair_note)
 
 
@@ -139,7 +140,7 @@ def test_each_part_of_the_key_makes_another_request(
         assert base.key(make_request()) != changed.key(make_request(**question))
         first = asyncio.run(base.reply(make_request()))
         second = asyncio.run(changed.reply(make_request(**question)))
-    assert (first.text, second.text) == ("answer 1 to ate", "answer 2 to ate")
+    assert (first.text, second.text) == ("answer 1 to ate.v1", "answer 2 to ate.v1")
 
 
 def test_role_prompt_name_and_typed_inputs_are_not_part_of_the_key() -> None:
@@ -323,7 +324,7 @@ def test_when_the_first_of_equal_requests_fails_another_one_takes_over(any_cache
     assert any_cache.stats == (CacheStats(0, 3, joined=2) if is_kept else CacheStats(hits=2, misses=3, joined=0))
     failed = [outcome for outcome in outcomes if isinstance(outcome, BackendUnavailableError)]
     assert [str(error) for error in failed] == ["overloaded (1)", "overloaded (2)"]
-    assert {outcome.text for outcome in outcomes if isinstance(outcome, Reply)} == {"answer 3 to ate"}
+    assert {outcome.text for outcome in outcomes if isinstance(outcome, Reply)} == {"answer 3 to ate.v1"}
 
 
 def test_when_the_first_of_equal_requests_is_cancelled_another_one_takes_over(any_cache: ResponseCache) -> None:
@@ -335,7 +336,7 @@ def test_when_the_first_of_equal_requests_is_cancelled_another_one_takes_over(an
         await until(lambda: replier.calls == 2)
         replier.gate.set()
         replies = await asyncio.gather(*others)
-        assert {reply.text for reply in replies} == {"answer 2 to ate"}
+        assert {reply.text for reply in replies} == {"answer 2 to ate.v1"}
         assert first.cancelled()
         assert replier.calls == 2
 
@@ -388,7 +389,7 @@ def test_an_answer_that_arrived_is_kept_though_its_caller_was_cancelled(place: C
             tasks[0].cancel()
             await a_few_turns()
             assert tasks[0].cancelled()
-        assert [reply.text for reply in await asyncio.gather(*tasks[1:])] == ["answer 1 to ate"] * 2
+        assert [reply.text for reply in await asyncio.gather(*tasks[1:])] == ["answer 1 to ate.v1"] * 2
         assert replier.calls == 1
 
     with ResponseCache(place.location) as cache:
@@ -419,7 +420,7 @@ def test_what_was_on_its_way_in_a_loop_that_ended_is_sent_again_in_the_next(plac
 
     with ResponseCache(place.location) as cache:
         asyncio.run(leave(cache, ScriptedReplier(gated=True)))
-        assert asyncio.run(caching(cache).reply(make_request())).text == "answer 1 to ate"
+        assert asyncio.run(caching(cache).reply(make_request())).text == "answer 1 to ate.v1"
 
 
 def test_more_answers_than_are_held_in_memory_are_all_found(tmp_path: Path) -> None:

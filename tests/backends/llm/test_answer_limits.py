@@ -3,11 +3,10 @@
 from typing import Any
 
 import pytest
+from tests.backends.llm.asking import REVIEW, SCREEN, answered, make_ask
 from tests.backends.llm.loopback_model import LoopbackModel, answer, failure
-from tests.backends.llm.test_llm_replier import REVIEW, SCREEN, run
 
-from episodic_absa.backends.backend import Ask, Prompt, RepairingBackend
-from episodic_absa.schemas.role_inputs import AteInputs
+from episodic_absa.backends.backend import Prompt
 from episodic_absa.schemas.seed_answers import AteAnswer
 
 NEXT_EXAMPLE = ['\n{"text"']
@@ -20,8 +19,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ask(server: LoopbackModel, *, states_form: bool = True) -> list[dict[str, Any]]:
     prompt = Prompt("v3/joint.en", "Name the pairs.", REVIEW, states_form=states_form)
-    question = Ask("ate", AteInputs(text=REVIEW, language="en"), prompt, AteAnswer, 7)
-    run(lambda replier: RepairingBackend(replier).answer(question), server)
+    answered(server, make_ask(AteAnswer, prompt=prompt))
     return server.bodies
 
 

@@ -3,25 +3,19 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
+from tests.backends.llm.asking import KEY, RETRY_BASE_S, REVIEW, SCREEN, answered, asked, failed, make_ask, run
 from tests.backends.llm.loopback_model import HANG_UP, Behaviour, LoopbackModel, answer, failure, page
 
-from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend, Reply, Request
-from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
+from episodic_absa.backends.backend import Answer, RepairingBackend, Reply, Request
+from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
-from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.seed_answers import AteAnswer, AteReviewAnswer, AtsaAnswer, JudgeAnswer
-
-SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
-REVIEW = "The screen is great."
-KEY = "sk-a-secret-of-ours"
-RETRY_BASE_S = 0.01
-T = TypeVar("T")
 
 
 @pytest.fixture(autouse=True)
@@ -30,45 +24,9 @@ def _only_our_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
-def make_ask(output_model: type[OutputT], *, seed: int = 7) -> Ask[OutputT]:
-    prompt = Prompt("stage1_ate", "List the aspects.", REVIEW)
-    return Ask("ate", AteInputs(text=REVIEW, language="en"), prompt, output_model, seed)
-
-
-def run(act: Callable[[LlmReplier], Awaitable[T]], server: LoopbackModel, **settings: Any) -> T:
-    """Do something with a replier; what hangs is ended."""
-
-    async def guarded() -> T:
-        chosen = {"retry_base_s": RETRY_BASE_S, **settings}
-        replier = LlmReplier(LlmSettings(provider="openai", model="m", base_url=server.base_url, **chosen))
-        try:
-            async with asyncio.timeout(120):
-                return await act(replier)
-        finally:
-            await replier.close()
-
-    return asyncio.run(guarded())
-
-
-def ask_for_aspects(
-    server: LoopbackModel, *, total_timeout_s: float | None = None, **settings: Any
-) -> Answer[AteAnswer]:
-    return run(
-        lambda replier: RepairingBackend(replier, total_timeout_s=total_timeout_s).answer(make_ask(AteAnswer)),
-        server,
-        **settings,
-    )
-
-
-def failed(server: LoopbackModel, **settings: Any) -> BackendError:
-    with pytest.raises(BackendError) as caught:
-        ask_for_aspects(server, **settings)
-    return caught.value
-
-
 def test_a_valid_answer_arrives_with_its_tokens_and_model() -> None:
     with LoopbackModel(answer(SCREEN, tokens=(120, 17))) as server:
-        got = ask_for_aspects(server)
+        got = asked(server)
     assert got.output.aspects[0].aspect_term == "screen"
     assert (got.usage.tokens_in, got.usage.tokens_out, got.attempts, got.model) == (120, 17, 1, "served-model")
     assert got.usage.cost_usd is None
@@ -77,7 +35,7 @@ def test_a_valid_answer_arrives_with_its_tokens_and_model() -> None:
 
 def test_a_request_carries_prompt_schema_seed_and_limits() -> None:
     with LoopbackModel(answer(SCREEN)) as server:
-        ask_for_aspects(server)
+        asked(server)
     (body,) = server.bodies
     assert body["messages"] == [
         {"role": "system", "content": "List the aspects."},
@@ -100,7 +58,7 @@ def test_a_request_carries_prompt_schema_seed_and_limits() -> None:
 )
 def test_wrapping_around_an_answer_costs_no_attempt(content: str) -> None:
     with LoopbackModel(answer(content)) as server:
-        assert ask_for_aspects(server).attempts == 1
+        assert asked(server).attempts == 1
 
 
 def test_repair_attempts_carry_error_and_answer_and_sum_up_their_tokens() -> None:
@@ -109,7 +67,7 @@ def test_repair_attempts_carry_error_and_answer_and_sum_up_their_tokens() -> Non
     with LoopbackModel(
         answer('{"reviews": [{"aspe', tokens=(100, 10)), answer(wrong, tokens=(200, 20)), answer(kept, tokens=(300, 30))
     ) as server:
-        got = run(lambda replier: RepairingBackend(replier).answer(make_ask(AteReviewAnswer)), server)
+        got = answered(server, make_ask(AteReviewAnswer))
     assert (got.attempts, got.usage.tokens_in, got.usage.tokens_out) == (3, 600, 60)
     users = [body["messages"][1]["content"] for body in server.bodies]
     assert users[0] == REVIEW
@@ -119,8 +77,7 @@ def test_repair_attempts_carry_error_and_answer_and_sum_up_their_tokens() -> Non
 
 
 def test_an_answer_that_stays_wrong_is_a_schema_error_after_three_attempts() -> None:
-    with LoopbackModel(answer('{"aspects": "screen"}')) as server:
-        error = failed(server)
+    error, server = failed(answer('{"aspects": "screen"}'))
     assert isinstance(error, BackendResponseError)
     assert (error.kind, server.count) == ("schema_validation_error", 3)
 
@@ -130,22 +87,17 @@ def test_an_answer_that_stays_wrong_is_a_schema_error_after_three_attempts() -> 
     [
         page("<html><script>var a = {}</script>Sign in</html>"),
         page("<html>{}</html>", content_type="application/json"),
-        page("", content_type="application/json"),
         page('{"id": "x", "choices": [{"message": {"content": "{}', content_type="application/json"),
         page('{"id": "x", "choices": [{"message": {"content": {}', content_type="text/plain"),
-        page('{"choices": [}', content_type="application/json"),
-        page('{"choices": []}', content_type="application/json"),
-        page('{"choices": ["x"]}', content_type="application/json"),
         page('{"hello": {}}', content_type="application/json"),
-        page("[]", content_type="application/json"),
         page('{"error": {"message": "{}"}}', content_type="application/json"),
     ],
-    ids=lambda behaviour: behaviour.body.decode()[:20] or "empty",
+    ids=lambda behaviour: behaviour.body.decode()[:20],
 )
 def test_status_200_without_an_api_response_never_passes_for_an_answer(behaviour: Behaviour) -> None:
     # {} alone is a valid judge's answer: nothing of such a page may be read as one.
     with LoopbackModel(behaviour) as server, pytest.raises(BackendUnavailableError) as caught:
-        run(lambda replier: RepairingBackend(replier).answer(make_ask(JudgeAnswer)), server, max_retries=1)
+        answered(server, make_ask(JudgeAnswer), max_retries=1)
     assert (caught.value.kind, caught.value.attempts, server.count) == ("provider_error", 1, 2)
     assert {json.dumps(body) for body in server.bodies} == {json.dumps(server.bodies[0])}
 
@@ -153,12 +105,11 @@ def test_status_200_without_an_api_response_never_passes_for_an_answer(behaviour
 @pytest.mark.parametrize("content", ["", None])
 def test_an_empty_answer_is_repaired(content: str | None) -> None:
     with LoopbackModel(answer(content), answer(SCREEN)) as server:
-        assert ask_for_aspects(server).attempts == 2
+        assert asked(server).attempts == 2
 
 
 def test_a_refusal_is_an_answer_that_can_be_repaired() -> None:
-    with LoopbackModel(answer(None, refusal="I cannot help with that.")) as server:
-        error = failed(server)
+    error, _ = failed(answer(None, refusal="I cannot help with that."))
     assert isinstance(error, BackendResponseError)
     assert error.raw == "I cannot help with that."
 
@@ -166,8 +117,7 @@ def test_a_refusal_is_an_answer_that_can_be_repaired() -> None:
 def test_a_content_filter_without_text_fails_at_once_and_says_so() -> None:
     body = json.loads(answer(None).body)
     body["choices"][0]["finish_reason"] = "content_filter"
-    with LoopbackModel(Behaviour(json.dumps(body).encode())) as server:
-        error = failed(server)
+    error, server = failed(Behaviour(json.dumps(body).encode()))
     assert isinstance(error, BackendUnavailableError)
     assert (error.kind, server.count) == ("provider_error", 1)
     assert "content filter" in str(error)
@@ -175,65 +125,41 @@ def test_a_content_filter_without_text_fails_at_once_and_says_so() -> None:
 
 @pytest.mark.parametrize(
     "trouble",
-    [
-        failure(429),
-        failure(500),
-        failure(502),
-        failure(503),
-        failure(529),
-        HANG_UP,
-        Behaviour(b'{"id": "x"', missing_bytes=100),
-    ],
-    ids=["429", "500", "502", "503", "529", "dropped", "cut off"],
+    [*(failure(status) for status in (429, 500, 502, 503, 529)), HANG_UP],
+    ids=["429", "500", "502", "503", "529", "dropped"],
 )
 def test_transport_trouble_is_retried_without_counting_as_an_attempt(trouble: Behaviour) -> None:
     with LoopbackModel(trouble, trouble, answer(SCREEN)) as server:
-        got = ask_for_aspects(server)
+        got = asked(server)
     assert (got.attempts, got.usage.tokens_in, server.count) == (1, 10, 3)
     assert got.waited_s >= 3 * RETRY_BASE_S  # the pauses before the second and the third request
 
 
 def test_a_request_slower_than_its_limit_is_retried_without_counting_as_an_attempt() -> None:
     with LoopbackModel(answer(SCREEN, delay_s=5), answer(SCREEN, drip_s=0.2), answer(SCREEN)) as server:
-        got = ask_for_aspects(server, timeout_s=0.3)
+        got = asked(server, timeout_s=0.3)
     # On a busy machine the third request may be too slow as well; it is retried, too.
     assert got.attempts == 1
     assert server.count >= 3
 
 
-@pytest.mark.parametrize(
-    ("trouble", "kind"),
-    [(failure(429), "provider_error"), (failure(500), "provider_error"), (HANG_UP, "provider_error")],
-    ids=["429", "500", "dropped"],
-)
-def test_retries_end_after_five_and_do_not_multiply(trouble: Behaviour, kind: str) -> None:
-    with LoopbackModel(trouble) as server:
-        error = failed(server)
+@pytest.mark.parametrize("trouble", [failure(429), failure(500), HANG_UP], ids=["429", "500", "dropped"])
+def test_retries_end_after_five_and_do_not_multiply(trouble: Behaviour) -> None:
+    error, server = failed(trouble)
     assert isinstance(error, BackendUnavailableError)
-    assert (error.kind, server.count) == (kind, 6)
+    assert (error.kind, server.count) == ("provider_error", 6)
     assert "after 5 retries" in str(error)
 
 
 def test_a_server_that_is_always_too_slow_is_a_timeout() -> None:
-    with LoopbackModel(answer(SCREEN, delay_s=5)) as server:
-        error = failed(server, timeout_s=0.1)
+    error, _ = failed(answer(SCREEN, delay_s=5), timeout_s=0.1)
     assert isinstance(error, BackendUnavailableError)
     assert error.kind == "timeout"
     assert "after 5 retries" in str(error)
 
 
-def test_a_server_that_is_not_there_is_a_provider_error_that_names_the_address() -> None:
-    with LoopbackModel(HANG_UP) as gone:
-        pass
-    error = failed(gone)
-    assert isinstance(error, BackendUnavailableError)
-    assert error.kind == "provider_error"
-    assert gone.base_url in str(error)
-
-
 def test_waits_double() -> None:
-    with LoopbackModel(failure(500)) as server:
-        failed(server, retry_base_s=0.05)
+    _, server = failed(failure(500), retry_base_s=0.05)
     meant = [0.05, 0.1, 0.2, 0.4, 0.8]
     assert len(server.waits()) == len(meant)
     for wait, least in zip(server.waits(), meant, strict=True):
@@ -244,7 +170,7 @@ def test_waits_double() -> None:
 @pytest.mark.parametrize("header", ["1", "0.9"])
 def test_a_server_may_ask_for_a_longer_wait(header: str) -> None:
     with LoopbackModel(failure(429, Retry_After=header), answer(SCREEN)) as server:
-        ask_for_aspects(server)
+        asked(server)
     (wait,) = server.waits()
     assert wait >= 0.9
 
@@ -254,7 +180,7 @@ def test_a_server_may_ask_for_a_wait_until_a_date() -> None:
         return failure(503, Retry_After=format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True))
 
     with LoopbackModel(not_yet, answer(SCREEN)) as server:
-        ask_for_aspects(server)
+        asked(server)
     (wait,) = server.waits()
     assert wait >= 0.5
 
@@ -262,38 +188,36 @@ def test_a_server_may_ask_for_a_wait_until_a_date() -> None:
 @pytest.mark.parametrize("header", ["0", "-5", "soon", "nan", ""])
 def test_a_senseless_wish_leaves_the_usual_wait(header: str) -> None:
     with LoopbackModel(failure(429, Retry_After=header), answer(SCREEN)) as server:
-        ask_for_aspects(server)
+        asked(server)
     (wait,) = server.waits()
     assert wait >= RETRY_BASE_S
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422])
 def test_other_refusals_fail_at_once(status: int) -> None:
-    with LoopbackModel(failure(status, "we do not like it")) as server:
-        error = failed(server)
+    error, server = failed(failure(status, "we do not like it"))
     assert isinstance(error, BackendUnavailableError)
     assert (error.kind, server.count) == ("provider_error", 1)
     assert f"status {status}: we do not like it" in str(error)
 
 
 def test_a_refused_key_names_the_variable() -> None:
-    with LoopbackModel(failure(401)) as server:
-        assert "OPENAI_API_KEY" in str(failed(server))
+    error, _ = failed(failure(401))
+    assert "OPENAI_API_KEY" in str(error)
 
 
 def test_an_unknown_model_names_model_and_address() -> None:
-    with LoopbackModel(failure(404, "model not found")) as server:
-        told = str(failed(server))
-    assert "backbone.model: m)" in told
-    assert server.base_url in told
+    error, server = failed(failure(404, "model not found"))
+    assert "backbone.model: m)" in str(error)
+    assert server.base_url in str(error)
 
 
 def test_the_total_limit_ends_waiting_and_closes_the_socket() -> None:
     with LoopbackModel(answer(SCREEN, delay_s=60)) as server:
-        error = failed(server, total_timeout_s=1)
+        with pytest.raises(BackendUnavailableError) as caught:
+            asked(server, total_timeout_s=1)
         assert server.hung_up_on.wait(60)
-    assert isinstance(error, BackendUnavailableError)
-    assert (error.kind, server.count) == ("timeout", 1)
+    assert (caught.value.kind, server.count) == ("timeout", 1)
 
 
 def refusing(parameter: str, message: str, status: int = 400) -> Callable[[dict[str, Any]], Behaviour]:
@@ -319,7 +243,7 @@ def test_a_server_that_refuses_schemas_gets_them_in_the_prompt_with_one_notice(
 
     caplog.set_level(logging.INFO, "episodic_absa.backends")
     with LoopbackModel(refusing("response_format", message, status)) as server:
-        answers = run(ask_often, server)
+        answers = run(ask_often, server.base_url)
     assert [got.attempts for got in answers] == [1] * 9
     notices = [record for record in caplog.records if "JSON Schema" in record.getMessage()]
     assert len(notices) == 1
@@ -330,15 +254,14 @@ def test_a_server_that_refuses_schemas_gets_them_in_the_prompt_with_one_notice(
 
 
 def test_a_wanted_schema_is_not_given_up() -> None:
-    with LoopbackModel(refusing("response_format", "response_format is not supported")) as server:
-        error = failed(server, output="json_schema")
+    error, server = failed(refusing("response_format", "response_format is not supported"), output="json_schema")
     assert isinstance(error, BackendUnavailableError)
     assert server.count == 1
 
 
 def test_prompted_output_never_sends_a_response_format() -> None:
     with LoopbackModel(answer(SCREEN)) as server:
-        ask_for_aspects(server, output="prompted")
+        asked(server, output="prompted")
     (body,) = server.bodies
     assert "response_format" not in body
     assert body["messages"][0]["content"].startswith("List the aspects.")
@@ -355,15 +278,14 @@ def test_a_server_without_seeds_is_asked_without_and_no_longer_counts_as_honouri
         return before, replier.honours_seed
 
     with LoopbackModel(refusing("seed", "Unrecognized request argument supplied: seed")) as server:
-        assert run(ask_twice, server) == (True, False)
+        assert run(ask_twice, server.base_url) == (True, False)
     assert ["seed" in body for body in server.bodies] == [True, False, False]
     assert all("response_format" in body for body in server.bodies)
     assert [record.levelname for record in caplog.records if "seed" in record.getMessage()] == ["WARNING"]
 
 
 def test_a_complaint_about_another_parameter_gives_nothing_up() -> None:
-    with LoopbackModel(failure(400, "Unsupported value: 'temperature' does not support 0.0")) as server:
-        error = failed(server)
+    error, server = failed(failure(400, "Unsupported value: 'temperature' does not support 0.0"))
     assert "temperature" in str(error)
     assert server.count == 1
 
@@ -373,7 +295,7 @@ def test_sixty_four_requests_at_once_are_all_on_their_way_together() -> None:
         return await asyncio.gather(*(replier.reply(Request(make_ask(AteAnswer, seed=n))) for n in range(64)))
 
     with LoopbackModel(answer(SCREEN, delay_s=1.0)) as server:
-        replies = run(many, server)
+        replies = run(many, server.base_url)
     assert [reply.text for reply in replies] == [SCREEN] * 64
     assert sorted(body["seed"] for body in server.bodies) == list(range(64))
     assert server.times[-1] - server.times[0] < 1.0
@@ -393,7 +315,7 @@ def test_a_replier_serves_one_event_loop_after_another() -> None:
 
 def test_free_keys_stay_in_the_schema() -> None:
     with LoopbackModel(answer('{"sentiments": []}')) as server:
-        run(lambda replier: RepairingBackend(replier).answer(make_ask(AtsaAnswer)), server)
+        answered(server, make_ask(AtsaAnswer))
     sent = server.bodies[0]["response_format"]["json_schema"]
     distribution = sent["schema"]["$defs"]["AnsweredSentiment"]["properties"]["polarity_distribution"]
     assert distribution["additionalProperties"]["type"] == "number"
@@ -404,14 +326,13 @@ def test_a_path_on_the_server_is_no_model_name() -> None:
     body = json.loads(answer(SCREEN).body)
     body["model"] = "/srv/weights/model.gguf"
     with LoopbackModel(Behaviour(json.dumps(body).encode())) as server:
-        assert ask_for_aspects(server).model == "m"
+        assert asked(server).model == "m"
 
 
 def test_cut_answers_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
     body = json.loads(answer('{"aspects": [').body)
     body["choices"][0]["finish_reason"] = "length"
-    with LoopbackModel(Behaviour(json.dumps(body).encode())) as server:
-        failed(server)
+    failed(Behaviour(json.dumps(body).encode()))
     assert [record.getMessage() for record in caplog.records if "max_tokens" in record.getMessage()] == [
         "openai:m was cut off at backbone.max_tokens (1024)"
     ]
@@ -433,7 +354,7 @@ def test_the_key_is_sent_but_stands_in_no_log_error_or_repr(status: int, caplog:
                 below = below.__cause__ or below.__context__
 
     with LoopbackModel(failure(status, f"the key {KEY} is wrong")) as server:
-        run(ask, server, max_retries=1)
+        run(ask, server.base_url, max_retries=1)
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert "[key]" in "".join(shown)
     assert KEY not in "".join(shown)
@@ -443,6 +364,6 @@ def test_the_key_is_sent_but_stands_in_no_log_error_or_repr(status: int, caplog:
 def test_review_text_stays_out_of_the_log_above_debug(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     with LoopbackModel(failure(500, REVIEW), failure(400, f"response_format: {REVIEW}"), answer(SCREEN)) as server:
-        ask_for_aspects(server)
+        asked(server)
     assert "500" in caplog.text
     assert REVIEW not in caplog.text

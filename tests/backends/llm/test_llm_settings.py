@@ -8,18 +8,16 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from tests.backends.llm.asking import SCREEN, asked, make_ask
 from tests.backends.llm.loopback_model import LoopbackModel, answer
 
 from episodic_absa.backends.answer_schemas import has_free_keys, typed_schema
-from episodic_absa.backends.backend import Ask, Prompt, Request
-from episodic_absa.backends.llm.llm_connection import open_connection
-from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
-from episodic_absa.backends.llm.prices import cost_usd
+from episodic_absa.backends.backend import Request
+from episodic_absa.backends.llm import LlmReplier, LlmSettings, cost_usd, open_connection
 from episodic_absa.backends.llm.transport_retries import Failure, wait_before_retry
 from episodic_absa.errors import ConfigError, MissingExtraError
 from episodic_absa.schemas import seed_answers
 from episodic_absa.schemas.frozen_model import FrozenModel
-from episodic_absa.schemas.role_inputs import AteInputs
 
 ANSWERS: list[type[FrozenModel]] = [
     seed_answers.AteAnswer,
@@ -85,9 +83,7 @@ def test_a_server_of_ones_own_needs_no_key_and_no_proxy(monkeypatch: pytest.Monk
     async def ask(replier: LlmReplier) -> str:
         try:
             async with asyncio.timeout(120):
-                prompt = Prompt("p", "system", "user")
-                asked = Ask("ate", AteInputs(text="x", language="en"), prompt, seed_answers.AteAnswer)
-                return (await replier.reply(Request(asked))).text
+                return (await replier.reply(Request(make_ask(seed_answers.AteAnswer)))).text
         finally:
             await replier.close()
 
@@ -180,11 +176,11 @@ def test_a_vendor_that_is_not_installed_names_its_extra(
     assert caught.value.extra == provider
 
 
-@pytest.mark.parametrize("model", ["gpt-5", "o3-mini"])
-def test_models_that_take_no_temperature_get_none(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert "temperature" not in LlmReplier(make_settings(model=model))._model_settings
-    assert LlmReplier(make_settings())._model_settings["temperature"] == 0.0
+@pytest.mark.parametrize(("model", "sent"), [("gpt-5", False), ("o3-mini", False), ("gpt-4o-mini", True)])
+def test_models_that_take_no_temperature_get_none(model: str, sent: bool) -> None:
+    with LoopbackModel(answer(SCREEN)) as server:
+        asked(server, model=model)
+    assert ("temperature" in server.bodies[0]) is sent
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:

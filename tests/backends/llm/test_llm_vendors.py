@@ -1,20 +1,17 @@
 """Anthropic and Google on their own wire formats, against loopback. Skipped where their packages are not installed."""
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
+from tests.backends.llm.asking import KEY, SCREEN, answered, asked, make_ask
 from tests.backends.llm.loopback_model import HANG_UP, Behaviour, Entry, LoopbackModel, failure, page
 from tests.extras import require_extra
 
-from episodic_absa.backends.backend import Answer, Ask, OutputT, Prompt, RepairingBackend
-from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
+from episodic_absa.backends.backend import Answer, OutputT
 from episodic_absa.errors import BackendError, BackendUnavailableError
-from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer
 
-SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
 MODELS = {"anthropic": "claude-haiku-5-5", "google": "gemini-2.5-flash"}
 
 
@@ -22,7 +19,7 @@ MODELS = {"anthropic": "claude-haiku-5-5", "google": "gemini-2.5-flash"}
 def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     chosen: str = request.param
     require_extra(chosen)
-    monkeypatch.setenv(f"{chosen.upper()}_API_KEY", "sk-a-secret-of-ours")
+    monkeypatch.setenv(f"{chosen.upper()}_API_KEY", KEY)
     return chosen
 
 
@@ -48,38 +45,20 @@ def answer(provider: str, text: str) -> Behaviour:
     return Behaviour(json.dumps(body).encode())
 
 
-def ask(provider: str, output_model: type[OutputT], *script: Entry, **settings: Any) -> tuple[Answer[OutputT], Any]:
-    async def guarded(address: str) -> Answer[OutputT]:
-        chosen = {"retry_base_s": 0.01, "provider": provider, "model": MODELS[provider], "base_url": address}
-        backend = RepairingBackend(LlmReplier(LlmSettings.model_validate({**chosen, **settings})))
-        try:
-            async with asyncio.timeout(120):
-                prompt = Prompt("p", "List the aspects.", "The screen is great.")
-                return await backend.answer(Ask("ate", AteInputs(text="x", language="en"), prompt, output_model, 7))
-        finally:
-            await backend.close()
+def chosen(server: LoopbackModel, provider: str) -> dict[str, Any]:
+    """Return the settings that ask this server as a vendor is asked."""
+    return {"provider": provider, "model": MODELS[provider], "base_url": server.base_url.removesuffix("/v1")}
 
+
+def ask(provider: str, output_model: type[OutputT], *script: Entry) -> tuple[Answer[OutputT], LoopbackModel]:
     with LoopbackModel(*script) as server:
-        return asyncio.run(guarded(server.base_url.removesuffix("/v1"))), server
+        return answered(server, make_ask(output_model), **chosen(server, provider)), server
 
 
 def count_requests(provider: str, trouble: Behaviour) -> tuple[int, BackendError]:
-    with LoopbackModel(trouble) as server:
-        chosen = {"retry_base_s": 0.01, "provider": provider, "model": MODELS[provider]}
-        address = server.base_url.removesuffix("/v1")
-
-        async def guarded() -> None:
-            backend = RepairingBackend(LlmReplier(LlmSettings.model_validate({**chosen, "base_url": address})))
-            try:
-                async with asyncio.timeout(120):
-                    prompt = Prompt("p", "List the aspects.", "The screen is great.")
-                    await backend.answer(Ask("ate", AteInputs(text="x", language="en"), prompt, AteAnswer, 7))
-            finally:
-                await backend.close()
-
-        with pytest.raises(BackendError) as caught:
-            asyncio.run(guarded())
-        return server.count, caught.value
+    with LoopbackModel(trouble) as server, pytest.raises(BackendError) as caught:
+        asked(server, **chosen(server, provider))
+    return server.count, caught.value
 
 
 def test_an_answer_arrives_with_tokens_and_price(provider: str) -> None:
@@ -114,10 +93,10 @@ def test_trouble_passes(provider: str) -> None:
 
 
 def test_a_refused_key_names_the_variable_and_is_not_shown(provider: str) -> None:
-    count, error = count_requests(provider, failure(401, "sk-a-secret-of-ours is no key"))
+    count, error = count_requests(provider, failure(401, f"{KEY} is no key"))
     assert count == 1
     assert f"{provider.upper()}_API_KEY" in str(error)
-    assert "sk-a-secret" not in str(error)
+    assert KEY not in str(error)
 
 
 @pytest.mark.parametrize(

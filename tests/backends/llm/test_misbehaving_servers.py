@@ -4,68 +4,32 @@ import asyncio
 import gzip
 import json
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-from tests.backends.llm.loopback_model import HANG_UP, Behaviour, Entry, LoopbackModel, answer, failure, page
+from tests.backends.llm.asking import REVIEW, SCREEN, asked, failed, make_ask, run
+from tests.backends.llm.loopback_model import HANG_UP, Behaviour, LoopbackModel, answer, failure, page
 
 from episodic_absa.backends.answer_parsing import UnusableReplyError, parse_reply
-from episodic_absa.backends.backend import Answer, Ask, Prompt, RepairingBackend, Request
-from episodic_absa.backends.cache.caching_replier import CachingReplier
+from episodic_absa.backends.backend import Prompt, RepairingBackend, Request
+from episodic_absa.backends.cache import CachingReplier
 from episodic_absa.backends.limited_backend import LimitedBackend
-from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
-from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError, Usage
+from episodic_absa.backends.llm import LlmReplier, LlmSettings
+from episodic_absa.errors import BackendResponseError, BackendUnavailableError, Usage
 from episodic_absa.runs.request_counts import CountingCache
 from episodic_absa.schemas.answers import TermsAnswer
-from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.seed_answers import AteAnswer
 
-SCREEN = '{"aspects": [{"aspect_term": "screen"}]}'
-REVIEW = "The screen is great, and the battery lasts for days."
 LOGIN = page("<html><title>Sign in\n here</title><script>var a = {}</script></html>")
 DEEP = b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 LONG = b'{"choices": [' + b" " * 3_000_000
 MANY = b'{"choices": [' + b"{}," * 6_000 + b"{}]}"
-T = TypeVar("T")
 
 
 @pytest.fixture(autouse=True)
 def _no_address_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
-
-def make_ask() -> Ask[AteAnswer]:
-    return Ask("ate", AteInputs(text=REVIEW, language="en"), Prompt("ate", "List the aspects.", REVIEW), AteAnswer)
-
-
-def run(act: Callable[[LlmReplier], Awaitable[T]], base_url: str, **settings: Any) -> T:
-    async def guarded() -> T:
-        chosen = {"retry_base_s": 0.001, **settings}
-        replier = LlmReplier(LlmSettings(provider="openai", model="m", base_url=base_url, **chosen))
-        try:
-            async with asyncio.timeout(20):
-                return await act(replier)
-        finally:
-            await replier.close()
-
-    return asyncio.run(guarded())
-
-
-def asked(server: LoopbackModel, *, total_timeout_s: float | None = None, **settings: Any) -> Answer[AteAnswer]:
-    return run(
-        lambda replier: RepairingBackend(replier, total_timeout_s=total_timeout_s, max_tokens=1024).answer(make_ask()),
-        server.base_url,
-        **settings,
-    )
-
-
-def failed(*script: Entry, total_timeout_s: float | None = None, **settings: Any) -> tuple[BackendError, LoopbackModel]:
-    with LoopbackModel(*script) as server, pytest.raises(BackendError) as caught:
-        asked(server, total_timeout_s=total_timeout_s, **settings)
-    return caught.value, server
 
 
 def packed(body: bytes) -> Behaviour:
@@ -86,6 +50,8 @@ def packed(body: bytes) -> Behaviour:
         (packed(LONG), "sent a body of more than 2 MB (status 200)"),
         (page('{"choices": ["x"]}'), "sent an API response that cannot be read"),
         (page('{"choices": [{"index": ' + "9" * 5000 + "}]}"), "sent a body that is not a JSON object (status 200)"),
+        (page("[]"), "sent a body that is not a JSON object (status 200)"),
+        (page('{"choices": [}'), "sent a body that is not a JSON object (status 200)"),
         (Behaviour(b'{"choices": "\xff\xfe'), "sent a body that is not a JSON object (status 200)"),
         (Behaviour(MANY), "sent JSON of more than 5,000 objects and lists (status 200)"),
         (Behaviour(status=304), "answered with status 304"),
@@ -94,7 +60,8 @@ def packed(body: bytes) -> Behaviour:
         (HANG_UP, "hung up without an answer"),
     ],
     ids=[
-        *("page", "empty", "no choices", "error", "deep", "deep 503", "endless", "packed", "odd", "digits", "bytes"),
+        *("page", "empty", "no choices", "error", "deep", "deep 503", "endless", "packed", "odd", "digits"),
+        *("list", "broken", "bytes"),
         *("parts", "304", "not packed", "half", "gone"),
     ],
 )
@@ -116,11 +83,11 @@ def test_a_wrong_address_is_told_after_one_retry_and_a_server_that_has_answered_
         "1 retry); check the address of the server (--base-url, backbone.base_url)",
     )
     with pytest.raises(BackendUnavailableError, match=r"host name nobody\.invalid does not resolve \(after 1 retry\)"):
-        run(lambda replier: RepairingBackend(replier).answer(make_ask()), "http://nobody.invalid/v1")
+        run(lambda replier: RepairingBackend(replier).answer(make_ask(AteAnswer)), "http://nobody.invalid/v1")
 
     async def twice(replier: LlmReplier) -> int:
-        await replier.reply(Request(make_ask()))
-        return (await RepairingBackend(replier).answer(make_ask())).attempts
+        await replier.reply(Request(make_ask(AteAnswer)))
+        return (await RepairingBackend(replier).answer(make_ask(AteAnswer))).attempts
 
     with LoopbackModel(answer(SCREEN), LOGIN, LOGIN, LOGIN, answer(SCREEN)) as server:
         assert run(twice, server.base_url) == 1
@@ -132,8 +99,8 @@ def test_only_answers_of_a_model_are_kept_and_a_compressed_one_is_read() -> None
         with CountingCache.in_memory() as cache:
             kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
             with pytest.raises(BackendUnavailableError):
-                await kept.reply(Request(make_ask()))
-            return [(await kept.reply(Request(make_ask()))).cached for _ in range(2)]
+                await kept.reply(Request(make_ask(AteAnswer)))
+            return [(await kept.reply(Request(make_ask(AteAnswer)))).cached for _ in range(2)]
 
     with LoopbackModel(LOGIN, packed(answer(SCREEN).body)) as server:
         assert run(twice, server.base_url, max_retries=0) == [False, True]
@@ -204,11 +171,11 @@ def test_a_request_that_waits_for_its_retry_holds_no_place() -> None:
     async def both(base_url: str) -> list[str]:
         settings = LlmSettings(provider="openai", model="m", base_url=base_url, retry_base_s=30)
         replier = LlmReplier(settings, asyncio.Semaphore(1))
-        waiting = asyncio.create_task(replier.reply(Request(make_ask())))
+        waiting = asyncio.create_task(replier.reply(Request(make_ask(AteAnswer))))
         await asyncio.sleep(0)  # it takes the only place
         try:
             async with asyncio.timeout(20):
-                return [(await replier.reply(Request(make_ask()))).text]
+                return [(await replier.reply(Request(make_ask(AteAnswer)))).text]
         finally:
             waiting.cancel()
             await replier.close()
@@ -223,7 +190,7 @@ def test_the_usage_of_failed_requests_is_counted_but_is_no_part_of_the_answer() 
     async def counted(replier: LlmReplier) -> tuple[Usage, Usage]:
         with CountingCache.in_memory() as cache:
             kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
-            answered = await RepairingBackend(kept).answer(make_ask())
+            answered = await RepairingBackend(kept).answer(make_ask(AteAnswer))
             return answered.usage, cache.counts(1).usage
 
     with LoopbackModel(paid, answer(SCREEN, tokens=(100, 20))) as server:
@@ -247,7 +214,7 @@ def test_the_usage_of_failed_requests_is_counted_but_is_no_part_of_the_answer() 
         with CountingCache.in_memory() as cache:
             kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
             with pytest.raises(BackendUnavailableError):
-                await kept.reply(Request(make_ask()))
+                await kept.reply(Request(make_ask(AteAnswer)))
             return cache.counts(1).usage
 
     with LoopbackModel(filtered) as server:
@@ -261,7 +228,7 @@ def test_a_closed_local_port_is_told_without_a_retry_with_the_command_that_start
         address = gone.base_url.replace("127.0.0.1", host)
         with pytest.raises(BackendUnavailableError) as caught:
             # A single wait before a retry would outlast the guard of this test.
-            run(lambda replier: replier.reply(Request(make_ask())), address, retry_base_s=60)
+            run(lambda replier: replier.reply(Request(make_ask(AteAnswer))), address, retry_base_s=60)
         port = gone.base_url.split(":")[2].split("/")[0]
         assert str(caught.value) == (
             f"openai:m could not be reached: nothing listens on {address}; "
@@ -271,10 +238,10 @@ def test_a_closed_local_port_is_told_without_a_retry_with_the_command_that_start
 
 def test_a_local_server_that_has_answered_before_is_worth_a_retry() -> None:
     async def twice(replier: LlmReplier) -> str:
-        await replier.reply(Request(make_ask()))
+        await replier.reply(Request(make_ask(AteAnswer)))
         server.__exit__(None, None, None)
         with pytest.raises(BackendUnavailableError) as caught:
-            await replier.reply(Request(make_ask()))
+            await replier.reply(Request(make_ask(AteAnswer)))
         return str(caught.value)
 
     server = LoopbackModel(Behaviour(answer(SCREEN).body, headers={"Connection": "close"}))
@@ -286,7 +253,7 @@ def test_what_no_file_can_hold_ends_no_run(tmp_path: Path) -> None:
     async def kept(replier: LlmReplier) -> tuple[Usage, str]:
         with CountingCache(tmp_path / "cache.sqlite") as cache:
             keeping = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
-            reply = await keeping.reply(Request(make_ask()))
+            reply = await keeping.reply(Request(make_ask(AteAnswer)))
             return reply.usage, reply.model
 
     body = json.loads(answer(SCREEN, tokens=(2**63, 1)).body)
@@ -308,10 +275,10 @@ def test_a_question_that_waits_lets_others_pass() -> None:
 
     async def both(replier: LlmReplier) -> int:
         limited = LimitedBackend(RepairingBackend(replier, total_timeout_s=100), 1)
-        first = replace(make_ask(), prompt=Prompt("ate", "List the aspects.", "first"))
+        first = make_ask(AteAnswer, prompt=Prompt("ate", "List the aspects.", "first"))
         waiting = [asyncio.create_task(limited.answer(first)) for _ in range(3)]
         await asyncio.sleep(0)
-        attempts = (await limited.answer(make_ask())).attempts
+        attempts = (await limited.answer(make_ask(AteAnswer))).attempts
         for task in waiting:
             task.cancel()
         await asyncio.wait(waiting)
@@ -327,7 +294,7 @@ def test_who_waits_for_an_equal_request_fails_with_its_cause() -> None:
         with CountingCache.in_memory() as cache:
             kept = CachingReplier(replier, cache, provider="p", model="m", base_url=None, parameters={}, share="all")
             backend = RepairingBackend(kept, total_timeout_s=0.5)
-            asks = [backend.answer(make_ask()) for _ in range(3)]
+            asks = [backend.answer(make_ask(AteAnswer)) for _ in range(3)]
             return [str(error) for error in await asyncio.gather(*asks, return_exceptions=True)]
 
     with LoopbackModel(failure(503, "loading the model"), answer(SCREEN, delay_s=20)) as server:
@@ -348,10 +315,10 @@ def test_a_request_that_ends_halfway_says_how_far_it_came() -> None:
 def test_a_question_that_got_no_place_says_so() -> None:
     async def both(base_url: str) -> str:
         replier = LlmReplier(LlmSettings(provider="openai", model="m", base_url=base_url), asyncio.Semaphore(1))
-        waiting = asyncio.create_task(replier.reply(Request(make_ask())))
+        waiting = asyncio.create_task(replier.reply(Request(make_ask(AteAnswer))))
         await asyncio.sleep(0)
         with pytest.raises(BackendUnavailableError) as caught:
-            await RepairingBackend(replier, total_timeout_s=0.1).answer(make_ask())
+            await RepairingBackend(replier, total_timeout_s=0.1).answer(make_ask(AteAnswer))
         waiting.cancel()
         await replier.close()
         return str(caught.value)
@@ -388,7 +355,7 @@ def test_an_answer_that_was_cut_off_names_the_limit_to_raise(*, says_so: bool) -
 
 def test_equal_retries_are_told_once_and_counted_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
     async def many(replier: LlmReplier) -> None:
-        asks = (replier.reply(Request(make_ask())) for _ in range(6))
+        asks = (replier.reply(Request(make_ask(AteAnswer))) for _ in range(6))
         await asyncio.gather(*asks, return_exceptions=True)
 
     with caplog.at_level(logging.INFO, "episodic_absa.backends"), LoopbackModel(failure(500)) as server:

@@ -10,9 +10,9 @@ from tests.backends.llm.loopback_model import LoopbackModel, answer
 
 from episodic_absa import Analyzer
 from episodic_absa.backends.backend import Ask, Prompt, Request
-from episodic_absa.backends.cache.request_key import compute_request_key
+from episodic_absa.backends.cache import compute_request_key
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.backends.llm.llm_replier import LlmReplier, LlmSettings
+from episodic_absa.backends.llm import LlmReplier, LlmSettings
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.role_inputs import AteInputs
 

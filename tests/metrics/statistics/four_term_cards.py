@@ -2,52 +2,23 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from episodic_absa.schemas.absa import FinalTuple
-from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.run_files.scorecard import JudgedSentiment, ModeratorScore, Scorecard, UsageSums
+from tests.metrics.drawn_cards import error_card, final_tuple, gold, ok_card
+
+from episodic_absa.schemas.run_files.scorecard import Scorecard, UsageSums
 
 TERMS = ("food", "staff", "price", "room")
+GOLD = gold(*((term, "positive") for term in TERMS))
 
 
 def make_card(
-    uid: str, *, seed: int = 1, found: int = 4, failed: bool = False, gold: bool = True, tokens: int = 100
+    uid: str, *, seed: int = 1, found: int = 4, failed: bool = False, has_gold: bool = True, tokens: int = 100
 ) -> Scorecard:
-    tuples = tuple(
-        FinalTuple(aspect_term=term, polarity="positive", confidence=0.9, grounding="explicit")
-        for term in TERMS[:found]
-    )
-    return Scorecard(
-        run_id="made",
-        uid=uid,
-        sample_index=0,
-        status="error" if failed else "ok",
-        error_type="provider_error" if failed else None,
-        condition="C1",
-        memory_mode="off",
-        seed=seed,
-        language_code="en",
-        split="valid",
-        domain_id="d",
-        case_type="c",
-        cfg_hash="0" * 64,
-        stage1_tuples=() if failed else tuples,
-        final_tuples=() if failed else tuples,
-        gold_tuples=tuple(GoldTuple(aspect_term=term, polarity="positive") for term in TERMS) if gold else None,
-        label=None if failed else "positive",
-        implicit_grounding_candidate=None if failed else False,
-        moderator=None if failed else ModeratorScore(selected_stage="stage1", applied_rules=("A",)),
-        sentiments_judged=tuple(
-            JudgedSentiment(
-                aspect_term=item.aspect_term,
-                polarity="positive",
-                term_in_text=True,
-                grounded=True,
-                evidence_in_text=True,
-            )
-            for item in (() if failed else tuples)
-        ),
-        usage=UsageSums(calls=10, attempts=10, tokens_in=tokens, tokens_out=tokens),
-    )
+    gold_tuples = GOLD if has_gold else None
+    usage = UsageSums(calls=10, attempts=10, tokens_in=tokens, tokens_out=tokens)
+    if failed:
+        return error_card(uid, seed=seed, gold_tuples=gold_tuples, usage=usage)
+    tuples = [final_tuple(term) for term in TERMS[:found]]
+    return ok_card(uid, seed=seed, stage1=tuples, gold_tuples=gold_tuples, usage=usage)
 
 
 def make_cards(found: Mapping[str, int] | Sequence[int], *, seeds: Iterable[int] = (1,)) -> list[Scorecard]:

@@ -5,18 +5,22 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.metrics.statistics.four_term_cards import make_cards
 
-from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
+from episodic_absa.metrics import PAIRED_METRICS, definition_of
 from episodic_absa.metrics.statistics import (
     PairedDifference,
     claim_label,
     claim_sentence,
     claim_strength,
+    compare,
     find_unsupported_claims,
+    interval_text,
+    p_equals,
+    p_text,
     power_sentence,
+    signed,
 )
-from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 
 BOUNDS = st.floats(-1, 1, allow_nan=False)
 
@@ -61,6 +65,11 @@ def made(
         (made(p_holm=0.04), "significant"),
         (made(-0.01, 0.05, p_holm=0.04), "none"),
         (made(0.0, 0.05, p_holm=0.04), "none"),
+        (made(-0.05, 0.0, p_holm=0.04), "none"),
+        (made(-0.05, -0.01, p_holm=0.04), "significant"),
+        (made(p_holm=0.05), "direction"),
+        (made(p_holm=None), "direction"),
+        (made(0.0, 0.0, p_value=None, p_holm=None), "none"),
         (made(p_value=0.0625), "none"),  # the interval excludes 0, the test does not reject
         (made(None, None, p_value=None, p_holm=None), "none"),
         (made(metric="changed", p_value=0.001), "none"),  # process
@@ -194,15 +203,11 @@ def test_small_differences_do_not_round_to_nothing(value: float, text: str) -> N
 
 
 def test_four_changed_reviews_of_two_hundred_are_no_ground_for_a_claim() -> None:
-    from episodic_absa.metrics.statistics.bootstrap import bootstrap_intervals
-    from episodic_absa.metrics.statistics.permutation import sign_flip_p_values
-
-    differences = [1.0] * 4 + [0.0] * 196
-    (interval,), (p_value,) = bootstrap_intervals([differences]), sign_flip_p_values([differences])
-    assert interval is not None
-    assert interval[0] > 0
-    assert p_value == 0.125
-    assert claim_strength(made(*interval, p_value=p_value)) == "none"
+    better, worse = make_cards([4] * 200), make_cards([0] * 4 + [4] * 196)
+    found = compare("C2", better, "C1", worse).primary
+    assert found.ci_low is not None
+    assert found.ci_low > 0
+    assert (found.p_value, claim_strength(found)) == (0.125, "none")
 
 
 def test_the_verdict_of_a_table_names_the_side() -> None:

@@ -2,16 +2,15 @@
 
 import random
 from collections.abc import Sequence
-from statistics import fmean, stdev
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.hand_made_cards import make_memory
-from tests.metrics.statistics.four_term_cards import f1, make_card, make_cards
+from tests.metrics.statistics.four_term_cards import make_card, make_cards
 
 from episodic_absa.errors import ContractError
-from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
+from episodic_absa.metrics import PAIRED_METRICS
 from episodic_absa.metrics.statistics import Comparison, claim_strength, compare, holm
 from episodic_absa.schemas.run_files.scorecard import Scorecard
 
@@ -29,32 +28,10 @@ def without_counts(comparison: Comparison) -> list[dict[str, object]]:
     return [paired.model_dump(exclude={"unpaired_a", "unpaired_b"}) for paired in comparison.metrics]
 
 
-def test_a_difference_is_the_mean_of_paired_differences() -> None:
-    one = compare("A", make_cards(A), "B", make_cards(B)).of(F1)
-    differences = [f1(a) - f1(b) for a, b in zip(A, B, strict=True)]
-    assert one.difference == pytest.approx(fmean(differences))
-    assert (one.mean_a, one.mean_b) == pytest.approx((fmean(map(f1, A)), fmean(map(f1, B))))
-    assert one.sd == pytest.approx(stdev(differences))
-    assert one.dz == pytest.approx(fmean(differences) / stdev(differences))
-    assert (one.n_uids, one.n_pairs, one.unpaired_a, one.unpaired_b) == (12, 12, 0, 0)
-    assert one.ci_low is not None
-    assert one.ci_high is not None
-    assert one.ci_low < fmean(differences) < one.ci_high
-
-
 def test_every_metric_with_a_value_per_sample_is_compared() -> None:
     comparison = compared(make_cards(A), make_cards(B))
     assert tuple(paired.metric for paired in comparison.metrics) == PAIRED_METRICS
     assert comparison.metrics[0].metric == F1
-
-
-def test_the_seeds_of_a_review_are_averaged_first() -> None:
-    a = [make_card("r1", seed=1, found=4), make_card("r1", seed=2, found=2), make_card("r2", seed=1, found=1)]
-    b = [make_card("r1", seed=1, found=1), make_card("r1", seed=2, found=0), make_card("r2", seed=1, found=1)]
-    one = compared(a, b).of(F1)
-    first = fmean([f1(4), f1(2)]) - fmean([f1(1), f1(0)])
-    assert one.difference == pytest.approx(fmean([first, 0.0]))
-    assert (one.n_uids, one.n_pairs) == (2, 3)
 
 
 def test_seeds_are_not_mistaken_for_reviews() -> None:
@@ -67,19 +44,6 @@ def test_seeds_are_not_mistaken_for_reviews() -> None:
         assert same.model_dump(exclude=words) == pytest.approx(paired.model_dump(exclude=words))
         assert (same.method, same.equivalence) == (paired.method, paired.equivalence)
     assert once.mcnemar == thrice.mcnemar
-
-
-def test_samples_are_paired_by_uid_and_seed() -> None:
-    a = [
-        make_card("r1", seed=1),
-        make_card("r1", seed=2),
-        make_card("r2", seed=1),
-        make_card("r3", seed=1, failed=True),
-    ]
-    b = [make_card("r1", seed=1), make_card("r1", seed=3), make_card("r3", seed=1), make_card("r4", seed=1)]
-    one = compared(a, b).of(F1)
-    # r3 failed under A: what B made of it has no partner either.
-    assert (one.n_pairs, one.unpaired_a, one.unpaired_b) == (1, 2, 3)
 
 
 @given(FOUND, st.data())
@@ -135,19 +99,6 @@ def test_equal_runs_have_no_variation_and_no_nan() -> None:
     assert "NaN" not in comparison.model_dump_json()
 
 
-def test_a_difference_that_is_the_same_everywhere_has_no_variation_either() -> None:
-    one = compared(make_cards([4] * 9), make_cards([2] * 9)).of(F1)
-    assert one.difference == pytest.approx(f1(4) - f1(2))
-    assert (one.variation, one.ci_low, one.p_value, one.dz, claim_strength(one)) == (False, None, None, None, "none")
-
-
-@pytest.mark.parametrize("n", [0, 1])
-def test_fewer_than_two_reviews_are_no_sample(n: int) -> None:
-    one = compared(make_cards([4] * n), make_cards([1] * n)).of(F1)
-    assert (one.n_uids, one.variation, one.ci_low, one.p_value, one.detectable) == (n, False, None, None, None)
-    assert (one.difference is None) == (n == 0)
-
-
 def test_the_primary_metric_is_tested_first_and_then_the_distinct_tests_of_the_other_outcomes() -> None:
     a = [make_card(f"r{place:03d}", found=found_n, tokens=100 + place) for place, found_n in enumerate(A)]
     comparison = compare("A", a, "B", make_cards(B))
@@ -188,7 +139,7 @@ def test_the_same_sample_twice_is_refused_by_name() -> None:
 
 
 def test_without_gold_only_what_needs_none_is_compared() -> None:
-    a, b = ([make_card(f"r{place}", gold=False, found=place) for place in range(4)] for _ in range(2))
+    a, b = ([make_card(f"r{place}", has_gold=False, found=place) for place in range(4)] for _ in range(2))
     comparison = compared(a, b)
     assert comparison.mcnemar is None
     assert comparison.of(F1).n_uids == 0

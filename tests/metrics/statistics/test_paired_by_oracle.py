@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.drawn_cards import cells, error_card, final_tuple, gold, ok_card
 
-from episodic_absa.metrics.per_sample.sample_values import PAIRED_METRICS
 from episodic_absa.metrics.statistics import Comparison, PairedDifference, compare, mean_interval, required_n
 from episodic_absa.schemas.run_files.scorecard import Scorecard, UsageSums
 
@@ -91,6 +90,7 @@ def test_samples_pair_by_uid_and_seed_and_seeds_are_averaged_first(
     assert found.difference == pytest.approx(fmean(differences))
     if len(differences) > 1 and stdev(differences) > 1e-9:
         assert found.variation is True
+        assert found.sd == pytest.approx(stdev(differences))
         assert found.dz == pytest.approx(fmean(differences) / stdev(differences))
         assert found.ci_low is not None
         assert found.ci_high is not None
@@ -99,33 +99,10 @@ def test_samples_pair_by_uid_and_seed_and_seeds_are_averaged_first(
         assert found.variation is False
 
 
-def test_the_order_of_the_cards_is_of_no_consequence() -> None:
-    values_a = {key: (i * 7) % 11 for i, key in enumerate(KEYS)}
-    values_b = {key: (i * 5) % 7 for i, key in enumerate(KEYS)}
-    a, b = cards(values_a), cards(values_b)
-    assert compare("A", a, "B", b, resamples=FEW) == compare("A", a[::-1], "B", b[3:] + b[:3], resamples=FEW)
-
-
 def test_the_same_call_twice_gives_the_same_numbers() -> None:
     a, b = of_differences([3, -1, 4, 1, -5, 9, 2, 6])
     assert compare("A", a, "B", b) == compare("A", a, "B", b)
     assert compare("A", a, "B", b, seed=1) == compare("A", a, "B", b, seed=1)
-
-
-def test_the_other_way_round_the_sign_turns() -> None:
-    a, b = of_differences([3, -1, 4, 1, -5, 9, 2, 6])
-    there, back = tokens_of(compare("A", a, "B", b)), tokens_of(compare("B", b, "A", a))
-    assert there.difference is not None
-    assert back.difference == pytest.approx(-there.difference)
-    assert (there.mean_a, there.mean_b) == (back.mean_b, back.mean_a)
-    assert there.p_value == pytest.approx(back.p_value, abs=0.03)
-
-
-def test_a_comparison_has_every_paired_metric_once_under_both_names() -> None:
-    a, b = of_differences([1, 2])
-    found = compare("C2", a, "C1", b, resamples=FEW)
-    assert (found.a, found.b) == ("C2", "C1")
-    assert tuple(paired.metric for paired in found.metrics) == tuple(PAIRED_METRICS)
 
 
 @pytest.mark.parametrize(("spread", "n"), [("even", 250), ("skewed", 40)])
@@ -145,17 +122,6 @@ def test_the_interval_is_a_percentile_bootstrap_or_wider_where_that_is_too_narro
     assert found.ci_high > high + 2 * error if spread == "skewed" else found.ci_high == pytest.approx(high, abs=error)
 
 
-def test_reviews_are_resampled_not_seeds() -> None:
-    """Thirty seeds of two reviews know no more than two reviews do."""
-    a = {(uid, seed): 100 + (10 if uid == "u0" else 0) for uid in ("u0", "u1") for seed in range(30)}
-    found = tokens_of(compare("A", cards(a), "B", cards(dict.fromkeys(a, 100))))
-    once = {key: tokens for key, tokens in a.items() if key[1] == 0}
-    single = tokens_of(compare("A", cards(once), "B", cards(dict.fromkeys(once, 100))))
-    assert (found.n_uids, found.n_pairs) == (2, 60)
-    assert (found.ci_low, found.ci_high) == (single.ci_low, single.ci_high)
-    assert found.p_value == pytest.approx(1.0, abs=0.02)
-
-
 def exact_p(differences: Sequence[int]) -> float:
     """All sign flips: the share at least as far from 0, in integers, so that ties are ties."""
     seen = abs(sum(differences))
@@ -167,14 +133,9 @@ def exact_p(differences: Sequence[int]) -> float:
 
 
 @settings(max_examples=25)
-@given(st.lists(st.integers(-4, 4), min_size=3, max_size=8).filter(lambda differences: len(set(differences)) > 1))
+@given(st.lists(st.integers(-12, 12), min_size=2, max_size=11).filter(lambda differences: len(set(differences)) > 1))
 def test_the_permutation_p_is_the_share_of_sign_flips(differences: list[int]) -> None:
-    assert compared(differences).p_value == pytest.approx(exact_p(differences), abs=0.025)
-
-
-def test_the_permutation_p_of_many_reviews_is_near_the_exact_one() -> None:
-    differences = [3, -1, 4, 1, -5, 9, 2, 6, -5, 3, 5, -8, 9, 7]
-    assert compared(differences).p_value == pytest.approx(exact_p(differences), abs=0.02)
+    assert compared(differences).p_value == pytest.approx(exact_p(differences))
 
 
 def test_ten_thousand_resamples_are_the_rule() -> None:
@@ -204,7 +165,7 @@ def test_ties_among_sign_flips_survive_the_averaging_of_seeds(thirds: list[int])
     a = {(f"u{i}", seed): 10 + (d if seed == 1 else 0) for i, d in enumerate(thirds) for seed in (1, 2, 3)}
     found = tokens_of(compare("A", cards(a), "B", cards(dict.fromkeys(a, 10))))
     assert found.difference == pytest.approx(fmean(thirds) / 3)
-    assert found.p_value == pytest.approx(exact_p(thirds), abs=0.025)
+    assert found.p_value == pytest.approx(exact_p(thirds))
 
 
 def test_p_is_never_zero_and_never_above_one() -> None:
@@ -267,12 +228,6 @@ def test_the_interval_of_one_mean_is_seeded_and_holds_the_mean() -> None:
     expected = np.percentile(rng.choice(sample, size=(20_000, 30)).mean(axis=1), [2.5, 97.5])
     assert [low, high] == pytest.approx(list(expected), abs=0.15 * sample.std() / math.sqrt(30))
     assert mean_interval({}) is None
-
-
-@pytest.mark.parametrize(("difference", "sd", "normal"), [(0.5, 1.0, 31.4), (0.1, 0.3, 70.6), (-0.05, 0.4, 502.3)])
-def test_the_reviews_needed_follow_from_effect_and_power(difference: float, sd: float, normal: float) -> None:
-    """((1.96 + 0.84) sd / difference)^2, and a few more where t stands in for the normal."""
-    assert normal <= required_n(difference, sd) <= normal + 4
 
 
 def test_what_a_sample_size_can_see_is_what_it_would_need() -> None:

@@ -1,11 +1,10 @@
 """A difference that no review contradicts must outweigh the reviews that were not drawn."""
 
 import numpy as np
+from tests.metrics.statistics.test_claims import made
 
-from episodic_absa.metrics.statistics.claims import claim_sentence
+from episodic_absa.metrics.statistics import claim_sentence
 from episodic_absa.metrics.statistics.paired import PairedCells, assess
-from episodic_absa.metrics.statistics.paired.difference import PairedDifference
-from episodic_absa.metrics.statistics.paired.unseen_reviews import is_unopposed
 
 
 def cells(*differences: float, n: int = 50) -> PairedCells:
@@ -13,17 +12,16 @@ def cells(*differences: float, n: int = 50) -> PairedCells:
 
 
 def test_eight_small_gains_and_no_loss_among_fifty_reviews_support_no_claim() -> None:
-    few, enough, opposed = assess(
-        [cells(*[0.2] * 8), cells(*[1.0] * 8), cells(*[0.2] * 11, -0.1)], orders_are_random=False, resamples=1_000
-    )
-    for assessment in (few, enough, opposed):
+    tables = [cells(*[0.2] * 8), cells(*[1.0] * 8), cells(*[0.2] * 11, -0.1), cells(*[-0.2] * 8)]
+    few, enough, opposed, losses = assess(tables, orders_are_random=False, resamples=1_000)
+    for assessment in (few, enough, opposed, losses):
         assert assessment.excludes_zero
         assert assessment.p_value is not None
         assert assessment.p_value < 0.05
     assert (few.unopposed, few.has_direction, few.is_significant) == (True, False, False)
     assert (enough.unopposed, enough.is_significant) == (True, True)
     assert (opposed.unopposed, opposed.is_significant) == (False, True)
-    assert is_unopposed(cells(*[-0.2] * 8))
+    assert (losses.unopposed, losses.has_direction) == (True, False)
 
 
 def test_a_failed_sample_does_not_lift_the_rule() -> None:
@@ -38,24 +36,7 @@ def test_a_failed_sample_does_not_lift_the_rule() -> None:
 
 
 def test_the_sentence_says_why_there_is_no_claim() -> None:
-    difference = PairedDifference(
-        metric="tuple_f1_explicit",
-        kind="outcome",
-        n_uids=50,
-        n_pairs=50,
-        unpaired_a=0,
-        unpaired_b=0,
-        mean_a=0.532,
-        mean_b=0.5,
-        difference=0.032,
-        ci_low=0.012,
-        ci_high=0.052,
-        p_value=0.0078,
-        p_holm=0.0078,
-        dz=0.4,
-        variation=True,
-        unopposed=True,
-    )
+    difference = made(0.012, 0.052, p_value=0.0078, p_holm=0.0078, n=50).model_copy(update={"unopposed": True})
     assert (difference.no_claim, difference.claim) == ("unseen", "none")
     assert difference.model_copy(update={"n_uids": 100}).claim == "significant"
     assert claim_sentence("C2", "C1", difference).endswith(

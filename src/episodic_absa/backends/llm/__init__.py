@@ -1,1 +1,8 @@
-"""Models behind an API: connection, retries, prices, answer schemas."""
+"""Asks models behind HTTP: addresses and keys, requests, what counts as an answer, retries and prices."""
+
+from episodic_absa.backends.llm.llm_connection import open_connection
+from episodic_absa.backends.llm.llm_replier import LlmReplier
+from episodic_absa.backends.llm.llm_settings import LlmSettings
+from episodic_absa.backends.llm.prices import cost_usd
+
+__all__ = ["LlmReplier", "LlmSettings", "cost_usd", "open_connection"]

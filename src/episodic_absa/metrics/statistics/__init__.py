@@ -1,6 +1,12 @@
 """Paired comparison of two conditions by review and order, and the claims that the numbers support."""
 
-from episodic_absa.metrics.statistics.bootstrap import RESAMPLES, SEED, mean_interval
+from episodic_absa.metrics.statistics.bootstrap import (
+    RESAMPLES,
+    SEED,
+    bootstrap_intervals,
+    mean_interval,
+    ratio_intervals,
+)
 from episodic_absa.metrics.statistics.claim_words import UnsupportedClaim, find_unsupported_claims
 from episodic_absa.metrics.statistics.claims import (
     NO_VARIATION,
@@ -13,8 +19,10 @@ from episodic_absa.metrics.statistics.claims import (
     power_sentence,
 )
 from episodic_absa.metrics.statistics.comparison import PRIMARY, Comparison, compare
+from episodic_absa.metrics.statistics.confidence_sequence import look_at
 from episodic_absa.metrics.statistics.holm import holm
 from episodic_absa.metrics.statistics.mcnemar import McNemar
+from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
 from episodic_absa.metrics.statistics.power import detectable_difference, required_n
@@ -34,6 +42,7 @@ __all__ = [
     "PairedDifference",
     "UnsupportedClaim",
     "Verdict",
+    "bootstrap_intervals",
     "claim_label",
     "claim_sentence",
     "claim_strength",
@@ -42,8 +51,14 @@ __all__ = [
     "excludes_zero",
     "find_unsupported_claims",
     "holm",
+    "interval_text",
+    "look_at",
     "mean_interval",
+    "p_equals",
+    "p_text",
     "power_sentence",
+    "ratio_intervals",
     "required_n",
+    "signed",
     "verdict_sentence",
 ]

@@ -2,12 +2,11 @@
 
 import pytest
 from hypothesis import given
+from tests.metrics import oracles
 from tests.metrics.drawn_cards import ok_card, some_tuples, valid_gold
 from tests.metrics.hand_made_cards import NO_POLARITY, Pairs, make_card
 
-from episodic_absa.final_tuples import pairs, predicted
-from episodic_absa.metrics.per_sample.gold_and_predictions import valid_gold as valid_pairs
-from episodic_absa.metrics.per_sample.pair_errors import PairErrors, pair_errors
+from episodic_absa.metrics import PairErrors, pair_errors
 from episodic_absa.schemas.absa import FinalTuple, Span
 from episodic_absa.schemas.gold import GoldTuple
 
@@ -60,5 +59,5 @@ def test_no_pair_is_lost_and_none_is_counted_twice(final: tuple[FinalTuple, ...]
     errors = pair_errors(card)
     assert errors is not None
     assert min(errors) >= 0
-    assert errors.predicted == len(pairs(predicted(final)))
-    assert errors.gold == len(valid_pairs(card) or ())
+    assert errors.predicted == len(oracles.pairs(final))
+    assert errors.gold == len(oracles.gold_pairs(card))
