@@ -216,7 +216,7 @@ class Analyzer:
             (True, False)
         """
         condition = self._pipeline.memory.condition
-        if not condition.store_write or condition.rules == "seed":
+        if not (condition.store_write and condition.decides_changes):
             why = "follows seed rules, which learn from no verdict" if condition.store_write else "writes no memory"
             raise ConfigError(
                 f"condition {condition.name} {why}; give feedback in one that does, such as C2 of conditions v3_0",

@@ -28,6 +28,7 @@ from episodic_absa.memory import (
     should_inject_advisory_with_reason,
     should_inject_memory_for_stage2_with_reason,
 )
+from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,
@@ -42,6 +43,7 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
+from episodic_absa.seed.memory_form import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Polarity, RiskId, Severity, Split
 
@@ -85,9 +87,11 @@ def orchestrator(
     **more: Any,
 ) -> Iterator[EpisodicOrchestrator]:
     with MemoryStore(path) as store:
+        condition = load_condition(name, version)
         yield EpisodicOrchestrator(
-            load_condition(name, version),
+            condition,
             store,
+            form=MEMORY_FORMS[condition.rules],
             settings=EpisodicMemorySettings(**more),
             chars_cap=chars_cap,
             visible_to=visible_to,
@@ -248,12 +252,20 @@ def test_the_flags_decide_whatever_the_condition_is_called(filled: Path, name: s
         path = filled.with_name(f"{called}.jsonl")
         path.write_bytes(filled.read_bytes())
         with MemoryStore(path) as store:
-            memory = EpisodicOrchestrator(flags.model_copy(update={"name": called}), store)
+            memory = EpisodicOrchestrator(flags.model_copy(update={"name": called}), store, form=SEED_FORM)
             answers.append(read(memory))
             decisions.append(write(memory, "u9"))
     assert answers[0].slot == answers[1].slot
     assert answers[0].meta == answers[1].meta.model_copy(update={"condition": "C1"})
     assert decisions[0] == decisions[1]
+
+
+def test_a_form_for_other_rules_than_those_of_the_condition_is_refused(tmp_path: Path) -> None:
+    with MemoryStore(tmp_path / "store.jsonl") as store:
+        with pytest.raises(ConfigError, match=r"C2 has rules seed, .* for v3; pass form=MEMORY_FORMS\['seed'\]"):
+            EpisodicOrchestrator(load_condition("C2", "v1_3"), store)
+        with pytest.raises(ConfigError, match=r"C2 has rules v3, .* for seed; pass form=MEMORY_FORMS\['v3'\]"):
+            EpisodicOrchestrator(load_condition("C2", "v3_0"), store, form=SEED_FORM)
 
 
 def test_the_first_condition_neither_opens_nor_creates_a_store(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
+from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.memory_view import DirectMemory
@@ -303,9 +304,11 @@ def memory_of(
     **settings: Any,
 ) -> DirectMemory:
     pipeline = pipeline or PipelineSettings()
+    chosen = load_condition(condition, source)
     orchestrator = EpisodicOrchestrator(
-        load_condition(condition, source),
+        chosen,
         MemoryStore(store),
+        form=MEMORY_FORMS[chosen.rules],
         settings=EpisodicMemorySettings(**settings),
         chars_cap=pipeline.memory_prompt_injection_chars_cap,
         visible_to=pipeline.debate.memory_visible_to,

@@ -19,6 +19,7 @@ from episodic_absa.pipeline.memory_view import DirectMemory
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings, Stage1Settings
+from episodic_absa.seed.memory_form import SEED_FORM
 
 b: Any = builders
 
@@ -259,7 +260,9 @@ class WatchedOrchestrator(EpisodicOrchestrator):
 def watched(
     tmp_path: Path, condition: str, settings: PipelineSettings | None = None
 ) -> tuple[WatchedOrchestrator, Any]:
-    orchestrator = WatchedOrchestrator(load_condition(condition, "v1_3"), MemoryStore(tmp_path / "store.jsonl"))
+    orchestrator = WatchedOrchestrator(
+        load_condition(condition, "v1_3"), MemoryStore(tmp_path / "store.jsonl"), form=SEED_FORM
+    )
     orchestrator.backend = b.ScriptedBackend(b.RISKY_ANSWERS)
     orchestrator.reads, orchestrator.read_inputs, orchestrator.writes = [], [], []
     agent = SupervisorAgent(orchestrator.backend, settings)

@@ -19,6 +19,7 @@ from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings, Stage1Settings
+from episodic_absa.seed.memory_form import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
 
 b: Any = builders
@@ -71,7 +72,7 @@ class FullSlot(DirectMemory):
     async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
         answer = await super().read(sample, stage1)
         with MemoryStore(self.teacher) as store:
-            offered = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), store)
+            offered = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), store, form=SEED_FORM)
             slot = (await DirectMemory(offered).read(sample, stage1)).slot
         assert slot["retrieved"]
         return answer._replace(slot=slot)
@@ -86,7 +87,9 @@ def test_the_supervisor_alone_decides_whether_an_offered_slot_is_merged(
 ) -> None:
     store = b.filled_store(tmp_path / "store.jsonl")
     backend = b.ScriptedBackend(answers)
-    orchestrator = EpisodicOrchestrator(load_condition(condition, "v1_3"), MemoryStore(tmp_path / "own.jsonl"))
+    orchestrator = EpisodicOrchestrator(
+        load_condition(condition, "v1_3"), MemoryStore(tmp_path / "own.jsonl"), form=SEED_FORM
+    )
     memory = FullSlot(orchestrator)
     memory.teacher = store
     result = asyncio.run(SupervisorAgent(backend).run(Sample(uid="u1", text=b.TEXT), memory))
@@ -101,7 +104,7 @@ def test_the_orchestrator_offers_the_slot_and_leaves_the_gates_to_the_supervisor
     assert closed.memory.injection_skip_reason == closed.memory.stage2_injection_skip_reason == "gate_closed"
     assert len(closed.memory_bundle["retrieved"]) == 1
     with MemoryStore(store) as opened:
-        memory = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), opened)
+        memory = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), opened, form=SEED_FORM)
         stage1 = closed.stage1
         offered = memory.get_slot_payload_for_current_sample(
             b.TEXT, stage1.ate, stage1.atsa, stage1.validator, None, sample_id="u1"

@@ -25,6 +25,7 @@ from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
+from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.pipeline.memory_view import DirectMemory
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.runs.config.cells import evaluated_cells
@@ -88,7 +89,12 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
             shutil.copyfile(start, path)
         outputs, decisions = [], []
         with MemoryStore(path) as store:
-            memory = EpisodicOrchestrator(cell.condition, store, settings=config.file.episodic_memory)
+            memory = EpisodicOrchestrator(
+                cell.condition,
+                store,
+                settings=config.file.episodic_memory,
+                form=MEMORY_FORMS[cell.condition.rules],
+            )
             for index, labelled in enumerate(data.samples_of(cell)):
                 view = DirectMemory(memory, sample_index=index, seed=cell.seed, used_in_eval=True)
                 result = asyncio.run(supervisor.run(labelled.sample, view, seed=cell.seed))

@@ -16,7 +16,6 @@ from episodic_absa.serialization.csv_text import replace_file
 from episodic_absa.serialization.durable_file import (
     DurableFile,
     FsyncFailedError,
-    copy_privately,
     make_private_directory,
     replace_durably,
 )
@@ -49,7 +48,6 @@ def test_new_files_caches_and_recordings_are_private_and_files_that_the_user_nam
     tmp_path.joinpath("shared").write_bytes(b"x")
     DurableFile(tmp_path / "appended").close()
     replace_durably(tmp_path / "replaced", b"x")
-    copy_privately(tmp_path / "shared", tmp_path / "copied")
     replace_file(tmp_path / "table", "x")
     cache = AnswerFile(tmp_path / "made" / "cache.sqlite")
     RecordingReplier(EmbeddedReplier(), tmp_path / "made" / "recording.jsonl")
@@ -67,16 +65,12 @@ def test_new_files_caches_and_recordings_are_private_and_files_that_the_user_nam
 def test_a_full_disk_names_the_file_and_leaves_it_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
     replace_durably(path, b"old")
-    source = tmp_path / "source"
-    source.write_bytes(b"x" * 5_000)
     file = DurableFile(path)
     with files_of_at_most(1_000):
         with pytest.raises(OSError, match=r"File too large: '.*/manifest\.json'"):
             replace_durably(path, b"x" * 5_000)
         with pytest.raises(OSError, match=r"File too large: '.*/manifest\.json'"):
             file.append(b"x" * 5_000, at=3)
-        with pytest.raises(OSError, match=r"File too large: '.*/copy'"):
-            copy_privately(source, tmp_path / "copy")
     file.close()
     assert path.read_bytes() == b"old"
     assert not list(tmp_path.glob("*.new"))

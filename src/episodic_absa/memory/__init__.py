@@ -29,6 +29,7 @@ from episodic_absa.memory.injection.injection_controller import (
     SlotTarget,
     injection_for,
 )
+from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
 from episodic_absa.memory.situations.agent_memory import Advice, AgentMemory
@@ -39,6 +40,7 @@ from episodic_absa.memory.store.open_store import open_store
 
 __all__ = [
     "DEBATE_SLOT",
+    "OUTCOME_FORM",
     "STAGE2_SLOT",
     "Advice",
     "AdvisoryBuild",
@@ -53,6 +55,7 @@ __all__ = [
     "Injection",
     "InjectionController",
     "LabelFirewall",
+    "MemoryForm",
     "MemoryStore",
     "Principle",
     "PrincipleCatalogue",

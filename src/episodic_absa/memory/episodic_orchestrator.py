@@ -6,17 +6,18 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field, model_validator
 
+from episodic_absa.errors import ConfigError
 from episodic_absa.language import norm_key
 from episodic_absa.memory.advice.dangerous_advice import dangerous_pairs
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
 from episodic_absa.memory.advice.opened_advice import OpenedAdvice
 from episodic_absa.memory.advice.principles import PrincipleCatalogue, load_catalogue
 from episodic_absa.memory.advice.sources import AdviceMoment
-from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
+from episodic_absa.memory.episodes.episode_builder import tally_of
 from episodic_absa.memory.episodes.leak_guard import refuse_text_runs, stored_term
-from episodic_absa.memory.episodes.sample_tally import tally_of
 from episodic_absa.memory.episodes.selective_storage import Teaching, storage_tags, teaching_tags
 from episodic_absa.memory.injection.injection_controller import InjectionController, SlotPayload
+from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
 from episodic_absa.memory.retrieval.episode_index import MAX_TOPK
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
@@ -31,7 +32,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
-from episodic_absa.schemas.memory_v1_2 import AnyDraft, AnyEpisode
+from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.schemas.run import Condition, MemoryMeta, StoreDecision
 from episodic_absa.vocabulary import (
     DEBATE_CALLS,
@@ -117,9 +118,11 @@ class EpisodicOrchestrator:
         visible_to: the debate calls that may see the slot. They are recorded with every sample.
         root: the folder that relative paths of the condition's `advice` start from; by default the working directory.
         keep_last_n: how many of the newest episodes of a donor's store are in use.
+        form: what the memory writes and how it speaks; by default as under rules v3.
 
     Raises:
-        ConfigError: the condition's `advice` names a store, a file or a principle that does not exist.
+        ConfigError: the condition's `advice` names a store, a file or a principle that does not exist, or `form` is
+            for other rules than the condition's.
 
     Example:
         >>> from episodic_absa import EpisodicOrchestrator, MemoryStore, load_condition
@@ -143,12 +146,19 @@ class EpisodicOrchestrator:
         visible_to: Sequence[DebateCall] = DEBATE_CALLS,
         root: Path | None = None,
         keep_last_n: int = DEFAULT_KEEP_LAST_N,
+        form: MemoryForm = OUTCOME_FORM,
     ) -> None:
         settings = settings or EpisodicMemorySettings()
+        if form.rules != condition.rules:
+            raise ConfigError(
+                f"condition {condition.name} has rules {condition.rules}, the form of the memory is for {form.rules}; "
+                f"pass form=MEMORY_FORMS[{condition.rules!r}] of episodic_absa.pipeline.composition",
+                key=f"{condition.name}.rules",
+            )
         self.condition = condition
         self.settings = settings
         self.store = store
-        self.catalogue = (catalogue or load_catalogue()).under(condition.rules)
+        self.catalogue = form.worded(catalogue or load_catalogue())
         use_lexical = condition.use_lexical if settings.use_lexical is None else settings.use_lexical
         topk = condition.advice.topk or settings.topk
         self._signatures = SignatureBuilder()
@@ -158,18 +168,19 @@ class EpisodicOrchestrator:
             require_structure_overlap=settings.require_structure_overlap,
             use_lexical=use_lexical,
         )
-        self._injection = InjectionController(topk=topk, chars_cap=chars_cap)
+        self._injection = InjectionController(topk=topk, chars_cap=chars_cap, form=form)
         self._advice = OpenedAdvice(
             condition,
             self.catalogue,
             self._retriever,
             LabelFirewall(settings.firewall),
             self._injection,
+            form,
             prohibit_dangerous=(settings.dangerous_advice or condition.dangerous_advice) == "block",
             root=root,
             keep_last_n=keep_last_n,
         )
-        self._episodes = EpisodeBuilder(self.catalogue)
+        self._build_episode = form.episode_writer(self.catalogue)
         self._visible_to = tuple(visible_to)
 
     def get_slot_payload_for_current_sample(
@@ -290,8 +301,7 @@ class EpisodicOrchestrator:
             sample_index=sample_index,
             seed=seed,
         )
-        build = self._episodes.build if self.condition.rules == "seed" else self._episodes.build_with_outcome
-        draft: AnyDraft = build(text, signature, stage1, outcome, moderator_summary, provenance)
+        draft = self._build_episode(text, signature, stage1, outcome, moderator_summary, provenance)
         refuse_text_runs(draft, text, signature.language)
         tally = None if teaching is None else tally_of(draft)
         if self.settings.selective_storage:

@@ -3,8 +3,10 @@
 Analyzer, the runner and the dry run build their pipelines here and nowhere else.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from episodic_absa.backends.backend import Backend
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
@@ -12,9 +14,11 @@ from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import (
     DEBATE_SLOT,
+    OUTCOME_FORM,
     EpisodeStore,
     EpisodicMemorySettings,
     EpisodicOrchestrator,
+    MemoryForm,
     MemoryStore,
     open_store,
 )
@@ -22,6 +26,11 @@ from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
+from episodic_absa.seed.memory_form import SEED_FORM
+from episodic_absa.vocabulary import Rules
+
+MEMORY_FORMS: Final[Mapping[Rules, MemoryForm]] = {form.rules: form for form in (SEED_FORM, OUTCOME_FORM)}
+"""What the memory of a condition writes and how it speaks, by the rules of the condition."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ def build_pipeline(
         visible_to=settings.debate.memory_visible_to,
         root=root,
         keep_last_n=keep_last_n,
+        form=MEMORY_FORMS[condition.rules],
     )
     return Pipeline(supervisor, backend, orchestrator)
 

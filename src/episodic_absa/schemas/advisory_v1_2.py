@@ -55,21 +55,9 @@ def bundle_of(slot: Mapping[str, Any]) -> AdvisoryBundleV1_1 | AdvisoryBundleV1_
     return _BUNDLE.validate_python(slot)
 
 
-def upgraded(advisory: AdvisoryV1_1) -> AdvisoryV1_2:
-    """Return the same advisory in schema 1.2."""
-    return AdvisoryV1_2(
-        advisory_id=advisory.advisory_id,
-        advisory_type=advisory.advisory_type,
-        message=advisory.message,
-        strength=advisory.strength,
-        relevance_score=advisory.relevance_score,
-        evidence=advisory.evidence,
-    )
-
-
-def numbered(advisories: Iterable[AdvisoryV1_2]) -> tuple[AdvisoryV1_2, ...]:
-    """Return the advisories with ids in this order."""
+def numbered(advisories: Iterable[AnyAdvisory]) -> tuple[AdvisoryV1_2, ...]:
+    """Return the advisories in schema 1.2, with ids in this order."""
     return tuple(
-        advisory.model_copy(update={"advisory_id": f"adv_{number:06d}"})
+        AdvisoryV1_2(**dict(advisory) | {"schema_version": "1.2", "advisory_id": f"adv_{number:06d}"})
         for number, advisory in enumerate(advisories, start=1)
     )

@@ -237,6 +237,11 @@ class AdvisoryBundleMetaV1_1(FrozenModel):
     masked_injection: Flag
     retrieval_executed: Flag
 
+    @property
+    def memory_on(self) -> bool:
+        """Whether the bundle may hold advice."""
+        return self.memory_mode == "on" and not self.masked_injection
+
 
 class AdvisoryBundleV1_1(FrozenModel):
     """What is placed in a slot: the same shape in every condition."""

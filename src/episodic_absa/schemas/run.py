@@ -56,6 +56,11 @@ class Condition(FrozenModel):
         """Whether a prompt may show memory."""
         return self.exposed_to_debate or self.exposed_to_stage2
 
+    @property
+    def decides_changes(self) -> bool:
+        """Whether each change is decided by itself and has an outcome. Seed rules decide a patch as a whole."""
+        return self.rules != "seed"
+
 
 class Coin(FrozenModel):
     """Whether the advice of one principle was left out for a sample, under `advice.withhold`."""

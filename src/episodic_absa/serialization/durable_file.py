@@ -13,7 +13,6 @@ from typing import BinaryIO, Final
 
 PRIVATE_FILE: Final = 0o600
 _PRIVATE_DIRECTORY: Final = 0o700
-_CHUNK: Final = 1 << 20
 
 
 class FsyncFailedError(OSError):
@@ -112,23 +111,6 @@ def replace_durably(path: Path, content: bytes, *, is_private: bool = True) -> N
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise named(error, path) from error
-
-
-def copy_privately(source: Path, target: Path) -> None:
-    """Copy a file over another one; only the user may read a new copy, which is on disk when this returns.
-
-    Raises:
-        OSError: it names the file that cannot be read or written.
-    """
-    with open(source, "rb") as content:
-        copy = DurableFile(target)
-        try:
-            copy.cut(size := 0)
-            while data := content.read(_CHUNK):
-                copy.append(data, at=size)
-                size += len(data)
-        finally:
-            copy.close()
 
 
 def open_privately(path: Path) -> BinaryIO:

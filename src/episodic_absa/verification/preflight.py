@@ -178,7 +178,7 @@ def _wording_lines() -> Iterator[_Said]:
     ]
     texts += [
         (f"principle {principle.principle_id} under rules v3", text)
-        for principle in load_catalogue().under("v3")
+        for principle in load_catalogue().in_v3_wording()
         for text in (principle.text_en, principle.text_ko)
     ]
     texts += [("warning", text) for text in (*fixed_texts(), *fixed_texts_v3())]

@@ -35,7 +35,7 @@ TEXTS: dict[Language, str] = {
     "ko": "방은 깨끗하지만 조식은 별로였어요.",
 }
 TARGETS: dict[Language, tuple[str, ...]] = {"en": ("soup", "waiter"), "ko": ("방", "조식")}
-CATALOGUE = load_catalogue().under("v3")
+CATALOGUE = load_catalogue().in_v3_wording()
 
 
 class Past(NamedTuple):

@@ -11,6 +11,7 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.errors import LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.memory.episodes.selective_storage import Teaching
+from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,
@@ -43,7 +44,8 @@ def write(
         atsa=Stage1Atsa(sentiments=sentiments),
         validator=ValidatorOutput(),
     )
-    return EpisodicOrchestrator(load_condition(condition, version), store).append_episode_if_needed(
+    chosen = load_condition(condition, version)
+    return EpisodicOrchestrator(chosen, store, form=MEMORY_FORMS[chosen.rules]).append_episode_if_needed(
         text,
         uid,
         stage1,

@@ -33,6 +33,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     EvidenceV1_1,
 )
 from episodic_absa.schemas.run import Condition, MemoryMeta
+from episodic_absa.seed.memory_form import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import MemoryMode, Strength
 
@@ -138,7 +139,9 @@ def test_the_bundle_of_a_condition_agrees_with_its_flags(
     name: str, memory_on: bool, mode: str, topk: int, masked: bool, executed: bool
 ) -> None:
     advisories, warnings = (advisory(1), advisory(2)), ("Stop.",)
-    slot = InjectionController(topk=2).build_slot_payload(load_condition(name, "v1_3"), advisories, warnings)
+    slot = InjectionController(topk=2, form=SEED_FORM).build_slot_payload(
+        load_condition(name, "v1_3"), advisories, warnings
+    )
     assert slot["schema_version"] == "1.1"
     assert slot["memory_on"] is memory_on
     assert slot["meta"] == {
@@ -154,7 +157,7 @@ def test_the_bundle_of_a_condition_agrees_with_its_flags(
 @pytest.mark.parametrize("name", CONDITIONS)
 @pytest.mark.parametrize("debate_enabled", [True, False])
 def test_every_bundle_has_one_shape_and_obeys_the_json_schema(name: str, debate_enabled: bool) -> None:
-    controller = InjectionController(topk=3)
+    controller = InjectionController(topk=3, form=SEED_FORM)
     condition = load_condition(name, "v1_3")
     slot = controller.build_slot_payload(condition, [advisory()], ["Stop."], debate_enabled=debate_enabled)
     assert json.loads(json.dumps(slot)) == slot
@@ -165,7 +168,9 @@ def test_every_bundle_has_one_shape_and_obeys_the_json_schema(name: str, debate_
 
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_without_debate_the_bundle_says_that_nothing_was_retrieved(name: str) -> None:
-    slot = InjectionController(topk=3).build_slot_payload(load_condition(name, "v1_3"), debate_enabled=False)
+    slot = InjectionController(topk=3, form=SEED_FORM).build_slot_payload(
+        load_condition(name, "v1_3"), debate_enabled=False
+    )
     assert slot["meta"]["retrieval_executed"] is False
     assert slot["meta"]["topk"] == (0 if name == "C1" else 3)
     assert slot["retrieved"] == []
@@ -187,7 +192,7 @@ def test_the_bundle_reads_flags_never_names(mode: MemoryMode, masked: bool, retr
         dangerous_advice="block",
         use_lexical=True,
     )
-    slot = InjectionController(topk=1).build_slot_payload(condition, [advisory()], ["Stop."])
+    slot = InjectionController(topk=1, form=SEED_FORM).build_slot_payload(condition, [advisory()], ["Stop."])
     assert slot["memory_on"] is (mode == "on" and not masked)
     assert slot["meta"]["topk"] == (1 if retrieving else 0)
     assert slot["meta"]["retrieval_executed"] is retrieving
@@ -540,7 +545,7 @@ def test_the_controller_shrinks_once_for_both_slots() -> None:
     advisories = [advisory(1, strength="strong"), advisory(2), advisory(3)]
     whole = bundle(*advisories, warnings=("Stop.",))
     cap = chars(whole) - 1
-    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(
+    slot = InjectionController(topk=3, chars_cap=cap, form=SEED_FORM).build_slot_payload(
         load_condition("C2", "v1_3"), advisories, whole.warnings
     )
     assert slot == bundle(*advisories[:2], warnings=whole.warnings).model_dump(mode="json")
@@ -552,7 +557,7 @@ def test_the_controller_shrinks_once_for_both_slots() -> None:
 
 @pytest.mark.parametrize("cap", [0, 30])
 def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int) -> None:
-    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(
+    slot = InjectionController(topk=3, chars_cap=cap, form=SEED_FORM).build_slot_payload(
         load_condition("C2", "v1_3"), [advisory()], ["Stop."]
     )
     first = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
@@ -566,6 +571,8 @@ def test_a_cap_too_small_for_any_bundle_injects_nothing_in_either_slot(cap: int)
 def test_after_shrinking_the_top_ranked_of_what_is_left_decides_what_is_expected() -> None:
     advisories = [advisory(1, principle="P-NEG-01"), advisory(2, strength="strong", principle="P-GEN-01")]
     cap = chars(bundle(*advisories)) - 1
-    slot = InjectionController(topk=3, chars_cap=cap).build_slot_payload(load_condition("C2", "v1_3"), advisories)
+    slot = InjectionController(topk=3, chars_cap=cap, form=SEED_FORM).build_slot_payload(
+        load_condition("C2", "v1_3"), advisories
+    )
     injection = injection_for(DEBATE_SLOT, slot, meta(), OPEN, catalogue=CATALOGUE, chars_cap=cap)
     assert injection.meta.advisory_expects == "hold"

@@ -30,6 +30,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
 from episodic_absa.schemas.run import StoreDecision
+from episodic_absa.seed.memory_form import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
 
 KEPT = ModeratorSummary(label="positive", selected_stage="stage1", adopt_reason="low_signal")
@@ -57,7 +58,8 @@ def outcome(*sentiments: SentimentItem, risks: tuple[StructuralRisk, ...] = ()) 
 
 def orchestrator(condition: str, path: Path, *, selective: bool = True) -> EpisodicOrchestrator:
     chosen = load_condition(condition, "v1_3")
-    return EpisodicOrchestrator(chosen, MemoryStore(path), settings=EpisodicMemorySettings(selective_storage=selective))
+    settings = EpisodicMemorySettings(selective_storage=selective)
+    return EpisodicOrchestrator(chosen, MemoryStore(path), settings=settings, form=SEED_FORM)
 
 
 def write(memory: EpisodicOrchestrator, text: str = "The battery is fine.", uid: str = "u-1") -> StoreDecision:

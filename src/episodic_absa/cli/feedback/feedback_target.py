@@ -28,7 +28,7 @@ def store_of(named: str) -> EpisodeStore:
     cell = CellFiles(target)
     if cell.manifest is None:
         raise RunDirectoryError(f"{shown_path(target)}: {cell.manifest_problem}", path=target)
-    if cell.manifest.condition.rules == "seed":
+    if not cell.manifest.condition.decides_changes:
         raise RunDirectoryError(
             f"the run in {shown_path(target)} follows seed rules, which learn from no verdict; give feedback to a run "
             "of rules v3 (conditions v3_0)",

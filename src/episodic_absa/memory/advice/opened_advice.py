@@ -1,14 +1,11 @@
 """Opens what the `advice` overlay of a condition names, and puts its source together."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.memory.advice.advisory_builder import AdvisoryBuilder
 from episodic_absa.memory.advice.catalogue_overlay import load_catalogue_overlay
 from episodic_absa.memory.advice.label_firewall import LabelFirewall
-from episodic_absa.memory.advice.outcome_advice import OutcomeAdvisoryBuilder
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.advice.sources import (
     AdviceMoment,
@@ -17,13 +14,13 @@ from episodic_absa.memory.advice.sources import (
     EpisodeAdvice,
     Episodes,
     Offer,
-    OneVoiceAdvice,
     PlaceboAdvice,
     WithheldAdvice,
     random_episodes,
     retrieved_episodes,
 )
 from episodic_absa.memory.injection.injection_controller import InjectionController
+from episodic_absa.memory.memory_form import MemoryForm
 from episodic_absa.memory.retrieval.retriever import Retriever
 from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.memory.store.open_store import open_store
@@ -31,7 +28,7 @@ from episodic_absa.postgres.location import is_postgres
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run import Condition
-from episodic_absa.vocabulary import Language, Rules
+from episodic_absa.vocabulary import Language
 
 
 class OpenedAdvice:
@@ -43,6 +40,7 @@ class OpenedAdvice:
         retriever: also searches a donor's store.
         firewall: screens everything that is offered.
         injection: says what of an offer a prompt would show.
+        form: says what advice of episodes is.
         prohibit_dangerous: whether advice that failed before is withheld.
         root: the folder that relative paths of the overlay start from; by default the working directory.
         keep_last_n: how many of the newest episodes of a donor's store are in use.
@@ -58,36 +56,40 @@ class OpenedAdvice:
         retriever: Retriever,
         firewall: LabelFirewall,
         injection: InjectionController,
+        form: MemoryForm,
         *,
         prohibit_dangerous: bool,
         root: Path | None = None,
         keep_last_n: int = DEFAULT_KEEP_LAST_N,
     ) -> None:
-        overlay, rules = condition.advice, condition.rules
+        overlay = condition.advice
         self._retriever = retriever
         retired = retired_principles(overlay, root, catalogue)
         donor_path = donor_store(overlay, root)
         self._donor = open_store(donor_path, keep_last_n=keep_last_n) if donor_path else None
-        self._catalogue = catalogue
-        self._from_episodes = partial(
-            EpisodeAdvice,
-            retriever=retriever,
-            builder=AdvisoryBuilder(catalogue) if rules == "seed" else OutcomeAdvisoryBuilder(catalogue),
-            firewall=firewall,
-            prohibit_dangerous=prohibit_dangerous,
-            retired=retired,
-        )
+
+        def of_episodes(choose: Callable[[AdviceMoment], Episodes]) -> AdviceSource:
+            return form.advice(
+                catalogue,
+                lambda builder: EpisodeAdvice(
+                    choose, retriever, builder, firewall, prohibit_dangerous=prohibit_dangerous, retired=retired
+                ),
+            )
+
         source: AdviceSource
         if overlay.source == "constant":
-            source = ConstantAdvice(constant_principle(overlay, catalogue, retired), firewall, rules)
+            source = ConstantAdvice(constant_principle(overlay, catalogue, retired), firewall)
         elif overlay.source == "random":
-            source = self._of_episodes(rules, random_episodes)
+            source = of_episodes(random_episodes)
         elif overlay.source == "donor":
-            source = self._of_episodes(rules, self._donor_episodes)
+            source = of_episodes(self._donor_episodes)
         else:
-            source = self._of_episodes(rules, retrieved_episodes)
+            source = of_episodes(retrieved_episodes)
         if overlay.source == "placebo":
-            shown = partial(_shown, injection, condition)
+
+            def shown(offer: Offer, language: Language) -> AnyBundle | None:
+                return injection.shown_bundle(condition, offer.advisories, offer.warnings, language=language)
+
             source = PlaceboAdvice(source, shown, firewall, match_chars=overlay.matches_chars)
         self.source = WithheldAdvice(source, overlay.withhold) if overlay.withhold else source
 
@@ -96,20 +98,12 @@ class OpenedAdvice:
         if self._donor is not None:
             self._donor.close()
 
-    def _of_episodes(self, rules: Rules, choose: Callable[[AdviceMoment], Episodes]) -> AdviceSource:
-        advice = self._from_episodes(choose)
-        return advice if rules == "seed" else OneVoiceAdvice(advice, self._catalogue)
-
     def _donor_episodes(self, moment: AdviceMoment) -> Episodes:
         if self._donor is None:
             return ()
         return self._retriever.retrieve(
             self._donor.load(), moment.signature, moment.query, sample_id=moment.uid or None
         )
-
-
-def _shown(injection: InjectionController, condition: Condition, offer: Offer, language: Language) -> AnyBundle | None:
-    return injection.shown_bundle(condition, offer.advisories, offer.warnings, language=language)
 
 
 def require_advice(overlay: AdviceOverlay, root: Path | None, catalogue: PrincipleCatalogue) -> None:

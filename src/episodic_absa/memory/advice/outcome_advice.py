@@ -82,7 +82,7 @@ class OutcomeAdvisoryBuilder:
     Example:
         >>> from episodic_absa.memory import SignatureBuilder, load_catalogue
         >>> signature = SignatureBuilder().build("The food was good.", "en", 1)
-        >>> OutcomeAdvisoryBuilder(load_catalogue().under("v3")).build_from_episodes([], signature).advisories
+        >>> OutcomeAdvisoryBuilder(load_catalogue().in_v3_wording()).build_from_episodes([], signature).advisories
         ()
     """
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.language import find_aspect_term
-from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle, upgraded
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1
 from episodic_absa.serialization.yaml_file import parse_yaml
 from episodic_absa.vocabulary import Language
@@ -22,7 +22,7 @@ _LONGEST_MESSAGE: Final = 760
 
 def placebo_advisories(
     shown: AnyBundle, language: Language, uid: str, terms: Sequence[str], *, match_chars: bool
-) -> tuple[AnyAdvisory, ...]:
+) -> tuple[AdvisoryV1_1, ...]:
     """Return advisories that look like those of a bundle and say nothing.
 
     Each takes the place of one advisory and keeps its strength, its relevance and its sources. Warnings ask for
@@ -41,11 +41,10 @@ def placebo_advisories(
         lengths, frames = [0], [None]
     if shown.warnings:
         lengths[-1] += sum(map(len, shown.warnings))
-    placebos = tuple(
+    return tuple(
         _advisory(rank, compose_placebo(language, chars if match_chars else 0, f"{uid}\0{rank}", terms), frame)
         for rank, (chars, frame) in enumerate(zip(lengths, frames, strict=True), start=1)
     )
-    return placebos if shown.schema_version == "1.1" else tuple(map(upgraded, placebos))
 
 
 def compose_placebo(language: Language, chars: int, key: str, terms: Sequence[str] = ()) -> str:

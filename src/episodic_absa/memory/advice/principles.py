@@ -27,7 +27,6 @@ from episodic_absa.vocabulary import (
     Language,
     PrincipleRisk,
     RiskId,
-    Rules,
     Severity,
 )
 
@@ -103,10 +102,10 @@ class Principle(FrozenModel):
         """Every English text of the principle, under any rules."""
         return (self.text_en, *((self.v3_wording.text_en,) if self.v3_wording else ()))
 
-    def under(self, rules: Rules) -> Self:
-        """Return the principle as it reads under these rules."""
+    def in_v3_wording(self) -> Self:
+        """Return the principle as it reads under rules v3."""
         wording = self.v3_wording
-        if rules == "seed" or wording is None:
+        if wording is None:
             return self
         return self.model_copy(update={"text_en": wording.text_en, "text_ko": wording.text_ko})
 
@@ -148,11 +147,9 @@ class PrincipleCatalogue:
         """Return the principle that fits best: an exact outcome counts 4, an exact risk 2, an exact action 1."""
         return self._table[risk, action, outcome]
 
-    def under(self, rules: Rules) -> "PrincipleCatalogue":
-        """Return the catalogue with the texts as they read under these rules."""
-        if rules == "seed" or self.v3_sha256 is None:
-            return self
-        return replace(self, entries=tuple(principle.under(rules) for principle in self.entries))
+    def in_v3_wording(self) -> "PrincipleCatalogue":
+        """Return the catalogue with the texts as they read under rules v3."""
+        return replace(self, entries=tuple(principle.in_v3_wording() for principle in self.entries))
 
     def get(self, principle_id: str) -> Principle | None:
         """Return the principle with that id, None if there is none."""

@@ -17,13 +17,14 @@ from episodic_absa.memory.advice.placebo import placebo_advisories
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue
 from episodic_absa.memory.retrieval.past_index import IndexedEpisodes
 from episodic_absa.memory.retrieval.retriever import Retriever
-from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle, upgraded
+from episodic_absa.schemas.advisory_v1_2 import AdvisoryV1_2, AnyAdvisory, AnyBundle
 from episodic_absa.schemas.memory_v1_1 import AdvisoryV1_1, EvidenceV1_1, InputSignatureV1_1
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode
 from episodic_absa.schemas.run import Coin
-from episodic_absa.vocabulary import Language, Rules
+from episodic_absa.vocabulary import Language
 
 Episodes = Sequence[AnyEpisode]
+AdvisoryMaker = AdvisoryBuilder | OutcomeAdvisoryBuilder
 _NO_ADVICE: Final = AdvisoryBuild()
 
 
@@ -125,7 +126,7 @@ class EpisodeAdvice:
         self,
         choose: Callable[[AdviceMoment], Episodes],
         retriever: Retriever,
-        builder: AdvisoryBuilder | OutcomeAdvisoryBuilder,
+        builder: AdvisoryMaker,
         firewall: LabelFirewall,
         *,
         prohibit_dangerous: bool,
@@ -184,10 +185,9 @@ class OneVoiceAdvice:
 class ConstantAdvice:
     """The same principle for every sample, whatever the store holds."""
 
-    def __init__(self, principle: Principle, firewall: LabelFirewall, rules: Rules) -> None:
+    def __init__(self, principle: Principle, firewall: LabelFirewall) -> None:
         self._principle = principle
         self._firewall = firewall
-        self._rules = rules
 
     def offer(self, moment: AdviceMoment) -> Offer:
         """Return one advisory with the principle's text."""
@@ -200,7 +200,7 @@ class ConstantAdvice:
             relevance_score=1.0,
             evidence=EvidenceV1_1(source_episode_ids=(), risk_tags=(), principle_id=self._principle.principle_id),
         )
-        build = AdvisoryBuild(advisories=(upgraded(advisory) if self._rules == "v3" else advisory,))
+        build = AdvisoryBuild(advisories=(advisory,))
         return _offer(self._firewall.screen(build, moment.terms), build, ())
 
 

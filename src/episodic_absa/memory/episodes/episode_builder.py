@@ -1,4 +1,4 @@
-"""Builds the episode of a sample from ids, enumerations and short terms. It never contains free text."""
+"""Builds the episode and the tally of a sample from ids, enumerations and short terms, never from free text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ from episodic_absa.final_tuples import (
 )
 from episodic_absa.language import norm_key
 from episodic_absa.memory.advice.principles import Principle, PrincipleCatalogue, risk_key
-from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET, stored_term
+from episodic_absa.memory.episodes.leak_guard import IMPLICIT_TARGET, LONG_TERM, stored_term
 from episodic_absa.schemas.absa import (
     FinalTuple,
     ModeratorSummary,
@@ -33,7 +33,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     SnapshotV1_1,
     StageSnapshotV1_1,
 )
-from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodeDraftV1_2
+from episodic_absa.schemas.memory_v1_2 import AnyDraft, ChangeOutcomeV1_2, EpisodeDraftV1_2, TallyV1_2
 from episodic_absa.vocabulary import (
     L3_RISKS,
     SEVERITY_WEIGHT,
@@ -80,6 +80,8 @@ class EpisodeBuilder:
         outcome: ReviewOutcome,
         moderator_summary: ModeratorSummary,
         provenance: ProvenanceV1_1,
+        *,
+        episode_type: EpisodeType | None = None,
     ) -> EpisodeDraftV1_1:
         """Return the episode that seed rules write, without an id: the store gives it one.
 
@@ -90,35 +92,8 @@ class EpisodeBuilder:
             outcome: the patched result, adopted or not.
             moderator_summary: its selected stage says whether the patched result is final.
             provenance: the sample, split and seed that the episode comes from.
+            episode_type: whether the case went well; None leaves that to risk and override.
         """
-        return self._build(text, signature, stage1, outcome, moderator_summary, provenance, None)
-
-    def build_with_outcome(
-        self,
-        text: str,
-        signature: InputSignatureV1_1,
-        stage1: Stage1Result,
-        outcome: ReviewOutcome,
-        moderator_summary: ModeratorSummary,
-        provenance: ProvenanceV1_1,
-    ) -> EpisodeDraftV1_2:
-        """Return the episode that rules v3 write: the outcome of its changes decides its type. Arguments as above."""
-        decided = outcome_of(outcome.changes)
-        episode_type = TYPE_OF_OUTCOME[decided.outcome]
-        draft = self._build(text, signature, stage1, outcome, moderator_summary, provenance, episode_type)
-        return with_outcome(draft, decided, outcome.changes)
-
-    def _build(
-        self,
-        text: str,
-        signature: InputSignatureV1_1,
-        stage1: Stage1Result,
-        outcome: ReviewOutcome,
-        moderator_summary: ModeratorSummary,
-        provenance: ProvenanceV1_1,
-        episode_type: EpisodeType | None,
-    ) -> EpisodeDraftV1_1:
-        """Return the episode; `episode_type` None leaves the type to risk and override."""
         adopted = moderator_summary.selected_stage == "stage2"
         before = stage1.atsa.sentiments
         final = outcome.sentiments if adopted else before
@@ -168,6 +143,34 @@ class EpisodeBuilder:
             ),
             provenance=provenance,
         )
+
+    def build_with_outcome(
+        self,
+        text: str,
+        signature: InputSignatureV1_1,
+        stage1: Stage1Result,
+        outcome: ReviewOutcome,
+        moderator_summary: ModeratorSummary,
+        provenance: ProvenanceV1_1,
+    ) -> EpisodeDraftV1_2:
+        """Return the episode that rules v3 write: the outcome of its changes decides its type. Arguments as above."""
+        decided = outcome_of(outcome.changes)
+        episode_type = TYPE_OF_OUTCOME[decided.outcome]
+        draft = self.build(text, signature, stage1, outcome, moderator_summary, provenance, episode_type=episode_type)
+        return with_outcome(draft, decided, outcome.changes)
+
+
+def tally_of(draft: AnyDraft) -> TallyV1_2:
+    """Return the tally of the sample that an episode was built from: the targets of its final result.
+
+    The terms are sorted, so that they do not repeat the order of the text. Backfills are no predictions and left out;
+    so are terms that are too long to be stored: all of them would count as one.
+    """
+    return TallyV1_2(
+        language=draft.input_signature.language,
+        source_id=draft.provenance.source_id,
+        terms=tuple(sorted(term for term in draft.stage_snapshot.final.polarities if term not in ("", LONG_TERM))),
+    )
 
 
 class DecidedOutcome(NamedTuple):

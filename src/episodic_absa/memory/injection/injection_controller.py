@@ -10,14 +10,9 @@ from typing import Any, Final, Literal, NamedTuple
 from episodic_absa.memory.advice.principles import PrincipleCatalogue
 from episodic_absa.memory.injection.advisory_injection_gate import GateDecision
 from episodic_absa.memory.injection.prompt_slot import prompt_slot, shrink_to_cap
-from episodic_absa.schemas.advisory_v1_2 import (
-    AdvisoryBundleV1_2,
-    AnyAdvisory,
-    AnyBundle,
-    numbered,
-    upgraded,
-)
-from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleMetaV1_1, AdvisoryBundleV1_1, AdvisoryV1_1
+from episodic_absa.memory.memory_form import OUTCOME_FORM, MemoryForm
+from episodic_absa.schemas.advisory_v1_2 import AnyAdvisory, AnyBundle
+from episodic_absa.schemas.memory_v1_1 import AdvisoryBundleMetaV1_1
 from episodic_absa.schemas.run import Condition, MemoryMeta
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import InjectionSkip, Language
@@ -43,6 +38,7 @@ class InjectionController:
     Args:
         topk: the configured number of episodes, for the bundle's record.
         chars_cap: the most characters of the bundle's JSON; None is no limit.
+        form: decides the schema of the bundle; by default that of rules v3.
 
     Example:
         >>> from episodic_absa.conditions import load_condition
@@ -50,9 +46,10 @@ class InjectionController:
         False
     """
 
-    def __init__(self, *, topk: int, chars_cap: int | None = None) -> None:
+    def __init__(self, *, topk: int, chars_cap: int | None = None, form: MemoryForm = OUTCOME_FORM) -> None:
         self._topk = topk
         self._chars_cap = chars_cap
+        self._form = form
 
     def build_slot_payload(
         self,
@@ -68,7 +65,7 @@ class InjectionController:
         A bundle that cannot be shrunk enough stays whole, for the log; `injection_for` then shows nothing.
 
         Args:
-            condition: its flags decide whether the bundle is masked, its rules which schema the bundle has.
+            condition: its flags decide whether the bundle is masked.
             advisories: in rank order, three at most.
             warnings: label-free texts for withheld advice.
             language: of the sample; the cap counts what its prompts show.
@@ -101,30 +98,13 @@ class InjectionController:
         debate_enabled: bool = True,
     ) -> AnyBundle:
         masked = condition.injection_mask
-        memory_on = condition.memory_mode == "on" and not masked
         meta = AdvisoryBundleMetaV1_1(
             memory_mode=condition.memory_mode,
             topk=self._topk if condition.retrieval_execute else 0,
             masked_injection=masked,
             retrieval_executed=condition.retrieval_execute and debate_enabled,
         )
-        shown_warnings = () if masked else tuple(warnings)
-        if condition.rules == "seed":
-            seed = tuple(advisory for advisory in advisories if isinstance(advisory, AdvisoryV1_1))
-            return AdvisoryBundleV1_1(
-                memory_on=memory_on, retrieved=() if masked else seed, warnings=shown_warnings, meta=meta
-            )
-        if masked:
-            return AdvisoryBundleV1_2(memory_on=memory_on, meta=meta)
-        retrieved = tuple(
-            upgraded(advisory) if isinstance(advisory, AdvisoryV1_1) else advisory for advisory in advisories
-        )
-        return AdvisoryBundleV1_2(
-            memory_on=memory_on,
-            retrieved=numbered(retrieved),
-            warnings=shown_warnings,
-            meta=meta,
-        )
+        return self._form.bundle(() if masked else advisories, () if masked else tuple(warnings), meta)
 
 
 class Injection(NamedTuple):

@@ -173,7 +173,7 @@ class _Measuring:
         return condition.model_copy(update={"pipeline": condition.pipeline.model_copy(update={"effort": "full"})})
 
     def _analysis(self, condition: Condition) -> _Analysis:
-        referee = self._config.file.episodic_memory.referee and condition.store_write and condition.rules == "v3"
+        referee = self._config.file.episodic_memory.referee and condition.store_write and condition.decides_changes
         return _Analysis(condition.rules, self._config.file.pipeline.under(condition), referee)
 
     def _pipeline(self, condition: Condition) -> Pipeline:

@@ -18,7 +18,7 @@ from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.schemas.absa import FinalResult, FinalTuple, ModeratorOutput, SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
+from episodic_absa.verification.checks.findings import Check, Findings, require_changes
 
 
 class _Decided(NamedTuple):
@@ -34,7 +34,7 @@ def check_changes_decided(cell: CellFiles) -> Findings:
 
     A run with the table of this installation is decided again. Any other run is held to the laws alone.
     """
-    _require_v3(cell.known_manifest)
+    require_changes(cell)
     rules = _rules_of_run(cell.known_manifest)
     for output in cell.outputs:
         if output.status == "ok" and output.changes is None:
@@ -58,7 +58,7 @@ def check_changes_decided(cell: CellFiles) -> Findings:
 
 def check_changes_applied(cell: CellFiles) -> Findings:
     """The final pairs are those of Stage1 with exactly the adopted changes; stage2 is selected if there are any."""
-    _require_v3(cell.known_manifest)
+    require_changes(cell)
     for sample in _decided(cell):
         meant = "stage2" if any(change.adopted for change in sample.changes) else "stage1"
         if sample.moderator.selected_stage != meant:
@@ -73,11 +73,6 @@ DECISION_CHECKS: Final[Mapping[str, Check]] = {
     "changes_decided": check_changes_decided,
     "changes_applied": check_changes_applied,
 }
-
-
-def _require_v3(manifest: Manifest) -> None:
-    if manifest.condition.rules == "seed":
-        raise NotApplicableError("seed rules decide no single changes")
 
 
 def _decided(cell: CellFiles) -> Iterator[_Decided]:

@@ -14,3 +14,9 @@ Check = Callable[[CellFiles], Findings]
 
 class NotApplicableError(Exception):
     """A check has nothing to check; the message says why."""
+
+
+def require_changes(cell: CellFiles) -> None:
+    """Raise NotApplicableError unless the rules of the cell decide single changes."""
+    if not cell.known_manifest.condition.decides_changes:
+        raise NotApplicableError("seed rules decide no single changes")

@@ -11,12 +11,12 @@ from episodic_absa.schemas.absa import Stage1Result
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.output_line import OutputLine
-from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
+from episodic_absa.verification.checks.findings import Check, Findings, require_changes
 
 
 def check_outcomes_decided(cell: CellFiles) -> Findings:
     """The reader decides changes as its stance says; the referee only where it was to be asked."""
-    _require_v3(cell)
+    require_changes(cell)
     manifest = cell.known_manifest
     may_ask = manifest.condition.store_write and bool(manifest.cfg_canonical["episodic_memory"].get("referee"))
     rules = load_adoption_rules() if manifest.adoption_sha256 == adoption_sha256() else None
@@ -35,7 +35,7 @@ def check_outcomes_decided(cell: CellFiles) -> Findings:
 
 def check_outcomes_stored(cell: CellFiles) -> Findings:
     """Each episode of the cell holds the outcomes that its output records, and its type follows from them alone."""
-    _require_v3(cell)
+    require_changes(cell)
     recorded = {output.uid: changes for output, changes in _judged(cell)}
     for episode in cell.episodes[cell.start_lines :]:
         if not isinstance(episode, EpisodicMemoryEntryV1_2) or episode.provenance.source_id not in recorded:
@@ -52,11 +52,6 @@ OUTCOME_CHECKS: Final[Mapping[str, Check]] = {
     "outcomes_decided": check_outcomes_decided,
     "outcomes_stored": check_outcomes_stored,
 }
-
-
-def _require_v3(cell: CellFiles) -> None:
-    if cell.known_manifest.condition.rules == "seed":
-        raise NotApplicableError("seed rules record no outcome of a change")
 
 
 def _judged(cell: CellFiles) -> Iterator[tuple[OutputLine, Sequence[ChangeRecord]]]:
