@@ -26,7 +26,7 @@ BLOCKS = {key.partition(".")[0] for key in KEYS if "." in key}
 HELP = {"--help", "-h"}
 OF_SCRIPTS = {
     option
-    for folder in ("benchmarks", "training", "tests/torture")
+    for folder in ("benchmarks", "training", "tests/torture", "tests/goldens")
     for script in (ROOT / folder).rglob("*.py")
     for option in re.findall(r'"(--[a-z][a-z-]+)"', script.read_text("utf-8"))
 }

@@ -280,8 +280,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "a risk that stays is no harm",
-        "if evaluation.override_harm or change > 0:",
-        "if evaluation.override_harm or evaluation.risk_after.severity_sum > 0:",
+        "if self.override_harm or change > 0:",
+        "if self.override_harm or self.risk_after.severity_sum > 0:",
         "memory/episodes/test_episode_builder.py::test_no_risk_alone_makes_an_episode_harm",
         entry=20,
     ),

@@ -144,6 +144,14 @@ class EvaluationV1_1(FrozenModel):
     risk_after: RiskVectorV1_1
     risk_before: RiskVectorV1_1
 
+    @property
+    def episode_type(self) -> EpisodeType:
+        """Whether risk and override make a case a success, a harm or neither. A risk that stays is no harm."""
+        change = self.risk_after.severity_sum - self.risk_before.severity_sum
+        if self.override_harm or change > 0:
+            return "harm"
+        return "success" if self.override_success or change < 0 else "neutral"
+
 
 class OutcomeDeltaV1_1(FrozenModel):
     """What changed, without gold."""

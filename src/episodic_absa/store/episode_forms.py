@@ -2,23 +2,11 @@
 
 from typing import Any, Final
 
-from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, EvaluationV1_1, SnapshotV1_1
+from episodic_absa.schemas.memory_v1_1 import EpisodicMemoryEntryV1_1, SnapshotV1_1
 from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
-from episodic_absa.vocabulary import EpisodeType
 
 _NOTHING_JUDGED: Final = SnapshotV1_1(aspects_norm=(), confidence=0.0, polarities={})
-
-
-def risk_outcome(evaluation: EvaluationV1_1) -> EpisodeType:
-    """Return how a case turned out by its risks and its override alone.
-
-    Harm if the override did harm or the severity rose; success if the override succeeded or the severity fell.
-    """
-    change = evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum
-    if evaluation.override_harm or change > 0:
-        return "harm"
-    return "success" if evaluation.override_success or change < 0 else "neutral"
 
 
 def from_1_1(episode: EpisodicMemoryEntryV1_1) -> EpisodicMemoryEntryV1_3:
@@ -36,7 +24,7 @@ def from_1_2(episode: EpisodicMemoryEntryV1_2) -> EpisodicMemoryEntryV1_3:
     fields["changes"] = [{"adopted": change.adopted, "kind": change.kind} for change in episode.changes]
     if episode.outcome_by in ("referee", "person"):
         return _upgraded(fields, {"by": episode.outcome_by, "value": episode.episode_type})
-    return _upgraded(fields, {"by": "risk", "value": risk_outcome(episode.evaluation)})
+    return _upgraded(fields, {"by": "risk", "value": episode.evaluation.episode_type})
 
 
 def to_1_1(episode: EpisodicMemoryEntryV1_3) -> EpisodicMemoryEntryV1_1:

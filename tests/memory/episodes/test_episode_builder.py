@@ -14,7 +14,6 @@ import episodic_absa
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodeBuilder, SignatureBuilder, load_catalogue
 from episodic_absa.memory.advice.principles import risk_key
-from episodic_absa.memory.episodes.episode_builder import episode_type_of
 from episodic_absa.schemas.absa import (
     AspectItem,
     ModeratorSummary,
@@ -298,7 +297,7 @@ def test_the_type_of_an_episode(
         override_success=success,
         override_harm=harm,
     )
-    assert episode_type_of(evaluation) == expected
+    assert evaluation.episode_type == expected
 
 
 @pytest.mark.parametrize("kind", RISK_IDS)

@@ -113,7 +113,7 @@ class EpisodeBuilder:
         had_conflict = bool(conflicting_aspects(tuples_before))
         has_implicit = any(item.is_implicit and not item.is_backfilled for item in before)
         action = action_taken(stage1, outcome, adopted=adopted)
-        episode_type = episode_type or episode_type_of(evaluation)
+        episode_type = episode_type or evaluation.episode_type
         about = risk_key(
             ((risk.type, risk.severity) for risk in risks_before),
             has_conflict=had_conflict,
@@ -229,14 +229,6 @@ def correction_of(principle: Principle, signature: InputSignatureV1_1, about: st
         principle_id=principle.principle_id,
         anti_pattern=principle.anti_pattern_en,
     )
-
-
-def episode_type_of(evaluation: EvaluationV1_1) -> EpisodeType:
-    """Return whether risk and override make a case a success, a harm or neither. A risk that stays is no harm."""
-    change = evaluation.risk_after.severity_sum - evaluation.risk_before.severity_sum
-    if evaluation.override_harm or change > 0:
-        return "harm"
-    return "success" if evaluation.override_success or change < 0 else "neutral"
 
 
 def action_taken(stage1: Stage1Result, outcome: ReviewOutcome, *, adopted: bool) -> ActionTaken:
