@@ -29,6 +29,15 @@ def test_the_default_is_the_default_of_the_library(cli: Cli) -> None:
     assert json.loads(cli("conditions", "--json").stdout)["version"] == load_conditions().version
 
 
+def test_the_former_name_of_a_file_is_told_in_one_line(cli: Cli) -> None:
+    told = cli("conditions", "v2_0", "--json")
+    assert (
+        told.stderr
+        == "warning: conditions v2_0 is called conditions v3_0 now; version 0.4 will not know the old name\n"
+    )
+    assert json.loads(told.stdout)["version"] == load_conditions("v3_0").version
+
+
 def test_the_table_is_readable_without_colour_in_80_columns(cli: Cli) -> None:
     shown = cli("conditions", env={"COLUMNS": "80"}).stdout
     lines = shown.splitlines()

@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 import traceback
+import warnings
 from types import TracebackType
 from typing import Annotated, NoReturn
 
@@ -66,6 +67,7 @@ def main() -> None:
             # A terminal that cannot encode Korean shows escapes instead of a UnicodeEncodeError.
             stream.reconfigure(errors="backslashreplace")
     sys.excepthook = _show_bug
+    warnings.showwarning = _show_warning
     try:
         try:
             app()
@@ -157,6 +159,11 @@ class _RedactedLines(logging.Formatter):
 def _show_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Print the traceback of a bug without the credentials that the messages of other packages may hold."""
     sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
+
+
+def _show_warning(message: Warning | str, *_place: object) -> None:
+    """Print what a warning says, without the line of code that gave it."""
+    sys.stderr.write(f"warning: {redacted(str(message))}\n")
 
 
 def _fail(message: str) -> NoReturn:
