@@ -161,7 +161,7 @@ def _show_bug(kind: type[BaseException], error: BaseException, trace: TracebackT
     sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
 
 
-def _show_warning(message: Warning | str, *_place: object) -> None:
+def _show_warning(message: Warning | str, *_place: object, **_named: object) -> None:
     """Print what a warning says, without the line of code that gave it."""
     sys.stderr.write(f"warning: {redacted(str(message))}\n")
 
