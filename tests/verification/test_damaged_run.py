@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import resource
 import shutil
 import stat
@@ -9,10 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.run_copies import keep_first
 from tests.verification.damaged_run import DAMAGES, DamagedRun
 
 from episodic_absa.analysis.compared_runs import load_sides
 from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.cli.feedback.feedback_target import store_of
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.written_results import write_results
 from episodic_absa.verification.receipts.explain import explain
@@ -61,14 +64,34 @@ def test_a_refused_cell_says_which_file_and_line_and_what_to_do(run: DamagedRun)
 def test_every_reader_refuses_a_changed_record(run: DamagedRun) -> None:
     samples = run.grid / CELL / "samples.jsonl"
     samples.write_bytes(samples.read_bytes().replace(b'"polarity":"positive"', b'"polarity":"negative"', 1))
+    _every_reader_refuses(run, r"samples\.jsonl, line \d+: its checksum does not fit")
+
+
+def test_every_reader_refuses_the_samples_of_another_cell(run: DamagedRun) -> None:
+    shutil.copyfile(run.grid / "C2_seed_rules__seed42" / "samples.jsonl", run.grid / CELL / "samples.jsonl")
+    told = r"samples\.jsonl, line 1: these samples belong to another cell or configuration; restore the file"
+    _every_reader_refuses(run, told)
+    refused, words = run.run_again()
+    assert refused == "refused"
+    assert re.search(told, words)
+
+
+def test_a_finished_cell_that_lost_samples_takes_no_feedback(run: DamagedRun) -> None:
+    keep_first(run.grid / CELL, 2)
+    with pytest.raises(RunDirectoryError, match="is not finished; finish it with `episodic-absa run`"):
+        store_of(str(run.grid / CELL))
+
+
+def _every_reader_refuses(run: DamagedRun, told: str) -> None:
     readers: list[Callable[[], object]] = [
         lambda: load_run(run.grid),
         lambda: load_sides([run.grid, Path("C2"), Path("C2_seed_rules")]),
         lambda: write_results(run.grid),
         lambda: explain(run.grid, "n_samples", "C2"),
+        lambda: store_of(str(run.grid / CELL)),
     ]
     for read in readers:
-        with pytest.raises(RunDirectoryError, match=r"samples\.jsonl, line \d+: its checksum does not fit"):
+        with pytest.raises(RunDirectoryError, match=told):
             read()
 
 

@@ -16,6 +16,7 @@ from episodic_absa.runs.samples_file import (
     SamplesContent,
     SamplesFile,
     read_samples,
+    require_cell,
     require_places,
     sealed_samples,
 )
@@ -119,6 +120,7 @@ class RunDirectory:
             if self._store is not None and known is not None and not self._store.is_own:
                 self._store.restore(known, records, 0, source=start_store, redone=uids)
             return self._begin(cfg_hash, start_store, known)
+        require_cell(self.path / SAMPLES, content, cfg_hash)
         require_places(self.path / SAMPLES, records, uids)
         failed = [index for index, record in enumerate(records) if record.error is not None]
         failed = [] if redo is Redo.NOTHING else failed

@@ -87,6 +87,21 @@ def require_places(path: Path, records: Sequence[SampleRecord], uids: Sequence[s
         seen.add(record.uid)
 
 
+def require_cell(path: Path, content: SamplesContent, cfg_hash: str) -> None:
+    """Refuse records of another cell or configuration, whose seals fit each other. A header alone may be replaced.
+
+    Args:
+        path: the file, for errors.
+        content: what it holds.
+        cfg_hash: of the cell that its directory is of.
+
+    Raises:
+        RunDirectoryError: it names the line.
+    """
+    if content.header is not None and content.records and content.header.cfg_hash != cfg_hash:
+        raise changed_line(path, 1, "these samples belong to another cell or configuration")
+
+
 def sealed_samples(header: SamplesHeader, records: Iterable[SampleRecord]) -> bytes:
     """Return the content of a file with these records."""
     lines, last = [], NO_CHECKSUM

@@ -352,7 +352,7 @@ DAMAGES = [
         "the records are of another configuration",
         C2,
         lambda run: run.edit_records(lambda lines: lines[0].update(cfg_hash="0" * 64)),
-        "same_cell",
+        "samples_read",
     ),
     Damage(
         "a sample lost its domain",

@@ -16,7 +16,8 @@ def store_of(named: str) -> EpisodeStore:
 
     Raises:
         MemoryStoreError: there is no store at the path or address.
-        RunDirectoryError: the directory is no cell, its run is not finished, or it keeps no store.
+        RunDirectoryError: the directory is no cell, its run is not finished or its records are not as the run
+            wrote them, or it keeps no store.
     """
     target = Path(named)
     if is_postgres(named) or not target.is_dir():
@@ -34,8 +35,8 @@ def store_of(named: str) -> EpisodeStore:
             "of rules v3 (conditions v3_0)",
             path=target,
         )
-    if not cell.manifest.completed:
-        # A resumed run cuts its store back to the last committed sample.
+    if not cell.manifest.completed or len(cell.records) < cell.manifest.dataset.processing_count:
+        # A resumed run cuts its store back to the last recorded sample.
         raise RunDirectoryError(
             f"the run in {shown_path(target)} is not finished; finish it with `episodic-absa run`, then give feedback",
             path=target,

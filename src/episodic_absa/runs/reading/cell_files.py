@@ -18,7 +18,7 @@ from episodic_absa.runs.reading.cell_data import CellData
 from episodic_absa.runs.reading.jsonl_file import JsonlFile, read_store_file
 from episodic_absa.runs.reading.manifest_file import MANIFEST, read_manifest
 from episodic_absa.runs.run_directory import STORE, TIMINGS
-from episodic_absa.runs.samples_file import SAMPLES, SamplesContent, read_samples, require_places
+from episodic_absa.runs.samples_file import SAMPLES, SamplesContent, read_samples, require_cell, require_places
 from episodic_absa.schemas.gold import LabelledSample
 from episodic_absa.schemas.memory_v1_2 import AnyEpisode, StoreLine, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
@@ -47,6 +47,8 @@ class CellFiles:
         if self.manifest is not None and not (self.path / SAMPLES).exists():
             raise RunDirectoryError(f"{self.path / SAMPLES} is missing; restore it", path=self.path / SAMPLES)
         content = read_samples(self.path / SAMPLES)
+        if self.manifest is not None:
+            require_cell(self.path / SAMPLES, content, self.manifest.cfg_hash)
         require_places(self.path / SAMPLES, content.records)
         return content
 
