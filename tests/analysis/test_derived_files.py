@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.metrics.hand_made_cards import failed, make_card
 from tests.run_copies import copied
+from tests.runs.sealed_files import write_sealed
 from tests.runs.small_grid import run_here, write_experiment
 
 from episodic_absa.analysis.asked_cells import compared_conditions
@@ -106,7 +107,7 @@ def test_the_comparisons_table_holds_the_pairs_of_the_experiment(grid: Path) -> 
 def edit_manifest(cell: Path, **experiment: Any) -> None:
     manifest = json.loads((cell / "manifest.json").read_bytes())
     manifest["cfg_canonical"]["experiment"].update(experiment)
-    (cell / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    write_sealed(cell / "manifest.json", manifest)
 
 
 def test_without_shuffling_the_seeds_of_an_engine_that_ignores_them_are_one_trial(grid: Path) -> None:
@@ -127,7 +128,7 @@ def test_a_comparison_may_name_a_condition_by_its_alias(grid: Path) -> None:
 def test_an_interrupted_run_is_derived_as_far_as_it_goes(grid: Path, caplog: pytest.LogCaptureFixture) -> None:
     cell = grid / "C2__seed42"
     manifest = json.loads((cell / "manifest.json").read_bytes())
-    (cell / "manifest.json").write_text(json.dumps({**manifest, "completed": False}), "utf-8")
+    write_sealed(cell / "manifest.json", {**manifest, "completed": False})
     lines = (cell / "samples.jsonl").read_bytes().splitlines(keepends=True)
     (cell / "samples.jsonl").write_bytes(b"".join(lines[:4]) + lines[4][:50])
     derive_tables(load_run(grid))

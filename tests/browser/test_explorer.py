@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.reports.grid_making import Line, read_lines
 from tests.run_copies import change_samples, copied, failed
+from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.reports.data.report_samples import SampleReader
@@ -189,7 +190,7 @@ def test_a_reader_chooses_the_order_and_the_address_names_it(reader: Reader, rep
     for place, seed in enumerate((42, 123), start=1):
         for path in grid.glob(f"C*__seed{seed}/manifest.json"):
             manifest = json.loads(path.read_bytes()) | {"shuffle": False, "order": place, "seed": 42}
-            path.write_text(json.dumps(manifest), "utf-8")
+            write_sealed(path, manifest)
     run, samples = load_run(grid), SampleReader(with_text=True)
     data = build_report(run, {cell.path: samples.read(cell) for cell in run.cells})
     (grid / REPORT).write_text(render_report(data), "utf-8")

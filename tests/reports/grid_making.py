@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from tests.runs.sealed_files import write_records
+from tests.runs.sealed_files import write_records, write_sealed
 
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
@@ -162,7 +162,7 @@ def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:
             "path": "gold.jsonl",
             "sha256": hashlib.sha256((out / "gold.jsonl").read_bytes()).hexdigest(),
         }
-        (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+        write_sealed(folder / "manifest.json", manifest)
         header, *records = (
             json.loads(line) for line in (grid / cell / "samples.jsonl").read_text("utf-8").splitlines()
         )

@@ -35,7 +35,7 @@ def test_what_verify_saw_is_told_as_verified(reported: Path) -> None:
 
 def test_a_page_never_calls_verified_what_verify_did_not_see(grid: Path) -> None:
     cell = grid / "C2__seed42"
-    for name in ("scorecards.jsonl", "outputs.jsonl", "traces.jsonl", "manifest.json", "triptych.csv"):
+    for name in ("scorecards.jsonl", "outputs.jsonl", "traces.jsonl", "triptych.csv"):
         before = (cell / name).read_bytes()
         (cell / name).write_bytes(
             before.replace(b": ", b":  ", 1) if b": " in before else before.replace(b",", b", ", 1)
@@ -51,6 +51,13 @@ def test_a_page_never_calls_verified_what_verify_did_not_see(grid: Path) -> None
     assert CHANGED in words
     assert "checks hold" not in words
     assert "checks hold" in opening_of(grid / "C1__seed42")  # which is as it was
+
+
+def test_no_page_is_made_of_a_manifest_that_was_changed(grid: Path) -> None:
+    path = grid / "C2__seed42" / "manifest.json"
+    path.write_bytes(path.read_bytes().replace(b": ", b":  ", 1))
+    with pytest.raises(RunDirectoryError, match=r"C2__seed42/manifest\.json is not as the run wrote it"):
+        opening_of(grid)
 
 
 def test_a_cell_that_is_gone_makes_the_grids_verification_one_of_another_grid(grid: Path) -> None:

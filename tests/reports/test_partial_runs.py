@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import PageParser, run_reviews
 from tests.run_copies import change_samples, failed, keep_first
+from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.analysis.finished_run import load_run
 from episodic_absa.errors import RunDirectoryError
@@ -20,7 +21,7 @@ def words_of(directory: Path) -> str:
 def stop_after(cell: Path, n: int) -> None:
     keep_first(cell, n)
     manifest = json.loads((cell / "manifest.json").read_text("utf-8"))
-    (cell / "manifest.json").write_text(json.dumps({**manifest, "completed": False}), "utf-8")
+    write_sealed(cell / "manifest.json", {**manifest, "completed": False})
 
 
 def test_an_unfinished_cell_is_named_with_how_far_it_came(grid: Path) -> None:

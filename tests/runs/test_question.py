@@ -212,7 +212,7 @@ def test_an_edited_question_or_a_missing_cell_makes_even_the_asked_pair_explorat
     for path in seeded.glob("*__seed*/manifest.json"):
         manifest = json.loads(path.read_bytes())
         manifest["question_sha256"], manifest["completed"] = sha256, "C1__seed1" not in str(path)
-        path.write_text(json.dumps(manifest), "utf-8")
+        write_sealed(path, manifest)
     (seeded / "question.json").write_text(json.dumps(asked), "utf-8")
     shutil.rmtree(seeded / "C2__seed2")
     write_results(seeded)

@@ -25,11 +25,11 @@ def make_ask(output_model: type[OutputT], *, seed: int = 7, prompt: Prompt | Non
     return Ask("ate", AteInputs(text=REVIEW, language="en"), prompt, output_model, seed)
 
 
-def run(act: Callable[[LlmReplier], Awaitable[T]], base_url: str, **settings: Any) -> T:
-    """Do something with a replier."""
+def run(act: Callable[[LlmReplier], Awaitable[T]], address: str, **settings: Any) -> T:
+    """Do something with a replier, which asks at the address unless the settings name another."""
 
     async def guarded() -> T:
-        chosen = {"provider": "openai", "model": "m", "base_url": base_url, "retry_base_s": RETRY_BASE_S, **settings}
+        chosen = {"provider": "openai", "model": "m", "base_url": address, "retry_base_s": RETRY_BASE_S, **settings}
         replier = LlmReplier(LlmSettings.model_validate(chosen))
         try:
             async with asyncio.timeout(120):

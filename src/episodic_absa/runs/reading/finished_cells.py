@@ -11,7 +11,7 @@ from episodic_absa.conditions import ConditionsVersion, load_conditions
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.metrics import GrowthLine, MetricValue, compute_cell_metrics, compute_growth
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.runs.reading.manifest_file import MANIFEST
+from episodic_absa.runs.reading.manifest_file import MANIFEST, require_sealed
 from episodic_absa.runs.reading.verified_files import CELL_MARK, holds_run_files
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.repetition import Repetition
@@ -114,6 +114,7 @@ def load_cell(path: Path) -> FinishedCell:
     if files.manifest is None:
         what_next = "run `episodic-absa verify` for details" if is_cell(path) else "run the experiment first"
         raise RunDirectoryError(f"{path}: {files.manifest_problem}; {what_next}", path=path)
+    require_sealed(path)
     manifest = files.manifest
     cards = files.scorecards
     due = manifest.dataset.processing_count
