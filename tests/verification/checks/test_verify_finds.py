@@ -221,6 +221,12 @@ def limit_chars(run: Run) -> None:
     )
 
 
+def show_to_nobody(record: Line) -> None:
+    record["memory"].pop("injection_trigger_reasons")
+    for call in record["calls"]:
+        call.pop("slot_shown", None)
+
+
 def let_only_judge_see(run: Run) -> None:
     run.edit_manifest(
         lambda manifest: manifest["cfg_canonical"]["pipeline"]["debate"].update(memory_visible_to=["judge"])
@@ -488,6 +494,31 @@ DAMAGES = [
         SILENT,
         lambda run: run.edit_memory(lambda memory: memory.update(prompt_injection_chars=7)),
         "hidden_memory",
+    ),
+    Damage(
+        "C2_eval_only counts characters injected into Stage2",
+        EVAL_ONLY,
+        lambda run: run.edit_memory(lambda memory: memory.update(stage2_memory_prompt_injection_chars=7)),
+        "hidden_memory",
+    ),
+    Damage(
+        "characters were shown to no call of the debate, and without a gate's reason",
+        C2,
+        lambda run: run.edit_record(show_to_nobody, at=run.shown_at),
+        "injections",
+    ),
+    Damage(
+        "Stage2 counts characters of a slot that it was not given, without a gate's reason",
+        C2,
+        lambda run: run.edit_memory(
+            lambda memory: (
+                memory.pop("stage2_memory_injected", None),
+                memory.pop("stage2_memory_gate_reasons", None),
+                memory.update(stage2_memory_prompt_injection_chars=7),
+            ),
+            at=run.shown_at,
+        ),
+        "injections",
     ),
     Damage("more characters were shown than the cap allows", C2, limit_chars, "injections"),
     Damage("a call saw the slot that may not", C2, let_only_judge_see, "injections"),
