@@ -42,6 +42,7 @@ bench: $(STAMP) ## Measure memory, framework cost, throughput, calibration, accu
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/framework.py
 	@$(BIN)/python benchmarks/throughput.py
+	@$(BIN)/python benchmarks/reader_speed.py
 	@$(BIN)/python benchmarks/calibration.py
 	@$(BIN)/python benchmarks/accuracy.py
 	@$(BIN)/python benchmarks/statistics_simulated.py
@@ -51,8 +52,9 @@ docs: $(STAMP) ## Build the documentation site into docs/_build/html; a warning 
 	@$(BIN)/python -m sphinx -W --keep-going -q -E -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-train: $(STAMP) ## Train the embedded engine's weights from the public datasets (ten minutes)
-	@$(BIN)/python training/train.py
+train: $(STAMP) ## Train the reader of both languages (needs training/reader/requirements.txt; minutes on a GPU, hours without)
+	@PYTHON=$(BIN)/python training/reader/train.sh en
+	@PYTHON=$(BIN)/python training/reader/train.sh ko
 
 torture: $(STAMP) ## Kills, damage, failing disks, jumping clocks, bad servers, fuzzed inputs: a table (15 minutes)
 	@$(BIN)/python -m tests.torture

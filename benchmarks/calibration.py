@@ -1,80 +1,67 @@
 """Measures whether confidence is a probability: about 70 % of the pairs with confidence .7 should be right.
 
-python benchmarks/calibration.py                                              # the embedded engine under rules v3
-python benchmarks/calibration.py --left-out-weights DIR                       # also in domains that trained nothing
-python benchmarks/calibration.py --rules seed                                 # the scores that its agents state
+python benchmarks/calibration.py                                              # the reader, and readers of unknown kinds
 python benchmarks/calibration.py --run OUTPUTS_OR_RUN_DIR GOLD [--run ...]    # finished runs, such as a model's
 
-The embedded engine is measured on the half of the dev texts that the reader's tables were not fitted on. A second
-check is stricter: every whole dev file with tables that were fitted on the other files; no table is ever fitted on the
-food files. The weights keep their training files in both checks. With the weights that `accuracy.py --left-out-weights`
-kept, a third check leaves the domain of a file out of the weights as well. A pair is right if term and polarity are
-both in the gold; opinions without a target are left out, as they have no calibrated confidence. No test file is read.
-Without the public datasets nothing is measured. Only the figures of rules v3 are written to latest.json and drawn.
+The shipped reader is measured on the dev texts of every corpus; its tables were fitted on them. The check that counts
+is stricter: for each corpus a reader was trained without it, and its committed readings of that corpus
+(training/reader/readings) get their probabilities from a table that the other corpora fit. So neither weights nor table
+have seen a text of the kind. A pair is right if term and polarity are both in the gold; candidates that the reader
+does not name are left out, and so are opinions without a target. No test file is read. Without the public datasets
+nothing is measured.
 """
 
 import argparse
-import asyncio
-import hashlib
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple
 
-from accuracy import ASPECTS, LATEST, ROOT, analyse, read_rows
+from accuracy import ASPECTS, LATEST, ROOT, read_pairs, read_rows
 from reliability import JudgedPair, expected_calibration_error, reliability_table, summary
 from reliability_plot import Panel, reliability_plot
 from strict_score import Pair, explicit_pairs
 
-from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
-from episodic_absa.backends.embedded.model.trained_weights import TrainedWeights
-from episodic_absa.pipeline.decision.changes import Reader
-from episodic_absa.pipeline.pair_confidence import with_confidence
+from episodic_absa.reader.calibration import MonotoneMap
+from episodic_absa.reader.reader import default_reader
 from episodic_absa.runs.derived.derived_samples import OUTPUTS
-from episodic_absa.schemas.absa import FinalTuple, SentimentItem
-from episodic_absa.vocabulary import Language, Rules
+from episodic_absa.schemas.absa import FinalTuple
+from episodic_absa.vocabulary import Language
 
 sys.path.insert(0, str(ROOT / "training"))
-import reader_calibration
+sys.path.insert(0, str(ROOT / "training" / "reader"))
 from corpora import public_data
-from reader_calibration import ReadText
+from evaluate import TAU, averaged, by_pair, fit_table
+from reading import read_lines
 
 PLOT: Final = ROOT / "docs" / "images" / "reliability.svg"
-FILES: Final[dict[str, Language]] = {
-    **reader_calibration.DEV_FILES,
-    # No table was fitted on these: their gold marks most opinions as implicit even where the text names the target.
-    "mabsa_food_en": "en",
-    "mabsa_food_ko": "ko",
-}
+READINGS: Final = ROOT / "training" / "reader" / "readings"
+FILES: Final[dict[str, Language]] = {dataset.name: dataset.language for dataset in ASPECTS}
 LANGUAGES: Final[dict[Language, str]] = {"en": "English", "ko": "Korean"}
+MOSTLY_IMPLICIT: Final = "food"
+"""Its gold marks most opinions as implicit though the text names the target: right pairs would count as wrong."""
 
 
-class AnalysedText(NamedTuple):
-    """One text with its final pairs and its gold."""
+class Source(NamedTuple):
+    """A dev text and its gold."""
 
-    language: Language
+    file: str
     text: str
-    is_unseen: bool
-    """Whether it belongs to the half that the tables were not fitted on."""
-    tuples: tuple[FinalTuple, ...]
     gold: set[Pair]
-
-
-AnalysedFiles: TypeAlias = Mapping[str, Sequence[AnalysedText]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, write down; return the exit code."""
     parser = argparse.ArgumentParser(description="Reliability of the confidence of pairs.")
     parser.add_argument("--data", type=Path, default=public_data())
-    parser.add_argument("--rules", choices=get_args(Rules), default="v3")
     parser.add_argument(
         "--run", nargs=2, action="append", type=Path, metavar=("OUTPUTS", "GOLD"), help="measure runs instead"
     )
-    parser.add_argument("--left-out-weights", type=Path, metavar="DIR", help="weights without each domain")
+    parser.add_argument("--readings", type=Path, default=READINGS, help="readings of readers that left a corpus out")
     parser.add_argument("--plot", type=Path, help="where the plot goes; for runs there is none unless it is named")
-    parser.add_argument("--latest", type=Path, default=LATEST, help="where figures of the embedded engine go")
+    parser.add_argument("--latest", type=Path, default=LATEST, help="where figures of the reader go")
     given = parser.parse_args(arguments)
     if given.run:
         return measure_runs(given.run, given.plot)
@@ -85,122 +72,68 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         print(f"calibration: skipped, {given.data} lacks the dev files of {', '.join(missing)}")
         return 0
-    texts = {file: analysed(given.data, file, language, given.rules) for file, language in FILES.items()}
-    figures, panels = measure_other_half(texts)
-    if given.rules == "seed":
-        return 0
-    lessons = lessons_of(given.data, given.left_out_weights)
-    figures |= measure_left_out(texts, lessons)
-    if given.left_out_weights is not None:
-        figures |= measure_unknown_domains(given.data, given.left_out_weights, lessons)
+    sources = {
+        row["uid"]: Source(file, row["text"], explicit_pairs(row["gold_tuples"]))
+        for file in FILES
+        for row in read_rows(given.data / f"{file}.dev.jsonl")
+    }
+    figures, panels = measured("known", shipped_pairs(sources))
+    unknown, more = measured("unknown", left_out_pairs(sources, given.readings))
     known = json.loads(given.latest.read_text()) if given.latest.exists() else {}
-    given.latest.write_text(json.dumps({**known, "calibration": figures}, indent=2, sort_keys=True) + "\n")
-    write_plot(given.plot or PLOT, panels)
+    written = {**known, "calibration": {"known": figures, "unknown": unknown}}
+    given.latest.write_text(json.dumps(written, indent=2, sort_keys=True) + "\n")
+    write_plot(given.plot or PLOT, more or panels)
     return 0
 
 
-def measure_other_half(texts: AnalysedFiles) -> tuple[dict[str, Any], list[Panel]]:
-    """Return the figures of the texts that the tables were not fitted on, and one panel per language."""
-    judged = {file: list(judged_pairs(text for text in texts[file] if text.is_unseen)) for file in FILES}
-    figures: dict[str, Any] = {file: show(f"{file}, other half", pairs) for file, pairs in judged.items()}
-    panels = []
+def measured(kind: str, judged: Mapping[str, Sequence[JudgedPair]]) -> tuple[dict[str, Any], list[Panel]]:
+    """Return the figures of each file and language, and one panel per language."""
+    figures: dict[str, Any] = {file: show(f"{file}, {kind} kind", pairs) for file, pairs in judged.items()}
+    panels: list[Panel] = []
     for language, name in LANGUAGES.items():
-        pairs = [pair for file in FILES if FILES[file] == language for pair in judged[file]]
-        figures[language] = {**show(f"{name}, other half", pairs), "table": show_table(pairs)}
-        panels += panels_of([(name, pairs)])
-    return {"other_half": figures}, panels
-
-
-def lessons_of(data: Path, kept: Path | None) -> list[ReadText]:
-    """Return what the dev texts teach the tables: by the shipped weights and, if they were kept, by those without."""
-    lessons = [lesson for file in reader_calibration.DEV_FILES for lesson in reader_calibration.read_file(data, file)]
-    if kept is not None:
-        elsewhere = reader_calibration.read_elsewhere(data, kept)
-        lessons += [reader_calibration.taught_elsewhere(lesson) for lesson in elsewhere]
-    return lessons
-
-
-def measure_left_out(texts: AnalysedFiles, lessons: Sequence[ReadText]) -> dict[str, Any]:
-    """Return the figures of each whole file with tables that were fitted on all other dev files of its language."""
-    judged = pairs_left_out(texts, lessons)
-    figures: dict[str, Any] = {file: show(f"{file}, left out", pairs) for file, pairs in judged.items()}
-    for language, name in LANGUAGES.items():
-        pairs = [pair for file in FILES if FILES[file] == language for pair in judged[file]]
-        figures[language] = show(f"{name}, each file left out", pairs)
-    return {"left_out": figures}
-
-
-def measure_unknown_domains(data: Path, kept: Path, lessons: Sequence[ReadText]) -> dict[str, Any]:
-    """Return the figures of each file where neither the weights nor the tables have seen its domain."""
-    engines = {
-        dataset.name: EmbeddedEngine(TrainedWeights(kept / f"{dataset.language}_{dataset.domain}"))
-        for dataset in ASPECTS
-    }
-    texts = {file: analysed(data, file, language, "v3", engines[file]) for file, language in FILES.items()}
-    judged = pairs_left_out(texts, lessons, engines)
-    figures: dict[str, Any] = {file: show(f"{file}, unknown domain", pairs) for file, pairs in judged.items()}
-    for language, name in LANGUAGES.items():
-        # The gold of the food files marks most named targets as implicit, so that right pairs count as wrong.
-        files = [file for file in FILES if FILES[file] == language and file in reader_calibration.DEV_FILES]
+        files = [file for file in judged if FILES[file] == language and MOSTLY_IMPLICIT not in file]
         pairs = [pair for file in files for pair in judged[file]]
-        figures[language] = {**show(f"{name}, unknown domains, without food", pairs), "table": show_table(pairs)}
-    return {"unknown_domain": figures}
+        if pairs:
+            figures[language] = {**show(f"{name}, {kind} kind, without food", pairs), "table": show_table(pairs)}
+            panels += panels_of([(name, pairs)])
+    return figures, panels
 
 
-def analysed(
-    data: Path, file: str, language: Language, rules: Rules, engine: EmbeddedEngine | None = None
-) -> list[AnalysedText]:
-    """Analyse the dev file of a corpus; with the shipped weights unless an engine is given."""
-    rows = read_rows(data / f"{file}.dev.jsonl")
-    results, _ = asyncio.run(analyse(rows, language, engine or EmbeddedEngine(), rules))
-    return [
-        AnalysedText(
-            language,
-            result.sample.text,
-            # The split of training/reader_calibration.py.
-            hashlib.sha256(row["uid"].encode()).digest()[0] % 2 == 1,
-            result.final_result.final_tuples,
-            explicit_pairs(row["gold_tuples"]),
-        )
-        for row, result in zip(rows, results, strict=True)
-    ]
+def shipped_pairs(sources: Mapping[str, Source]) -> dict[str, list[JudgedPair]]:
+    """Return the pairs that the shipped reader names in each file."""
+    judged: dict[str, list[JudgedPair]] = {}
+    for file, language in FILES.items():
+        members = [source for source in sources.values() if source.file == file]
+        readings = default_reader().read_many((source.text for source in members), language)
+        judged[file] = [
+            JudgedPair(pair.p, read_pairs(reading._replace(pairs=(pair,))) <= source.gold)
+            for source, reading in zip(members, readings, strict=True)
+            for pair in reading.pairs
+        ]
+    return judged
 
 
-def judged_pairs(texts: Iterable[AnalysedText], reader: Reader | None = None) -> Iterator[JudgedPair]:
-    """Yield the pairs that name a target.
-
-    Args:
-        reader: takes the confidence anew; None leaves it as the pipeline gave it.
-    """
-    for text in texts:
-        for final_tuple in text.tuples:
-            confidence = final_tuple.confidence
-            if reader is not None:
-                item = SentimentItem(aspect_term=final_tuple.aspect_term, polarity=final_tuple.polarity)
-                confidence = with_confidence(item, text.text, text.language, reader).confidence
-            yield from _judged(final_tuple, confidence, text.gold)
-
-
-def _judged(final_tuple: FinalTuple, confidence: float, gold: set[Pair]) -> Iterator[JudgedPair]:
-    pair = explicit_pairs([final_tuple.model_dump()])
-    if pair and not final_tuple.is_backfilled:
-        yield JudgedPair(confidence, pair <= gold)
-
-
-def pairs_left_out(
-    texts: AnalysedFiles, lessons: Sequence[ReadText], engines: Mapping[str, EmbeddedEngine] | None = None
-) -> dict[str, list[JudgedPair]]:
-    """Return the pairs of each file, their confidence taken anew with tables that the file did not fit.
-
-    Args:
-        engines: the engine that read each file; None for the shipped weights.
-    """
-    left_out = {}
-    for file in texts:
-        tables = reader_calibration.fit([lesson for lesson in lessons if lesson.file != file])
-        engine = EmbeddedEngine() if engines is None else engines[file]
-        left_out[file] = list(judged_pairs(texts[file], EmbeddedReader(engine, tables)))
-    return left_out
+def left_out_pairs(sources: Mapping[str, Source], folder: Path) -> dict[str, list[JudgedPair]]:
+    """Return the pairs of each file by readers that never saw its corpus, calibrated on the other corpora."""
+    scored: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        for line in read_lines(path):
+            source = sources.get(line["uid"])
+            if source is not None and line["tag"] == "no_tag":
+                best = averaged([by_pair(source.text, line["pairs"])], [1.0])
+                scored[source.file] += [(p, pair in source.gold) for pair, p in best.items()]
+    judged = {}
+    for file, pairs in scored.items():
+        others = [
+            pair
+            for other, found in scored.items()
+            if other != file and FILES[other] == FILES[file] and MOSTLY_IMPLICIT not in other
+            for pair in found
+        ]
+        scores, shares = fit_table(others)
+        probability = MonotoneMap(tuple(scores), tuple(shares))
+        judged[file] = [JudgedPair(probability(p), is_right) for p, is_right in pairs if p >= TAU]
+    return judged
 
 
 def measure_runs(runs: Sequence[tuple[Path, Path]], plot: Path | None) -> int:
@@ -242,6 +175,12 @@ def recorded_pairs(
             for written in row["final_result"][stage]:
                 final_tuple = FinalTuple.model_validate(written)
                 yield from _judged(final_tuple, final_tuple.confidence, gold[row["uid"]])
+
+
+def _judged(final_tuple: FinalTuple, confidence: float, gold: set[Pair]) -> Iterator[JudgedPair]:
+    pair = explicit_pairs([final_tuple.model_dump()])
+    if pair and not final_tuple.is_backfilled:
+        yield JudgedPair(confidence, pair <= gold)
 
 
 def show(name: str, pairs: Sequence[JudgedPair]) -> dict[str, Any]:

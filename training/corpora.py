@@ -1,7 +1,6 @@
 """The public datasets: where they lie, which files may train shipped weights, whose, under which licence."""
 
 import csv
-import hashlib
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from episodic_absa.vocabulary import Language
 ROOT: Final = Path(__file__).resolve().parent.parent
 DATA_VARIABLE: Final = "EPISODIC_ABSA_DATA"
 OWN_DATA: Final = ROOT / "experiments" / "data"
-OWN_TABLES: Final = ROOT / "tests" / "backends" / "embedded"
+OWN_TABLES: Final = ROOT / "training" / "own_tables"
 TRAINING_TABLES: Final = ("sentence_table.yaml", "second_table.yaml")
 HELD_OUT_TABLE: Final = "held_out_table.yaml"
 OWN_SENTENCES: Final = ROOT / "training" / "own_sentences"
@@ -26,8 +25,6 @@ _MARKED: Final = re.compile(r"\{([^{}]+)([+=-])\}")
 _IMPLICIT_MARK: Final = re.compile(r" \|\| ([+=-])$")
 _POLARITY_OF_MARK: Final = {"+": "positive", "-": "negative", "=": "neutral"}
 _MABSA_DOMAINS: Final = ("coursera", "food", "hotel", "phone", "sight")
-_MOSTLY_IMPLICIT: Final = "food"
-"""Its gold marks most opinions as implicit although the text names their target, as in "the price is fair"."""
 
 
 def public_data() -> Path:
@@ -49,12 +46,6 @@ class Corpus(NamedTuple):
     source: str
     kind: str = "aspects"
     """aspects: targets with polarities; documents: one polarity per text."""
-    has_habits: bool = True
-    """Whether texts of this domain are read with this corpus's habits of annotation, not only with the general ones."""
-    neutral_share: float = 1.0
-    """The weight of a neutral target outside the corpus's own domain."""
-    own_neutral_share: float = 1.0
-    """The weight of a neutral target in the corpus's own domain, whose other texts hold fewer mere mentions."""
 
 
 class Row(NamedTuple):
@@ -66,16 +57,7 @@ class Row(NamedTuple):
 
 
 CORPORA: Final[tuple[Corpus, ...]] = (
-    # Its sentences were chosen to hold two polarities: nearly half of its targets are mere mentions.
-    Corpus(
-        "mams_atsa.train.jsonl",
-        "en",
-        "restaurant",
-        "Apache-2.0",
-        "MAMS, github.com/siat-nlp/MAMS-for-ABSA",
-        neutral_share=0.3,
-        own_neutral_share=0.75,
-    ),
+    Corpus("mams_atsa.train.jsonl", "en", "restaurant", "Apache-2.0", "MAMS, github.com/siat-nlp/MAMS-for-ABSA"),
     *(
         Corpus(
             f"mabsa_{domain}_{language}.train.jsonl",
@@ -83,7 +65,6 @@ CORPORA: Final[tuple[Corpus, ...]] = (
             domain,
             "Apache-2.0",
             "M-ABSA (licence of its data card)",
-            has_habits=domain != _MOSTLY_IMPLICIT,
         )
         for language in ("en", "ko")
         for domain in _MABSA_DOMAINS
@@ -122,7 +103,7 @@ def read_own_rows(language: Language, split: str = "train") -> list[Row]:
 
 
 def read_table(name: str, language: Language) -> list[Row]:
-    """Read one of the sentence tables that the engine's tests are made of."""
+    """Read a table of own sentences; one of them is held out."""
     rows = []
     for number, text, judged in yaml.safe_load((OWN_TABLES / name).read_text(encoding="utf-8")):
         if number.startswith(language):
@@ -167,8 +148,3 @@ def _placed(gold: dict[str, Any], text: str) -> dict[str, Any]:
     if not gold["aspect_term"] or start < 0:
         return gold
     return {**gold, "span": {"start": start, "end": start + len(gold["aspect_term"])}}
-
-
-def file_sha256(path: Path) -> str:
-    """Return the sha256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()

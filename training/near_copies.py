@@ -21,17 +21,6 @@ class HeldOut:
         return any(key in self._known for key in _keys(text))
 
 
-class NearCopyError(ValueError):
-    """A training text is too similar to a test text."""
-
-
-def refuse_near_copies(texts: Iterable[str], held_out: HeldOut) -> None:
-    """Raise a NearCopyError if a text resembles a held-out one."""
-    for number, text in enumerate(texts):
-        if held_out.resembles(text):
-            raise NearCopyError(f"training text {number} resembles a held-out text; it must not be trained on")
-
-
 def _keys(text: str) -> Iterator[bytes]:
     words = _WORD.findall(unicodedata.normalize("NFKC", text).lower())
     # Emoji or punctuation alone are no text that could be copied; without this, each would equal every other.

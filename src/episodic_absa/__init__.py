@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from episodic_absa.pipeline.result_views.aspects import Aspect
     from episodic_absa.pipeline.result_views.results_frame import results_frame
     from episodic_absa.pipeline.sample_result import SampleResult
+    from episodic_absa.reader.reader import read
     from episodic_absa.runs.config.experiment_config import load_experiment
     from episodic_absa.schemas.absa import Sample
     from episodic_absa.schemas.pipeline_settings import PipelineSettings
@@ -72,6 +73,7 @@ __all__ = [
     "load_condition",
     "load_conditions",
     "load_experiment",
+    "read",
     "results_frame",
     "run_experiment",
 ]
@@ -108,6 +110,7 @@ _HOMES: Final = {
     "load_condition": "conditions",
     "load_conditions": "conditions",
     "load_experiment": "runs.config.experiment_config",
+    "read": "reader.reader",
     "results_frame": "pipeline.result_views.results_frame",
     "run_experiment": "experiment",
 }

@@ -116,7 +116,7 @@ def scores(
     for file in files:
         for line in file:
             of_text = weighed[line["corpus"], line["tag"]]
-            of_text[line["uid"]].append(_weighed(texts[line["uid"]]["text"], line["pairs"]))
+            of_text[line["uid"]].append(by_pair(texts[line["uid"]]["text"], line["pairs"]))
     for (corpus, tag), by_uid in weighed.items():
         if all(len(found) == len(files) for found in by_uid.values()):
             yield {"corpus": corpus, "tag": tag, **_figures(texts, by_uid, share, tau)}
@@ -131,7 +131,8 @@ def told(figures: dict[str, Any]) -> str:
     )
 
 
-def _weighed(text: str, pairs: Sequence[Sequence[Any]]) -> Weighed:
+def by_pair(text: str, pairs: Sequence[Sequence[Any]]) -> Weighed:
+    """Return p of each (term, polarity) of a text that was read."""
     weighed: Weighed = {}
     for start, end, polarity, p, *_ in pairs:
         key = (trimmed_term(text[start:end]), polarity)

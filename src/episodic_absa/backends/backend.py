@@ -150,7 +150,7 @@ class Backend(BackendFacts, Protocol):
         >>> from episodic_absa.backends.create_backend import create_backend
         >>> backend: Backend = create_backend(BackboneSettings())
         >>> backend.name
-        'embedded:rules-1'
+        'embedded:reader-1'
     """
 
     async def answer(self, ask: Ask[OutputT]) -> Answer[OutputT]:

@@ -18,7 +18,7 @@ from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.errors import ConfigError
 from episodic_absa.serialization.quoted_value import quoted
 
-EMBEDDED_MODEL: Final = "rules-1"
+EMBEDDED_MODEL: Final = "reader-1"
 
 
 class BackboneSettings(RequestSettings):

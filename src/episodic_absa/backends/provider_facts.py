@@ -5,11 +5,12 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedEngine, EmbeddedReplier
+from episodic_absa.backends.embedded import ENGINE_NAME, EmbeddedReplier
 from episodic_absa.backends.llm.llm_connection import key_variables, needs_key
 from episodic_absa.backends.llm.llm_replier import LlmReplier
 from episodic_absa.backends.providers import Provider
 from episodic_absa.backends.replay import ReplayReplier
+from episodic_absa.reader.reader import default_reader
 from episodic_absa.vocabulary import Language
 
 
@@ -38,7 +39,7 @@ class ProviderFacts(NamedTuple):
 # Every cell of a grid records it and `verify` compares it again; installed files stay as they are.
 @cache
 def _embedded_fingerprint() -> str:
-    return EmbeddedEngine().fingerprint
+    return default_reader().fingerprint
 
 
 PROVIDERS: Final[dict[Provider, ProviderFacts]] = {
@@ -46,7 +47,7 @@ PROVIDERS: Final[dict[Provider, ProviderFacts]] = {
         "the embedded engine",
         EmbeddedReplier,
         shipped_fingerprint=_embedded_fingerprint,
-        note="embedded engine (rules and weights, no LLM); --backend openai:MODEL uses one",
+        note="embedded engine (one small reader, no LLM); --backend openai:MODEL uses one",
     ),
     "openai": ProviderFacts("OpenAI, or a server with its protocol", LlmReplier),
     "anthropic": ProviderFacts("Anthropic", LlmReplier),

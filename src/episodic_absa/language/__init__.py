@@ -1,6 +1,7 @@
 """Language rules: detection, normalised terms, structural cues, polarity words."""
 
 from episodic_absa.language.action_reading import Action, read_action
+from episodic_absa.language.clauses import clauses
 from episodic_absa.language.cues import (
     Cue,
     CueKind,
@@ -40,6 +41,7 @@ __all__ = [
     "Morpheme",
     "PolarityCounts",
     "PolarityReading",
+    "clauses",
     "detect_structures",
     "effective_language",
     "ends_in_predicate",

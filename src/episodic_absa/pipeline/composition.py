@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from episodic_absa.backends.backend import Backend
-from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
-from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import (
     DEBATE_SLOT,
@@ -24,6 +22,7 @@ from episodic_absa.memory import (
 )
 from episodic_absa.memory.store.episode_store import DEFAULT_KEEP_LAST_N
 from episodic_absa.pipeline.supervisor import SupervisorAgent
+from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 from episodic_absa.seed.memory_form import SEED_FORM
@@ -92,7 +91,7 @@ def build_pipeline(
         debate_slot_name=debate_slot_name,
         allowlist=load_allowlist(settings.stage1.allowlist, root=root),
         rules=condition.rules,
-        reader=_reader_for(backend) if settings.reader else None,
+        reader=default_reader() if settings.reader else None,
         referee=referee,
     )
     orchestrator = EpisodicOrchestrator(
@@ -106,11 +105,6 @@ def build_pipeline(
         form=MEMORY_FORMS[condition.rules],
     )
     return Pipeline(supervisor, backend, orchestrator)
-
-
-def _reader_for(backend: Backend) -> EmbeddedReader:
-    """Return the independent witness. For answers of the embedded engine it answers for one half of the engine."""
-    return (OtherHalfReader if backend.shares_the_reader else EmbeddedReader)(EmbeddedEngine())
 
 
 def load_allowlist(path: Path | None, *, root: Path | None = None) -> frozenset[str]:

@@ -25,7 +25,8 @@ class DefaultStages:
         settings: the switches in force.
         debate_slot_name: the key under which debate prompts show the memory.
         allowlist: short terms that count as targets beside the built-in ones.
-        reader: the independent witness; None leaves it out.
+        reader: gives confidences and says what is at stake; None leaves it out.
+        is_reader_heard: whether the reader is a witness of changes; of answers that are its own it is none.
         referee: whether the referee is asked how a change turned out.
     """
 
@@ -36,6 +37,7 @@ class DefaultStages:
         allowlist: frozenset[str],
         reader: Reader | None,
         *,
+        is_reader_heard: bool = True,
         referee: bool = False,
     ) -> None:
         self._settings = settings
@@ -49,7 +51,7 @@ class DefaultStages:
             "targets": Debate(settings, debate_slot_name, targets_only=True),
         }
         self._reviews = {"whole": stage2, "targets": Stage2(settings, STAGE2_SLOT.name, targets_only=True)}
-        self._decision = Decision(settings, stage2, rules, reader, referee=referee)
+        self._decision = Decision(settings, stage2, rules, reader, is_reader_heard=is_reader_heard, referee=referee)
 
     async def analyse(self, sample: Sample, language: Language, asking: Asking) -> FirstAnalysis:
         """Return pairs with their confidences, and risks."""

@@ -9,16 +9,15 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationError
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.language import CueKind, find_contrasts, find_ironies, find_negations
+from episodic_absa.language import CueKind, clauses, find_contrasts, find_ironies, find_negations
 from episodic_absa.memory import GateSignals, gate_signals
 from episodic_absa.pipeline.decision.changes import Reader
-from episodic_absa.pipeline.decision.clauses import clauses
 from episodic_absa.pipeline.first_analysis import FirstAnalysis, first_place
 from episodic_absa.pipeline.pair_confidence import calibrated_confidence
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
 from episodic_absa.serialization.yaml_file import read_yaml_file
-from episodic_absa.vocabulary import POLARITIES, Language, RiskId
+from episodic_absa.vocabulary import Language, RiskId
 
 SHIPPED_GATES: Final = Path(__file__).parent / "decision" / "gate_rules.yaml"
 _FINDERS: Final = {"negation": find_negations, "contrast": find_contrasts, "irony": find_ironies}
@@ -112,10 +111,7 @@ class GateReading:
     def _reader_disagrees(self, item: SentimentItem, text: str, language: Language) -> bool:
         if self._reader is None:
             return False
-        # On the embedded backend the reader is the half that did not propose a change. The pair itself is such a
-        # proposal, from any other polarity to its own: the half that does not make it gives its own polarity.
-        other = next(polarity for polarity in POLARITIES if polarity != item.polarity)
-        view = self._reader.view_of_change(text, language, item.aspect_term, other, item.polarity)
+        view = self._reader.view(text, language, item.aspect_term)
         return (
             view is not None and view.polarity != item.polarity and view.p_polarity >= self._rules.reader_disagrees_from
         )

@@ -27,15 +27,13 @@ class SecondLook(NamedTuple):
     stakes: tuple[Stake, ...] = ()
     doubted: tuple[str, ...] = ()
     """The terms that the reader holds to be no targets."""
-    is_reader_heard: bool = True
-    """Whether the reader speaks as a witness of these doubts; of what the embedded engine itself says it may not."""
 
     def needs_verdicts(self, claims: Sequence[Claim] | None) -> bool:
         """Return whether Stage2 is asked after the debate: not about targets whose doubt a speaker has settled.
 
         `claims` is None if nobody spoke.
         """
-        if self.look != "targets" or claims is None or not self.is_reader_heard:
+        if self.look != "targets" or claims is None:
             return self.look != "none"
         denied = {norm(claim.term) for claim in claims if claim.is_target is False}
         return not denied.issuperset(map(norm, self.doubted))
@@ -70,12 +68,7 @@ class AdaptiveLook:
         read = ((item, self._reader.view(text, language, item.aspect_term)) for item in items)
         views = [(item, view) for item, view in read if view is not None]
         sees_another = any(view.polarity != item.polarity and view.p_polarity >= SURE_READER for item, view in views)
-        doubted_items = [item for item, view in views if self._is_doubted(view)]
-        is_heard = all(
-            self._is_doubted(self._reader.view_of_change(text, language, item.aspect_term, item.polarity, None))
-            for item in doubted_items
-        )
-        doubted = tuple(item.aspect_term for item in doubted_items)
+        doubted = tuple(item.aspect_term for item, view in views if self._is_doubted(view))
         named = {norm(item.aspect_term) for item in items}
         likely = [pair for pair in self._reader.pairs(text, language) if self._is_likely(pair)]
         stakes: dict[Stake, bool] = {
@@ -88,10 +81,10 @@ class AdaptiveLook:
         if not at_stake:
             return SecondLook("none")
         look: Look = "targets" if _POLARITY_STAKES.isdisjoint(at_stake) else "whole"
-        return SecondLook(look, at_stake, doubted, is_heard)
+        return SecondLook(look, at_stake, doubted)
 
-    def _is_doubted(self, view: ReaderView | None) -> bool:
-        return view is not None and view.p_target < self._thresholds.drop_for_below
+    def _is_doubted(self, view: ReaderView) -> bool:
+        return view.p_target < self._thresholds.drop_for_below
 
     def _is_likely(self, pair: ReaderPair) -> bool:
         return pair.view.p_target >= self._thresholds.add_for_from

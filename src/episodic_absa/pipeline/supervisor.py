@@ -79,7 +79,15 @@ class SupervisorAgent:
         self._stages: Stages[Any] = (
             SeedStages(self.settings, debate_slot_name, allowlist)
             if rules == "seed"
-            else DefaultStages(self.settings, debate_slot_name, allowlist, reader, referee=referee)
+            else DefaultStages(
+                self.settings,
+                debate_slot_name,
+                allowlist,
+                reader,
+                # Answers that are the reader's own it cannot confirm.
+                is_reader_heard=not backend.shares_the_reader,
+                referee=referee,
+            )
         )
 
     async def run(

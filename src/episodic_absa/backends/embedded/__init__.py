@@ -1,7 +1,5 @@
-"""The embedded engine: rules and small trained weights answer every role. It is not a language model."""
+"""The embedded engine: the reader answers Stage1 and the referee, cues name risks, and everyone else keeps."""
 
-from episodic_absa.backends.embedded.embedded_engine import ENGINE_NAME, EmbeddedEngine
-from episodic_absa.backends.embedded.embedded_reader import EmbeddedReader
-from episodic_absa.backends.embedded.embedded_replier import EmbeddedReplier
+from episodic_absa.backends.embedded.embedded_replier import ENGINE_NAME, EmbeddedReplier
 
-__all__ = ["ENGINE_NAME", "EmbeddedEngine", "EmbeddedReader", "EmbeddedReplier"]
+__all__ = ["ENGINE_NAME", "EmbeddedReplier"]

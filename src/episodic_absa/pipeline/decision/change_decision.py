@@ -30,7 +30,7 @@ def decide_changes(
     for change in changes_of(claims, first, reader=reader):
         term, view = change.aspect_term, None
         if reader and term:
-            view = reader.view_of_change(text, language, term, change.from_polarity, change.to_polarity)
+            view = reader.view(text, language, term)
         place = change.to_span if change.kind == "add" else first.span(term)
         witnesses = hear(change, claims, view, rules.reader, text=text, language=language, place=place)
         decision = adopt(change, witnesses, rules)

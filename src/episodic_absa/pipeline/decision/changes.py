@@ -30,12 +30,6 @@ class Reader(Protocol):
         """Return the pairs that the reader finds by itself."""
         ...
 
-    def view_of_change(
-        self, text: str, language: Language, term: str, from_polarity: Polarity | None, to_polarity: Polarity | None
-    ) -> ReaderView | None:
-        """Return the view that witnesses a change; None if the reader has no view independent of its proposer."""
-        ...
-
 
 class ProposedChange(NamedTuple):
     """One change that somebody asks for."""

@@ -49,7 +49,8 @@ class Decision:
         settings: the pipeline's.
         stage2: asked for the risks of the final pairs, only if a change was adopted.
         rules: which witnesses a change needs.
-        reader: the independent witness; None leaves it out.
+        reader: gives confidences, and is a witness if it is heard; None leaves it out.
+        is_reader_heard: whether the reader is a witness of changes.
         referee: whether the referee is asked about adopted and narrowly refused changes.
     """
 
@@ -60,12 +61,14 @@ class Decision:
         rules: AdoptionRules,
         reader: Reader | None,
         *,
+        is_reader_heard: bool = True,
         referee: bool = False,
     ) -> None:
         self._settings = settings
         self._stage2 = stage2
         self._rules = rules
         self._reader = reader
+        self._witness = reader if is_reader_heard else None
         self._referee = referee
 
     async def decide(
@@ -80,7 +83,7 @@ class Decision:
         """Return Stage1 with the adopted changes, and the record of every change."""
         stage1 = first.result
         claims = (*debated.claims, *claims_of_verdicts(verdicts.ate, verdicts.atsa, first))
-        changes = decide_changes(first, claims, self._reader, self._rules)
+        changes = decide_changes(first, claims, self._witness, self._rules)
         aspects, sentiments = apply_changes(stage1, changes)
         from_stage1 = {id(item) for item in stage1.atsa.sentiments}
         sentiments = tuple(
@@ -148,7 +151,7 @@ class Decision:
         self, uid: str, first: FirstAnalysis, changes: Sequence[ChangeRecord], asking: Asking
     ) -> tuple[ChangeOutcomeV1_2, ...]:
         """Return whether each change was right. No risk is looked at: a dropped pair cannot be risky."""
-        outcomes = outcomes_by_reader(changes, self._reader, first.text, first.language)
+        outcomes = outcomes_by_reader(changes, self._witness, first.text, first.language)
         question = referee_question(first.result, changes, self._rules) if self._referee else None
         if question is None:
             return outcomes

@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, get_args
 from episodic_absa.language import norm, norm_key
 from episodic_absa.pipeline.decision.changes import ProposedChange
 from episodic_absa.pipeline.decision.claims import Claim
-from episodic_absa.pipeline.decision.clauses import lies_at_home, words_in_text
+from episodic_absa.pipeline.decision.quotes import lies_at_home, words_in_text
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.frozen_model import FrozenModel, Score
 from episodic_absa.schemas.reader_view import ReaderView

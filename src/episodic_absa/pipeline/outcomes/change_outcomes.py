@@ -56,6 +56,6 @@ def _is_sure(change: ChangeRecord, witness: Witness, reader: Reader | None, text
         # The witness records the product of both probabilities; that of the polarity alone is asked for again.
         if reader is None:
             return False
-        view = reader.view_of_change(text, language, change.aspect_term, None, change.to_polarity)
+        view = reader.view(text, language, change.aspect_term)
         return view is not None and view.p_polarity >= SURE_READER
     return True

@@ -1,1 +1,0 @@
-"""Reads English by rules."""

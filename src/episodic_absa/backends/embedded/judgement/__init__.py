@@ -1,1 +1,0 @@
-"""Joins rules and weights: which targets, which polarity, which label."""

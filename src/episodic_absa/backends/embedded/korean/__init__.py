@@ -1,1 +1,0 @@
-"""Reads Korean by rules, on the morphemes of its analyser."""

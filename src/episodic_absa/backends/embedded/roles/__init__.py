@@ -1,1 +1,0 @@
-"""One module per role of the pipeline, and what several roles share."""

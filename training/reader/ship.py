@@ -1,0 +1,76 @@
+"""Puts trained readers into the package: networks, tokenisers, vectors, calibration, and a manifest of all of it.
+
+python training/reader/ship.py IN_FOLDER [--out FOLDER] [--made-by "..."]
+
+IN_FOLDER holds `en/` and `ko/`, each with reader.onnx.gz and tokenizer.json (export.py), vectors.npz (vectors.py; with
+vectors.tokenizer.json if its pieces are not those of the network), known.json and unknown.json (evaluate.py --table; an
+empty table where one is absent), and settings.json: tag, threshold, known_up_to_tokens.
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+SHIPPED: Final = Path(__file__).resolve().parents[2] / "src" / "episodic_absa" / "reader" / "weights"
+LANGUAGES: Final = ("en", "ko")
+FILES: Final = ("reader.onnx.gz", "tokenizer.json", "vectors.npz", "vectors.tokenizer.json")
+OPTIONAL: Final = frozenset({"vectors.tokenizer.json"})
+TABLES: Final = ("known", "unknown")
+CALIBRATION, MANIFEST = "calibration.json", "manifest.json"
+MOST_BYTES: Final = 28_000_000
+SETTINGS: Final[dict[str, Any]] = {"tag": "everyday", "threshold": 0.45, "known_up_to_tokens": 0}
+
+
+def main() -> None:
+    """Write the folder and say how large it is."""
+    parser = argparse.ArgumentParser(description="Put trained readers into the package.")
+    parser.add_argument("readers", type=Path)
+    parser.add_argument("--out", type=Path, default=SHIPPED)
+    parser.add_argument("--made-by", default="training/reader", help="what the manifest says of the training")
+    given = parser.parse_args()
+    ship(given.readers, given.out, given.made_by)
+    total = sum(path.stat().st_size for path in given.out.rglob("*") if path.is_file())
+    print(given.out, total, "bytes")
+    if total > MOST_BYTES:
+        raise SystemExit(f"more than {MOST_BYTES} bytes")
+
+
+def ship(readers: Path, out: Path, made_by: str) -> None:
+    """Copy the files of both readers, and write calibration and manifest."""
+    for language in LANGUAGES:
+        (out / language).mkdir(parents=True, exist_ok=True)
+        for name in FILES:
+            (out / language / name).unlink(missing_ok=True)
+            if (readers / language / name).exists() or name not in OPTIONAL:
+                shutil.copyfile(readers / language / name, out / language / name)
+    calibration = {language: calibration_of(readers / language) for language in LANGUAGES}
+    _write(out / CALIBRATION, calibration)
+    names = [CALIBRATION, *(f"{language}/{path.name}" for language in LANGUAGES for path in (out / language).iterdir())]
+    files = {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in sorted(names)}
+    _write(out / MANIFEST, {"files": files, "made_by": made_by})
+
+
+def calibration_of(folder: Path) -> dict[str, Any]:
+    """Return the entry of a language in calibration.json."""
+    settings = folder / "settings.json"
+    told = json.loads(settings.read_text("utf-8")) if settings.exists() else {}
+    tables = {name: folder / f"{name}.json" for name in TABLES}
+    return {
+        **SETTINGS,
+        **told,
+        **{
+            name: json.loads(path.read_text("utf-8")) if path.exists() else {"scores": [], "probabilities": []}
+            for name, path in tables.items()
+        },
+    }
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
