@@ -254,12 +254,10 @@ def _start(asked: dict[str, Any], standard: list[int], sockets: list[socket.sock
 
 @functools.cache
 def _load_engine() -> None:
-    from episodic_absa.backends.embedded import EmbeddedEngine
-    from episodic_absa.schemas.role_inputs import AteInputs
+    from episodic_absa.reader.reader import read
 
-    engine = EmbeddedEngine()
-    engine.answer("ate", AteInputs(text="The room was clean.", language="en"))
-    engine.answer("ate", AteInputs(text="방이 깨끗했어요.", language="ko"))
+    read("The room was clean.")
+    read("방이 깨끗했어요.")
     _load_late_parts()
     gc.freeze()
 

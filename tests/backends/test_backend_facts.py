@@ -118,7 +118,7 @@ def test_settings_state_the_same_before_there_is_a_backend(monkeypatch: pytest.M
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     assert set(PROVIDERS) == set(get_args(Provider))
     for provider in get_args(Provider):
-        model = "rules-1" if provider == "embedded" else "m"
+        model = "reader-1" if provider == "embedded" else "m"
         recording = tmp_path / "r.jsonl" if provider == "replay" else None
         backbone = BackboneSettings(provider=provider, model=model, recording=recording)
         is_server = provider not in ("embedded", "replay")
@@ -144,7 +144,7 @@ def _compared_words(path: Path) -> set[str]:
 def test_no_provider_is_compared_by_name_outside_backends() -> None:
     outside = [path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(PACKAGE / "backends")]
     assert len(outside) > 100
-    compared = {str(path): _compared_words(path) & {*get_args(Provider), "embedded:rules-1"} for path in outside}
+    compared = {str(path): _compared_words(path) & {*get_args(Provider), "embedded:reader-1"} for path in outside}
     assert not {path: words for path, words in compared.items() if words}
 
 

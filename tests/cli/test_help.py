@@ -32,7 +32,7 @@ def test_help_waits_for_no_heavy_library(arguments: list[str]) -> None:
         "import sys, episodic_absa.cli as cli\n"
         f"sys.argv = ['episodic-absa', *{arguments!r}]\n"
         "try:\n    cli.main()\n"
-        "finally:\n    print(*{'pydantic', 'kiwipiepy', 'numpy', 'rich', 'yaml'} & set(sys.modules), file=sys.stderr)\n"
+        "finally:\n    print(*{'pydantic', 'onnxruntime', 'rich', 'yaml'} & set(sys.modules), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "\n")
@@ -61,7 +61,7 @@ def completed(*words: str) -> list[str]:
         "import sys, episodic_absa.cli as cli\n"
         "sys.argv = ['episodic-absa']\n"
         "try:\n    cli.main()\n"
-        "finally:\n    print(*{'kiwipiepy', 'numpy', 'yaml'} & set(sys.modules), file=sys.stderr)\n"
+        "finally:\n    print(*{'onnxruntime', 'numpy', 'yaml'} & set(sys.modules), file=sys.stderr)\n"
     )
     asked = {
         "_EPISODIC_ABSA_COMPLETE": "complete_bash",

@@ -8,13 +8,14 @@ import pytest
 from tests.pipeline import builders
 from tests.pipeline.decision.test_change_rules import voices
 
-from episodic_absa.backends.embedded.embedded_engine import EmbeddedEngine
+from episodic_absa.backends.embedded.role_answers import answer_of
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.episodes.episode_builder import outcome_of
 from episodic_absa.pipeline.decision.change_rules import load_adoption_rules
 from episodic_absa.pipeline.outcomes.change_outcomes import outcomes_by_reader
 from episodic_absa.pipeline.outcomes.referee import is_narrowly_refused, stage1_stands_first
+from episodic_absa.reader.reader import default_reader
 from episodic_absa.schemas.answers import RefereeAnswer
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.reader_view import ReaderView
@@ -38,9 +39,6 @@ class SureReader:
         self._view = ReaderView(p_target, polarity, p_polarity)
 
     def view(self, *_: Any) -> ReaderView:
-        return self._view
-
-    def view_of_change(self, *_: Any) -> ReaderView:
         return self._view
 
     def reads(self, _language: str) -> bool:
@@ -193,7 +191,7 @@ def test_the_embedded_engine_answers_the_referee_from_its_reading() -> None:
     wrong = listed(("room", "positive"), ("staff", "positive"))
     text = "The room was clean but the staff was rude."
     answers = [
-        EmbeddedEngine().answer("referee", RefereeInputs(text=text, language="en", list_a=a, list_b=b), RefereeAnswer)
+        answer_of(RefereeInputs(text=text, language="en", list_a=a, list_b=b), RefereeAnswer, default_reader())
         for a, b in ((right, wrong), (wrong, right), (right, right))
     ]
-    assert [answer.better for answer in answers] == ["A", "B", "equal"]
+    assert [answer.model_dump()["better"] for answer in answers] == ["A", "B", "equal"]

@@ -42,9 +42,6 @@ class TableReader:
         assert text
         return self._views.get(term) if self.reads(language) else None
 
-    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
-        return self.view(text, language, term)
-
     def reads(self, language: str) -> bool:
         return language == "en"
 

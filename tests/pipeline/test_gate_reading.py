@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from tests.pipeline import builders
 
-from episodic_absa.backends.embedded import EmbeddedEngine
-from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.errors import ConfigError
 from episodic_absa.pipeline.gate_reading import SHIPPED_GATES, GateReading, load_gate_rules
 from episodic_absa.schemas.absa import StructuralRisk, ValidatorOutput
@@ -29,20 +27,16 @@ LEANING = {**SURE, "food": ReaderView(0.9, "negative", 0.55)}
 
 
 class TableReader:
-    """Has one view per term, and another table for the half that did not make a pair."""
+    """Has one view per term."""
 
-    def __init__(self, views: Mapping[str, ReaderView], other_half: Mapping[str, ReaderView] | None = None) -> None:
+    def __init__(self, views: Mapping[str, ReaderView]) -> None:
         self._views = views
-        self._other_half = views if other_half is None else other_half
 
     def reads(self, language: str) -> bool:
         return language == "en"
 
     def view(self, text: str, language: str, term: str) -> ReaderView | None:  # noqa: ARG002
         return self._views.get(term) if self.reads(language) else None
-
-    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:  # noqa: ARG002
-        return self._other_half.get(term) if self.reads(language) else None
 
     def pairs(self, text: str, language: str) -> tuple[ReaderPair, ...]:  # noqa: ARG002
         return ()
@@ -60,7 +54,6 @@ def reasons(result: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     [
         (b.TEXT, TableReader(SURE), ()),
         (CUED, TableReader(SURE), ("structure",)),
-        (b.TEXT, TableReader(SURE, OTHER), ("reader_disagrees",)),
         (b.TEXT, TableReader(DOUBTING), ("unsure",)),
         (b.TEXT, TableReader(OTHER), ("reader_disagrees",)),
         (b.TEXT, TableReader(LEANING), ()),
@@ -111,16 +104,6 @@ def test_a_cue_counts_in_the_clause_of_an_aspect(text: str, language: Language, 
     reading = GateReading(load_gate_rules(), None)
     stage1 = b.stage1_of([b.aspect(term, text)], [b.sentiment(term, "positive", text=text)])
     assert reading.signals(b.first_of(stage1, text, language)).has_structure is holds
-
-
-def test_on_the_embedded_backend_the_half_that_did_not_make_a_pair_disagrees() -> None:
-    always = load_gate_rules().model_copy(update={"reader_disagrees_from": 0.0})
-    reading = GateReading(always, OtherHalfReader(EmbeddedEngine()))
-    text = "The noodles were fresh, but the sauce was basically water."
-    # The rules find no word against the sauce; rules and weights agree on the noodles.
-    for term, polarity, disagrees in (("noodles", "positive", False), ("sauce", "negative", True)):
-        stage1 = b.stage1_of([b.aspect(term, text)], [b.sentiment(term, polarity, text=text)])
-        assert reading.signals(b.first_of(stage1, text)).reader_disagrees is disagrees
 
 
 @pytest.mark.parametrize(

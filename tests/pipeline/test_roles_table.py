@@ -5,8 +5,7 @@ from typing import get_args
 
 import tests.pipeline.builders as b
 
-from episodic_absa.backends.embedded.embedded_engine import ANSWERS
-from episodic_absa.backends.embedded.roles.default_roles import DEFAULT_ROLES
+from episodic_absa.backends.embedded.role_answers import FORMS
 from episodic_absa.pipeline.prompt_files import PROMPT_FILES, prompt_versions
 from episodic_absa.pipeline.roles import ROLE_SPECS, SEED_ROLES
 from episodic_absa.pipeline.speakers import PERSONAS
@@ -14,13 +13,13 @@ from episodic_absa.schemas.pipeline_settings import DebateSettings
 from episodic_absa.vocabulary import DEBATE_CALLS, SPEAKERS, Role
 
 
-def test_every_role_has_an_entry_a_prompt_and_embedded_rules() -> None:
+def test_every_role_has_an_entry_and_a_prompt_and_the_embedded_engine_answers_each_form() -> None:
     roles = list(get_args(Role))
     assert roles == list(ROLE_SPECS) == [*b.EVERY_ROLE, "joint", "referee"]
     assert list(SEED_ROLES) == list(b.EVERY_ROLE)
     assert all(PROMPT_FILES["seed"].instructions(role, "en") for role in SEED_ROLES)
     assert list(prompt_versions()) == [f"{role}.v1" for role in SEED_ROLES]
-    assert set(ANSWERS) == set(DEFAULT_ROLES) == set(roles)
+    assert {spec.answer for spec in ROLE_SPECS.values()} <= set(FORMS)
 
 
 def test_every_speaker_has_a_persona_and_speaks_by_default() -> None:

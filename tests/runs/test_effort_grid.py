@@ -88,7 +88,7 @@ def write_grid(folder: Path) -> Path:
 def run(path: Path, cache: ResponseCache, *, cut_after: int | None = None) -> list[Request]:
     """Run a grid, or cancel it after some commits; return what was sent."""
     counting = Counting()
-    identity: dict[str, Any] = {"provider": "embedded", "model": "rules-1", "base_url": None, "parameters": {}}
+    identity: dict[str, Any] = {"provider": "embedded", "model": "reader-1", "base_url": None, "parameters": {}}
     backend = RepairingBackend(CachingReplier(counting, cache, **identity, share="all"))
     commits_n = 0
 

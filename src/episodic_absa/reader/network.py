@@ -38,7 +38,7 @@ class Network:
         threads = threads or cpus_n()
         if threads == 1 or len(windows) < 2:
             return [self._output(window) for window in windows]
-        return list(_pool(threads).map(self._output, windows))
+        return list(_pool(threads, os.getpid()).map(self._output, windows))
 
     def _output(self, window: Window) -> Output:
         import numpy as np
@@ -54,5 +54,6 @@ def cpus_n() -> int:
 
 
 @cache
-def _pool(threads: int) -> ThreadPoolExecutor:
+def _pool(threads: int, _process: int) -> ThreadPoolExecutor:
+    # The threads of a pool do not live on in a forked process: it gets a pool of its own.
     return ThreadPoolExecutor(threads, thread_name_prefix="episodic-absa-reader")

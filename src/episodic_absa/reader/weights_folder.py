@@ -30,7 +30,7 @@ class WeightsFolder:
         try:
             manifest: dict[str, Any] = json.loads((self.path / MANIFEST).read_text("utf-8"))
             return dict(sorted(manifest["files"].items()))
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._broken(MANIFEST, str(error)) from error
 
     @cached_property

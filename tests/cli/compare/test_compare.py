@@ -232,7 +232,7 @@ def test_sides_that_are_not_comparable_are_warned_about_and_compared(compare: Co
     assert done.returncode == 0
     warnings = [line.removeprefix("warning: ") for line in done.stdout.splitlines() if line.startswith("warning: ")]
     assert warnings[:2] == ["not the same reviews", "not the same gold"]
-    assert warnings[2] == "not the same backbone.model (C2: rules-1; C1__seed1: another)"
+    assert warnings[2] == "not the same backbone.model (C2: reader-1; C1__seed1: another)"
     assert warnings[3:] == [
         "C1__seed1 is not finished",
         "left out: 1 sample of C1__seed1 that failed",
@@ -391,7 +391,7 @@ def test_help_waits_for_no_heavy_library() -> None:
         "import sys, episodic_absa.cli as cli\n"
         "sys.argv = ['episodic-absa', 'compare', '--help']\n"
         "try:\n    cli.main()\n"
-        "finally:\n    print(*{'pydantic', 'kiwipiepy', 'numpy', 'scipy'} & set(sys.modules), file=sys.stderr)\n"
+        "finally:\n    print(*{'pydantic', 'onnxruntime', 'numpy', 'scipy'} & set(sys.modules), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "\n")

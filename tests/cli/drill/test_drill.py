@@ -226,6 +226,6 @@ def test_the_command_drills_your_own_model_and_ends_with_0_if_nothing_leaked(cli
     mine.write_text(MINE.format(canary="zworbel77"), encoding="utf-8")
     done = cli("drill", "--reviews", mine, "--backend", "embedded", "--conditions", "v3_0", "--condition", "C2_frozen")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "model  embedded:rules-1" in done.stdout
+    assert "model  embedded:reader-1" in done.stdout
     assert "v3_0 C2_frozen" in done.stdout
     assert "nothing but terms left its review" in done.stdout

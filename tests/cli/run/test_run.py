@@ -70,7 +70,7 @@ def test_a_run_tells_of_its_cells_prints_a_summary_and_is_not_run_twice(cli: Cli
     ended = re.findall(r"(?m)^(\S+): done, 3 samples, 0 failed, .*$", first.stderr)
     assert sorted(ended) == ["C1__seed1", "C1__seed2", "C2__seed1", "C2__seed2"]
     lines = first.stdout.splitlines()
-    assert lines[0] == "toy  embedded:rules-1  mean of 2 seeds"
+    assert lines[0] == "toy  embedded:reader-1  mean of 2 seeds"
     assert [line.split()[:3] for line in lines if line.startswith("C")] == [["C1", "3", "0"], ["C2", "3", "0"]]
     in_cell = "structural_metrics.csv, triptych.csv, memory_growth.jsonl"
     assert lines[-3:] == [
@@ -234,7 +234,7 @@ def test_on_a_terminal_progress_is_a_table_that_goes_away(tmp_path: Path) -> Non
     assert b"of 4 cells" in shown
     assert b"done," not in shown
     assert shown.endswith(b"\x1b[2K") or b"\x1b[2K" in shown[-200:]
-    assert out.decode().startswith("toy  embedded:rules-1")
+    assert out.decode().startswith("toy  embedded:reader-1")
 
 
 def make_progress() -> GridProgress:

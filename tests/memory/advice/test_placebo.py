@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from episodic_absa.backends.embedded.roles.second_looks import NO_LOOKS, second_looks
 from episodic_absa.language import detect_structures, find_aspect_term, find_polarity_word
 from episodic_absa.memory import load_catalogue
 from episodic_absa.memory.advice.placebo import (
@@ -88,8 +87,8 @@ def test_a_placebo_looks_like_advice_and_has_no_content_for_the_embedded_engine(
     for placebo, replaced in zip(placebos, shown.retrieved, strict=True):
         assert (placebo.strength, placebo.relevance_score) == (replaced.strength, replaced.relevance_score)
         assert placebo.evidence.source_episode_ids == replaced.evidence.source_episode_ids
-    slot = shown.model_copy(update={"retrieved": placebos, "warnings": ()}).model_dump(mode="json")
-    assert second_looks(slot) == NO_LOOKS != second_looks(shown.model_dump(mode="json"))
+    tags = [placebo.evidence.risk_tags for placebo in placebos]
+    assert tags == [()] * len(placebos) != [advisory.evidence.risk_tags for advisory in shown.retrieved]
 
 
 def test_warnings_alone_become_one_placebo_and_length_can_be_left_free() -> None:

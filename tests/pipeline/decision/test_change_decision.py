@@ -44,9 +44,6 @@ class TableReader:
         assert language in ("en", "ko", "other")
         return self.views.get(term)
 
-    def view_of_change(self, text: str, language: str, term: str, *_: Any) -> ReaderView | None:
-        return self.view(text, language, term)
-
     def reads(self, language: str) -> bool:
         return language in ("en", "ko")
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tests.pipeline import builders
 
+from episodic_absa.language import clauses
 from episodic_absa.pipeline.decision.changes import ProposedChange
 from episodic_absa.pipeline.decision.claims import Claim
-from episodic_absa.language import clauses
 from episodic_absa.pipeline.decision.quotes import lies_at_home, words_in_text
 from episodic_absa.pipeline.decision.witnesses import WITNESSES, ReaderThresholds, hear
 from episodic_absa.schemas.reader_view import ReaderView

@@ -1,7 +1,6 @@
 """Which keys make a cell another one, and which do not."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,9 +11,8 @@ from pydantic import BaseModel
 from tests.runs.small_grid import write_experiment
 
 import episodic_absa.pipeline.gate_reading as gate_reading
-from episodic_absa.backends.embedded import embedded_engine
-from episodic_absa.backends.embedded.reader_calibration import CALIBRATION_FILE
 from episodic_absa.pipeline.decision import change_rules
+from episodic_absa.reader.weights_folder import MANIFEST, WeightsFolder
 from episodic_absa.runs.config import cfg_hash as hashing
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
@@ -199,7 +197,7 @@ TABLES = (
 )
 
 
-@pytest.mark.parametrize("edited", ["adoption_rules.yaml", "gate_rules.yaml", "reader_calibration.json"])
+@pytest.mark.parametrize("edited", ["adoption_rules.yaml", "gate_rules.yaml", "calibration.json"])
 def test_the_tables_and_the_reader_change_the_hash_under_rules_v2_alone(
     edited: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,12 +213,10 @@ def test_the_tables_and_the_reader_change_the_hash_under_rules_v2_alone(
         table.write_bytes(path.read_bytes() + b"# another threshold\n")
         monkeypatch.setattr(module, name, table)
     else:
-        copied = tmp_path / "embedded"
-        shutil.copytree(CALIBRATION_FILE.parent, copied)
-        with open(copied / edited, "a", encoding="utf-8") as file:
-            file.write("\n")
-        monkeypatch.setattr(embedded_engine, "__file__", str(copied / "embedded_engine.py"))
-        monkeypatch.setattr(hashing, "reader_fingerprint", lambda: embedded_engine.EmbeddedEngine().fingerprint)
+        shipped, folder = WeightsFolder(), WeightsFolder(tmp_path)
+        files = {**shipped.files, edited: "0" * 64}
+        (tmp_path / MANIFEST).write_text(json.dumps({"files": files}), "utf-8")
+        monkeypatch.setattr(hashing, "reader_fingerprint", lambda: folder.fingerprint)
     after = [_hash(tmp_path, changes) for changes in cells]
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, is_table, False]
 

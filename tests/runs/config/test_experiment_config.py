@@ -36,7 +36,7 @@ def test_a_minimal_experiment_has_the_defaults_of_the_specification(tmp_path: Pa
     config = load(tmp_path)
     file = config.file
     assert [condition.name for condition in config.conditions] == ["C1"]
-    assert (file.backbone.provider, file.backbone.model, file.backbone.max_tokens) == ("embedded", "rules-1", 1024)
+    assert (file.backbone.provider, file.backbone.model, file.backbone.max_tokens) == ("embedded", "reader-1", 1024)
     assert (file.experiment.seeds, file.experiment.shuffle) == ((42, 123, 456), False)
     assert (file.experiment.concurrency, file.experiment.speculate_ahead, file.experiment.max_failures) == (8, 4, 20)
     assert (file.episodic_memory.topk, file.episodic_memory.keep_last_n) == (3, 5000)

@@ -16,7 +16,7 @@ _KEPT: Final = "the embedded engine keeps what Stage1 said"
 
 def answer_of(inputs: Any, output_model: type[BaseModel], reader: Reader) -> BaseModel:
     """Return the answer to the typed inputs of a question, in the form that it asks for."""
-    return _FORMS[output_model](Said(inputs, reader))
+    return FORMS[output_model](Said(inputs, reader))
 
 
 def _shares(pair: Judged) -> dict[str, float]:
@@ -64,8 +64,7 @@ def _checked_again(said: Said) -> seed.Validator2Answer:
     )
 
 
-# Any of the forms is made of the same few statements.
-_FORMS: Final[dict[type[BaseModel], Callable[[Said], BaseModel]]] = {
+FORMS: Final[dict[type[BaseModel], Callable[[Said], BaseModel]]] = {
     short.JointAnswer: lambda said: short.JointAnswer(
         pairs=tuple(short.Pair(quote=pair.quote, term=pair.term, polarity=pair.polarity) for pair in said.pairs)
     ),
