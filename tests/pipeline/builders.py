@@ -12,9 +12,9 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.pipeline.decision.changes import Reader
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import (
     AspectItem,

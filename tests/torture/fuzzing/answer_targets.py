@@ -16,8 +16,8 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.pipeline.composition import build_pipeline
 from episodic_absa.pipeline.memory_view import MemoryView
-from episodic_absa.pipeline.named_pairs import pairs_of, targets_of
 from episodic_absa.pipeline.roles import ROLE_SPECS
+from episodic_absa.pipeline.stage1.named_pairs import pairs_of, targets_of
 from episodic_absa.schemas.absa import AspectItem, Sample
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,

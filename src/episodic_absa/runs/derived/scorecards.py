@@ -24,9 +24,7 @@ from episodic_absa.schemas.run_files.scorecard import (
 from episodic_absa.vocabulary import OverrideSkip
 
 
-def scorecard_of(
-    facts: SampleFacts, *, text: str, gold: tuple[GoldTuple, ...] | None, store_size: int
-) -> Scorecard:
+def scorecard_of(facts: SampleFacts, *, text: str, gold: tuple[GoldTuple, ...] | None, store_size: int) -> Scorecard:
     """Return the scorecard of a sample.
 
     Args:
