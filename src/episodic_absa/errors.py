@@ -7,6 +7,7 @@ EpisodicAbsaError
     MissingExtraError(feature, extra) also an ImportError; prints the pip line
     BackendError(backend)             a backend that gave no valid answer
         BackendUnavailableError(kind) unreachable, overloaded or too slow, after all retries
+            UnrecordedRequestError    a recording holds no answer
         BackendResponseError(raw)     an answer that does not fit the schema, after all attempts
     DatabaseError(location)           a database that cannot be reached, or whose tables are of something else
     MemoryStoreError(path, line)      a damaged line, a file that is no store, a locked store or a failing disk
@@ -162,6 +163,10 @@ class BackendUnavailableError(BackendError):
     def __init__(self, message: str, *, backend: str, kind: Literal["provider_error", "timeout"]) -> None:
         super().__init__(message, backend=backend)
         self.kind = kind
+
+
+class UnrecordedRequestError(BackendUnavailableError):
+    """A recording that holds no answer to a request."""
 
 
 class BackendResponseError(BackendError):

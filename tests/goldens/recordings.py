@@ -68,10 +68,14 @@ def final_pairs(replier: NotedRequests, rules: str, condition: str, store: Path)
     return {uid: [f"{aspect.term}: {aspect.polarity}" for aspect in result.aspects] for uid, result in results.items()}
 
 
+FOLLOWING: Final = "stage2_validator"
+"""Its questions follow from decisions, in which the reader has a voice; the recordings heard an earlier reader."""
+
+
 def recorded_keys(rules: str) -> set[str]:
-    """Return the keys of all recorded requests of a rule set."""
+    """Return the keys of all recorded requests of a rule set, but for those that follow from decisions."""
     lines = gzip.decompress((RECORDINGS / f"{rules}.jsonl.gz").read_bytes()).splitlines()
-    return {json.loads(line)["key"] for line in lines}
+    return {line["key"] for line in map(json.loads, lines) if line["role"] != FOLLOWING}
 
 
 def read_pairs(rules: str) -> dict[str, list[Line]]:

@@ -82,13 +82,13 @@ def reader_fingerprint() -> str:
     return _embedded_fingerprint()
 
 
-def is_rule_engine(name: str) -> bool:
-    """Return whether a backend, by its name in the records, answers by rules and is no language model."""
+def is_embedded_engine(name: str) -> bool:
+    """Return whether a backend, by its name in the records, is the embedded engine and no language model."""
     return name == ENGINE_NAME
 
 
 def why_unread(model: str, language: Language) -> str | None:
     """Return why a model, by its name in a call record, reads no text in this language; None if it may."""
-    if is_rule_engine(model) and language == "other":
+    if is_embedded_engine(model) and language == "other":
         return "the embedded engine reads Korean and English only"
     return None

@@ -20,7 +20,7 @@ from episodic_absa.backends.backend import Replier, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.embedded import ENGINE_NAME
-from episodic_absa.errors import BackendUnavailableError, ConfigError
+from episodic_absa.errors import ConfigError, UnrecordedRequestError
 from episodic_absa.schemas.recorded_reply import RecordedReply, RecordedUsage
 from episodic_absa.serialization.durable_file import PRIVATE_FILE, make_private_directory
 from episodic_absa.serialization.jsonl import json_line, split_lines
@@ -168,7 +168,7 @@ class ReplayReplier:
         reply = self._replies.get(compute_request_key(request))
         if reply is None:
             ask = request.ask
-            raise BackendUnavailableError(
+            raise UnrecordedRequestError(
                 f"the recording {self._path} holds no answer for {ask.role} (prompt {ask.prompt.name}, "
                 f"seed {ask.seed}, attempt {request.attempt}); record this run again with backbone.record, "
                 "or restore the prompts, data and seed it was recorded with",

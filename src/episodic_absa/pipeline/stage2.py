@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from episodic_absa.errors import UnrecordedRequestError
 from episodic_absa.language import NOTHING_READ, PolarityCounts, norm, read_action, read_polarity
 from episodic_absa.pipeline.asking import Asking, first_error
 from episodic_absa.pipeline.shown_values import Context, shown_pairs, slot_entry
@@ -83,7 +84,10 @@ class Stage2:
         slot: MemorySlot | None,
         asking: Asking,
     ) -> Validator2Output:
-        """Return the risks of the final pairs. They are recorded and decide nothing."""
+        """Return the risks of the final pairs. They are recorded and decide nothing.
+
+        A replay whose decisions differ from those of the recorded run may lack the question: it counts as unasked.
+        """
         if not self._validates:
             return Validator2Output()
         inputs = Validator2Inputs(
@@ -99,7 +103,10 @@ class Stage2:
             ("pairs", shown_pairs(sentiments)),
             *slot_entry(self._slot_name, slot, first.language),
         ]
-        answer = await asking.ask_witness("stage2_validator", inputs, shown, RisksAnswer)
+        try:
+            answer = await asking.ask_witness("stage2_validator", inputs, shown, RisksAnswer)
+        except UnrecordedRequestError:
+            answer = None
         if answer is None:
             return unchecked_risks(first.result)
         risks = first.result.validator.structural_risks

@@ -109,7 +109,7 @@ class PipelineSettings(FrozenModel):
     debate: DebateSettings = DebateSettings()
     """Settings of the debate."""
     reader: Flag = True
-    """Whether the embedded reader is heard as a witness. Only rules v3 have witnesses."""
+    """Whether the reader is heard as a witness. Only rules v3 have witnesses."""
     effort: Effort = "full"
     """How much is asked per sample. `one_call` and `adaptive` need rules v3."""
     votes: VoteCount = 1

@@ -16,20 +16,42 @@ _KEPT: Final = "the embedded engine keeps what Stage1 said"
 
 def answer_of(inputs: Any, output_model: type[BaseModel], reader: Reader) -> BaseModel:
     """Return the answer to the typed inputs of a question, in the form that it asks for."""
-    return FORMS[output_model](Said(inputs, reader))
-
-
-def _shares(pair: Judged) -> dict[str, float]:
-    return {pair.polarity: round(pair.p, 4)}
+    said = Said(inputs, reader)
+    return output_model(**FORMS[output_model](said))
 
 
 def _confirmed(pair: Judged) -> ProposedEdit:
     target = EditTarget(aspect_ref=pair.term, polarity=pair.polarity)
-    return ProposedEdit(op="confirm_tuple", target=target, evidence=pair.quote or None, confidence=pair.p)
+    return ProposedEdit(op="confirm_tuple", target=target, evidence=pair.quote or None, confidence=pair.confidence)
 
 
-def _risk(said: Said) -> tuple[seed.AnsweredRisk, ...]:
-    return tuple(
+def _sentiment(pair: Judged) -> seed.AnsweredSentiment:
+    return seed.AnsweredSentiment(
+        aspect_term=pair.term,
+        polarity=pair.polarity,
+        evidence=pair.quote,
+        confidence=pair.confidence,
+        polarity_distribution={pair.polarity: pair.confidence},
+    )
+
+
+def _aspect(pair: Judged) -> seed.AnsweredAspect:
+    span = seed.AnsweredSpan(start=pair.start, end=pair.end)
+    return seed.AnsweredAspect(aspect_term=pair.term, span=span, confidence=pair.confidence)
+
+
+def _settled(said: Said) -> dict[str, Any]:
+    return {
+        "final_tuples": [seed.AnsweredTuple(aspect_term=pair.term, polarity=pair.polarity) for pair in said.pairs],
+        "sentence_polarity": said.label,
+        "sentence_evidence_spans": [quote for quote in dict.fromkeys(pair.quote for pair in said.pairs) if quote],
+        "aspect_evidence": {pair.term: pair.quote for pair in said.pairs if pair.quote},
+        "rationale": _KEPT,
+    }
+
+
+def _checked(said: Said) -> dict[str, Any]:
+    risks = [
         seed.AnsweredRisk(
             type=risk.type,
             scope=seed.AnsweredSpan(start=risk.start, end=risk.end),
@@ -37,94 +59,58 @@ def _risk(said: Said) -> tuple[seed.AnsweredRisk, ...]:
             description=risk.why,
         )
         for risk in said.risks
-    )
+    ]
+    label = {"suggested_label": said.label, "confidence": said.label_p}
+    return {"structural_risks": risks, "consistency_score": said.consistency, **label}
 
 
-def _settled(said: Said) -> seed.JudgeAnswer:
-    return seed.JudgeAnswer(
-        final_tuples=tuple(
-            seed.AnsweredTuple(aspect_ref=pair.term, aspect_term=pair.term, polarity=pair.polarity)
-            for pair in said.pairs
-        ),
-        sentence_polarity=said.label,
-        sentence_evidence_spans=tuple(filter(None, dict.fromkeys(pair.quote for pair in said.pairs))),
-        aspect_evidence={pair.term: pair.quote for pair in said.pairs if pair.quote},
-        rationale=_KEPT,
-    )
-
-
-def _checked_again(said: Said) -> seed.Validator2Answer:
+def _checked_again(said: Said) -> dict[str, Any]:
     # Nothing was changed, so every risk of Stage1 stands.
-    return seed.Validator2Answer(
-        consistency_score=said.consistency,
-        final_consistency_score=said.consistency,
-        suggested_label=said.label,
-        confidence=said.label_p,
-        remaining_risk_ids=said.stage1_risk_ids,
-    )
+    standing = {"structural_risks": [], "remaining_risk_ids": said.stage1_risk_ids}
+    return {**_checked(said), **standing, "final_consistency_score": said.consistency}
 
 
-FORMS: Final[dict[type[BaseModel], Callable[[Said], BaseModel]]] = {
-    short.JointAnswer: lambda said: short.JointAnswer(
-        pairs=tuple(short.Pair(quote=pair.quote, term=pair.term, polarity=pair.polarity) for pair in said.pairs)
-    ),
-    short.TermsAnswer: lambda said: short.TermsAnswer(terms=tuple(pair.term for pair in said.named)),
-    short.JudgementsAnswer: lambda said: short.JudgementsAnswer(
-        judgements=tuple(
+FORMS: Final[dict[type[BaseModel], Callable[[Said], dict[str, Any]]]] = {
+    short.JointAnswer: lambda said: {
+        "pairs": [short.Pair(quote=pair.quote, term=pair.term, polarity=pair.polarity) for pair in said.pairs]
+    },
+    short.TermsAnswer: lambda said: {"terms": [pair.term for pair in said.named]},
+    short.JudgementsAnswer: lambda said: {
+        "judgements": [
             short.Judgement(target=pair.term, quote=pair.quote, polarity=pair.polarity) for pair in said.pairs
-        )
-    ),
-    short.TargetsAnswer: lambda said: short.TargetsAnswer(
-        targets=tuple(short.NamedTarget(quote=pair.quote, target=pair.term) for pair in said.named)
-    ),
-    short.WrongPairsAnswer: lambda _: short.WrongPairsAnswer(wrong=()),
-    short.DecisionsAnswer: lambda said: short.DecisionsAnswer(decisions=(), label=said.label),
-    short.TargetVerdictsAnswer: lambda said: short.TargetVerdictsAnswer(
-        verdicts=tuple(short.TargetVerdict(target=term, verdict=short.KEEP) for term in said.targets)
-    ),
-    short.PairVerdictsAnswer: lambda said: short.PairVerdictsAnswer(
-        verdicts=tuple(short.PairVerdict(target=pair.term, quote=pair.quote, verdict=short.KEEP) for pair in said.pairs)
-    ),
-    short.RisksAnswer: lambda said: short.RisksAnswer(
-        risks=tuple(short.NamedRisk(quote=said.quote(risk.start, risk.end), type=risk.type) for risk in said.risks),
-        label=said.label,
-    ),
-    short.RefereeAnswer: lambda said: short.RefereeAnswer(better=said.better_list),
-    seed.AteAnswer: lambda said: seed.AteAnswer(
-        aspects=tuple(
-            seed.AnsweredAspect(aspect_term=pair.term, span=pair.span, confidence=pair.p) for pair in said.named
-        )
-    ),
-    seed.AtsaAnswer: lambda said: seed.AtsaAnswer(
-        sentiments=tuple(
-            seed.AnsweredSentiment(
-                aspect_term=pair.term,
-                polarity=pair.polarity,
-                evidence=pair.quote,
-                confidence=pair.p,
-                polarity_distribution=_shares(pair),
-            )
-            for pair in said.pairs
-        )
-    ),
-    seed.ValidatorAnswer: lambda said: seed.ValidatorAnswer(
-        structural_risks=_risk(said),
-        consistency_score=said.consistency,
-        suggested_label=said.label,
-        confidence=said.label_p,
-    ),
-    seed.TurnAnswer: lambda said: seed.TurnAnswer(proposed_edits=tuple(map(_confirmed, said.pairs))),
+        ]
+    },
+    short.TargetsAnswer: lambda said: {
+        "targets": [short.NamedTarget(quote=pair.quote, target=pair.term) for pair in said.named]
+    },
+    short.WrongPairsAnswer: lambda _: {"wrong": []},
+    short.DecisionsAnswer: lambda said: {"decisions": [], "label": said.label},
+    short.TargetVerdictsAnswer: lambda said: {
+        "verdicts": [short.TargetVerdict(target=term, verdict=short.KEEP) for term in said.targets]
+    },
+    short.PairVerdictsAnswer: lambda said: {
+        "verdicts": [short.PairVerdict(target=pair.term, quote=pair.quote, verdict=short.KEEP) for pair in said.pairs]
+    },
+    short.RisksAnswer: lambda said: {
+        "risks": [short.NamedRisk(quote=said.quote(risk.start, risk.end), type=risk.type) for risk in said.risks],
+        "label": said.label,
+    },
+    short.RefereeAnswer: lambda said: {"better": said.better_list},
+    seed.AteAnswer: lambda said: {"aspects": [_aspect(pair) for pair in said.named]},
+    seed.AtsaAnswer: lambda said: {"sentiments": [_sentiment(pair) for pair in said.pairs]},
+    seed.ValidatorAnswer: _checked,
+    seed.TurnAnswer: lambda said: {"proposed_edits": [_confirmed(pair) for pair in said.pairs]},
     seed.JudgeAnswer: _settled,
-    seed.AteReviewAnswer: lambda said: seed.AteReviewAnswer(
-        reviews=tuple(seed.AnsweredAspectReview(aspect_term=term, action="keep", reason=_KEPT) for term in said.targets)
-    ),
-    seed.AtsaReviewAnswer: lambda said: seed.AtsaReviewAnswer(
-        reviews=tuple(
+    seed.AteReviewAnswer: lambda said: {
+        "reviews": [seed.AnsweredAspectReview(aspect_term=term, action="keep", reason=_KEPT) for term in said.targets]
+    },
+    seed.AtsaReviewAnswer: lambda said: {
+        "reviews": [
             seed.AnsweredSentimentReview(
                 aspect_term=pair.term, action="keep", revised_polarity=pair.polarity, reason=_KEPT
             )
             for pair in said.pairs
-        )
-    ),
+        ]
+    },
     seed.Validator2Answer: _checked_again,
 }

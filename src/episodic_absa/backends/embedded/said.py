@@ -7,19 +7,17 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from episodic_absa.backends.embedded.structural_risks import FoundRisk, find_risks
-from episodic_absa.language import clauses, norm
+from episodic_absa.language import clauses
 from episodic_absa.reader.reader import Reader
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.schemas.answers import Choice
 from episodic_absa.schemas.role_inputs import JudgeInputs, ListedPair, ReviewInputs, Validator2Inputs, ValidatorInputs
-from episodic_absa.schemas.seed_answers import AnsweredSpan
 from episodic_absa.vocabulary import SEVERITY_WEIGHT, Polarity, SentenceLabel
 
 _LONGEST_QUOTE: Final = 200
 _MOST_RISKS: Final = 20
-_LIKELY: Final = 0.5
-_NARROW: Final = 0.1
-"""Two lists of which neither gains more than this are equal."""
+_EVEN, _NARROW = 0.5, 0.1
+"""A pair of this probability speaks for no list; two lists of which neither gains more than the second are equal."""
 _SCORE_PER_SEVERITY: Final = 0.12
 _LONE_SURROGATES: Final = re.compile("[\ud800-\udfff]+")
 
@@ -30,16 +28,21 @@ class Judged(NamedTuple):
     term: str
     polarity: Polarity
     quote: str
-    p: float
-    span: AnsweredSpan | None = None
+    confidence: float
+    """Seed prompts show it: two digits are the same on every processor."""
+    start: int = 0
+    end: int = 0
 
 
 class Said:
-    """What the engine has to say of one question: the reader's pairs or, where Stage1 has spoken, Stage1's."""
+    """The reader's pairs or, where Stage1 has spoken, Stage1's; the label of the text; what cues tell of the pairs."""
 
     def __init__(self, inputs: Any, reader: Reader) -> None:
         self._inputs, self._reader = inputs, reader
         self._reading = reader.read(inputs.text, inputs.language)
+        label = self._reading.label
+        self.label: SentenceLabel = "neutral" if label is None or label == "none" else label
+        self.label_p = self._reading.label_p
 
     @cached_property
     def pairs(self) -> list[Judged]:
@@ -52,7 +55,7 @@ class Said:
             case JudgeInputs(stage1=stage1) | ReviewInputs(stage1=stage1):
                 return list(_judged(stage1.atsa.sentiments))
             case _:
-                return self._own()
+                return list(self._read())
 
     @property
     def named(self) -> list[Judged]:
@@ -63,17 +66,6 @@ class Said:
     def targets(self) -> list[str]:
         """The targets of Stage1."""
         return list(dict.fromkeys(aspect.aspect_term for aspect in self._inputs.stage1.ate.aspects))
-
-    @property
-    def label(self) -> SentenceLabel:
-        """The label of the text; a text that judges nothing is neutral."""
-        label = self._reading.label
-        return "neutral" if label is None or label == "none" else label
-
-    @property
-    def label_p(self) -> float:
-        """How likely the label is."""
-        return self._reading.label_p
 
     @property
     def stage1_risk_ids(self) -> tuple[str, ...]:
@@ -97,35 +89,24 @@ class Said:
         lead = self._gain(self._inputs.list_a) - self._gain(self._inputs.list_b)
         return "equal" if abs(lead) < _NARROW else "A" if lead > 0 else "B"
 
-    def quote(self, start: int, end: int | None = None) -> str:
-        """Return words of the text, or the clause around a place, without halves of surrogates: JSON has no room."""
-        text = self._inputs.text
-        if end is None:
-            home = (span for span in clauses(text, self._inputs.language) if span[0] <= start < span[1])
-            left, end = next(home, (start, start))
-            start = max(left, min(start, end - _LONGEST_QUOTE))
-        return max(_LONE_SURROGATES.split(text[start : min(end, start + _LONGEST_QUOTE)]), key=len).strip()
+    def quote(self, start: int, end: int) -> str:
+        """Return words of the text; of those around half a surrogate pair, which no JSON holds, the longest part."""
+        words = self._inputs.text[start : min(end, start + _LONGEST_QUOTE)]
+        return max(_LONE_SURROGATES.split(words), key=len).strip()
 
-    def _own(self) -> list[Judged]:
-        found = [
-            Judged(
-                pair.term, pair.polarity, self.quote(pair.start), pair.p, AnsweredSpan(start=pair.start, end=pair.end)
-            )
-            for pair in self._reading.pairs
-        ]
-        known = {norm(pair.term) for pair in found}
-        for aspect in getattr(self._inputs, "aspects", None) or ():
-            view = self._reader.view(self._inputs.text, self._inputs.language, aspect.aspect_term)
-            if view is not None and view.p_target >= _LIKELY and norm(aspect.aspect_term) not in known:
-                place = aspect.span.start if aspect.span else max(0, self._inputs.text.find(aspect.aspect_term))
-                found.append(Judged(aspect.aspect_term, view.polarity, self.quote(place), view.p_target))
-        if not found and self._reading.opinion:
-            found.append(Judged("", self._reading.opinion, self.quote(0), self._reading.label_p))
-        return found
+    def _read(self) -> Iterator[Judged]:
+        homes = clauses(self._inputs.text, self._inputs.language)
+        for pair in self._reading.pairs:
+            left, right = next(home for home in homes if home[0] <= pair.start < home[1])
+            words = self.quote(max(left, min(pair.start, right - _LONGEST_QUOTE)), right)
+            yield Judged(pair.term, pair.polarity, words, round(pair.p, 2), pair.start, pair.end)
+        if self._reading.opinion:
+            yield Judged("", self._reading.opinion, self.quote(*homes[0]), round(self.label_p, 2))
 
     def _gain(self, pairs: tuple[ListedPair, ...]) -> float:
-        views = ((self._reader.view(self._inputs.text, self._inputs.language, p.aspect_term), p) for p in pairs)
-        return sum(view.p_of(pair.polarity) - _LIKELY for view, pair in views if view is not None)
+        text, language = self._inputs.text, self._inputs.language
+        views = ((self._reader.view(text, language, pair.aspect_term), pair.polarity) for pair in pairs)
+        return sum(view.p_of(polarity) - _EVEN for view, polarity in views if view is not None)
 
 
 def _judged(items: Iterable[SentimentItem]) -> Iterator[Judged]:

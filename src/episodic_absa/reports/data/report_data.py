@@ -24,8 +24,8 @@ class RunFacts(FrozenModel):
     package_version: str
     config_name: str
     backbone: str
-    is_rule_engine: bool
-    """Whether the answers come from rules and weights that this package ships, not from a language model."""
+    is_embedded_engine: bool
+    """Whether the answers come from the weights that this package ships, not from a language model."""
     temperature: float | None
     split: str
     reviews: int

@@ -31,7 +31,7 @@ def run_facts(groups: Groups, samples: Mapping[str, Sequence[CellSamples]]) -> R
         package_version=manifest.package_version,
         config_name=manifest.config_path.name,
         backbone=f"{backbone.provider}:{backbone.model}",
-        is_rule_engine=manifest.weights_sha256 is not None,
+        is_embedded_engine=manifest.weights_sha256 is not None,
         temperature=backbone.temperature,
         split=manifest.dataset.processing_split,
         reviews=len(reviews),

@@ -168,9 +168,9 @@ def _notes(facts: RunFacts, cells: Sequence[CellState]) -> Iterator[Bilingual]:
             en="No gold: quality, corrections and the baseline have no value.",
             ko="정답이 없어 품질, 수정, 기준선 지표에는 값이 없습니다.",
         )
-    if facts.is_rule_engine:
+    if facts.is_embedded_engine:
         yield Bilingual(
-            en="Answered by the embedded engine (rules and small weights), not by a language model: "
+            en="Answered by the embedded engine (one small reader), not by a language model: "
             "figures show how the instrument works.",
-            ko="언어 모델이 아닌 내장 엔진(규칙과 작은 가중치)의 결과입니다. 수치는 도구의 동작을 보여 줄 뿐입니다.",
+            ko="언어 모델이 아닌 내장 엔진(작은 판독기)의 결과입니다. 수치는 도구의 동작을 보여 줄 뿐입니다.",
         )

@@ -64,7 +64,7 @@ def check_data_hashes(cell: CellFiles) -> Findings:
 
 
 def check_package_hashes(cell: CellFiles) -> Findings:
-    """Prompts, lexicon, catalogue, embedded rules, adoption table and reader are those of the run."""
+    """Prompts, lexicon, catalogue, embedded engine, adoption table and reader are those of the run."""
     manifest = cell.known_manifest
     _require_same_package(manifest)
     prompts = prompt_versions(manifest.condition.rules)
@@ -75,7 +75,7 @@ def check_package_hashes(cell: CellFiles) -> Findings:
     yield None if load_catalogue().sha256 == manifest.catalogue_sha256 else "the catalogue is not the one of the run"
     if manifest.weights_sha256 is not None:
         shipped = shipped_fingerprint(recorded_experiment(manifest).backbone)
-        yield None if shipped == manifest.weights_sha256 else "the embedded rules are not those of the run"
+        yield None if shipped == manifest.weights_sha256 else "the embedded engine is not that of the run"
     placebo = manifest.episodic_memory.placebo_sha256
     if placebo is not None:
         yield None if placebo_sha256() == placebo else "the placebo texts are not those of the run"
