@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.changing_replier import ChangingReplier, erring
 
 from episodic_absa.analysis.summary import (
     load_summary,
     mean_over_seeds,
     summarise_cell,
 )
+from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.cells import all_cells
@@ -87,7 +89,8 @@ def test_a_grid_is_summarised_from_its_files_and_progress_agrees(tmp_path: Path)
     names = [cell.name for cell in all_cells(config)]
     with pytest.raises(RunDirectoryError, match="run the experiment first"):
         load_summary(config.out_dir, names)
-    progress = asyncio.run(run_grid(config, progress=GridProgress())).progress
+    backend = RepairingBackend(ChangingReplier(erring({texts[1]: "Ghent"})))
+    progress = asyncio.run(run_grid(config, progress=GridProgress(), backend=backend)).progress
     summary = load_summary(config.out_dir, names)
     assert [(cell.condition, cell.seed) for cell in summary.cells] == [("C1", 1), ("C1", 2), ("C2", 1), ("C2", 2)]
     assert [row.condition for row in summary.conditions] == ["C1", "C2"]

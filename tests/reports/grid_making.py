@@ -15,8 +15,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from tests.changing_replier import Change, ChangingReplier, erring, turned_by_memory
 from tests.runs.sealed_files import write_records, write_sealed
 
+from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
 
@@ -39,10 +41,16 @@ HOSTILE_REVIEWS: Mapping[str, str] = {
 }
 
 
-def run(config: Path) -> None:
-    """Run an experiment in a separate thread, because the browser driver keeps an event loop in this one."""
+def run(config: Path, change: Change | None = None) -> None:
+    """Run an experiment in a separate thread, because the browser driver keeps an event loop in this one.
+
+    Args:
+        change: what somebody changes of the embedded engine's answers.
+    """
+    backend = RepairingBackend(ChangingReplier(change)) if change else None
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(lambda: asyncio.run(run_grid(load_experiment(config), use_cache_file=False))).result()
+        cells = run_grid(load_experiment(config), use_cache_file=False, backend=backend)
+        thread.submit(lambda: asyncio.run(cells)).result()
 
 
 def run_reviews(
@@ -51,6 +59,7 @@ def run_reviews(
     gold: Sequence[Line] = (),
     *,
     conditions_path: str | None = None,
+    change: Change | None = None,
     **experiment: Any,
 ) -> Path:
     """Run a grid over reviews of our own on the embedded engine; return its directory.
@@ -60,6 +69,7 @@ def run_reviews(
         rows: the reviews.
         gold: their gold, if there is any.
         conditions_path: the version of the conditions file; None takes the default.
+        change: what somebody changes of the engine's answers.
         experiment: keys of the block of that name.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,14 +85,14 @@ def run_reviews(
         write_lines(folder / "gold.jsonl", gold)
         config["eval"] = {"gold_jsonl": "gold.jsonl"}
     (folder / "made.yaml").write_text(json.dumps(config), "utf-8")  # JSON is YAML
-    run(folder / "made.yaml")
+    run(folder / "made.yaml", change)
     return folder / "results" / "made"
 
 
 def run_shipped(folder: Path, *, reviews: int = 24, **experiment: Any) -> Path:
     """Run a grid over the first shipped reviews, its stores filled from training reviews.
 
-    It runs under seed rules: there memory changes results of the embedded engine, and there are overrides.
+    It runs under seed rules, which have overrides, and whoever is shown memory changes a pair.
     """
     data = folder / "data"
     data.mkdir()
@@ -100,7 +110,7 @@ def run_shipped(folder: Path, *, reviews: int = 24, **experiment: Any) -> Path:
         "experiment": {"conditions": ["C1", "C2"], "seeds": [42, 123], "shuffle": True, **experiment},
     }
     (folder / "small.yaml").write_text(json.dumps(config), "utf-8")
-    run(folder / "small.yaml")
+    run(folder / "small.yaml", turned_by_memory)
     return folder / "results" / "small"
 
 
@@ -133,7 +143,14 @@ def run_v3(folder: Path) -> Path:
         }
         for row, pairs in zip(rows, reviews.values(), strict=True)
     ]
-    return run_reviews(folder, rows, gold, conditions=["C1", "C2", "adaptive", "one_call"], strata=["language"])
+    return run_reviews(
+        folder,
+        rows,
+        gold,
+        conditions=["C1", "C2", "adaptive", "one_call"],
+        strata=["language"],
+        change=erring({doubtful: "주민센터"}),
+    )
 
 
 def multiply(grid: Path, out: Path, cells: Sequence[str], n: int) -> Path:

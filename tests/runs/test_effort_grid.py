@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from tests.changing_replier import ChangingReplier, erring
 from tests.runs.small_grid import exact_bytes, outputs_of, write_experiment
 
 from episodic_absa.analysis.derived_files import derive_tables
@@ -17,7 +18,6 @@ from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
-from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_conditions
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.derived.derived_samples import TRACES
@@ -29,17 +29,17 @@ from episodic_absa.verification.verify import verify
 
 SAMPLES_N = 7
 CHANGED = "등본 한 통 떼려는데 보안 프로그램을 다섯 개나 깔라고 해서 포기하고 주민센터로 걸어갔습니다"
-"""A review of which the second look drops a target."""
+"""A review of which the second look drops a target that Stage1 should not have named."""
 CONDITIONS = ("C1", "adaptive", "stage1_only", "one_call", "one_call_votes", "C2", "C2_silent", "C2_adaptive", "seed")
 CUT_AFTER = 17
 """So many commits of any cells into the first run it is cancelled."""
 
 
 class Counting(PassedOnFacts):
-    """The embedded engine, and every request that the cache could not answer."""
+    """The embedded engine with one error, and every request that the cache could not answer."""
 
     def __init__(self) -> None:
-        self._engine = EmbeddedReplier()
+        self._engine = ChangingReplier(erring({CHANGED: "주민센터"}))
         super().__init__(self._engine)
         self.sent: list[Request] = []
 

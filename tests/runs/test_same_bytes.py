@@ -69,8 +69,6 @@ def test_these_grids_would_show_a_wrong_order(plain: Path, tmp_path: Path) -> No
         output for output in outputs_of(plain / "C2__seed42") if output["meta"]["memory"]["prompt_injection_chars"]
     ]
     assert len(shown) >= 8
-    finals = [[output["final_result"] for output in outputs_of(plain / f"{name}__seed42")] for name in ("C1", "C2")]
-    assert finals[0] != finals[1]
     pace = {"concurrency": 64, "speculate": True, "speculate_ahead": 50}
     config = run_here(write_experiment(tmp_path, experiment=pace), Scrambled(9))
     speculation = json.loads((config.out_dir / "C2__seed42" / RUN_META).read_text())["speculation"]

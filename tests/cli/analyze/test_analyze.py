@@ -22,7 +22,7 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 KOREAN = "서비스는 친절했지만 음식은 별로였어"
 ENGLISH = "The battery lasts long, but the screen is too dark."
 HOSTILE = "[bold red]great[/] food \x1b[31m\x1b]0;owned\x07 \u202e 👨‍👩‍👧 [link=x]y[/link]\tand " + "가나다" * 60
-NOTE = "embedded engine (rules and weights, no LLM); --backend openai:MODEL uses one"
+NOTE = "embedded engine (one small reader, no LLM); --backend openai:MODEL uses one"
 SECTIONS = ("Stage1", "Memory", "Debate", "Stage2", "Changes", "Adoption", "Moderator", "Store", "Calls")
 
 

@@ -6,19 +6,15 @@ import pytest
 from tests.cli.analyze.test_analyze import run_analyze
 
 PLAIN = "The room was clean, but the breakfast was cold."
-DOUBTED = "Every bottle was wrapped on its own: great packing."
 
 
 def test_an_adaptive_analysis_says_how_closely_it_looked_and_why(tmp_path: Path) -> None:
-    done = run_analyze(tmp_path, PLAIN, DOUBTED, "--conditions", "v3_0", "--effort", "adaptive", "--explain")
+    # The reader has no doubts about its own answers; tests/pipeline/test_efforts.py doubts those of a model.
+    done = run_analyze(tmp_path, PLAIN, "--conditions", "v3_0", "--effort", "adaptive", "--explain")
     assert (done.returncode, done.stderr) == (0, "")
-    plain, doubted = (page.split("\n2. ")[-1] for page in (done.stdout.partition("\n2. ")[0], done.stdout))
-    assert "second look  none: nothing is at stake" in plain
-    assert plain.count("not asked") == 2
-    assert "calls        2 (stage1 2)" in plain
-    assert "second look  targets: doubted_target" in doubted
-    assert "TAN" in doubted
-    assert "EPM" not in doubted
+    assert "second look  none: nothing is at stake" in done.stdout
+    assert done.stdout.count("not asked") == 2
+    assert "calls        2 (stage1 2)" in done.stdout
     assert "switched off" not in done.stdout
 
 

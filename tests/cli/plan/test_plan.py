@@ -5,9 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.changing_replier import ChangingReplier, turned_by_memory
 from tests.cli.conftest import Cli
 from tests.runs.small_grid import write_experiment
 
+from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.experiment import run_grid
 from episodic_absa.runs.config.experiment_config import load_experiment
 
@@ -31,7 +33,8 @@ def test_a_plan_without_a_pilot_needs_only_the_config(cli: Cli, config: Path) ->
 
 
 def test_a_pilot_gives_the_variances_and_json_all_numbers(cli: Cli, config: Path) -> None:
-    asyncio.run(run_grid(load_experiment(config), use_cache_file=False))
+    backend = RepairingBackend(ChangingReplier(turned_by_memory))
+    asyncio.run(run_grid(load_experiment(config), use_cache_file=False, backend=backend))
     done = cli("plan", config, "--pilot", config.parent / "results" / "grid", "--effect", "0.05", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     planned = json.loads(done.stdout)

@@ -86,7 +86,11 @@ FORMS: Final[dict[type[BaseModel], Callable[[Said], dict[str, Any]]]] = {
     short.WrongPairsAnswer: lambda _: {"wrong": []},
     short.DecisionsAnswer: lambda said: {"decisions": [], "label": said.label},
     short.TargetVerdictsAnswer: lambda said: {
-        "verdicts": [short.TargetVerdict(target=term, verdict=short.KEEP) for term in said.targets]
+        # To keep a target that Stage1 guessed and nobody judged would add a pair.
+        "verdicts": [
+            short.TargetVerdict(target=term, verdict=short.KEEP)
+            for term in dict.fromkeys(pair.term for pair in said.named)
+        ]
     },
     short.PairVerdictsAnswer: lambda said: {
         "verdicts": [short.PairVerdict(target=pair.term, quote=pair.quote, verdict=short.KEEP) for pair in said.pairs]

@@ -19,6 +19,8 @@ _MOST_RISKS: Final = 20
 _EVEN, _NARROW = 0.5, 0.1
 """A pair of this probability speaks for no list; two lists of which neither gains more than the second are equal."""
 _SCORE_PER_SEVERITY: Final = 0.12
+_OUTER: Final = " \t\n.,;:!?…"
+_PARTICLE: Final = re.compile("[가-힣]*")
 _LONE_SURROGATES: Final = re.compile("[\ud800-\udfff]+")
 
 
@@ -92,14 +94,19 @@ class Said:
     def quote(self, start: int, end: int) -> str:
         """Return words of the text; of those around half a surrogate pair, which no JSON holds, the longest part."""
         words = self._inputs.text[start : min(end, start + _LONGEST_QUOTE)]
-        return max(_LONE_SURROGATES.split(words), key=len).strip()
+        return max(_LONE_SURROGATES.split(words), key=len).strip(_OUTER)
 
     def _read(self) -> Iterator[Judged]:
         homes = clauses(self._inputs.text, self._inputs.language)
+        borders = sorted({0, *(border for pair in self._reading.pairs for border in (pair.start, pair.end))})
         for pair in self._reading.pairs:
             left, right = next(home for home in homes if home[0] <= pair.start < home[1])
-            words = self.quote(max(left, min(pair.start, right - _LONGEST_QUOTE)), right)
-            yield Judged(pair.term, pair.polarity, words, round(pair.p, 2), pair.start, pair.end)
+            # The words behind the term, else those before it, as far as no other term stands there.
+            end = min([right, *(border for border in borders if border > pair.end)])
+            after = self.quote(_behind_particle(self._inputs.text, pair.end), end)
+            before = self.quote(max([left, *(border for border in borders if border < pair.start)]), pair.start)
+            quote = next((words for words in (after, before) if words), pair.term)
+            yield Judged(pair.term, pair.polarity, quote, round(pair.p, 2), pair.start, pair.end)
         if self._reading.opinion:
             yield Judged("", self._reading.opinion, self.quote(*homes[0]), round(self.label_p, 2))
 
@@ -107,6 +114,11 @@ class Said:
         text, language = self._inputs.text, self._inputs.language
         views = ((self._reader.view(text, language, pair.aspect_term), pair.polarity) for pair in pairs)
         return sum(view.p_of(polarity) - _EVEN for view, polarity in views if view is not None)
+
+
+def _behind_particle(text: str, start: int) -> int:
+    match = _PARTICLE.match(text, start)
+    return match.end() if match else start
 
 
 def _judged(items: Iterable[SentimentItem]) -> Iterator[Judged]:
