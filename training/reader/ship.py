@@ -2,9 +2,10 @@
 
 python training/reader/ship.py IN_FOLDER [--out FOLDER] [--made-by "..."]
 
-IN_FOLDER holds `en/` and `ko/`, each with reader.onnx.gz and tokenizer.json (export.py), vectors.npz (vectors.py; with
-vectors.tokenizer.json if its pieces are not those of the network), known.json and unknown.json (evaluate.py --table; an
-empty table where one is absent), and settings.json: tag, threshold, known_up_to_tokens.
+IN_FOLDER holds `en/` with reader.onnx.gz and tokenizer.json (export.py), vectors.npz (vectors.py), known.json and
+unknown.json (evaluate.py --table; an empty table where one is absent) and settings.json (tag, threshold,
+known_up_to_tokens), and `ko/` with the weights of the Korean engine and its vectors, whose pieces have a tokeniser of
+their own.
 """
 
 import argparse
@@ -15,9 +16,16 @@ from pathlib import Path
 from typing import Any, Final
 
 SHIPPED: Final = Path(__file__).resolve().parents[2] / "src" / "episodic_absa" / "reader" / "weights"
-LANGUAGES: Final = ("en", "ko")
-FILES: Final = ("reader.onnx.gz", "tokenizer.json", "vectors.npz", "vectors.tokenizer.json")
-OPTIONAL: Final = frozenset({"vectors.tokenizer.json"})
+FILES: Final = {
+    "en": ("reader.onnx.gz", "tokenizer.json", "vectors.npz"),
+    "ko": (
+        *("tagger.crf.gz", "everyday_tagger.crf.gz", "domain.json.gz", "polarity.json.gz", "everyday_polarity.json.gz"),
+        *("text.json.gz", "opinion.json.gz", "calibration.json", "vectors.npz", "vectors.tokenizer.json"),
+    ),
+}
+"""Of each language; a vocabulary beside vectors whose pieces are not those of a network."""
+NETWORKS: Final = ("en",)
+"""The languages that a network reads."""
 TABLES: Final = ("known", "unknown")
 CALIBRATION, MANIFEST = "calibration.json", "manifest.json"
 MOST_BYTES: Final = 28_000_000
@@ -40,17 +48,15 @@ def main() -> None:
 
 def ship(readers: Path, out: Path, made_by: str) -> None:
     """Copy the files of both readers, and write calibration and manifest."""
-    for language in LANGUAGES:
-        (out / language).mkdir(parents=True, exist_ok=True)
-        for name in FILES:
-            (out / language / name).unlink(missing_ok=True)
-            if (readers / language / name).exists() or name not in OPTIONAL:
-                shutil.copyfile(readers / language / name, out / language / name)
-    calibration = {language: calibration_of(readers / language) for language in LANGUAGES}
-    _write(out / CALIBRATION, calibration)
-    names = [CALIBRATION, *(f"{language}/{path.name}" for language in LANGUAGES for path in (out / language).iterdir())]
-    files = {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in sorted(names)}
-    _write(out / MANIFEST, {"files": files, "made_by": made_by})
+    for language, files in FILES.items():
+        shutil.rmtree(out / language, ignore_errors=True)
+        (out / language).mkdir(parents=True)
+        for name in files:
+            shutil.copyfile(readers / language / name, out / language / name)
+    _write(out / CALIBRATION, {language: calibration_of(readers / language) for language in NETWORKS})
+    names = [CALIBRATION, *(f"{language}/{name}" for language, files in FILES.items() for name in files)]
+    sums = {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in sorted(names)}
+    _write(out / MANIFEST, {"files": sums, "made_by": made_by})
 
 
 def calibration_of(folder: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeVar, get_args
 from episodic_absa.errors import InputError
 from episodic_absa.language import effective_language, nearest_occurrence, norm, norm_key
 from episodic_absa.reader.calibration import Calibration, load_calibration
+from episodic_absa.reader.korean.korean_engine import EngineReading, KoreanEngine
 from episodic_absa.reader.network import Network
 from episodic_absa.reader.reading import (
     DIGITS,
@@ -38,6 +39,8 @@ from episodic_absa.vocabulary import POLARITIES, Language, Polarity
 
 ReaderLanguage = Literal["ko", "en"]
 LANGUAGES: Final[tuple[ReaderLanguage, ...]] = get_args(ReaderLanguage)
+NO_TOPIC: Final = "other"
+"""The topic of every Korean pair: the Korean engine knows none."""
 PartT = TypeVar("PartT")
 _KEPT: Final = 512
 _TOGETHER: Final = 256
@@ -85,11 +88,11 @@ class Reading(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """A text as the network answered about it."""
+    """A text as it was read."""
 
     tokens: Encoded
     output: Output | None
-    """None: there is no reader of its language."""
+    """What the network says of every token; None where no network reads the language."""
     reading: Reading
 
 
@@ -110,6 +113,7 @@ class Reader:
         self._threads = threads
         self._lock = Lock()
         self._networks: dict[str, Network] = {}
+        self._engines: dict[str, KoreanEngine] = {}
         self._calibrations: dict[str, Calibration] = {}
         self._vectors: dict[str, TermVectors] = {}
         # A pipeline asks about one text many times, for one term after another.
@@ -146,6 +150,8 @@ class Reader:
         """
         if not self.reads(language) or not norm(term):
             return None
+        if language == "ko":
+            return self._korean().view(text, term)
         read = self._kept(text, language)
         place = _place(read.reading, text, term)
         if place is None:
@@ -156,6 +162,8 @@ class Reader:
         """Return the pairs that the reader names, from left to right, each with its view."""
         if not self.reads(language):
             return ()
+        if language == "ko":
+            return self._korean().read(text).pairs
         read = self._kept(text, language)
         views = ((pair, self._view(read, pair.start, pair.end)) for pair in read.reading.pairs)
         return tuple(ReaderPair(*pair[:3], view) for pair, view in views if view is not None)
@@ -183,7 +191,8 @@ class Reader:
         for language in LANGUAGES:
             places = [at for at, (_, of_text) in enumerate(asked) if of_text == language]
             if places:
-                answers = self._read_language([asked[at][0] for at in places], language)
+                texts = [asked[at][0] for at in places]
+                answers = self._read_korean(texts) if language == "ko" else self._read_language(texts, language)
                 read.update(zip(places, answers, strict=True))
         return [read.get(at, _UNREAD) for at in range(len(asked))]
 
@@ -204,6 +213,12 @@ class Reader:
             output = joined([next(outputs) for _ in of_text], of_text)
             answers.append(_Text(tokens, output, _reading(text, language, tokens, output, calibration)))
         return answers
+
+    def _read_korean(self, texts: Sequence[str]) -> list[_Text]:
+        return [_Text(*_UNREAD[:2], _korean_reading(self._korean().read(text))) for text in texts]
+
+    def _korean(self) -> KoreanEngine:
+        return self._loaded(self._engines, "ko", lambda: KoreanEngine(self._folder))
 
     def _calibration(self, language: str) -> Calibration:
         return self._loaded(self._calibrations, language, lambda: load_calibration(self._folder, language))
@@ -296,6 +311,15 @@ def _reading(text: str, language: ReaderLanguage, tokens: Encoded, output: Outpu
         LABELS[likeliest],
         round(float(output.label[likeliest]), DIGITS),
     )
+
+
+def _korean_reading(read: EngineReading) -> Reading:
+    pairs = (
+        ReadPair(pair.term, pair.start, pair.end, view.polarity, round(view.p_of(view.polarity), DIGITS), NO_TOPIC)
+        for pair in read.pairs
+        for view in (pair.view,)
+    )
+    return Reading("ko", tuple(pairs), (), read.label, round(read.label_p, DIGITS))
 
 
 def _language_of(term: str) -> ReaderLanguage:

@@ -1,0 +1,1 @@
+"""Reads Korean by rules, taggers and linear weights over morphemes."""
