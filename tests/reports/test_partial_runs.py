@@ -9,7 +9,6 @@ from tests.run_copies import change_samples, failed, keep_first
 from tests.runs.sealed_files import write_sealed
 
 from episodic_absa.analysis.finished_run import load_run
-from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.run_report import REPORT, write_pages
 
 
@@ -29,13 +28,6 @@ def test_an_unfinished_cell_is_named_with_how_far_it_came(grid: Path) -> None:
     words = words_of(grid)
     assert "Not finished: 1 of 6 cells (C2__seed123), 5 of 24 samples there." in words
     assert "C2 minus C1" in words
-
-
-def test_a_torn_last_line_costs_one_sample(grid: Path) -> None:
-    stop_after(grid / "C2__seed123", 5)
-    with open(grid / "C2__seed123" / "samples.jsonl", "a", encoding="utf-8") as file:
-        file.write('{"uid": "torn')
-    assert "5 of 24 samples there" in words_of(grid)
 
 
 def test_a_cell_that_has_only_begun_has_a_page(grid: Path) -> None:
@@ -83,11 +75,6 @@ def test_one_condition_with_gold_is_told_without_a_comparison(tmp_path: Path) ->
     words = words_of(run_reviews(tmp_path, REVIEWS, gold, conditions=["C1"]))
     assert "No comparison is made here." in words
     assert "No comparison: the page has a single condition" in words
-
-
-def test_a_directory_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunDirectoryError, match="name a directory that a run wrote"):
-        write_pages(load_run(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["[", '[1, {"check": "x"}]', '[{"check": ["a"], "result": "pass"}]'])

@@ -161,15 +161,6 @@ def test_a_recording_of_the_engine_replays_with_the_same_reader_under_rules_v3(t
     assert any(output["changes"] for output in recorded)
 
 
-def test_a_condition_that_stores_nothing_waits_for_nobody(tmp_path: Path) -> None:
-    most = {}
-    for condition in ("C2", "C2_frozen"):
-        replier = Scrambled(12, longest_s=0.02)
-        run_here(write_experiment(tmp_path / condition, experiment={"conditions": [condition]}), replier)
-        most[condition] = replier.most_debating
-    assert most["C2_frozen"] > 5
-
-
 def test_no_working_directory_and_no_hash_seed_changes_a_byte(plain: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

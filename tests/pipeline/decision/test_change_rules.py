@@ -85,12 +85,6 @@ def test_the_shipped_table_decides(change: Any, words: str, reason: str) -> None
     assert decision.score == words.count("+") - words.count("-")
 
 
-@pytest.mark.parametrize("change", EVERY_KIND)
-@pytest.mark.parametrize("who", WITNESSES)
-def test_one_witness_never_suffices_whatever_the_rules_say(change: Any, who: str) -> None:
-    assert adopt(change, voices(f"{who}+"), GREEDY).reason == "one_witness"
-
-
 @pytest.mark.parametrize("pair", list(combinations(WITNESSES, 2)))
 def test_a_flip_needs_the_judge_or_two_speakers_whatever_the_rules_say(pair: tuple[str, str]) -> None:
     allowed = "judge" in pair or set(pair) <= {"epm", "tan", "cj"}

@@ -28,11 +28,6 @@ def test_a_hostile_review_adds_no_markup() -> None:
     assert "http://" not in hostile.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_equal_reviews_give_equal_bytes() -> None:
-    pages = {render_summary(summarise([make_review("fine", ("fine", "positive"))])) for _ in range(2)}
-    assert len(pages) == 1
-
-
 def test_every_word_has_both_languages_and_is_used() -> None:
     sources = "".join(
         path.read_text("utf-8")
