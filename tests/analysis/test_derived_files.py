@@ -12,10 +12,7 @@ from tests.run_copies import copied
 from tests.runs.sealed_files import write_sealed
 from tests.runs.small_grid import run_here, write_experiment
 
-from episodic_absa.analysis.asked_cells import compared_conditions
-from episodic_absa.analysis.cell_tables import triptych_text
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import compared_conditions, derive_tables, load_run, triptych_text
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.reading.finished_cells import FinishedCell, load_cell
 from episodic_absa.serialization.csv_text import replace_file

@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.language import find_negations, load_lexicon
-from episodic_absa.language.lexicon import LEXICON_PATH, parse_lexicon
+from episodic_absa.language import LEXICON_PATH, find_negations, load_lexicon, parse_lexicon
 
 _NOUNS = """
     안감 안개 안건 안경 안과 안구 안내 안녕 안대 안도 안락 안마 안면 안목

@@ -19,7 +19,7 @@ from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings, Stage1Settings
-from episodic_absa.seed.memory_form import SEED_FORM
+from episodic_absa.seed import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
 
 b: Any = builders

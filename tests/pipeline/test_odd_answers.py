@@ -11,7 +11,7 @@ from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.errors import BackendResponseError
 from episodic_absa.schemas.role_inputs import AteInputs
 from episodic_absa.schemas.seed_answers import AnsweredAspect, AteAnswer
-from episodic_absa.seed.ate_processing import process_ate
+from episodic_absa.seed import process_ate
 
 
 class Nesting(RemoteFacts):

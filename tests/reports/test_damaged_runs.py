@@ -9,11 +9,11 @@ import pytest
 from tests.reports.grid_making import PageParser, run, run_reviews
 from tests.run_copies import change_samples, keep_first, no_predictions
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.run_report import REPORT, write_pages
-from episodic_absa.runs.config.experiment_config import load_experiment
-from episodic_absa.verification.verify import verify
+from episodic_absa.runs.config import load_experiment
+from episodic_absa.verification import verify
 
 CHANGED = "verified before the files changed; run episodic-absa verify again"
 

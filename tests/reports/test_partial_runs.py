@@ -8,7 +8,7 @@ from tests.reports.grid_making import PageParser, run_reviews
 from tests.run_copies import change_samples, failed, keep_first
 from tests.runs.sealed_files import write_sealed
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.reports.run_report import REPORT, write_pages
 
 

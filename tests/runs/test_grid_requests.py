@@ -12,7 +12,7 @@ from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_expe
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.reading.manifest_file import MANIFEST

@@ -14,7 +14,7 @@ from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Req
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.runs.cell_run import TooManyFailuresError
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import OUTPUTS
 from episodic_absa.runs.failure_causes import read_failures
 from episodic_absa.runs.grid_run import run_cells

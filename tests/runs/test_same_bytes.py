@@ -28,9 +28,7 @@ from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
-from episodic_absa.runs.config.cells import evaluated_cells
-from episodic_absa.runs.config.experiment_config import load_experiment
-from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.config import ExperimentData, evaluated_cells, load_experiment
 from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.runs.run_directory import RUN_META, STORE

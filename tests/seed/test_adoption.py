@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.pipeline import builders
 
 from episodic_absa.schemas.run_files.adoption import Adoption
-from episodic_absa.seed.adoption import decide_adoption, override_flags, severity_sum
+from episodic_absa.seed import decide_adoption, override_flags, severity_sum
 
 b: Any = builders
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from episodic_absa.language import guess_second_aspect
 from episodic_absa.schemas.absa import Drop, Span, Stage1Ate
 from episodic_absa.schemas.seed_answers import AnsweredAspect, AnsweredSpan, AteAnswer
-from episodic_absa.seed.ate_processing import is_valid_target, process_ate
+from episodic_absa.seed import is_valid_target, process_ate
 
 Given = tuple[str, tuple[int, int] | None]
 

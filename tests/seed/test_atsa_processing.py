@@ -6,7 +6,7 @@ import pytest
 
 from episodic_absa.schemas.absa import AspectItem, Span
 from episodic_absa.schemas.seed_answers import AnsweredSentiment, AtsaAnswer
-from episodic_absa.seed.atsa_processing import ProcessedAtsa, backfill, match_aspect, process_atsa
+from episodic_absa.seed import ProcessedAtsa, backfill, match_aspect, process_atsa
 
 TEXT = "The battery life is long, the battery is cheap, the screen is dim and delivery was late."
 

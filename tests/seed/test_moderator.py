@@ -9,7 +9,7 @@ from tests.pipeline import builders
 
 from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.schemas.absa import DebateSummary, ModeratorOutput, Span, ValidatorOutput
-from episodic_absa.seed.moderator import moderate, stage_label
+from episodic_absa.seed import moderate, stage_label
 
 b: Any = builders
 

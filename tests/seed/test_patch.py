@@ -7,7 +7,7 @@ from tests.pipeline import builders
 
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.seed.patch.patch import PatchResult
+from episodic_absa.seed.patch import PatchResult
 
 b: Any = builders
 

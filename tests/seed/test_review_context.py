@@ -6,7 +6,7 @@ import pytest
 from tests.pipeline import builders
 
 from episodic_absa.schemas.absa import AspectHint, EditTarget, ReviewContext
-from episodic_absa.seed.review_context import TermMap, build_review_context, synonyms_of
+from episodic_absa.seed import TermMap, build_review_context, synonyms_of
 
 b: Any = builders
 

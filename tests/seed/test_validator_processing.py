@@ -14,7 +14,7 @@ from episodic_absa.schemas.seed_answers import (
     Validator2Answer,
     ValidatorAnswer,
 )
-from episodic_absa.seed.validator_processing import process_validator, process_validator2
+from episodic_absa.seed import process_validator, process_validator2
 
 PLAIN_EN = "The food was great and the service was slow."
 NEGATED_EN = "The food was not great and the service was slow."

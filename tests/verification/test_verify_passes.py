@@ -14,9 +14,9 @@ from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import create_backend
 from episodic_absa.errors import BackendUnavailableError, RunDirectoryError
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 
 def result_of(results: tuple[CheckResult, ...], check: str) -> CheckResult:

@@ -20,7 +20,7 @@ from tests.runs.sealed_files import change_records
 from episodic_absa.cli import main
 from episodic_absa.experiment import run_grid
 from episodic_absa.metrics.statistics import find_unsupported_claims
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 Compare = Callable[..., "Told"]

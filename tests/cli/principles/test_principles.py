@@ -10,10 +10,10 @@ from tests.cli.principles.conftest import STRATA, Command
 from tests.reports.grid_making import read_lines
 from tests.run_copies import change_samples, copied
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
 from episodic_absa.schemas.run_files.question import Question
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 C2_TRIAL = "C2_trial__seed42"
 SHADOW = "C1__seed42"

@@ -9,12 +9,17 @@ from tests.pipeline import builders
 
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples
 from episodic_absa.language import norm
-from episodic_absa.pipeline.decision.applied_changes import apply_changes
-from episodic_absa.pipeline.decision.change_decision import decide_again, decide_changes, settle
-from episodic_absa.pipeline.decision.change_rules import AdoptionRules, load_adoption_rules
-from episodic_absa.pipeline.decision.claims import Claim
-from episodic_absa.pipeline.decision.witnesses import WITNESSES
-from episodic_absa.pipeline.stage1.first_analysis import is_pair
+from episodic_absa.pipeline.decision import (
+    WITNESSES,
+    AdoptionRules,
+    Claim,
+    apply_changes,
+    decide_again,
+    decide_changes,
+    load_adoption_rules,
+    settle,
+)
+from episodic_absa.pipeline.stage1 import is_pair
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 

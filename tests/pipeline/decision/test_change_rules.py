@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from tests.pipeline import builders
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.pipeline.decision.change_rules import SHIPPED_RULES, AdoptionRules, adopt, load_adoption_rules
-from episodic_absa.pipeline.decision.changes import ProposedChange
-from episodic_absa.pipeline.decision.witnesses import WITNESSES
+from episodic_absa.pipeline.decision import (
+    SHIPPED_RULES,
+    WITNESSES,
+    AdoptionRules,
+    ProposedChange,
+    adopt,
+    load_adoption_rules,
+)
 from episodic_absa.schemas.run_files.change_record import Witness
 
 b: Any = builders

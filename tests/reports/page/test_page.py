@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import PageParser
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.metrics.definitions import definition_of
-from episodic_absa.reports.page.html_report import page_script, style_sheet
+from episodic_absa.reports.page import page_script, style_sheet
 from episodic_absa.reports.run_report import REPORT, write_pages
 
 

@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.runs.config.cells import evaluated_cells
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config import ExperimentConfig, evaluated_cells, load_experiment
 
 ROOT = Path(__file__).parents[3]
 MINIMAL: dict[str, Any] = {

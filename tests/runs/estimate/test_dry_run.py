@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.estimate import dry_run
-from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
+from episodic_absa.runs.config import ExperimentConfig, load_experiment
+from episodic_absa.runs.estimate import RunEstimate, dry_run, estimate_run
 
 REVIEWS = (
     "It's not that the room was dirty, it just hadn't seen a vacuum in a while.",

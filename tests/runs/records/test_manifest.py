@@ -15,11 +15,10 @@ from tests.runs.small_grid import Remembering, outputs_of, run_here, write_exper
 
 import episodic_absa
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.config.source_commit import commit_of
+from episodic_absa.runs.config import ExperimentConfig, commit_of, load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.reading.manifest_file import MANIFEST
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 SMALL: dict[str, Any] = {"data": {"limit": 3}}
 SHIPPED_CONDITIONS = Path(episodic_absa.__file__).parent / "conditions"

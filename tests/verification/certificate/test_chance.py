@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from episodic_absa.verification.certificate.chance import codes_of, p_of, shuffled_places
-from episodic_absa.verification.certificate.matching_probe import Matching
-from episodic_absa.verification.certificate.polarity_probe import probe_polarity
+from episodic_absa.verification.certificate import Matching, codes_of, p_of, probe_polarity, shuffled_places
 
 
 def test_answers_are_shuffled_within_their_group_only() -> None:

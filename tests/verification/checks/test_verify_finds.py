@@ -11,14 +11,13 @@ import pytest
 from tests.runs.sealed_files import change_records, write_sealed
 from tests.stored_lines import entries_of, rewrite
 
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import derive_tables, load_run
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.runs.reading.cell_files import rebuild_sample_files
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 from episodic_absa.vocabulary import STAGE_OF_ROLE
 
 C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.analysis.finished_run import FinishedRun, load_run
+from episodic_absa.analysis import FinishedRun, load_run
 from episodic_absa.errors import ConfigError
 from episodic_absa.metrics.definitions import all_definitions
-from episodic_absa.verification.receipts.explain import explain, explain_run
-from episodic_absa.verification.receipts.receipt import Contribution, Explanation, PairedContribution
+from episodic_absa.verification.receipts import Contribution, Explanation, PairedContribution, explain, explain_run
 
 
 @pytest.fixture(scope="module")
