@@ -1,5 +1,6 @@
 """A run that failed, stopped or has no results still gives a page that says so."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -77,8 +78,8 @@ def test_one_condition_with_gold_is_told_without_a_comparison(tmp_path: Path) ->
     assert "No comparison: the page has a single condition" in words
 
 
-@pytest.mark.parametrize("text", ["[", '[1, {"check": "x"}]', '[{"check": ["a"], "result": "pass"}]'])
-def test_an_integrity_file_that_is_none_counts_as_not_verified(grid: Path, text: str) -> None:
-    for path in grid.rglob("integrity.json"):
+def test_an_integrity_file_that_is_none_counts_as_not_verified(grid: Path) -> None:
+    texts = itertools.cycle(("[", '[1, {"check": "x"}]', '[{"check": ["a"], "result": "pass"}]'))
+    for path, text in zip(grid.rglob("integrity.json"), texts, strict=False):
         path.write_text(text, "utf-8")
     assert "Not verified yet" in words_of(grid)

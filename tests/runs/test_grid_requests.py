@@ -70,8 +70,8 @@ class _Crowd(RemoteFacts):
 
 def test_no_ask_spends_its_time_limit_in_a_long_queue(tmp_path: Path) -> None:
     crowd = _Crowd()
-    experiment = {"conditions": ["C1", "C2_silent"], "concurrency": 2, "seeds": [1, 2, 3, 4]}
-    path = write_experiment(tmp_path, experiment=experiment, episodic_memory={"build": None}, data={"limit": 8})
+    experiment = {"conditions": ["C1", "C2_silent"], "concurrency": 2, "seeds": [1, 2, 3]}
+    path = write_experiment(tmp_path, experiment=experiment, episodic_memory={"build": None}, data={"limit": 5})
     config = run_here(path, crowd)
     assert 2 <= crowd.most <= 2 * 2  # concurrency x conditions, however many seeds
     assert exact_bytes(config.out_dir)

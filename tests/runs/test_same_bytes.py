@@ -48,12 +48,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("seed", "pace"),
     [
         (1, {"concurrency": 1}),
-        (2, {"concurrency": 7}),
         (3, {"concurrency": 64}),
         (4, {"concurrency": 64, "speculate": True, "speculate_ahead": 1}),
-        (5, {"concurrency": 64, "speculate": True, "speculate_ahead": 4}),
         (6, {"concurrency": 64, "speculate": True, "speculate_ahead": 50}),
-        (7, {"concurrency": 7, "speculate": True, "speculate_ahead": 3}),
         (8, {"concurrency": 1, "speculate": True, "speculate_ahead": 50}),
     ],
 )

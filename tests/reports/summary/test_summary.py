@@ -8,10 +8,7 @@ import pytest
 from tests.reports.summary.review_making import hostile_reviews, make_review
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.reports.summary import summarise
-from episodic_absa.reports.summary.shown_text import excerpt, words_at
-from episodic_absa.reports.summary.summary import Tally
-from episodic_absa.reports.summary.typical_quotes import Candidate, typical
+from episodic_absa.reports.summary import Candidate, Tally, excerpt, summarise, typical, words_at
 
 REVIEWS = [
     make_review("Service good, services good.", ("Service", "positive"), ("services", "positive"), date="2026-01-05"),

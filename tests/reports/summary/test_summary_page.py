@@ -9,9 +9,7 @@ from tests.reports.summary.review_making import hostile_reviews, make_review
 import episodic_absa.reports
 from episodic_absa.analysed_review import AnalysedReview
 from episodic_absa.errors import ConfigError
-from episodic_absa.reports.summary import summarise, write_summary
-from episodic_absa.reports.summary.page_words import page_words, sentence
-from episodic_absa.reports.summary.summary_page import render_summary
+from episodic_absa.reports.summary import page_words, render_summary, sentence, summarise, write_summary
 
 REPORTS = Path(episodic_absa.reports.__file__).parent
 # Words that are the same in both languages, or name the other one.

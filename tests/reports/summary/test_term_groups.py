@@ -3,9 +3,7 @@
 import pytest
 from tests.reports.summary.review_making import make_review
 
-from episodic_absa.reports.summary import summarise
-from episodic_absa.reports.summary.term_counts import TermCounts
-from episodic_absa.reports.summary.term_groups import joined_keys, term_key
+from episodic_absa.reports.summary import TermCounts, joined_keys, summarise, term_key
 
 
 def keys_of(*terms: str, text: str | None = None) -> set[str]:
