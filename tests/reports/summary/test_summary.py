@@ -41,8 +41,6 @@ def test_bins_hold_every_mention_with_a_date_and_empty_ones_are_kept() -> None:
     assert (over_time.column, over_time.unit, over_time.unread_n) == ("date", "week", 1)
     assert (over_time.first, over_time.last) == (date(2026, 1, 5), date(2026, 3, 2))
     assert [period.tallies[0].mentions for period in over_time.bins] == [1, 0, 2, 0, 0, 0, 0, 1, 1]
-    assert over_time.bins[0].tallies[0].share_positive == 1.0
-    assert over_time.bins[1].tallies[0].share_positive is None
 
 
 def test_a_named_date_column_must_exist_and_hold_dates() -> None:
