@@ -20,12 +20,16 @@ Change = Callable[[str, dict[str, Any], Any], None]
 class ChangingReplier(PassedOnFacts):
     """Passes every answer through a change, which is given the role, the answer and the inputs."""
 
-    shares_the_reader = False
-
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: Change, *, is_its_own_reader: bool = False) -> None:
         self._engine = EmbeddedReplier()
+        self._is_its_own_reader = is_its_own_reader
         super().__init__(self._engine)
         self._change = change
+
+    @property
+    def shares_the_reader(self) -> bool:
+        """Whether the reader is no witness, as where the engine alone answers."""
+        return self._is_its_own_reader
 
     async def reply(self, request: Request) -> Reply:
         reply = await self._engine.reply(request)

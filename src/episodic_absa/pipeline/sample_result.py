@@ -51,7 +51,7 @@ class SampleResult:
         >>> result.label
         'mixed'
         >>> [(aspect.term, aspect.polarity, aspect.evidence) for aspect in result.aspects]
-        [('room', 'positive', 'clean'), ('breakfast', 'negative', 'cold')]
+        [('room', 'positive', 'was clean'), ('breakfast', 'negative', 'was cold')]
         >>> sorted(result.to_dict())
         ['aspects', 'label', 'language', 'text']
     """

@@ -167,7 +167,7 @@ def pairs_of(text: str, tokens: Encoded, output: Output) -> list[Pair]:
     taken = np.zeros(len(tokens.ids), dtype=bool)
     found: list[Pair] = []
     for least in (SURE, POSSIBLE):
-        for first, end in _places(output.marks, taken, least):
+        for first, end in _places(output.marks, goes_on_a_word(text, tokens), taken, least):
             taken[first:end] = True
             masses = [output.marks[first:end, 1 + 2 * at : 3 + 2 * at].sum(1).mean() for at in range(len(POLARITIES))]
             best = int(np.argmax(masses))
@@ -180,14 +180,22 @@ def pairs_of(text: str, tokens: Encoded, output: Output) -> list[Pair]:
     return sorted(found)
 
 
-def _places(marks: Array, taken: Any, least: float) -> Iterable[tuple[int, int]]:
+def goes_on_a_word(text: str, tokens: Encoded) -> list[bool]:
+    """Return for each token whether it goes on a word: no term begins there behind a term."""
+    return [False] + [
+        end == start and start < len(text) and text[end - 1].isalnum() and text[start].isalnum()
+        for end, start in zip(tokens.ends, tokens.starts[1:], strict=False)
+    ]
+
+
+def _places(marks: Array, is_joined: Sequence[bool], taken: Any, least: float) -> Iterable[tuple[int, int]]:
     inside, begins, goes_on = 1 - marks[:, 0], marks[:, 1::2].sum(1), marks[:, 2::2].sum(1)
     is_term = (inside >= least) & ~taken
     first = 0
     while first < len(is_term):
         end = first + 1
         if is_term[first]:
-            while end < len(is_term) and is_term[end] and begins[end] <= goes_on[end]:
+            while end < len(is_term) and is_term[end] and (is_joined[end] or begins[end] <= goes_on[end]):
                 end += 1
             yield first, end
         first = end

@@ -18,7 +18,7 @@ class Aspect:
         >>> from episodic_absa import analyze
         >>> room, breakfast = analyze("The room was clean, but the breakfast was cold.").aspects
         >>> room.term, room.polarity, room.evidence, room.span
-        ('room', 'positive', 'clean', (4, 8))
+        ('room', 'positive', 'was clean', (4, 8))
     """
 
     term: str
