@@ -1,44 +1,58 @@
 #!/bin/bash
-# Trains both readers on a machine with a GPU, in the root of a copy of the checkout. gpu.md says in which order to call it.
+# Trains both readers on a machine with a GPU. gpu.md says in which order to call it, in the root of a copy of the checkout.
 # W outlives one command; E is what every fine-tuning is given, P what every pre-training is given.
 set -eu
-W=${W:-$HOME/reader} E=${E:-} P=${P:---minutes 13 --compile}
+W=${W:-$HOME/reader} E=${E:-} P=${P:---minutes 12 --compile}
 code=$W/code/training/reader out=$W/out
 mkdir -p "$W/code" "$out"
+export OMP_NUM_THREADS=2
 
 background() { PYTHONUNBUFFERED=1 W=$W E=$E P=$P setsid nohup bash "$code/gpu.sh" "$@" </dev/null >>"$W/log" 2>&1 & }
 
-finetuned() { # NAME: LANGUAGE_KIND_seedN or LANGUAGE_KIND_without_CORPUS
-  local language=${1%%_*} kind start=$out/ko_characters.pretrained.safetensors more="--rate 3e-4 --epochs 4"
+finetuned() { # NAME: LANGUAGE_KIND[-SILVER]_seedN or LANGUAGE_KIND_without_CORPUS_seedN
+  local language=${1%%_*} kind more="" tokens
   kind=${1#*_} kind=${kind%%_*}
-  local tokens=ko_characters
-  case ${language}_$kind in
-  en_plain) tokens=en start=$W/en.start.safetensors more="--rate 2e-4 --epochs 5" ;;
-  ko_cold) start=$W/body.start.safetensors ;;
-  ko_pieces) tokens=ko_pieces start=$out/ko_pieces.pretrained.safetensors ;;
-  ko_classes) more="$more --classes" ;;
+  tokens=${language}_${kind%%-*}
+  local start=$out/$tokens.pretrained.safetensors
+  case $language in
+  en) tokens=en start=$W/en.start.safetensors more="--rate 2e-4 --epochs 5" ;;
+  ko) more="--rate 3e-4 --epochs 4" ;;
   esac
-  case $1 in
-  *_without_*) more="$more --leave-out ${1##*_without_}" ;;
-  *_seed*) more="$more --seed ${1##*_seed}" ;;
-  esac
+  case $kind in *-*) more="$more --silver $out/${kind#*-}.silver.jsonl.gz" ;; esac
+  case $1 in *_without_*) more="$more --leave-out $(echo "${1##*_without_}" | cut -d_ -f1)" ;; esac
   # shellcheck disable=SC2086
-  python3 "$code/finetune.py" "$W/reader.json.xz" "$language" "$W/$tokens.tokenizer.json" "$start" "$out/$1" $more $E
+  python3 "$code/finetune.py" "$W/reader.json.xz" "$language" "$W/$tokens.tokenizer.json" "$start" "$out/$1" \
+    --seed "${1##*_seed}" $more $E
+}
+
+done_or_failed() { # NAME COMMAND...
+  if "${@:2}"; then touch "$out/$1.done"; else touch "$out/$1.failed"; fi
 }
 
 case $1 in
 keep) # FOLDER: what this call brought stays for the next ones
-  cp "$2"/* "$W/" && cp -r training benchmarks "$W/code/" && ls -l "$W"
+  cp -r "$2"/* "$W/" && ls -l "$W"
   if command -v nvidia-cuda-mps-control >/dev/null; then nvidia-cuda-mps-control -d || true; fi ;;
 finetune) # NAME...: one after the other, in the background; call it several times for several at a time
   background lane "${@:2}" ;;
-lane) for name in "${@:2}"; do finetuned "$name" && touch "$out/$name.done" || touch "$out/$name.failed"; done ;;
+lane) for name in "${@:2}"; do [ -e "$out/$name.done" ] || done_or_failed "$name" finetuned "$name"; done ;;
 pretrain) # KIND: characters or pieces, in the background
   background pretrained "$2" ;;
 pretrained)
   # shellcheck disable=SC2086
-  python3 "$code/pretrain.py" "$W"/reviews.txt.* "$W/reader.json.xz" "$W/ko_$2.tokenizer.json" "$W/body.start.safetensors" \
-    "$out/ko_$2.pretrained.safetensors" $P && touch "$out/$2.done" || touch "$out/$2.failed" ;;
+  done_or_failed "$2" python3 "$code/pretrain.py" "$W"/reviews.txt.xz "$W/reader.json.xz" "$W/ko_$2.tokenizer.json" \
+    "$W/en.start.safetensors" "$out/ko_$2.pretrained.safetensors" --classes "$W/classes.txt.xz" $P ;;
+silver) # NAME [READER]: marks the reviews by the other engine, or by it together with a reader
+  python3 "$code/silver.py" "$W/reviews.txt.xz" "$W/read.jsonl.gz" "$out/$2.silver.jsonl.gz" \
+    ${3:+--reader "$out/$3.safetensors" "$W/$(echo "$3" | cut -d_ -f1-2 | cut -d- -f1).tokenizer.json"} ;;
+soup) # NAME READER...: the mean of some readers; a NAME with _without_CORPUS reads that corpus alone
+  tokens=$(echo "$2" | cut -d_ -f1-2 | cut -d- -f1) readers=() language=${2%%_*}
+  [ "$language" = en ] && tokens=en
+  for name in "${@:3}"; do readers+=("$out/$name.safetensors"); done
+  left=$(case $2 in *_without_*) echo "--leave-out $(echo "${2##*_without_}" | cut -d_ -f1)" ;; esac)
+  # shellcheck disable=SC2086
+  python3 "$code/soup.py" "$W/reader.json.xz" "$language" "$W/$tokens.tokenizer.json" "$out/$2" "${readers[@]}" $left 2>&1 |
+    tee -a "$W/log" ;;
 wait) # SECONDS NAME...: until each has ended, or the time is over
   for _ in $(seq "$2"); do
     left=0
@@ -46,8 +60,8 @@ wait) # SECONDS NAME...: until each has ended, or the time is over
     [ "$left" = 0 ] && break
     sleep 1
   done
-  ls "$out"; tail -n 40 "$W/log" ;;
+  ls "$out"; tail -n "${LINES_TOLD:-40}" "$W/log" ;;
 bring) # NAME...: weights in parts of 16 MB; all readings and the log
   for name in "${@:2}"; do split -b 16000000 -d "$out/$name.safetensors" "$OUT/$name.safetensors."; done
-  tar -C "$W" -czf "$OUT/readings.tar.gz" log $(cd "$W" && ls out/*.readings.jsonl.gz) && ls -l "$OUT" ;;
+  (cd "$W" && tar -czf "$OUT/readings.tar.gz" log out/*.readings.jsonl.gz) && ls -l "$OUT" ;;
 esac

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import torch
-from reading import LABELS, MARKS, TOPICS
+from reading import CLASS_LETTERS, LABELS, MARKS, TOPICS
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
@@ -104,7 +104,7 @@ class Reader(nn.Module):
 
 
 class MaskedReader(nn.Module):
-    """Guesses hidden tokens: what pre-training trains the encoder with."""
+    """Guesses hidden tokens and names the classes of morphemes: what pre-training trains the encoder with."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -112,13 +112,14 @@ class MaskedReader(nn.Module):
         self.transform = nn.Linear(shape.width, shape.width)
         self.norm = nn.LayerNorm(shape.width, eps=LAYER_NORM_EPSILON)
         self.bias = nn.Parameter(torch.zeros(shape.vocabulary))
+        self.classes = nn.Linear(shape.width, len(CLASS_LETTERS))
 
-    def forward(self, ids: Any, hidden: Any, first_place: Any) -> Any:
-        """Return the logits at the hidden places, given by their numbers in the flattened batch."""
+    def forward(self, ids: Any, hidden: Any, first_place: Any) -> tuple[Any, Any]:
+        """Return the logits at the hidden places, given by their numbers in the flattened batch, and of all classes."""
         states = self.encoder(ids, first_place=first_place)
-        states = states.reshape(-1, states.shape[-1])[hidden]
-        guessed = self.norm(functional.gelu(self.transform(states)))
-        return functional.linear(guessed, self.encoder.words.weight, self.bias)
+        asked = states.reshape(-1, states.shape[-1])[hidden]
+        guessed = self.norm(functional.gelu(self.transform(asked)))
+        return functional.linear(guessed, self.encoder.words.weight, self.bias), self.classes(states)
 
 
 def device_here() -> str:
