@@ -4,9 +4,9 @@ python training/reader/finetune.py PACK.json.xz LANGUAGE TOKENIZER.json START.sa
     [--rate 2e-4] [--batch 64] [--leave-out CORPUS] [--silver SILVER.jsonl.gz] [--classes] [--most N]
 
 Writes OUT.safetensors (half precision) and OUT.readings.jsonl.gz. --silver names texts that other readers have read
-(silver.py): each epoch shows another part of them beside the marked texts, with what the others doubted in half. With --leave-out the reader never sees that corpus
-and reads its dev texts alone, as texts of an unknown kind; its weights are not kept. On one GPU five epochs over 21,000
-English texts take about a minute, on two idle cores about forty.
+(silver.py): each epoch shows another part of them beside the marked texts. With --leave-out the reader never sees that
+corpus and reads its dev texts alone, as texts of an unknown kind. On one GPU five epochs over 21,000 English texts take
+about a minute, on two idle cores about forty.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def main() -> None:
 def read_dev(
     reader: Reader, tokenizer: Tokenizer, rows: Sequence[dict[str, Any]], out: Path, leave_out: str | None
 ) -> None:
-    """Read the dev texts, of a corpus left out as texts of an unknown kind, write what was read and print the scores."""
+    """Read the dev texts, write what was read and print the scores; a corpus left out is of an unknown kind."""
     answers = answers_of(reader)
     if leave_out is None:
         found = list(dev_lines(rows, tokenizer, answers))
@@ -149,16 +149,16 @@ def silver_examples(path: Path, most: int | None, tokenizer: Tokenizer) -> list[
     """Return the texts that other readers have read."""
     rows = read_lines(path)[:most]
     return [
-        example
-        for row in rows
-        for example in examples_of({"label": None, "weight": SILVER_LOSS, **row}, tokenizer)
+        example for row in rows for example in examples_of({"label": None, "weight": SILVER_LOSS, **row}, tokenizer)
     ]
 
 
 def targets_of(
     starts: Sequence[int], ends: Sequence[int], spans: Sequence[Sequence[Any]] | None
 ) -> tuple[list[int], list[float], list[int]]:
-    """Return the mark, its share and the topic of each token. A token belongs to the span that holds at least half of it.
+    """Return the mark, its share and the topic of each token.
+
+    A token belongs to the span that holds at least half of it.
 
     Args:
         spans: start, end, polarity, topic of each term, and its p if other readers marked it; None: the source marks no
@@ -189,7 +189,7 @@ def fit(
     rate: float,
     batch: int,
 ) -> None:
-    """Train; the rate rises over the first twentieth and falls to nothing. Each epoch shows another part of the silver."""
+    """Train; the rate rises over the first twentieth and falls. Each epoch shows another part of the silver."""
     began, random_source, device = time.monotonic(), random.Random(seed), device_here()  # noqa: S311 - an order, no secret
     torch.manual_seed(seed)
     optimizer = torch.optim.AdamW(reader.parameters(), lr=rate, weight_decay=0.01)

@@ -3,12 +3,12 @@
 python training/reader/pretrain.py REVIEWS.txt.gz PACK.json.xz TOKENIZER.json BODY.safetensors OUT.safetensors
     [--classes CLASSES.txt.xz] [--minutes 20] [--steps N] [--batch 512] [--window 128] [--rate 1e-3] [--compile]
 
-The encoder guesses hidden tokens. With --classes (one line a review, written by classes.py) whole morphemes are hidden, and
-the encoder also names the class of every morpheme: so it learns what the analyser knows, which is not asked at run time.
-REVIEWS holds one text a line (.gz, .xz or plain); the Korean training texts of the pack join them. The rate falls with
-the steps or with the time, whichever is farther, so that a machine lent for some minutes ends with a finished encoder;
-with --steps and enough minutes the same seed repeats the same training. OUT is written in half precision, every
-three minutes and at the end.
+The encoder guesses hidden tokens. With --classes (one line a review, written by classes.py) whole morphemes are hidden,
+and the encoder also names the class of every morpheme: so it learns what the analyser knows, which is not asked at run
+time. REVIEWS holds one text a line (.gz, .xz or plain); the Korean training texts of the pack join them. The rate falls
+with the steps or with the time, whichever is farther, so that a machine lent for some minutes ends with a finished
+encoder; with --steps and enough minutes the same seed repeats the same training. OUT is written in half precision,
+every three minutes and at the end.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def token_stream(texts: Sequence[str], tokenizer: Tokenizer, classes: Sequence[str] | None) -> Any:
-    """Return two rows: the tokens of all texts one after the other, each text ended by the last token, and their classes."""
+    """Return two rows: the tokens of all texts one after the other, each text with a last token, and their classes."""
     parts = []
     for at in range(0, len(texts), _ENCODED_AT_ONCE):
         encodings = tokenizer.encode_batch(texts[at : at + _ENCODED_AT_ONCE], add_special_tokens=False)
@@ -160,7 +160,7 @@ def first_place(step: int, most: int) -> int:
 
 
 def endless_windows(stream: Any, batch: int, length: int, device: str) -> Iterator[tuple[Any, Any]]:
-    """Yield batches of framed windows and their classes, each pass over the stream in a new order and from another token."""
+    """Yield batches of framed windows and their classes, each pass in a new order and from another first token."""
     tokens = torch.tensor(stream, device=device)
     along = torch.arange(length, device=device)
     frame = torch.tensor([START, tag_id("no_tag")], device=device).expand(batch, -1)
@@ -183,13 +183,13 @@ def endless_windows(stream: Any, batch: int, length: int, device: str) -> Iterat
 def hide(ids: Any, classes: Any, vocabulary: int) -> tuple[Any, Any]:
     """Return the ids with a fifth hidden, often neighbours, and the hidden places in the flattened batch.
 
-    With classes the tokens of a morpheme are hidden together. Of the hidden ones eight in ten are masked, one is another
-    token, one stays.
+    With classes the tokens of a morpheme are hidden together. Of the hidden ones eight in ten are masked, one is
+    another token, one stays.
     """
     noise = torch.rand(ids.shape, device=ids.device)
     noise = noise + 0.7 * torch.roll(noise, 1, dims=1)
     if classes is not None:
-        # Odd classes are upper case: there a morpheme begins. 0 is a place between morphemes, or one that nobody analysed.
+        # Odd classes are upper case: there a morpheme begins. 0 is a place between morphemes.
         is_first = (classes % 2 == 1) | (classes == 0)
         noise = noise.gather(1, (is_first.cumsum(1) - 1).clamp(min=0))
     noise[ids < len(RESERVED)] = -1.0

@@ -1,10 +1,10 @@
-"""Marks unlabelled texts by what several readers make of them: what a small reader then learns from beside the marked texts.
+"""Marks unlabelled texts by what several readers make of them, for a small reader to learn from beside marked texts.
 
 python training/reader/silver.py REVIEWS.txt.gz READ.jsonl.gz OUT.jsonl.gz [--reader READER.safetensors TOKENIZER.json]
     [--weight 0.6] [--most N]
 
-READ holds `[line, [[start, end, polarity, p]]]` of another engine for some lines of REVIEWS. With --reader a pair's p is
-the weighed mean of both; what one of them does not see has no p there. A pair below 0.1 is left out.
+READ holds `[line, [[start, end, polarity, p]]]` of another engine for some lines of REVIEWS. With --reader a pair's p
+is the weighed mean of both; what one of them does not see has no p there. A pair below 0.1 is left out.
 """
 
 import argparse

@@ -30,4 +30,5 @@ else
 fi
 "$python" "$here/export.py" "$out/$language.safetensors" "$tokens" "$done"
 "$python" "$here/evaluate.py" "$pack" "$out/$language.readings.jsonl.gz" --tag own --table "$done/known.json"
+[ "$language" = ko ] && echo "The package reads Korean with its engine, not with this network: gpu.md says why." && exit
 echo "next: $python $here/ship.py $out"
