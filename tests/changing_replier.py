@@ -8,22 +8,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from tests.runs.small_grid import Around
+
 from episodic_absa.backends.backend import Reply, Request
-from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.reader.reader import default_reader
 
 OPPOSITE = {"positive": "negative", "negative": "positive", "neutral": "positive"}
 Change = Callable[[str, dict[str, Any], Any], None]
 
 
-class ChangingReplier(PassedOnFacts):
+class ChangingReplier(Around):
     """Passes every answer through a change, which is given the role, the answer and the inputs."""
 
     def __init__(self, change: Change, *, is_its_own_reader: bool = False) -> None:
-        self._engine = EmbeddedReplier()
+        super().__init__()
         self._is_its_own_reader = is_its_own_reader
-        super().__init__(self._engine)
         self._change = change
 
     @property
@@ -32,13 +31,10 @@ class ChangingReplier(PassedOnFacts):
         return self._is_its_own_reader
 
     async def reply(self, request: Request) -> Reply:
-        reply = await self._engine.reply(request)
+        reply = await super().reply(request)
         answer = json.loads(reply.text)
         self._change(request.ask.role, answer, request.ask.inputs)
         return replace(reply, text=json.dumps(answer))
-
-    async def close(self) -> None:
-        await self._engine.close()
 
 
 def erring(errors: Mapping[str, str]) -> Change:
