@@ -25,10 +25,10 @@ EXACT_FILES = (SAMPLES, OUTPUTS, SCORECARDS, STORE, OVERRIDE_DEBUG)
 CONDITIONS = ("C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen")
 # In this order early episodes show up in later prompts; a few plain reviews with closed gates stand between.
 VALID = (
-    "en-phone-1 ko-sight-4 en-sight-2 ko-sight-3 en-sight-4 en-hotel-6 ko-phone-5 ko-sight-5 "
-    "en-course-3 ko-restaurant-1 ko-sight-6 en-hotel-2 ko-phone-4 en-sight-3 en-restaurant-2 ko-restaurant-3"
+    "en-phone-1 ko-sight-4 en-sight-5 ko-course-5 en-delivery-4 en-hotel-6 ko-phone-5 en-phone-5 "
+    "ko-hotel-5 en-course-5 ko-hotel-6 ko-sight-6 ko-phone-4 en-sight-3 en-restaurant-2 ko-restaurant-3"
 )
-TRAIN = "ko-sight-4 ko-hotel-3 en-course-3 en-restaurant-3 en-delivery-5"
+TRAIN = "ko-sight-4 ko-hotel-5 en-course-3 en-course-5 en-phone-4"
 
 
 def write_experiment(folder: Path, **changes: Mapping[str, Any] | str) -> Path:

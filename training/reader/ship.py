@@ -63,15 +63,15 @@ def calibration_of(folder: Path) -> dict[str, Any]:
     """Return the entry of a language in calibration.json."""
     settings = folder / "settings.json"
     told = json.loads(settings.read_text("utf-8")) if settings.exists() else {}
-    tables = {name: folder / f"{name}.json" for name in TABLES}
-    return {
-        **SETTINGS,
-        **told,
-        **{
-            name: json.loads(path.read_text("utf-8")) if path.exists() else {"scores": [], "probabilities": []}
-            for name, path in tables.items()
-        },
-    }
+    return {**SETTINGS, **told, **{name: _table(folder / f"{name}.json") for name in TABLES}}
+
+
+def _table(path: Path) -> dict[str, list[float]]:
+    if not path.exists():
+        return {"scores": [], "probabilities": []}
+    table: dict[str, list[float]] = json.loads(path.read_text("utf-8"))
+    # Tables are fitted on pairs that a reader lists. It is also asked about terms to which it gives next to nothing.
+    return {name: [0.0, *numbers] for name, numbers in table.items()}
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

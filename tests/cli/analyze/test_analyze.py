@@ -131,7 +131,7 @@ def test_the_memory_writes_and_advises_the_next_similar_review(tmp_path: Path) -
     assert "advisory " not in first
     assert "epi_000001" in second.partition("Debate")[0]
     assert "adv_000001" in second
-    assert "A contrast usually has two targets" in " ".join(second.split())
+    assert "look for two negating words that cancel out" in " ".join(second.split())
     assert "open (validator, structure) shown to epm, tan, cj, judge" in " ".join(second.split())
 
 

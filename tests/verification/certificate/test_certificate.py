@@ -22,15 +22,22 @@ DATA = Path(__file__).parents[3] / "experiments" / "data"
 CELL = "C2__seed42"
 _CONFIG = """
 run_id: probed
-data: {allowed_roots: [data], valid_file: data/valid.csv}
-eval: {gold_jsonl: data/valid.gold.jsonl}
+data: {allowed_roots: [data], valid_file: data/all.csv}
+eval: {gold_jsonl: data/all.gold.jsonl}
 experiment: {conditions: [C2], seeds: [42]}
 """
 Line = dict[str, Any]
 
 
 def _make(folder: Path) -> Path:
-    shutil.copytree(DATA, folder / "data")
+    data = folder / "data"
+    shutil.copytree(DATA, data)
+    header, *_ = (data / "valid.csv").read_text("utf-8").splitlines(keepends=True)
+    # One split alone has too few reviews that memory is shown to and that may be confused with each other.
+    rows = [(data / f"{split}.csv").read_text("utf-8").removeprefix(header) for split in ("valid", "train")]
+    (data / "all.csv").write_text("".join([header, *rows]), "utf-8")
+    gold = [(data / f"{split}.gold.jsonl").read_text("utf-8") for split in ("valid", "train")]
+    (data / "all.gold.jsonl").write_text("".join(gold), "utf-8")
     (folder / "probed.yaml").write_text(_CONFIG, "utf-8")
     run(folder / "probed.yaml")
     grid = folder / "results" / "probed"

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.changing_replier import ChangingReplier, erring
 from tests.runs.sealed_files import change_records, write_sealed
 
+from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.experiment import run_grid
 from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.runs.config import load_experiment
@@ -24,12 +26,18 @@ data: {allowed_roots: [data], valid_file: data/valid.csv}
 episodic_memory: {conditions_path: v3_0}
 experiment: {conditions: [C1], seeds: [42]}
 """
-REVIEWS = """uid,text
-dropped,The developer is a two-person studio from Ghent.
-refused,화장실이 건물 밖에 있는데 열쇠 받아서 가야 함. 한겨울엔 진짜 비추
-"""
+DROPPED = "The developer is a two-person studio from Ghent."
+REFUSED = "화장실이 건물 밖에 있는데 열쇠 받아서 가야 함. 한겨울엔 진짜 비추"
+REVIEWS = f"uid,text\ndropped,{DROPPED}\nrefused,{REFUSED}\n"
 SPAN = {"start": 0, "end": 6}
 Line = dict[str, Any]
+
+
+def drop_twice(role: str, answer: Line, inputs: Any) -> None:
+    """Let everybody drop the pair of the first review, which is no target, and one voice alone that of the other."""
+    erring({DROPPED: "developer"})(role, answer, inputs)
+    if inputs.text == REFUSED and role == "tan" and "targets" in answer:
+        answer["targets"] = []
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +47,8 @@ def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "data").mkdir()
     (folder / "data" / "valid.csv").write_text(REVIEWS, "utf-8")
     (folder / "decided.yaml").write_text(CONFIG, "utf-8")
-    asyncio.run(run_grid(load_experiment(folder / "decided.yaml"), use_cache_file=False))
+    backend = RepairingBackend(ChangingReplier(drop_twice))
+    asyncio.run(run_grid(load_experiment(folder / "decided.yaml"), use_cache_file=False, backend=backend))
     return folder
 
 
@@ -103,8 +112,8 @@ class Damage(NamedTuple):
     """Whether a run with another table is found wrong, too."""
 
 
-FLIP: Line = {"kind": "flip", "from_polarity": "negative", "to_polarity": "positive"}
-ADD: Line = {"kind": "add", "from_polarity": None, "to_polarity": "positive"}
+FLIP: Line = {"kind": "flip", "from_polarity": "positive", "to_polarity": "negative"}
+ADD: Line = {"kind": "add", "from_polarity": None, "to_polarity": "negative"}
 UNDECIDED = [
     Damage("a change id stands twice", lambda line: line["changes"].extend(line["changes"]), "id stands twice"),
     Damage("a witness stands twice", name_twice, "a witness of chg_001 stands twice"),
