@@ -29,12 +29,12 @@ from episodic_absa.schemas.absa import (
     risk_vector,
 )
 from episodic_absa.schemas.memory_v1_1 import (
-    EpisodeDraftV1_1,
     EvaluationV1_1,
     InputSignatureV1_1,
     ProvenanceV1_1,
     RiskVectorV1_1,
 )
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import (
     RISK_IDS,
@@ -120,7 +120,7 @@ def build(
     text: str = TEXT,
     signature: InputSignatureV1_1 | None = None,
     provenance: ProvenanceV1_1 = PROVENANCE,
-) -> EpisodeDraftV1_1:
+) -> EpisodeDraftV1_3:
     summary = ModeratorSummary(
         label="neutral",
         selected_stage="stage2" if adopted else "stage1",
@@ -305,7 +305,7 @@ def test_no_risk_alone_makes_an_episode_harm(kind: RiskId) -> None:
     stage1 = stage1_of((GOOD,), structural_risks=risks((kind, "high")))
     for adopted in (True, False):
         draft = build(stage1, outcome_of(stage1, structural_risks=risks((kind, "high"))), adopted=adopted)
-        assert draft.episode_type == "neutral"
+        assert draft.outcome.value == "neutral"
 
 
 @pytest.mark.parametrize(
@@ -342,11 +342,11 @@ def test_the_risk_after_is_that_of_the_review_if_adopted_and_that_of_stage1_if_n
     assert taken.evaluation.risk_before == risk_vector(risks(NEG))
     assert taken.evaluation.risk_after == risk_vector(risks(*second))
     assert taken.outcome_delta.delta_risk == delta
-    assert taken.episode_type == ("success" if delta < 0 else "harm" if delta > 0 else "neutral")
+    assert taken.outcome.value == ("success" if delta < 0 else "harm" if delta > 0 else "neutral")
     left = build(stage1, outcome, adopted=False)
     assert left.evaluation.risk_before == left.evaluation.risk_after == risk_vector(risks(NEG))
     assert left.outcome_delta.delta_risk == 0
-    assert left.episode_type == "neutral"
+    assert left.outcome.value == "neutral"
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_an_override_that_was_not_adopted_was_not_applied(flags: dict[str, Any])
     draft = build(stage1, outcome_of(stage1, (FLIPPED,), override_applied=True, **flags), adopted=False)
     evaluation = draft.evaluation
     assert (evaluation.override_applied, evaluation.override_success, evaluation.override_harm) == (False,) * 3
-    assert draft.episode_type == "neutral"
+    assert draft.outcome.value == "neutral"
 
 
 @pytest.mark.parametrize(
@@ -688,7 +688,7 @@ def test_an_episode_points_to_the_principle_of_its_risk_action_and_outcome(
 ) -> None:
     stage1 = stage1_of(first, structural_risks=risks(*before))
     draft = build(stage1, outcome_of(stage1, patched, structural_risks=risks(*after)), adopted=adopted)
-    assert (draft.action_taken, draft.episode_type) == key[1:]
+    assert (draft.action_taken, draft.outcome.value) == key[1:]
     assert draft.correction.principle_id == looked_up(*key)
 
 
@@ -776,7 +776,7 @@ def test_two_texts_of_one_signature_give_byte_identical_episodes_apart_from_prov
     signature = InputSignatureV1_1(
         language="en", detected_structure=("none",), has_negation=False, num_aspects=2, length_bucket="medium"
     )
-    drafts: list[EpisodeDraftV1_1] = []
+    drafts: list[EpisodeDraftV1_3] = []
     for uid, head, middle, note in (("u1", fillers[0], fillers[1], notes[0]), ("u2", fillers[2], fillers[3], notes[1])):
         text = " ".join([*head, "food", *middle, "price", "then"])
         aspects = tuple(

@@ -24,7 +24,8 @@ from episodic_absa.schemas.absa import (
     StructuralRisk,
     ValidatorOutput,
 )
-from episodic_absa.schemas.memory_v1_1 import EpisodeDraftV1_1, InputSignatureV1_1, ProvenanceV1_1
+from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1, ProvenanceV1_1
+from episodic_absa.schemas.stored.memory_v1_3 import EpisodeDraftV1_3
 from episodic_absa.vocabulary import Language, Polarity, RiskId, Severity, Structure
 
 CATALOGUE = load_catalogue()
@@ -43,7 +44,7 @@ def draft(
     source_id: str = "u1",
     term: str = "food",
     **flags: Any,
-) -> EpisodeDraftV1_1:
+) -> EpisodeDraftV1_3:
     text = f"{term} {'q' * 40}"
     span = Span(start=0, end=len(term))
     aspects = (AspectItem(aspect_term=term, span=span),)
@@ -149,7 +150,7 @@ def test_the_store_refuses_a_forbidden_key_and_writes_nothing(
     part[key] = None
     with pytest.raises(LeakageError):
         store.append(document)
-    assert not store.path.exists() or store.path.read_bytes() == b""
+    assert not store.exists()
     assert store.append(draft()).episode_id == "epi_000001"
 
 
@@ -272,11 +273,11 @@ def test_aspect_terms_are_no_leak(language: Language) -> None:
     ],
 )
 def test_the_tags_of_an_episode_seen_before_and_of_one_never_seen(
-    store: MemoryStore, entry: EpisodeDraftV1_1, expected: set[str]
+    store: MemoryStore, entry: EpisodeDraftV1_3, expected: set[str]
 ) -> None:
-    assert set(storage_tags(entry, store.load().episode_index)) == expected | {"novelty"}
+    assert set(storage_tags(entry, store.is_novel)) == expected | {"novelty"}
     store.append(entry)
-    assert set(storage_tags(entry, store.load().episode_index)) == expected
+    assert set(storage_tags(entry, store.is_novel)) == expected
 
 
 @pytest.mark.parametrize(
@@ -291,23 +292,22 @@ def test_the_tags_of_an_episode_seen_before_and_of_one_never_seen(
     ],
 )
 def test_novelty_looks_at_language_structures_risks_and_symptom(
-    store: MemoryStore, entry: EpisodeDraftV1_1, novel: bool
+    store: MemoryStore, entry: EpisodeDraftV1_3, novel: bool
 ) -> None:
     store.append(draft())
-    assert ("novelty" in storage_tags(entry, store.load().episode_index)) is novel
+    assert ("novelty" in storage_tags(entry, store.is_novel)) is novel
 
 
 def test_a_higher_severity_of_the_same_risk_is_another_symptom(store: MemoryStore) -> None:
     store.append(draft(before=(("OTHER", "low"),)))
-    assert "novelty" in storage_tags(draft(before=(("OTHER", "mid"),)), store.load().episode_index)
+    assert "novelty" in storage_tags(draft(before=(("OTHER", "mid"),)), store.is_novel)
 
 
 def test_novelty_forgets_after_two_hundred_entries(store: MemoryStore) -> None:
     common, rare = draft(), draft(structures=("contrast",))
-    with store.writing():
-        store.append(rare)
-        for _ in range(199):
-            store.append(common)
-        assert "novelty" not in storage_tags(rare, store.load().episode_index)
+    store.append(rare)
+    for _ in range(199):
         store.append(common)
-        assert "novelty" in storage_tags(rare, store.load().episode_index)
+    assert "novelty" not in storage_tags(rare, store.is_novel)
+    store.append(common)
+    assert "novelty" in storage_tags(rare, store.is_novel)

@@ -37,6 +37,11 @@ def database_beside(path: Path) -> Path:
     return path.with_suffix(".sqlite")
 
 
+def remove_database_beside(path: Path) -> None:
+    """Remove the database beside a file that is about to be written by somebody else."""
+    _remove(database_beside(path))
+
+
 class JsonlDialect(SqliteDialect):
     """The SQLite file beside a file of JSON lines.
 
@@ -122,7 +127,7 @@ class JsonlDialect(SqliteDialect):
                         "`episodic-absa memory export --store %s` writes it",
                         self.file,
                         at_most,
-                        self.path,
+                        self.file,
                     )
                     return False
                 digest = self._write_draft(draft)
@@ -137,7 +142,7 @@ class JsonlDialect(SqliteDialect):
         except OSError as error:
             raise MemoryStoreError(
                 f"cannot write {self.file}: {error.strerror}; everything is in {self.path}; make the place writable "
-                f"and run `episodic-absa memory export --store {self.path}`",
+                f"and run `episodic-absa memory export --store {self.file}`",
                 path=self.file,
             ) from error
         finally:
@@ -185,19 +190,23 @@ class JsonlDialect(SqliteDialect):
             )
 
 
-class CopiedJsonl(SqliteDialect):
-    """The content of a file of JSON lines that is only read, such as a donor's: a database among the temporary files.
+class ScratchDialect(SqliteDialect):
+    """A database among the temporary files, for what a file of JSON lines holds or is going to hold.
+
+    Nobody waits for its writes to reach the disk. Closing it removes it.
 
     Args:
-        path: the file.
+        file: the file of JSON lines, for messages.
         guard: raises LeakageError for what must not be stored.
+        copies: whether the file is read when the database is first used, which then refuses to be written.
     """
 
-    def __init__(self, path: str | Path, *, guard: Guard) -> None:
-        self.file = Path(path).resolve()
-        copy = Path(tempfile.gettempdir(), f"episodic-absa-{secrets.token_hex(16)}.sqlite")
-        super().__init__(copy, busy_timeout_s=0)
+    def __init__(self, file: Path, *, guard: Guard, copies: bool = False) -> None:
+        self.file = file.resolve()
         self._guard = guard
+        self._copies = copies
+        database = Path(tempfile.gettempdir(), f"episodic-absa-{secrets.token_hex(16)}.sqlite")
+        super().__init__(database, busy_timeout_s=0, is_durable=False)
 
     @property
     def shown(self) -> str:
@@ -210,19 +219,20 @@ class CopiedJsonl(SqliteDialect):
         return self.file.name
 
     def exists(self) -> bool:
-        """Return whether there is a file, and copy it."""
-        if not super().exists() and self.file.exists() and self.file.stat().st_size:
+        """Return whether there is anything, and copy the file."""
+        if self._copies and not super().exists() and self.file.exists() and self.file.stat().st_size:
             import_file(self.file, self.path, self._guard)
         return super().exists()
 
     def close(self) -> None:
-        """Remove the copy."""
+        """Remove the database."""
         super().close()
         _remove(self.path)
 
     def _refuse_writing(self) -> None:
-        # Nobody would find it again.
-        raise MemoryStoreError(f"{self.file} is open for reading alone", path=self.file)
+        if self._copies:
+            # Nobody would find it again.
+            raise MemoryStoreError(f"{self.file} is open for reading alone", path=self.file)
 
 
 def import_file(file: Path, database: Path, guard: Guard) -> None:

@@ -55,13 +55,16 @@ class SqliteDialect:
         path: the file. A symbolic link is followed once.
         busy_timeout_s: how long a write waits for another writer.
         mounts: where the system lists its file systems.
+        is_durable: whether a commit waits until the disk has it.
 
     Raises:
         InputError: the path is empty or holds a password.
         MemoryStoreError: the path cannot be resolved, or names something else than a file.
     """
 
-    def __init__(self, path: str | Path, *, busy_timeout_s: float, mounts: Path = _MOUNTS) -> None:
+    def __init__(
+        self, path: str | Path, *, busy_timeout_s: float, mounts: Path = _MOUNTS, is_durable: bool = True
+    ) -> None:
         if not str(path) or credential_in(str(path)):
             reason = "holds a password" if str(path) else "is empty"
             raise InputError(f"the path of the store {reason}; name a .sqlite or .jsonl file", argument="store")
@@ -71,6 +74,7 @@ class SqliteDialect:
             raise MemoryStoreError(f"cannot resolve the store path {path}: {error}; check the path") from error
         self._busy_timeout_s = busy_timeout_s
         self._mounts = mounts
+        self._synchronous = "FULL" if is_durable else "OFF"
         self._threads = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._process = _process[0]
@@ -274,7 +278,7 @@ class SqliteDialect:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the connection durable, and bring the tables up to date."""
-        self._run(connection, "PRAGMA synchronous=FULL")
+        self._run(connection, f"PRAGMA synchronous={self._synchronous}")
         self._run(connection, "PRAGMA secure_delete=ON")
         if self._version(connection) < VERSION:
             # The first write is one with a rollback journal: at no moment is there half a store.
