@@ -28,6 +28,7 @@ from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.pipeline.memory_view import DirectMemory
 from episodic_absa.pipeline.supervisor import SupervisorAgent
+from episodic_absa.runs.cell_store import export_form
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.config.experiment_data import ExperimentData
@@ -103,7 +104,10 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
                     line = {"uid": labelled.sample.uid, **made.model_dump()}
                     decisions.append(canonical_json(line) + "\n")
         found = {OUTPUTS: "".join(outputs).encode(), OVERRIDE_DEBUG: "".join(decisions).encode()}
-        yield cell.name, {**found, STORE: path.read_bytes()} if path.exists() else found
+        if cell.needs_store:
+            with MemoryStore(path, reads_only=True) as store:
+                found[STORE] = b"".join(store.exported_lines(export_form(cell.condition.rules)))
+        yield cell.name, found
 
 
 def test_a_plain_loop_over_the_supervisor_gives_the_same(plain: Path, tmp_path: Path) -> None:

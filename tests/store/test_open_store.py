@@ -79,4 +79,4 @@ def test_a_store_of_0_2_in_postgresql_is_taken_over_once_and_its_tables_stay(
     with opened(postgres_place.location) as store:
         assert len(store) == 11
     with connect(location) as connection:
-        assert connection.execute(f"SELECT count(*) FROM {SCHEMA}.episodes".encode()).fetchall() == [(10,)]
+        assert connection.execute(f"SELECT count(*) FROM {SCHEMA}.episodes".encode()).fetchall() == [(10,)]  # noqa: S608

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.postgres_server import PostgresServer, missing_part
 from tests.store.killed import Outcome, crash_server, kill_writers
-from tests.store.places import PostgresPlace, SqlitePlace, admit, draft
+from tests.store.places import PostgresPlace, SqlitePlace, draft, opened_at
 from tests.torture.chance import chance_for, scaled, seed
 from tests.torture.table import Row, Tally
 

@@ -181,6 +181,8 @@ class _CellRun:
             if resumed.next_index == len(self._labelled) and is_complete:
                 require_sealed(cell.path, RUN_META)
                 directory.forget_kept_samples()
+                if not resumed.kept:
+                    directory.publish_store(is_finished=True)
                 rebuild_sample_files(cell.path)
                 return self._progress
             manifest = self._manifest

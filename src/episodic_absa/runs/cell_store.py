@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
-from itertools import chain, islice
+from contextlib import suppress
 from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.config.store_path import store_sha256
@@ -15,7 +15,7 @@ from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, To
 from episodic_absa.serialization.durable_file import make_private_directory, replace_durably
 from episodic_absa.store.dialects.jsonl_dialect import remove_database_beside
 from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S, EpisodeStore
-from episodic_absa.store.exported_lines import ExportForm, Line, episode_line, read_lines
+from episodic_absa.store.exported_lines import ExportForm, Line, episode_line, parse_line, read_lines
 from episodic_absa.store.open_store import database_at, raw_lines
 from episodic_absa.vocabulary import Rules
 
@@ -55,16 +55,17 @@ class CellStore:
         Raises:
             RunDirectoryError: a store outside the cell holds episodes that a copy would replace.
         """
+        held = [] if self._is_own else list(self._published())
         if self._is_own:
             self._path.unlink(missing_ok=True)
             remove_database_beside(self._path)
-        elif source is not None and list(_episodes(self._path)) not in ([], list(_episodes(source))):
+        elif source is not None and _only_episodes(held) not in ([], _only_episodes(lines_at(source))):
             raise RunDirectoryError(
                 f"{self._path} already holds episodes, and a copy of {source} would replace them; "
                 "choose another episodic_memory.store_path",
                 path=self._path,
             )
-        lines = list(lines_at(source or self._path))
+        lines = held if source is None else list(lines_at(source))
         self._live.take_in(lines)
         return start_of(_only_episodes(lines), self._form, source)
 
@@ -87,9 +88,10 @@ class CellStore:
         Raises:
             RunDirectoryError: what it began with is lost.
         """
-        for place in (self._path, source):
-            beginning = list(islice(_episodes(place), start.episodes))
-            if start_of(beginning, self._form, source).sha256 == start.sha256:
+        published, given = list(self._published()), list(lines_at(source))
+        for lines in (given, published):
+            beginning = _only_episodes(lines)[: start.episodes]
+            if start_of(beginning, self._form).sha256 == start.sha256:
                 break
         else:
             raise RunDirectoryError(
@@ -99,7 +101,7 @@ class CellStore:
             )
         said = dict.fromkeys(
             line
-            for line in chain(lines_at(source), lines_at(self._path))
+            for line in (*given, *published)
             if isinstance(line, TombstoneV1_3) or (isinstance(line, VerdictV1_3) and line.source_id not in redone)
         )
         self._live.take_in([*beginning, *episodes_of(records), *said])
@@ -112,16 +114,27 @@ class CellStore:
             RunDirectoryError: the file cannot be written.
         """
         if self._is_own:
+            content = b"".join(self._live.exported_lines(self._form))
+            if self._path.is_file() and self._path.read_bytes() == content:
+                return
             with writing(self._path):
                 make_private_directory(self._path.parent)
                 remove_database_beside(self._path)
-                replace_durably(self._path, b"".join(self._live.exported_lines(self._form)))
-        elif is_finished:
+                replace_durably(self._path, content)
+        elif is_finished and (added := list(episodes_of(records))):
             with _shared_store(self._path) as shared:
-                if shared.exists():
-                    shared.take_in(episodes_of(records))
-                else:
-                    shared.take_in(read_lines(self._live.exported_lines(), self._live.shown))
+                whole = read_lines(self._live.exported_lines(), self._live.shown)
+                shared.take_in(added if shared.exists() else whole)
+
+    def _published(self) -> Iterator[Line]:
+        """Yield what the published store holds; of the cell's own, which the records can make anew, what is sound."""
+        if not self._is_own:
+            with _shared_store(self._path, reads_only=True) as shared:
+                yield from read_lines(shared.exported_lines(), shared.shown)
+            return
+        for line in self._path.read_bytes().splitlines() if self._path.is_file() else ():
+            with suppress(ValidationError):
+                yield parse_line(line)
 
 
 def lines_at(path: Path | None) -> Iterator[Line]:
@@ -152,16 +165,13 @@ def episodes_of(records: Iterable[SampleRecord]) -> Iterator[EpisodicMemoryEntry
             yield record.analysis.kept.episode
 
 
-def _episodes(path: Path | None) -> Iterator[EpisodicMemoryEntryV1_3]:
-    return iter(_only_episodes(lines_at(path)))
-
-
 def _only_episodes(lines: Iterable[Line]) -> list[EpisodicMemoryEntryV1_3]:
     return [line for line in lines if isinstance(line, EpisodicMemoryEntryV1_3)]
 
 
-def _shared_store(path: Path) -> EpisodeStore:
-    return EpisodeStore(database_at(path, guard=_admit, busy_timeout_s=DEFAULT_BUSY_TIMEOUT_S), guard=_admit)
+def _shared_store(path: Path, *, reads_only: bool = False) -> EpisodeStore:
+    database = database_at(path, guard=_admit, busy_timeout_s=DEFAULT_BUSY_TIMEOUT_S, reads_only=reads_only)
+    return EpisodeStore(database, guard=_admit)
 
 
 def _admit(value: BaseModel) -> None:

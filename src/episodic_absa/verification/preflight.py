@@ -240,7 +240,7 @@ def _given_store_lines(
         return
     try:
         with MemoryStore(given, reads_only=True) as store:
-            if not check_store(store.dialect).is_sound:
+            if store.exists() and not check_store(store.dialect).is_sound:
                 yield "error", check, f"{given} is not sound; `episodic-absa memory check` names what is affected"
                 return
             sources = [entry.provenance.source_id for entry in store.load()]

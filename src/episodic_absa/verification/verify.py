@@ -151,7 +151,7 @@ def check_build_stores(cells: Sequence[CellFiles]) -> Findings:
         if build is None or cell.known_manifest.episodic_memory.build_store_sha256 is None:
             continue
         start = cell.samples.header.store if cell.samples.header else None
-        same = start is not None and start.sha256 == sha256_of_lines(build.store.episode_lines)
+        same = start is not None and start.source_sha256 == sha256_of_lines(build.store.raw)
         yield None if same else f"{cell.path.name} did not begin with the store of {build.path.name}"
 
 

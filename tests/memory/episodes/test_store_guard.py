@@ -63,5 +63,5 @@ def test_a_verdict_and_an_answer_hold_short_terms_alone(tmp_path: Path) -> None:
         with pytest.raises(LeakageError):
             store.append_verdict(VerdictV1_3(source_id="r", aspect=SENTENCE, verdict="right"))
         with pytest.raises(LeakageError):
-            store.append_answers([AnswerV1_3(source_id="r", language="en", pairs=pairs))
+            store.append_answers([AnswerV1_3(source_id="r", language="en", pairs=pairs)])
         assert not store.exists()

@@ -2,9 +2,11 @@
 
 import logging
 import shlex
+from pathlib import Path
 
 from episodic_absa.errors import MemoryStoreError
 from episodic_absa.memory import MemoryStore
+from episodic_absa.postgres.location import is_postgres
 from episodic_absa.store.dialects.jsonl_dialect import ScratchDialect
 from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
 
@@ -18,7 +20,8 @@ def existing_store(location: str, *, reads_only: bool = True) -> MemoryStore:
         MemoryStoreError: there is none, it is no store, or it cannot be reached.
     """
     store = MemoryStore(location, reads_only=reads_only)
-    if not store.exists():
+    # An empty file is a store without episodes, such as that of a cell that stored none.
+    if not store.exists() and (is_postgres(location) or not Path(location).is_file()):
         store.close()
         raise MemoryStoreError(
             f"there is no store at {location}; name one with --store PATH (the first stored episode creates it)"

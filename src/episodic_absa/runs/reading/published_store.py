@@ -13,6 +13,8 @@ from episodic_absa.errors import MemoryStoreError
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3
 from episodic_absa.serialization.jsonl import split_lines
 from episodic_absa.serialization.validation_reasons import reasons_of
+from episodic_absa.store.dialects.jsonl_dialect import JsonlDialect, database_beside
+from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S
 from episodic_absa.store.exported_lines import Line, parse_line
 from episodic_absa.store.open_store import raw_lines
 
@@ -59,7 +61,7 @@ def read_published_store(path: Path) -> PublishedStore:
     except MemoryStoreError as error:
         return PublishedStore(problems=(str(error),))
     values: list[Line | None] = []
-    problems = []
+    problems = [*_differences_from_database(path)]
     for number, line in enumerate(raw, start=1):
         try:
             values.append(parse_line(line.removesuffix(b"\n")))
@@ -76,6 +78,18 @@ def _raw_lines(path: Path) -> list[bytes]:
         whole, torn = split_lines(path.read_bytes())
         return [*(line + b"\n" for line in whole), *([torn] if torn else [])]
     return list(raw_lines(path))
+
+
+def _differences_from_database(path: Path) -> Iterator[str]:
+    """Yield what says that a file is not what the database beside it wrote; people's verdicts stand in no record."""
+    if path.suffix.lower() == ".jsonl" and database_beside(path).exists():
+        database = JsonlDialect(path, busy_timeout_s=DEFAULT_BUSY_TIMEOUT_S, guard=lambda _: None)
+        try:
+            database.rows("SELECT 1")
+        except MemoryStoreError as error:
+            yield str(error)
+        finally:
+            database.close()
 
 
 def _parsed(line: bytes) -> Any:

@@ -2,8 +2,7 @@
 
 import logging
 import os
-import secrets
-import tempfile
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -14,7 +13,7 @@ from episodic_absa.errors import MemoryStoreError
 from episodic_absa.serialization.durable_file import open_privately, sync_directory
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Writer
-from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect
+from episodic_absa.store.dialects.sqlite_dialect import SqliteDialect, current_process, open_here
 from episodic_absa.store.exported_lines import exported_lines, opened_file, read_lines, take_in
 
 logger = logging.getLogger("episodic_absa.memory")
@@ -191,48 +190,58 @@ class JsonlDialect(SqliteDialect):
 
 
 class ScratchDialect(SqliteDialect):
-    """A database among the temporary files, for what a file of JSON lines holds or is going to hold.
-
-    Nobody waits for its writes to reach the disk. Closing it removes it.
+    """A database in memory, for what a file of JSON lines holds or is going to hold. Closing it forgets it.
 
     Args:
-        file: the file of JSON lines, for messages.
+        file: the file of JSON lines.
         guard: raises LeakageError for what must not be stored.
         copies: whether the file is read when the database is first used, which then refuses to be written.
     """
 
     def __init__(self, file: Path, *, guard: Guard, copies: bool = False) -> None:
-        self.file = file.resolve()
+        super().__init__(file, busy_timeout_s=0)
         self._guard = guard
         self._copies = copies
-        database = Path(tempfile.gettempdir(), f"episodic-absa-{secrets.token_hex(16)}.sqlite")
-        super().__init__(database, busy_timeout_s=0, is_durable=False)
-
-    @property
-    def shown(self) -> str:
-        """The path of the file, for messages."""
-        return str(self.file)
-
-    @property
-    def name(self) -> str:
-        """The name of the file."""
-        return self.file.name
+        self._is_copying = False
 
     def exists(self) -> bool:
         """Return whether there is anything, and copy the file."""
-        if self._copies and not super().exists() and self.file.exists() and self.file.stat().st_size:
-            import_file(self.file, self.path, self._guard)
-        return super().exists()
+        with self._threads:
+            self._leave_parents_connection()
+            if self._connection is None and self._copies and self.path.exists() and self.path.stat().st_size:
+                self._copy()
+            return self._connection is not None
 
-    def close(self) -> None:
-        """Remove the database."""
-        super().close()
-        _remove(self.path)
+    def size(self) -> int:
+        """Return the bytes of the file."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def _opened(self) -> sqlite3.Connection | None:
+        return self._connection if self.exists() else None
+
+    def _copy(self) -> None:
+        self._created()
+        self._is_copying = True
+        try:
+            with self.writing() as writer:
+                take_in(writer, read_lines(opened_file(self.path), self.shown), self._guard, self.shown)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            self._is_copying = False
+
+    def _created(self) -> sqlite3.Connection:
+        connection = self._connection_to("file::memory:")
+        self._bring_up_to_date(connection)
+        self._connection, self._process = connection, current_process()
+        open_here[self.path] += 1
+        return connection
 
     def _refuse_writing(self) -> None:
-        if self._copies:
+        if self._copies and not self._is_copying:
             # Nobody would find it again.
-            raise MemoryStoreError(f"{self.file} is open for reading alone", path=self.file)
+            raise MemoryStoreError(f"{self.path} is open for reading alone", path=self.path)
 
 
 def import_file(file: Path, database: Path, guard: Guard) -> None:
