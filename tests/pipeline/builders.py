@@ -333,7 +333,11 @@ def run_sample(
 ) -> SampleResult:
     agent = SupervisorAgent(backend, settings, debate_slot_name=slot_name, rules=rules, reader=reader, referee=referee)
     sample = Sample(uid=uid, text=text, language_code=language_code)
-    return asyncio.run(agent.run(sample, memory_of(store, condition, pipeline=settings, **(memory or {}))))
+    view = memory_of(store, condition, pipeline=settings, **(memory or {}))
+    try:
+        return asyncio.run(agent.run(sample, view))
+    finally:
+        view.orchestrator.close()
 
 
 def run_default_sample(backend: ScriptedBackend, store: Path, **more: Any) -> SampleResult:

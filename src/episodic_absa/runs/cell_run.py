@@ -21,7 +21,6 @@ from episodic_absa.runs.config.cfg_hash import cfg_hash
 from episodic_absa.runs.config.config_differences import differences_text
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.config.experiment_data import ExperimentData
-from episodic_absa.runs.config.store_path import store_sha256
 from episodic_absa.runs.engines.sample_engine import Analysis, CellWork, LocalEngine, SampleEngine
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.runs.failure_causes import ALIKE_N, fail_alike, grouped_causes, samples
@@ -41,6 +40,7 @@ from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
 from episodic_absa.schemas.run_meta import RunMeta, Speculation
 from episodic_absa.serialization.redaction import redacted
+from episodic_absa.store.open_store import store_sha256
 
 logger = logging.getLogger("episodic_absa.runs")
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.config.store_path import store_sha256
 from episodic_absa.runs.writing_errors import writing
 from episodic_absa.schemas.run_files.sample_record import SampleRecord, StoreStart
 from episodic_absa.schemas.stored.memory_v1_3 import EpisodicMemoryEntryV1_3, TombstoneV1_3, VerdictV1_3
@@ -16,7 +15,7 @@ from episodic_absa.serialization.durable_file import make_private_directory, rep
 from episodic_absa.store.dialects.jsonl_dialect import remove_database_beside
 from episodic_absa.store.episode_store import DEFAULT_BUSY_TIMEOUT_S, EpisodeStore
 from episodic_absa.store.exported_lines import ExportForm, Line, episode_line, parse_line, read_lines
-from episodic_absa.store.open_store import database_at, raw_lines
+from episodic_absa.store.open_store import database_at, raw_lines, store_sha256
 from episodic_absa.vocabulary import Rules
 
 

@@ -1,10 +1,11 @@
 """Which database a location means: a path, or the address of a server."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from episodic_absa.errors import InputError
+from episodic_absa.errors import ConfigError, InputError
 from episodic_absa.postgres.location import is_postgres
 from episodic_absa.store.additions import Guard
 from episodic_absa.store.dialects.dialect import Dialect
@@ -55,3 +56,21 @@ def raw_lines(path: Path) -> Iterator[bytes]:
         yield from exported_lines(database)
     finally:
         database.close()
+
+
+def store_sha256(path: Path) -> str:
+    """Return the hash of a file of JSON lines; of a database, the hash of its exported lines.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    digest = hashlib.sha256()
+    if path.suffix.lower() == ".jsonl" or not path.is_file():
+        try:
+            digest.update(path.read_bytes())
+        except OSError as error:
+            raise ConfigError(f"cannot read {path}: {error.strerror}", path=path) from error
+    else:
+        for line in raw_lines(path):
+            digest.update(line)
+    return digest.hexdigest()

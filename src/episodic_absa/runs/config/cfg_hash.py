@@ -16,10 +16,10 @@ from episodic_absa.pipeline.gate_reading import gate_rules_sha256
 from episodic_absa.pipeline.prompt_files import prompt_versions
 from episodic_absa.runs.config.cells import Cell
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
-from episodic_absa.runs.config.store_path import store_sha256
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 from episodic_absa.serialization.canonical_json import canonical_json
+from episodic_absa.store.open_store import store_sha256
 from episodic_absa.vocabulary import ProcessSplit
 
 _NOT_HASHED: Final = ("out", "run_purpose", "eval", "memory")

@@ -206,7 +206,8 @@ class SqliteDialect:
 
     def __del__(self) -> None:
         if getattr(self, "_connection", None) is not None:
-            self.close()
+            # Not what a subclass does besides: another store of this thread may be in the middle of a write.
+            SqliteDialect.close(self)
 
     def _opened(self) -> sqlite3.Connection | None:
         """Return the connection, None if there is no store yet."""

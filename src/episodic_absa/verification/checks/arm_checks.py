@@ -11,12 +11,12 @@ from episodic_absa.memory.advice.chance import coin_value, drawn_places
 from episodic_absa.memory.advice.placebo import PLACEBO_PRINCIPLE, placebo_texts
 from episodic_absa.memory.advice.sources import shown_chars
 from episodic_absa.runs.config.recorded_experiment import recorded_experiment
-from episodic_absa.runs.config.store_path import store_sha256
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.published_store import read_published_store
 from episodic_absa.schemas.advisory_v1_2 import AnyBundle
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 from episodic_absa.schemas.run_files.trace_line import TraceLine
+from episodic_absa.store.open_store import store_sha256
 from episodic_absa.store.uids import stored_uid
 from episodic_absa.verification.checks.findings import Check, Findings, NotApplicableError
 from episodic_absa.vocabulary import AdviceFrom, Language
