@@ -5,26 +5,17 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from tests.runs.small_grid import run_here, write_experiment
+from tests.runs.small_grid import Around, run_here, write_experiment
 
 from episodic_absa.backends.backend import Reply, Request
-from episodic_absa.backends.backend_facts import PassedOnFacts
-from episodic_absa.backends.embedded import EmbeddedReplier
 
 
-class Unjudged(PassedOnFacts):
+class Unjudged(Around):
     """The embedded engine without sentiments: every aspect becomes a neutral backfill."""
 
-    def __init__(self) -> None:
-        self._engine = EmbeddedReplier()
-        super().__init__(self._engine)
-
     async def reply(self, request: Request) -> Reply:
-        reply = await self._engine.reply(request)
+        reply = await super().reply(request)
         return reply if request.ask.role != "atsa" else replace(reply, text=json.dumps({"sentiments": []}))
-
-    async def close(self) -> None:
-        await self._engine.close()
 
 
 def test_the_experiment_decides_whether_backfills_are_predictions(tmp_path: Path) -> None:
