@@ -128,7 +128,7 @@ def test_repair_says_what_to_do_instead(cli: Cli, stores: tuple[str, str], postg
     done = cli("memory", "repair", "--store", stores[1])
     assert done.returncode != 0
     assert "restore a database from a backup" in done.stderr
-    postgres_server.execute("UPDATE absa_default.episodes SET body = '{}' WHERE number = 2", url=stores[1])
+    postgres_server.execute("UPDATE absa_episodes.episodes SET body = '{}' WHERE number = 2", url=stores[1])
     done = cli("memory", "check", "--store", stores[1])
     assert done.returncode == 1
     assert "restore it from a backup" in done.stdout
