@@ -1,8 +1,10 @@
 """A store that is named by its exported file: the database stands beside the file, which is kept current."""
 
+import atexit
 import logging
 import os
 import sqlite3
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -24,6 +26,19 @@ _CHUNK: Final = 1 << 20
 _WRITTEN: Final = "jsonl.sha256"
 _NEXT: Final = "jsonl.next"
 _STATUS: Final = "jsonl.status"
+
+
+_WRITTEN_TO: Final = weakref.WeakSet["JsonlDialect"]()
+"""Stores whose files are to be written anew, at the latest when the program ends."""
+
+
+@atexit.register
+def _write_files() -> None:
+    for dialect in list(_WRITTEN_TO):
+        try:
+            dialect.close()
+        except MemoryStoreError as error:
+            logger.warning("%s", error)
 
 
 def database_beside(path: Path) -> Path:
@@ -97,6 +112,7 @@ class JsonlDialect(SqliteDialect):
         with super().writing() as writer:
             yield writer
         self._has_written = True
+        _WRITTEN_TO.add(self)
 
     def close(self) -> None:
         """Write the file anew if the store was written to, and close the database."""
