@@ -25,10 +25,11 @@ from episodic_absa.metrics.statistics.mcnemar import McNemar
 from episodic_absa.metrics.statistics.number_text import interval_text, p_equals, p_text, signed
 from episodic_absa.metrics.statistics.paired.difference import Claim, PairedDifference
 from episodic_absa.metrics.statistics.paired.equivalence import SMALLEST_EFFECT
-from episodic_absa.metrics.statistics.power import detectable_difference, required_n
+from episodic_absa.metrics.statistics.power import FEWEST_REVIEWS, detectable_difference, required_n, reviews_for
 from episodic_absa.metrics.statistics.verdict import Verdict, verdict_sentence
 
 __all__ = [
+    "FEWEST_REVIEWS",
     "NO_VARIATION",
     "PRIMARY",
     "PROCESS_LABEL",
@@ -59,6 +60,7 @@ __all__ = [
     "power_sentence",
     "ratio_intervals",
     "required_n",
+    "reviews_for",
     "signed",
     "verdict_sentence",
 ]
