@@ -14,8 +14,7 @@ from episodic_absa.metrics.statistics.claims import (
     ClaimLanguage,
     claim_label,
     claim_sentence,
-    claim_strength,
-    excludes_zero,
+    few_reviews,
     power_sentence,
 )
 from episodic_absa.metrics.statistics.comparison import PRIMARY, Comparison, compare
@@ -46,10 +45,9 @@ __all__ = [
     "bootstrap_intervals",
     "claim_label",
     "claim_sentence",
-    "claim_strength",
     "compare",
     "detectable_difference",
-    "excludes_zero",
+    "few_reviews",
     "find_unsupported_claims",
     "holm",
     "interval_text",

@@ -69,6 +69,7 @@ def compare(
     primary: str = PRIMARY,
     smallest_effect: float = SMALLEST_EFFECT,
     same_by_construction: bool = False,
+    alike: Mapping[int, int] | None = None,
 ) -> Comparison:
     """Compare two conditions on the samples that they share, by uid, order and seed.
 
@@ -83,6 +84,7 @@ def compare(
         primary: the metric that answers the question, an outcome metric of PAIRED_METRICS.
         smallest_effect: the smallest absolute difference in an outcome metric that would matter.
         same_by_construction: whether the conditions cannot differ, because neither shows memory to anything.
+        alike: the orders that are equal, from `pair_samples` of all samples, where the cards are a part of them.
 
     Returns:
         One `PairedDifference` per metric of PAIRED_METRICS, and McNemar's test on exact matches.
@@ -93,7 +95,10 @@ def compare(
     """
     _require_question(primary, smallest_effect)
     samples = pair_samples(
-        by_uid_and_seed(cards_a, name_a), by_uid_and_seed(cards_b, name_b), count_backfilled=count_backfilled
+        by_uid_and_seed(cards_a, name_a),
+        by_uid_and_seed(cards_b, name_b),
+        count_backfilled=count_backfilled,
+        alike=alike,
     )
     paired = {metric: samples.of(metric) for metric in sorted(PAIRED_METRICS, key=lambda metric: metric != primary)}
     measure = _Measure(
@@ -186,9 +191,7 @@ class _Measure(NamedTuple):
         )
         return found if kind != "outcome" else self._against_smallest(found, assessed)
 
-    def with_failed(
-        self, row: PairedDifference, failed_n: int, tables: tuple[PairedCells, ...]
-    ) -> PairedDifference:
+    def with_failed(self, row: PairedDifference, failed_n: int, tables: tuple[PairedCells, ...]) -> PairedDifference:
         """Return the difference with the bounds that failed samples leave, if any failed."""
         if not tables:
             return row.model_copy(update={"failed_n": failed_n})
@@ -207,7 +210,9 @@ class _Measure(NamedTuple):
     def _against_smallest(self, row: PairedDifference, assessed: Assessment) -> PairedDifference:
         """Return the difference of an outcome with what the smallest effect of interest asks of it."""
         effect, needed = self.smallest_effect, None
-        if row.sd is not None:
+        if not row.is_primary:
+            needed = None
+        elif row.sd is not None:
             needed = reviews_for(effect, row.sd, row.orders_variance)
         elif not row.difference:
             # All differences are equal: enough equal reviews bound the share that differs.

@@ -84,6 +84,8 @@ class PairedSamples:
     """A number per uid, in ascending order of uid."""
     orders: NDArray[np.int64]
     """A number per different order; orders in which every sample ended alike have the same."""
+    alike: Mapping[int, int]
+    """For every order the first one in which every sample ended alike."""
 
     def of(self, metric: str) -> PairedMetric:
         """Return one metric of PAIRED_METRICS by review and order."""
@@ -156,15 +158,26 @@ def by_uid_and_seed(cards: Iterable[Scorecard], name: str) -> dict[SampleKey, Sc
     return indexed
 
 
-def pair_samples(cards_a: Cards, cards_b: Cards, *, count_backfilled: bool = False) -> PairedSamples:
-    """Return the paired samples with everything that the paired metrics need of them."""
+def pair_samples(
+    cards_a: Cards, cards_b: Cards, *, count_backfilled: bool = False, alike: Mapping[int, int] | None = None
+) -> PairedSamples:
+    """Return the paired samples with everything that the paired metrics need of them.
+
+    Args:
+        cards_a: the scorecards of condition A.
+        cards_b: the scorecards of condition B.
+        count_backfilled: whether a backfilled tuple counts as a prediction.
+        alike: the orders that are equal in all samples, where these are a part of them.
+    """
     import numpy as np
 
     keys = tuple(sorted(cards_a.keys() & cards_b.keys()))
     a, b = (_side(cards, keys, count_backfilled) for cards in (cards_a, cards_b))
     codes = {uid: code for code, uid in enumerate(dict.fromkeys(uid for uid, _, _ in keys))}
     uid_codes = np.array([codes[uid] for uid, _, _ in keys], dtype=np.int64)
-    return PairedSamples(keys, a, b, uid_codes, _different_orders(keys, np.hstack([a.values, b.values])))
+    alike = _alike(keys, np.hstack([a.values, b.values])) if alike is None else alike
+    orders = np.array([alike[order] for _, order, _ in keys], dtype=np.int64)
+    return PairedSamples(keys, a, b, uid_codes, orders, alike)
 
 
 def _side(
@@ -189,25 +202,25 @@ def _side(
     return _Side(values, failed, known)
 
 
-def _different_orders(keys: tuple[SampleKey, ...], values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return a number per order of the samples. Orders without a contradiction in any value get the same."""
+def _alike(keys: tuple[SampleKey, ...], values: NDArray[np.float64]) -> dict[int, int]:
+    """Return the first equal order of every order: one without a contradiction in any value."""
     import numpy as np
 
     orders = np.array([order for _, order, _ in keys], dtype=np.int64)
     half = values.shape[1] // 2
     if np.array_equal(values[:, :half], values[:, half:], equal_nan=True):
         # Memory changed nothing in any of these orders, and that is what they show.
-        return orders
+        return {order: order for order in orders.tolist()}
     rows = {key: place for place, key in enumerate(dict.fromkeys((uid, seed) for uid, _, seed in keys))}
     places = np.array([rows[uid, seed] for uid, _, seed in keys], dtype=np.int64)
     first: dict[int, NDArray[np.float64]] = {}
-    same = {}
+    same: dict[int, int] = {}
     for order in np.unique(orders).tolist():
         table = np.full((len(rows), values.shape[1]), np.nan)
         table[places[orders == order]] = values[orders == order]
         same[order] = next((known for known, others in first.items() if _agree(table, others)), order)
         first.setdefault(same[order], table)
-    return np.array([same[order] for order in orders.tolist()], dtype=np.int64)
+    return same
 
 
 def _agree(table: NDArray[np.float64], others: NDArray[np.float64]) -> bool:

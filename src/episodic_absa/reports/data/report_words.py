@@ -5,6 +5,7 @@ from typing import Final
 
 from episodic_absa.analysis.failures import RunFailures
 from episodic_absa.metrics.per_sample.term_similarity import SIMILARITY_NAME
+from episodic_absa.metrics.statistics import FEWEST_REVIEWS, few_reviews
 from episodic_absa.reports.data.bilingual import Bilingual
 from episodic_absa.reports.data.report_data import CellState, ComparisonView, ConditionCard, RunFacts
 from episodic_absa.runs.failure_causes import samples
@@ -163,6 +164,8 @@ def _notes(facts: RunFacts, cells: Sequence[CellState]) -> Iterator[Bilingual]:
             en=f"{failed:,} of {samples(total)} failed; they are left out of every rate and listed below.",
             ko=f"샘플 {total:,}개 중 {failed:,}개가 실패했으며, 모든 비율에서 제외하고 아래에 나열합니다.",
         )
+    if 0 < facts.reviews < FEWEST_REVIEWS:
+        yield Bilingual(en=few_reviews(facts.reviews, "en"), ko=few_reviews(facts.reviews, "ko"))
     if facts.reviews and not facts.with_gold:
         yield Bilingual(
             en="No gold: quality, corrections and the baseline have no value.",

@@ -53,8 +53,8 @@ class PairedDifference(FrozenModel):
     orders_variance: float = 0.0
     """What the choice of orders adds to the variance of the difference; more reviews do not lower it."""
     needed_n: int | None = None
-    """Reviews, more than there are, that show the smallest effect of interest with 80 % power; None for other metrics
-    than outcomes, and where no number of reviews would do."""
+    """For the primary metric the reviews, more than there are, that show the smallest effect of interest with 80 %
+    power; None where no number of reviews would do."""
     orders_n: Count = 1
     """Different orders with a value on both sides; orders in which every sample ended alike count as one."""
     differing_n: Count = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, log, log1p
 from typing import Final, NamedTuple
 
 from episodic_absa.metrics.statistics.paired.cells import PairedCells
@@ -59,3 +60,14 @@ def unseen_orders(cells: PairedCells) -> Unseen:
     n = cells.different_orders_n
     falling, rising = (sum(sign * mean < 0 for mean in cells.of_orders) for sign in (1, -1))
     return Unseen(*(LARGEST_ORDER_LOSS * largest_share(min(opposed, n), n) for opposed in (falling, rising)))
+
+
+def orders_for(difference: float) -> int:
+    """Return how many orders that agree leave no room for bad ones that undo the difference.
+
+    Example:
+        >>> orders_for(0.03), orders_for(0.13)
+        (29, 6)
+    """
+    share = min(abs(difference) / LARGEST_ORDER_LOSS, 1.0)
+    return ceil(log(ALPHA) / log1p(-share)) if 0 < share < 1 else 1
