@@ -29,7 +29,7 @@ from episodic_absa.backends.embedded.model.trained_weights import MANIFEST, SHIP
 from episodic_absa.backends.embedded.other_half_reader import OtherHalfReader
 from episodic_absa.conditions import load_condition
 from episodic_absa.pipeline.composition import Pipeline, build_pipeline
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import FinalTuple, Sample
@@ -101,12 +101,12 @@ async def analyse(
         pipeline = pipeline_of(engine, rules, Path(folder) / "store.jsonl")
         run = pipeline.supervisor.run
         warm = Sample(uid="warm", text=rows[0]["text"], language_code=language)
-        await run(warm, DirectMemory(pipeline.memory))
+        await run(warm, MemoryView(pipeline.memory))
         started = time.process_time()
         results = [
             await run(
                 Sample(uid=row["uid"], text=row["text"], language_code=language),
-                DirectMemory(pipeline.memory, sample_index=at),
+                MemoryView(pipeline.memory, sample_index=at),
             )
             for at, row in enumerate(rows)
         ]

@@ -30,7 +30,7 @@ from strict_score import Pair, explicit_pairs
 from episodic_absa.backends.embedded import EmbeddedEngine, EmbeddedReader
 from episodic_absa.backends.embedded.model.trained_weights import TrainedWeights
 from episodic_absa.pipeline.decision.changes import Reader
-from episodic_absa.pipeline.pair_confidence import with_confidence
+from episodic_absa.pipeline.stage1.pair_confidence import with_confidence
 from episodic_absa.runs.derived.derived_samples import OUTPUTS
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem
 from episodic_absa.vocabulary import Language, Rules

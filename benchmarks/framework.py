@@ -15,7 +15,7 @@ from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample
 
@@ -78,10 +78,10 @@ async def cpu_ms(language: str, condition: str, samples: int, folder: Path) -> d
     supervisor = SupervisorAgent(InstantBackend(answers_for(terms)))
     with MemoryStore(folder / f"{language}_{condition}.jsonl") as store:
         memory = EpisodicOrchestrator(load_condition(condition), store)
-        await supervisor.run(Sample(uid="warm", text=text), DirectMemory(memory))
+        await supervisor.run(Sample(uid="warm", text=text), MemoryView(memory))
         marks = [time.process_time()]
         for index in range(samples):
-            await supervisor.run(Sample(uid=f"s{index}", text=text), DirectMemory(memory, sample_index=index))
+            await supervisor.run(Sample(uid=f"s{index}", text=text), MemoryView(memory, sample_index=index))
             marks.append(time.process_time())
     tenth = max(1, samples // 10)
     return {

@@ -22,7 +22,7 @@ from episodic_absa.loop_thread import LoopThread
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.pipeline.composition import build_pipeline
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
@@ -106,7 +106,7 @@ class Analyzer:
             LeakageError: the memory was about to store review text.
         """
         sample = make_sample(text, language_code=language_code, uid=uid, domain_id=domain_id)
-        memory = DirectMemory(self._pipeline.memory, sample_index=self._analyzed_n, seed=self._seed)
+        memory = MemoryView(self._pipeline.memory, sample_index=self._analyzed_n, seed=self._seed)
         self._analyzed_n += 1
         return self._loop.run(self._pipeline.supervisor.run(sample, memory, seed=self._seed))
 

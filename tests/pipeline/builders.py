@@ -12,9 +12,9 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.composition import MEMORY_FORMS
 from episodic_absa.pipeline.decision.changes import Reader
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import (
     AspectItem,
@@ -302,7 +302,7 @@ def memory_of(
     source: str = "v1_3",
     pipeline: PipelineSettings | None = None,
     **settings: Any,
-) -> DirectMemory:
+) -> MemoryView:
     pipeline = pipeline or PipelineSettings()
     chosen = load_condition(condition, source)
     orchestrator = EpisodicOrchestrator(
@@ -313,7 +313,7 @@ def memory_of(
         chars_cap=pipeline.memory_prompt_injection_chars_cap,
         visible_to=pipeline.debate.memory_visible_to,
     )
-    return DirectMemory(orchestrator)
+    return MemoryView(orchestrator)
 
 
 def run_sample(

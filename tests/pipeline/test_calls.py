@@ -15,7 +15,7 @@ from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore, Retriever
 from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
 from episodic_absa.memory.signature_builder import SignatureBuilder
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings, Stage1Settings
@@ -266,7 +266,7 @@ def watched(
     orchestrator.backend = b.ScriptedBackend(b.RISKY_ANSWERS)
     orchestrator.reads, orchestrator.read_inputs, orchestrator.writes = [], [], []
     agent = SupervisorAgent(orchestrator.backend, settings)
-    result = asyncio.run(agent.run(Sample(uid="u1", text=b.TEXT, language_code="en"), DirectMemory(orchestrator)))
+    result = asyncio.run(agent.run(Sample(uid="u1", text=b.TEXT, language_code="en"), MemoryView(orchestrator)))
     return orchestrator, result
 
 

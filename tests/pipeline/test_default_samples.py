@@ -16,7 +16,7 @@ from episodic_absa.backends.create_backend import BackboneSettings, create_backe
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import BackendUnavailableError
 from episodic_absa.pipeline.composition import build_pipeline
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings
 from episodic_absa.schemas.reader_view import ReaderView
@@ -74,7 +74,7 @@ def run_embedded(tmp_path: Path, text: str, condition: str = "C1") -> tuple[Any,
         backend=backend, condition=load_condition(condition, "v3_0"), store=tmp_path / f"{condition}.jsonl"
     )
     try:
-        memory = DirectMemory(pipeline.memory)
+        memory = MemoryView(pipeline.memory)
         return backend, asyncio.run(pipeline.supervisor.run(Sample(uid="u1", text=text), memory))
     finally:
         asyncio.run(pipeline.close())

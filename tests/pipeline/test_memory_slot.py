@@ -13,7 +13,7 @@ from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore, SlotAnswer
 from episodic_absa.pipeline.asking import holds_slot, render_context
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.roles import ROLE_SPECS
 from episodic_absa.pipeline.shown_values import RESERVED_KEYS
 from episodic_absa.pipeline.supervisor import SupervisorAgent
@@ -66,14 +66,14 @@ def test_an_exposed_condition_shows_the_bundle_to_debate_and_stage2_as_last_key(
     assert result.memory.retrieved_ids == ("epi_000001",)
 
 
-class FullSlot(DirectMemory):
+class FullSlot(MemoryView):
     """A memory that offers a full slot to every sample, whatever the condition says."""
 
     async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
         answer = await super().read(sample, stage1)
         with MemoryStore(self.teacher) as store:
             offered = EpisodicOrchestrator(load_condition("C2_frozen", "v1_3"), store, form=SEED_FORM)
-            slot = (await DirectMemory(offered).read(sample, stage1)).slot
+            slot = (await MemoryView(offered).read(sample, stage1)).slot
         assert slot["retrieved"]
         return answer._replace(slot=slot)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.pipeline import builders
 from tests.pipeline.test_efforts import TableReader
 
-from episodic_absa.pipeline.pair_confidence import UNKNOWN, with_confidence
+from episodic_absa.pipeline.stage1.pair_confidence import UNKNOWN, with_confidence
 from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.vocabulary import POLARITIES
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_absa.language import nearest_occurrence
-from episodic_absa.pipeline.named_pairs import pairs_of, targets_of
-from episodic_absa.pipeline.risks import remaining_risks, risks_of
+from episodic_absa.pipeline.stage1.named_pairs import pairs_of, targets_of
+from episodic_absa.pipeline.stage1.risks import remaining_risks, risks_of
 from episodic_absa.schemas.answers import NamedRisk, Pair, RisksAnswer
 from episodic_absa.schemas.seed_answers import (
     AnsweredAspect,

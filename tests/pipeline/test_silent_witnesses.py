@@ -10,7 +10,7 @@ from tests.pipeline import builders
 from episodic_absa.backends.backend import Answer, Ask, OutputT, RepairingBackend, Reply, Request, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.errors import BackendError, BackendResponseError, BackendUnavailableError
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.pipeline_settings import PipelineSettings, Stage1Settings
@@ -104,7 +104,7 @@ class Hesitating(builders.ScriptedBackend):
 def failed_calls(tmp_path: Path, backend: Any, settings: PipelineSettings | None = None) -> list[Any]:
     """Return the records of a sample that fails."""
     agent = SupervisorAgent(backend, settings, rules="v3")
-    memory: DirectMemory = b.memory_of(tmp_path / "store.jsonl", source="v3_0")
+    memory: MemoryView = b.memory_of(tmp_path / "store.jsonl", source="v3_0")
     asking = agent.new_asking(memory.condition, 0)
     with pytest.raises(BackendError):
         asyncio.run(agent.run(Sample(uid="u1", text=b.TEXT), memory, asking=asking))

@@ -57,8 +57,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "a scorecard's risk after is Stage1's unless adopted",
-        '"risk_after": risk_vector(risks2 if adoption.adopt else risks1)',
-        '"risk_after": risk_vector(risks2)',
+        "        if not self.analysis.adoption.adopt:\n            return self.risk_before\n",
+        "",
         "runs/records/test_scorecards.py::test_the_risk_after_of_a_scorecard_is_validator2s_only_where_adopted",
         entry=1,
     ),
@@ -71,8 +71,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     ),
     mutant(
         "an output keeps the split of its sample",
-        "language_code=self.language,\n                split=self.sample.split,",
-        'language_code=self.language,\n                split="unknown",',
+        "language_code=self.language,\n            split=self.sample.split,",
+        'language_code=self.language,\n            split="unknown",',
         "pipeline/test_calls.py::test_a_sample_keeps_its_split_domain_and_case_type",
         entry=3,
     ),
@@ -394,8 +394,8 @@ PROHIBITIONS: Final[tuple[Mutant, ...]] = (
     mutant(
         "a Stage2 that nobody asked saw no memory",
         "        if not _asked_stage2(asking.calls):\n            to_stage2 = _unasked(to_stage2, to_debate.meta)\n"
-        "        store",
-        "        store",
+        "        inputs",
+        "        inputs",
         "pipeline/test_efforts.py::test_memory_counts_as_shown_to_stage2_only_if_stage2_was_asked",
         entry=24,
     ),

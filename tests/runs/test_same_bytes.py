@@ -26,7 +26,7 @@ from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.backends.replay import RecordingReplier, ReplayReplier
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.composition import MEMORY_FORMS
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.experiment_config import load_experiment
@@ -96,7 +96,7 @@ def _one_after_another(config_path: Path, store_folder: Path, start: Path) -> It
                 form=MEMORY_FORMS[cell.condition.rules],
             )
             for index, labelled in enumerate(data.samples_of(cell)):
-                view = DirectMemory(memory, sample_index=index, seed=cell.seed, used_in_eval=True)
+                view = MemoryView(memory, sample_index=index, seed=cell.seed, used_in_eval=True)
                 result = asyncio.run(supervisor.run(labelled.sample, view, seed=cell.seed))
                 outputs.append(canonical_json({**result.to_output(), "sample_index": index}) + "\n")
                 for made in result.override_decisions:

@@ -11,7 +11,7 @@ from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import BackendUnavailableError, ConfigError
 from episodic_absa.memory import EpisodicOrchestrator, MemoryStore
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample
 
@@ -43,7 +43,7 @@ def attempts(errors: dict[str, Exception], slow: str, tmp_path: Any) -> tuple[Ex
     asking = supervisor.new_asking(memory.condition, 0)
     sample = Sample(uid="u", text="The screen is dark.")
     with pytest.raises(tuple(type(error) for error in errors.values())) as failed:
-        asyncio.run(supervisor.run(sample, DirectMemory(memory), asking=asking))
+        asyncio.run(supervisor.run(sample, MemoryView(memory), asking=asking))
     return failed.value, [(call.agent, call.attempts) for call in asking.calls]
 
 

@@ -18,7 +18,7 @@ from episodic_absa.batch.analysis_failure import AnalysisFailure
 from episodic_absa.batch.batch_plan import EngineSettings
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.pipeline.composition import Pipeline, build_pipeline
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import Sample
 
@@ -121,7 +121,7 @@ async def _analyse(pipeline: Pipeline, chunk: Sequence[Sample], seed: int) -> li
     outcomes: list[SampleResult | AnalysisFailure] = []
     for sample in chunk:
         try:
-            outcomes.append(await pipeline.supervisor.run(sample, DirectMemory(pipeline.memory, seed=seed), seed=seed))
+            outcomes.append(await pipeline.supervisor.run(sample, MemoryView(pipeline.memory, seed=seed), seed=seed))
         except (BackendError, ContractError, LeakageError) as error:
             outcomes.append(AnalysisFailure.of(sample, error))
     return outcomes

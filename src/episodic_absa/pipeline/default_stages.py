@@ -2,15 +2,15 @@
 
 from episodic_absa.memory import STAGE2_SLOT, GateSignals
 from episodic_absa.pipeline.asking import Asking
-from episodic_absa.pipeline.debate import Debate, Debated
+from episodic_absa.pipeline.debate.debate import Debate, Debated
 from episodic_absa.pipeline.decided import Decided
 from episodic_absa.pipeline.decision.change_rules import load_adoption_rules
 from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.decision.decision import Decision
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.gate_reading import GateReading, load_gate_rules
 from episodic_absa.pipeline.second_look import WHOLE_LOOK, AdaptiveLook, SecondLook
-from episodic_absa.pipeline.stage1 import Stage1
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.stage1.stage1 import Stage1
 from episodic_absa.pipeline.stage2 import Stage2, Verdicts
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.pipeline_settings import PipelineSettings

@@ -13,8 +13,8 @@ from episodic_absa.language import CueKind, find_contrasts, find_ironies, find_n
 from episodic_absa.memory import GateSignals, gate_signals
 from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.decision.clauses import clauses
-from episodic_absa.pipeline.first_analysis import FirstAnalysis, first_place
-from episodic_absa.pipeline.pair_confidence import calibrated_confidence
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis, first_place
+from episodic_absa.pipeline.stage1.pair_confidence import calibrated_confidence
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result, StructuralRisk
 from episodic_absa.schemas.frozen_model import Flag, FrozenModel, Score
 from episodic_absa.serialization.yaml_file import read_yaml_file
@@ -84,7 +84,7 @@ class GateReading:
         """Return the signals of one sample."""
         text, language, stage1 = first.text, first.language, first.result
         pairs = [item for item in first.pairs if item.aspect_term]
-        return gate_signals(stage1.ate, stage1.atsa, stage1.validator)._replace(
+        return gate_signals(stage1.ate, stage1.atsa, stage1.validator, first.tuples)._replace(
             structural_risk_n=sum(self._counts(risk, text, language) for risk in stage1.validator.structural_risks),
             has_structure=self._has_structure(text, language, stage1),
             reader_disagrees=any(self._reader_disagrees(item, text, language) for item in pairs),

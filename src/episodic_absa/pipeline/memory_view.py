@@ -1,6 +1,6 @@
-"""The memory as one sample uses it: one read, one write. The runner decides when they happen."""
+"""The memory as one sample uses it: one read, one write. A runner's subclass decides when they happen."""
 
-from typing import Protocol
+from typing import NamedTuple
 
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
 from episodic_absa.memory.episodes.selective_storage import Teaching
@@ -8,41 +8,17 @@ from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, 
 from episodic_absa.schemas.run import Condition, StoreDecision
 
 
-class MemoryView(Protocol):
-    """One read and one write of the memory for one sample."""
+class WriteInputs(NamedTuple):
+    """What a sample gives the memory beside its first analysis."""
 
-    @property
-    def condition(self) -> Condition:
-        """The condition whose flags apply."""
-        ...
-
-    @property
-    def catalogue(self) -> PrincipleCatalogue:
-        """The principles that advisories come from."""
-        ...
-
-    def without_debate(self) -> SlotAnswer:
-        """Return the empty slot of a pipeline that has no debate."""
-        ...
-
-    async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
-        """Return the slot of a sample. Called once, before the debate."""
-        ...
-
-    async def write(
-        self,
-        sample: Sample,
-        stage1: Stage1Result,
-        outcome: ReviewOutcome,
-        summary: ModeratorSummary,
-        teaching: Teaching | None = None,
-    ) -> StoreDecision:
-        """Store the episode of a sample if the condition allows. Called once, after the moderator."""
-        ...
+    outcome: ReviewOutcome
+    summary: ModeratorSummary
+    teaching: Teaching | None = None
+    """None under rules that decide no single changes."""
 
 
-class DirectMemory:
-    """Reads and writes immediately, for one sample at a time."""
+class MemoryView:
+    """One read and one write of the memory for one sample. They happen at once."""
 
     def __init__(
         self, orchestrator: EpisodicOrchestrator, *, sample_index: int = 0, seed: int = 0, used_in_eval: bool = False
@@ -72,25 +48,18 @@ class DirectMemory:
             sample.text, stage1.ate, stage1.atsa, stage1.validator, sample.language_code, sample_id=sample.uid
         )
 
-    async def write(
-        self,
-        sample: Sample,
-        stage1: Stage1Result,
-        outcome: ReviewOutcome,
-        summary: ModeratorSummary,
-        teaching: Teaching | None = None,
-    ) -> StoreDecision:
+    async def write(self, sample: Sample, stage1: Stage1Result, inputs: WriteInputs) -> StoreDecision:
         """Store the episode of a sample if the condition allows. Called once, after the moderator."""
         return self._orchestrator.append_episode_if_needed(
             sample.text,
             sample.uid,
             stage1,
-            outcome,
-            summary,
+            inputs.outcome,
+            inputs.summary,
             language_code=sample.language_code,
             split=sample.split,
             sample_index=self._sample_index,
             seed=self._seed,
             used_in_eval=self._used_in_eval,
-            teaching=teaching,
+            teaching=inputs.teaching,
         )

@@ -21,10 +21,17 @@ from episodic_absa.schemas.run import MemoryMeta, StoreDecision
 from episodic_absa.schemas.run_files.adoption import Adoption, OverrideFlags
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.output_line import OutputLine, OutputMeta, OutputSecondLook, OutputStage1
+from episodic_absa.schemas.run_files.output_line import OutputLine
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.schemas.run_files.sample_record import DebateScore, StageLabels
+from episodic_absa.schemas.run_files.sample_record import (
+    Analysis,
+    DebateScore,
+    OutputSecondLook,
+    OverrideOutcome,
+    PolarityWords,
+    StageLabels,
+)
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import Language, SentenceLabel
 
@@ -119,47 +126,47 @@ class SampleResult:
         """Return the review with its aspects marked; a notebook shows this."""
         return marked_text(self.text, self.label, self.aspects)
 
-    def output_line(self, sample_index: int) -> OutputLine:
-        """Return the sample's line of outputs.jsonl; its index is its place in the run."""
-        stage1, store = self.stage1, self.store
-        return OutputLine(
-            uid=self.sample.uid,
-            sample_index=sample_index,
-            status="ok",
-            stage1=OutputStage1(
-                ate=stage1.ate,
-                atsa=stage1.atsa,
-                validator=stage1.validator,
-                unmatched_sentiment=self.unmatched_sentiments,
-            ),
+    @property
+    def analysis(self) -> Analysis:
+        """What the record of a run holds of the analysis."""
+        counts, look = self.polarity_counts, self.second_look
+        stage1 = self.stage1.atsa.sentiments
+        return Analysis(
+            stage1=self.stage1,
+            unmatched_sentiment=self.unmatched_sentiments,
+            polarity_words=PolarityWords(read=counts.read_n, repaired=counts.repaired_n, invalid=counts.invalid_n),
             debate=self.debate,
+            debate_read=self.debate_mapping,
             stage2=self.stage2,
+            patched_sentiments=None if self.patched_sentiments == stage1 else self.patched_sentiments,
             patch_log=self.patch_log,
+            override_decisions=self.override_decisions,
+            override=OverrideOutcome(**self.override._asdict()),
             changes=self.changes,
-            second_look=None
-            if self.second_look is None
-            else OutputSecondLook(look=self.second_look.look, stakes=self.second_look.stakes),
+            second_look=None if look is None else OutputSecondLook(look=look.look, stakes=look.stakes),
             adoption=self.adoption,
             moderator=self.moderator,
-            final_result=self.final_result,
-            meta=OutputMeta(
-                condition=self.memory.condition,
-                memory_mode=self.memory.memory_mode,
-                seed=self.seed,
-                language_code=self.language,
-                split=self.sample.split,
-                domain_id=self.sample.domain_id,
-                case_type=self.sample.case_type,
-                memory=self.memory,
-                store_decision=store.store_decision,
-                store_skip_reason=store.store_skip_reason,
-                store_reason_tags=store.store_reason_tags,
-                episode_id=store.episode_id,
-            ),
+            labels=self.stage_labels,
+            final_tuples=self.final_result.final_tuples,
+            kept=self.store,
         )
 
     def to_output(self) -> dict[str, Any]:
         """Return the line of outputs.jsonl as JSON values, without the index that a run gives a sample."""
-        fields = self.output_line(sample_index=0).model_dump(mode="json")
+        line = OutputLine.of_analysis(
+            self.sample.uid,
+            self.analysis,
+            self.final_result,
+            sample_index=0,
+            condition=self.memory.condition,
+            memory_mode=self.memory.memory_mode,
+            seed=self.seed,
+            language_code=self.language,
+            split=self.sample.split,
+            domain_id=self.sample.domain_id,
+            case_type=self.sample.case_type,
+            memory=self.memory,
+        )
+        fields = line.model_dump(mode="json")
         del fields["sample_index"]
         return fields

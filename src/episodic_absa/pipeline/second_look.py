@@ -13,7 +13,7 @@ from episodic_absa.pipeline.decision.change_rules import SURE_READER
 from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.decision.claims import Claim
 from episodic_absa.pipeline.decision.witnesses import ReaderThresholds
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.vocabulary import Look, Stake
 

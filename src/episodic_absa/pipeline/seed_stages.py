@@ -5,8 +5,8 @@ from typing import NamedTuple
 from episodic_absa.memory import STAGE2_SLOT, GateSignals, gate_signals
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decided import Decided
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.second_look import WHOLE_LOOK, SecondLook
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.stage2 import Verdicts
 from episodic_absa.schemas.absa import DebateOutput, Sample
 from episodic_absa.schemas.pipeline_settings import PipelineSettings

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from episodic_absa.language import NOTHING_READ, PolarityCounts, norm, read_action, read_polarity
 from episodic_absa.pipeline.asking import Asking, first_error
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
-from episodic_absa.pipeline.named_terms import meant_polarity, meant_term, split_name
-from episodic_absa.pipeline.risks import remaining_risks, unchecked_risks
 from episodic_absa.pipeline.shown_values import Context, shown_pairs, slot_entry
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.stage1.named_terms import meant_polarity, meant_term, split_name
+from episodic_absa.pipeline.stage1.risks import remaining_risks, unchecked_risks
 from episodic_absa.schemas.absa import (
     AspectItem,
     AspectVerdict,

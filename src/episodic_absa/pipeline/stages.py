@@ -5,8 +5,8 @@ from typing import Protocol, TypeVar
 from episodic_absa.memory import GateSignals
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decided import Decided
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.second_look import SecondLook
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.stage2 import Verdicts
 from episodic_absa.schemas.absa import DebateOutput, Sample
 from episodic_absa.schemas.role_inputs import MemorySlot

@@ -25,15 +25,15 @@ from episodic_absa.memory.episodes.selective_storage import Teaching
 from episodic_absa.memory.injection.advisory_injection_gate import decide_by, opens_a_gate
 from episodic_absa.memory.injection.injection_controller import SlotPayload
 from episodic_absa.pipeline.asking import Asking
+from episodic_absa.pipeline.debate.speakers import TARGETS_SPEAKER
 from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.default_stages import DefaultStages
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
-from episodic_absa.pipeline.memory_view import MemoryView
+from episodic_absa.pipeline.memory_view import MemoryView, WriteInputs
 from episodic_absa.pipeline.prompt_files import PROMPT_FILES
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.pipeline.seed_stages import SeedStages
 from episodic_absa.pipeline.shown_values import slot_name_problem
-from episodic_absa.pipeline.speakers import TARGETS_SPEAKER
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.stages import Stages
 from episodic_absa.schemas.absa import Sample, Stage1Result, Stage2Result
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
@@ -121,9 +121,8 @@ class SupervisorAgent:
 
         if not _asked_stage2(asking.calls):
             to_stage2 = _unasked(to_stage2, to_debate.meta)
-        store = await memory.write(  # the only write
-            known, first.result, decided.outcome, decided.summary, _teaching(signals, decided.changes)
-        )
+        inputs = WriteInputs(decided.outcome, decided.summary, _teaching(signals, decided.changes))
+        store = await memory.write(known, first.result, inputs)  # the only write
         return SampleResult(
             sample=sample,
             language=language,

@@ -22,11 +22,10 @@ from typing import Final, Protocol
 
 from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.memory import EpisodicOrchestrator, PrincipleCatalogue, SlotAnswer
-from episodic_absa.memory.episodes.selective_storage import Teaching
 from episodic_absa.pipeline.asking import Asking
-from episodic_absa.pipeline.memory_view import DirectMemory, MemoryView
+from episodic_absa.pipeline.memory_view import MemoryView, WriteInputs
 from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
+from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import Condition, StoreDecision
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
@@ -100,7 +99,7 @@ class OrderedRun:
         pace: Pace,
     ) -> None:
         self._supervisor = supervisor
-        self._orchestrator = orchestrator
+        self.orchestrator = orchestrator
         self._samples = samples
         self._commit = commit
         self._kept = kept
@@ -138,7 +137,7 @@ class OrderedRun:
 
     async def _run_one(self, index: int, sample: Sample, slots: asyncio.Semaphore) -> None:
         outcome: SampleResult | SampleFailure | SampleRecord
-        asking = self._supervisor.new_asking(self._orchestrator.condition, self._seed)
+        asking = self._supervisor.new_asking(self.orchestrator.condition, self._seed)
         if index in self._kept:
             await self.wait_for_turn(index)
             outcome = self._kept[index]
@@ -192,23 +191,24 @@ class OrderedRun:
             await self._turn_came.wait_for(lambda: self._turn >= index - ahead)
         return self._turn == index
 
-    def direct_memory(self, index: int) -> DirectMemory:
+    def memory_now(self, index: int) -> MemoryView:
         """Return the memory as it is now."""
-        return DirectMemory(self._orchestrator, sample_index=index, seed=self._seed, used_in_eval=self._used_in_eval)
+        return MemoryView(self.orchestrator, sample_index=index, seed=self._seed, used_in_eval=self._used_in_eval)
 
     def can_reach_a_prompt(self, sample: Sample, stage1: Stage1Result) -> bool:
         """Whether what memory holds could show in this sample's prompts."""
-        return self._supervisor.may_show_memory(self._orchestrator.condition, sample, stage1)
+        return self._supervisor.may_show_memory(self.orchestrator.condition, sample, stage1)
 
 
-class _MemoryAtItsTurn:
+class _MemoryAtItsTurn(MemoryView):
     """The memory as one sample of an ordered run sees it."""
 
     def __init__(self, run: OrderedRun, index: int, *, speculate_ahead: int) -> None:
+        super().__init__(run.orchestrator)
         self._run = run
         self._index = index
         self._speculate_ahead = speculate_ahead
-        self._direct = run.direct_memory(index)
+        self._at_once = run.memory_now(index)
         self._guess: SlotAnswer | None = None
         self._deferring = False
         self.speculated = False
@@ -216,44 +216,26 @@ class _MemoryAtItsTurn:
         self.deferred: SlotAnswer | None = None
         """What was retrieved at the sample's turn, where it had already run to its end."""
 
-    @property
-    def condition(self) -> Condition:
-        return self._direct.condition
-
-    @property
-    def catalogue(self) -> PrincipleCatalogue:
-        return self._direct.catalogue
-
-    def without_debate(self) -> SlotAnswer:
-        return self._direct.without_debate()
-
     async def read(self, sample: Sample, stage1: Stage1Result) -> SlotAnswer:
         if not (self.condition.retrieval_execute and self.condition.store_write):
-            return await self._direct.read(sample, stage1)
+            return await self._at_once.read(sample, stage1)
         if not self._run.can_reach_a_prompt(sample, stage1):
             self._deferring = True
-            return self._direct.without_debate()
+            return self.without_debate()
         self.speculated = not await self._run.wait_for_turn(self._index, ahead=self._speculate_ahead)
-        answer = await self._direct.read(sample, stage1)
+        answer = await self._at_once.read(sample, stage1)
         if self.speculated:
             self._guess = answer
         return answer
 
-    async def write(
-        self,
-        sample: Sample,
-        stage1: Stage1Result,
-        outcome: ReviewOutcome,
-        summary: ModeratorSummary,
-        teaching: Teaching | None = None,
-    ) -> StoreDecision:
+    async def write(self, sample: Sample, stage1: Stage1Result, inputs: WriteInputs) -> StoreDecision:
         await self._run.wait_for_turn(self._index)
         if self._deferring:
-            self.deferred = await self._direct.read(sample, stage1)
+            self.deferred = await self._at_once.read(sample, stage1)
         elif self._guess is not None:
-            now = await self._direct.read(sample, stage1)
+            now = await self._at_once.read(sample, stage1)
             if now.slot != self._guess.slot:
                 raise _WrongGuess
             # The prompts are those of the turn; the record is, too.
             self.deferred = now
-        return await self._direct.write(sample, stage1, outcome, summary, teaching)
+        return await self._at_once.write(sample, stage1, inputs)

@@ -14,7 +14,7 @@ from episodic_absa.pipeline.decision.change_decision import decide_again, decide
 from episodic_absa.pipeline.decision.change_rules import AdoptionRules, load_adoption_rules
 from episodic_absa.pipeline.decision.claims import Claim
 from episodic_absa.pipeline.decision.witnesses import WITNESSES
-from episodic_absa.pipeline.first_analysis import is_pair
+from episodic_absa.pipeline.stage1.first_analysis import is_pair
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 

@@ -15,9 +15,9 @@ from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.pipeline.composition import build_pipeline
-from episodic_absa.pipeline.memory_view import DirectMemory
-from episodic_absa.pipeline.named_pairs import pairs_of, targets_of
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.roles import ROLE_SPECS
+from episodic_absa.pipeline.stage1.named_pairs import pairs_of, targets_of
 from episodic_absa.schemas.absa import AspectItem, Sample
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,
@@ -134,7 +134,7 @@ async def _analysed(condition: Condition, replies: list[bytes], store: Path) -> 
     pipeline = build_pipeline(backend=backend, condition=condition, store=store, settings=settings)
     try:
         sample = Sample(uid="r1", text=_TEXT, split="valid")
-        result = await pipeline.supervisor.run(sample, DirectMemory(pipeline.memory, sample_index=0, seed=0), seed=0)
+        result = await pipeline.supervisor.run(sample, MemoryView(pipeline.memory, sample_index=0, seed=0), seed=0)
     finally:
         await pipeline.close()
     result.final_result.model_dump_json()

@@ -19,7 +19,7 @@ from episodic_absa.errors import BackendError, ContractError, LeakageError
 from episodic_absa.language import norm
 from episodic_absa.memory import EpisodicMemorySettings
 from episodic_absa.pipeline.composition import Pipeline, build_pipeline
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.run import Condition
@@ -159,7 +159,7 @@ class _CellDrill:
 
     async def _analyse(self, pipeline: Pipeline, review: DrillReview, place: int) -> SampleResult:
         watch = WatchedPrompts(self._backend)
-        memory = DirectMemory(pipeline.memory, sample_index=place)
+        memory = MemoryView(pipeline.memory, sample_index=place)
         try:
             result = await pipeline.supervisor.asking(watch).run(review.sample, memory)
         finally:

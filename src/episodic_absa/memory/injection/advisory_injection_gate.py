@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples
-from episodic_absa.schemas.absa import Stage1Ate, Stage1Atsa, ValidatorOutput
+from episodic_absa.schemas.absa import FinalTuple, Stage1Ate, Stage1Atsa, ValidatorOutput
 from episodic_absa.vocabulary import DebateGateReason, Stage2GateReason, V3GateReason
 
 ReasonT = TypeVar("ReasonT", bound=str)
@@ -39,13 +39,18 @@ class GateDecision(NamedTuple, Generic[ReasonT]):
     """Every reason that holds, in the gate's order."""
 
 
-def gate_signals(ate: Stage1Ate, atsa: Stage1Atsa, validator: ValidatorOutput) -> GateSignals:
-    """Return the signals that Stage1 alone gives. A caller that knows more sets the other fields with `_replace`."""
+def gate_signals(
+    ate: Stage1Ate, atsa: Stage1Atsa, validator: ValidatorOutput, tuples: Sequence[FinalTuple] | None = None
+) -> GateSignals:
+    """Return the signals that Stage1 alone gives. A caller that knows more sets the other fields with `_replace`.
+
+    `tuples` are those of `atsa`, if the caller has extracted them.
+    """
     drop_reasons = [drop.drop_reason for drop in ate.drops]
     had_explicit_term = any(item.aspect_term for item in ate.aspects) or any(drop.aspect_term for drop in ate.drops)
     judged = [item.polarity for item in atsa.sentiments if item.polarity and not item.is_backfilled]
     return GateSignals(
-        has_conflict=bool(conflicting_aspects(extract_tuples(atsa.sentiments))),
+        has_conflict=bool(conflicting_aspects(extract_tuples(atsa.sentiments) if tuples is None else tuples)),
         structural_risk_n=len(validator.structural_risks),
         alignment_failure_n=drop_reasons.count("alignment_failure"),
         # An analysis without drops is no grounding failure, although all([]) is true.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from episodic_absa.language import norm
-from episodic_absa.pipeline.first_analysis import is_pair
+from episodic_absa.pipeline.stage1.first_analysis import is_pair
 from episodic_absa.schemas.absa import AspectItem, SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.vocabulary import ChangeKind

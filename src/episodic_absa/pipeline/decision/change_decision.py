@@ -8,7 +8,7 @@ from episodic_absa.pipeline.decision.change_rules import AdoptionRules, adopt
 from episodic_absa.pipeline.decision.changes import Reader, changes_of
 from episodic_absa.pipeline.decision.claims import Claim
 from episodic_absa.pipeline.decision.witnesses import hear
-from episodic_absa.pipeline.first_analysis import FirstAnalysis, is_pair
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis, is_pair
 from episodic_absa.schemas.absa import SentimentItem, Stage1Result
 from episodic_absa.schemas.run_files.change_record import ChangeReason, ChangeRecord
 from episodic_absa.vocabulary import Polarity

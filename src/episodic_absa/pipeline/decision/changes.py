@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, Protocol
 
 from episodic_absa.language import norm_key
 from episodic_absa.pipeline.decision.claims import Claim
-from episodic_absa.pipeline.first_analysis import FirstAnalysis, first_place
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis, first_place
 from episodic_absa.schemas.absa import Span
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.vocabulary import POLARITIES, ChangeKind, Language, Polarity

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from episodic_absa.language import nearest_occurrence, norm, read_action, read_polarity
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
-from episodic_absa.pipeline.named_terms import meant_polarity, meant_term, overlapping_term, split_name
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.stage1.named_terms import meant_polarity, meant_term, overlapping_term, split_name
 from episodic_absa.schemas.absa import AspectVerdict, SentimentVerdict
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from episodic_absa.final_tuples import extract_tuples, label_of_pairs
 from episodic_absa.language import norm
 from episodic_absa.pipeline.asking import Asking
-from episodic_absa.pipeline.debate import Debated
+from episodic_absa.pipeline.debate.debate import Debated
 from episodic_absa.pipeline.decided import Decided
 from episodic_absa.pipeline.decision.applied_changes import apply_changes
 from episodic_absa.pipeline.decision.change_decision import decide_changes
@@ -15,11 +15,11 @@ from episodic_absa.pipeline.decision.changes import Reader
 from episodic_absa.pipeline.decision.claims import claims_of_verdicts
 from episodic_absa.pipeline.decision.evidence_value import reported_adoption
 from episodic_absa.pipeline.decision.pair_label import moderated_label, whole_text_label
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
 from episodic_absa.pipeline.outcomes.change_outcomes import outcomes_by_reader
 from episodic_absa.pipeline.outcomes.referee import ask_referee, referee_question, with_referee
-from episodic_absa.pipeline.pair_confidence import with_confidence
-from episodic_absa.pipeline.risks import unchecked_risks
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.stage1.pair_confidence import with_confidence
+from episodic_absa.pipeline.stage1.risks import unchecked_risks
 from episodic_absa.pipeline.stage2 import Stage2, Verdicts
 from episodic_absa.schemas.absa import (
     AspectVerdict,

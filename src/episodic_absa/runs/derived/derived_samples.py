@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from episodic_absa.runs.derived.outputs import output_of
+from episodic_absa.runs.derived.sample_facts import SampleFacts
 from episodic_absa.runs.derived.scorecards import scorecard_of
 from episodic_absa.runs.derived.traces import trace_of
 from episodic_absa.schemas.gold import LabelledSample
@@ -59,26 +60,25 @@ class Deriver:
 
     def card_of(self, record: SampleRecord) -> Scorecard:
         """Return the scorecard of the next sample."""
-        if record.analysis is not None:
-            self._episode_n += record.analysis.kept.episode is not None
-        labelled = self._labelled(record)
-        size = min(self._episode_n, self._manifest.config.episodic_memory.keep_last_n)
-        return scorecard_of(record, self._manifest, text=labelled.sample.text, gold=labelled.gold, store_size=size)
+        return self._card(SampleFacts(record, self._manifest), self._labelled(record))
 
     def sample_of(self, record: SampleRecord) -> DerivedSample:
         """Return everything about the next sample."""
+        facts, labelled = SampleFacts(record, self._manifest), self._labelled(record)
         decisions = record.analysis.override_decisions if record.analysis is not None else ()
         return DerivedSample(
-            output=output_of(record, self._manifest),
-            card=self.card_of(record),
-            trace=trace_of(
-                record,
-                self._manifest,
-                text=self._labelled(record).sample.text,
-                timing=self._timings.get(record.uid),
-            ),
+            output=output_of(facts),
+            card=self._card(facts, labelled),
+            trace=trace_of(facts, text=labelled.sample.text, timing=self._timings.get(record.uid)),
             decisions=tuple(OverrideDecisionLine(uid=record.uid, **dict(decision)) for decision in decisions),
         )
+
+    def _card(self, facts: SampleFacts, labelled: LabelledSample) -> Scorecard:
+        analysis = facts.record.analysis
+        if analysis is not None:
+            self._episode_n += analysis.kept.episode is not None
+        size = min(self._episode_n, self._manifest.config.episodic_memory.keep_last_n)
+        return scorecard_of(facts, text=labelled.sample.text, gold=labelled.gold, store_size=size)
 
     def samples_of(self, records: Iterable[SampleRecord]) -> Iterator[DerivedSample]:
         """Yield everything about each of the next samples."""

@@ -7,18 +7,14 @@ from typing import Any, Literal
 from episodic_absa.final_tuples import conflicting_aspects, pairs
 from episodic_absa.language import norm, occurs
 from episodic_absa.runs.derived.calls import usage_of
-from episodic_absa.runs.derived.memory import memory_of
-from episodic_absa.runs.derived.outputs import final_result_of
-from episodic_absa.schemas.absa import FinalTuple, SentimentItem, StructuralRisk, risk_vector
+from episodic_absa.runs.derived.sample_facts import AnalysisFacts, SampleFacts
+from episodic_absa.schemas.absa import FinalTuple, SentimentItem, StructuralRisk
 from episodic_absa.schemas.gold import GoldTuple
-from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.sample_record import Analysis, SampleRecord
+from episodic_absa.schemas.run_files.sample_record import Analysis
 from episodic_absa.schemas.run_files.scorecard import (
     AdoptionScore,
-    Coverage,
     FailureFlags,
     JudgedSentiment,
-    MappedTag,
     ModeratorScore,
     OverrideScore,
     Scorecard,
@@ -28,18 +24,16 @@ from episodic_absa.schemas.run_files.scorecard import (
 from episodic_absa.vocabulary import OverrideSkip
 
 
-def scorecard_of(
-    record: SampleRecord, manifest: Manifest, *, text: str, gold: tuple[GoldTuple, ...] | None, store_size: int
-) -> Scorecard:
+def scorecard_of(facts: SampleFacts, *, text: str, gold: tuple[GoldTuple, ...] | None, store_size: int) -> Scorecard:
     """Return the scorecard of a sample.
 
     Args:
-        record: of the sample.
-        manifest: of its cell.
+        facts: what follows from its record.
         text: the review.
         gold: of the review.
         store_size: how many episodes were in use after the sample.
     """
+    record, manifest = facts.record, facts.manifest
     fields: dict[str, Any] = {
         "run_id": manifest.run_id,
         "condition": manifest.condition.name,
@@ -56,8 +50,8 @@ def scorecard_of(
         "gold_tuples": gold,
         "usage": usage_of(record.calls),
     }
-    if record.analysis is not None:
-        return Scorecard(**fields, **_of_analysis(record, record.analysis, manifest, text, store_size))
+    if facts.analysed is not None:
+        return Scorecard(**fields, **_of_analysis(facts, facts.analysed, text, store_size))
     kind = record.error.type if record.error else None
     return Scorecard(
         **fields,
@@ -70,10 +64,9 @@ def scorecard_of(
     )
 
 
-def _of_analysis(
-    record: SampleRecord, analysis: Analysis, manifest: Manifest, text: str, store_size: int
-) -> dict[str, Any]:
-    stage1, adoption, final = analysis.stage1, analysis.adoption, final_result_of(analysis)
+def _of_analysis(facts: SampleFacts, analysed: AnalysisFacts, text: str, store_size: int) -> dict[str, Any]:
+    analysis, final = analysed.analysis, analysed.final
+    stage1, adoption = analysis.stage1, analysis.adoption
     risks1 = stage1.validator.structural_risks
     risks2 = analysis.stage2.validator.structural_risks if analysis.stage2 else ()
     judged = _judged(analysis, text)
@@ -92,9 +85,9 @@ def _of_analysis(
         "implicit_grounding_candidate": not stage1.ate.aspects or (all_failed and not stage1.ate.aspects),
         "risks_s1": _scored(risks1),
         "risks_s2": _scored(risks2),
-        "risk_before": risk_vector(risks1),
-        "risk_after": risk_vector(risks2 if adoption.adopt else risks1),
-        "stage_delta": _stage_delta(analysis),
+        "risk_before": analysed.risk_before,
+        "risk_after": analysed.risk_after,
+        "stage_delta": _stage_delta(analysed),
         "override": OverrideScore(
             success=analysis.override.success,
             harm=analysis.override.harm,
@@ -112,10 +105,10 @@ def _of_analysis(
         ),
         "debate": analysis.debate_read,
         "sentiments_judged": judged,
-        "memory": memory_of(record, manifest),
+        "memory": facts.memory,
         "store_decision": analysis.kept.store_decision,
         "store_size_after": store_size,
-        "coverage": coverage_of(record, analysis),
+        "coverage": analysed.coverage,
         "stage1_structural_risk": bool(risks1)
         or bool(conflicting_aspects(final.stage1_tuples))
         or sum(drop.drop_reason == "alignment_failure" for drop in drops) >= 2
@@ -127,26 +120,12 @@ def _of_analysis(
     }
 
 
-def coverage_of(record: SampleRecord, analysis: Analysis) -> Coverage:
-    """Map each risk tag to the principle of the first retrieved advisory about it."""
-    tags = risk_vector(analysis.stage1.validator.structural_risks).tags
-    mapped = []
-    for tag in tags:
-        for advisory in record.bundle.retrieved:
-            if tag in advisory.evidence.risk_tags:
-                mapped.append(MappedTag(risk_tag=tag, principle_id=advisory.evidence.principle_id))
-                break
-    return Coverage(
-        risk_tag_to_principle_mapped=tuple(mapped), mapping_coverage_hit=len(mapped) == len(tags) if tags else None
-    )
-
-
 def _scored(risks: Sequence[StructuralRisk]) -> tuple[ScoredRisk, ...]:
     return tuple(ScoredRisk(type=risk.type, severity=risk.severity) for risk in risks)
 
 
-def _stage_delta(analysis: Analysis) -> StageDelta:
-    final = final_result_of(analysis)
+def _stage_delta(analysed: AnalysisFacts) -> StageDelta:
+    analysis, final = analysed.analysis, analysed.final
     before, after = pairs(final.stage1_tuples), pairs(final.final_tuples)
     changed = before != after
     return StageDelta(

@@ -5,10 +5,8 @@ from typing import Literal
 
 from episodic_absa.final_tuples import conflicting_aspects
 from episodic_absa.runs.derived.calls import calls_of
-from episodic_absa.runs.derived.memory import memory_of
-from episodic_absa.runs.derived.outputs import final_result_of
-from episodic_absa.runs.derived.scorecards import coverage_of
-from episodic_absa.schemas.absa import DebateOutput, DebateTurn, risk_vector
+from episodic_absa.runs.derived.sample_facts import AnalysisFacts, SampleFacts
+from episodic_absa.schemas.absa import DebateOutput, DebateTurn
 from episodic_absa.schemas.run_files.call_record import CallRecord
 from episodic_absa.schemas.run_files.case_trace import (
     CaseTraceV1_1,
@@ -18,24 +16,23 @@ from episodic_absa.schemas.run_files.case_trace import (
     TraceRisk,
     TraceRunMeta,
 )
-from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.schemas.run_files.sample_record import Analysis, SampleRecord, SampleTiming
+from episodic_absa.schemas.run_files.sample_record import Analysis, SampleTiming
 from episodic_absa.schemas.run_files.scorecard import Coverage
 from episodic_absa.schemas.run_files.trace_line import TraceLine, TraceTiming
 
 _LONGEST_MESSAGE = 600
 
 
-def trace_of(record: SampleRecord, manifest: Manifest, *, text: str, timing: SampleTiming | None) -> TraceLine:
+def trace_of(facts: SampleFacts, *, text: str, timing: SampleTiming | None) -> TraceLine:
     """Return the trace of a sample.
 
     Args:
-        record: of the sample.
-        manifest: of its cell.
+        facts: what follows from its record.
         text: the review.
         timing: the times of its calls; None if they are lost.
     """
-    analysis, calls, memory = record.analysis, calls_of(record.calls, timing), memory_of(record, manifest)
+    record, manifest, memory, analysed = facts.record, facts.manifest, facts.memory, facts.analysed
+    analysis, calls = record.analysis, calls_of(record.calls, timing)
     is_retrieved = analysis is not None
     trace = CaseTraceV1_1(
         run_meta=TraceRunMeta(
@@ -56,10 +53,10 @@ def trace_of(record: SampleRecord, manifest: Manifest, *, text: str, timing: Sam
             hit=is_retrieved and memory.retrieved_k > 0,
             returned_ids=memory.retrieved_ids if is_retrieved else (),
         ),
-        final_output=None if analysis is None else final_result_of(analysis),
-        risk=_risk(analysis),
+        final_output=None if analysed is None else analysed.final,
+        risk=_risk(analysed),
         override=_override(analysis),
-        coverage=Coverage() if analysis is None else coverage_of(record, analysis),
+        coverage=Coverage() if analysed is None else analysed.coverage,
     )
     return TraceLine(
         case_trace=trace,
@@ -71,17 +68,15 @@ def trace_of(record: SampleRecord, manifest: Manifest, *, text: str, timing: Sam
     )
 
 
-def _risk(analysis: Analysis | None) -> TraceRisk:
-    if analysis is None:
+def _risk(analysed: AnalysisFacts | None) -> TraceRisk:
+    if analysed is None:
         return TraceRisk(
             flagged=False, residual=False, severity_before=0, severity_after=0, tags_before=(), tags_after=()
         )
-    stage2 = analysis.stage2
-    before = risk_vector(analysis.stage1.validator.structural_risks)
-    after = risk_vector(stage2.validator.structural_risks) if stage2 and analysis.adoption.adopt else before
+    before, after = analysed.risk_before, analysed.risk_after
     return TraceRisk(
         flagged=before.severity_sum > 0,
-        residual=after.severity_sum > 0 or bool(conflicting_aspects(analysis.final_tuples)),
+        residual=after.severity_sum > 0 or bool(conflicting_aspects(analysed.analysis.final_tuples)),
         severity_before=before.severity_sum,
         severity_after=after.severity_sum,
         tags_before=before.tags,

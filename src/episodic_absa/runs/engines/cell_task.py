@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from episodic_absa.errors import EpisodicAbsaError
-from episodic_absa.memory.episodes.selective_storage import Teaching
+from episodic_absa.pipeline.memory_view import WriteInputs
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.ordered_run import SampleFailure
 from episodic_absa.runs.request_counts import RequestCounts
-from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample
+from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.run_meta import Speculation
 
@@ -30,14 +30,6 @@ class CellTask:
     """Whether memory is left to the driver: no prompt shows it, and samples of other workers come before these."""
     resources: Mapping[str, Any]
     """The hashes of the files that results depend on; a worker with other files refuses the task."""
-
-
-class WriteInputs(NamedTuple):
-    """What a sample gave the memory to write, beside its text and Stage1."""
-
-    outcome: ReviewOutcome
-    summary: ModeratorSummary
-    teaching: Teaching | None
 
 
 class AnalysedSample(NamedTuple):

@@ -13,19 +13,18 @@ from typing import Any, Final
 from episodic_absa.backends.backend import Backend
 from episodic_absa.errors import ConfigError, EpisodicAbsaError
 from episodic_absa.memory import EpisodicOrchestrator, SlotAnswer
-from episodic_absa.memory.episodes.selective_storage import Teaching
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView, WriteInputs
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.runs.cell_store import UnsyncedFile
 from episodic_absa.runs.config.cfg_hash import resource_hashes
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
-from episodic_absa.runs.engines.cell_task import AnalysedSample, CellTask, TaskEnd, Trouble, WorkerNews, WriteInputs
+from episodic_absa.runs.engines.cell_task import AnalysedSample, CellTask, TaskEnd, Trouble, WorkerNews
 from episodic_absa.runs.engines.request_desk import DeskClient
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
 from episodic_absa.runs.ordered_run import OrderedRun, Pace, SampleFailure
 from episodic_absa.runs.run_backend import ClusterLimits, open_backend
 from episodic_absa.runs.run_directory import STORE
-from episodic_absa.schemas.absa import ModeratorSummary, ReviewOutcome, Sample, Stage1Result
+from episodic_absa.schemas.absa import Sample, Stage1Result
 from episodic_absa.schemas.run import StoreDecision
 from episodic_absa.schemas.run_files.sample_record import SampleRecord
 from episodic_absa.schemas.run_meta import Speculation
@@ -149,7 +148,7 @@ class CellWorker:
             )
 
 
-class _NotedMemory(DirectMemory):
+class _NotedMemory(MemoryView):
     """The memory of one sample; it notes what the driver needs to write, and leaves memory to the driver if told."""
 
     def __init__(self, orchestrator: EpisodicOrchestrator, task: CellTask, index: int) -> None:
@@ -164,18 +163,11 @@ class _NotedMemory(DirectMemory):
             return self.without_debate()
         return await super().read(sample, stage1)
 
-    async def write(
-        self,
-        sample: Sample,
-        stage1: Stage1Result,
-        outcome: ReviewOutcome,
-        summary: ModeratorSummary,
-        teaching: Teaching | None = None,
-    ) -> StoreDecision:
-        self.write_inputs = WriteInputs(outcome, summary, teaching)
+    async def write(self, sample: Sample, stage1: Stage1Result, inputs: WriteInputs) -> StoreDecision:
+        self.write_inputs = inputs
         if self._defers and self.condition.store_write:
             return _LEFT_TO_THE_DRIVER
-        return await super().write(sample, stage1, outcome, summary, teaching)
+        return await super().write(sample, stage1, inputs)
 
 
 class _NotingRun(OrderedRun):
@@ -185,9 +177,9 @@ class _NotingRun(OrderedRun):
         """Keep the memory of every sample in `noted`, by its index."""
         self._noted, self._task = noted, task
 
-    def direct_memory(self, index: int) -> DirectMemory:
+    def memory_now(self, index: int) -> MemoryView:
         """Return the memory as it is now; of a sample that runs again the later memory counts."""
-        self._noted[index] = _NotedMemory(self._orchestrator, self._task, index)
+        self._noted[index] = _NotedMemory(self.orchestrator, self._task, index)
         return self._noted[index]
 
 

@@ -157,7 +157,7 @@ class RemoteAnalysis:
             result = self.with_memory(result, answer, memory.catalogue)
         assert analysed.write is not None  # noqa: S101 - who has a result came to write
         # Also where nothing is stored: this is where a sample waits for its turn.
-        decision = await memory.write(result.sample, result.stage1, *analysed.write)
+        decision = await memory.write(result.sample, result.stage1, analysed.write)
         if not is_sliced(self._condition) and decision != result.store:
             raise RunDirectoryError(
                 f"the memory of a worker is not that of {self.work.cell.path} at {result.sample.uid}; "

@@ -12,7 +12,7 @@ from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.request_key import compute_request_key
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.pipeline.composition import Pipeline
-from episodic_absa.pipeline.memory_view import DirectMemory
+from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.runs.config.experiment_config import ExperimentConfig
 from episodic_absa.runs.estimate.request_load import LATIN_CHARS_PER_TOKEN, Load, guess_load
 from episodic_absa.runs.experiment_pipeline import build_experiment_pipeline
@@ -163,7 +163,7 @@ class _Measuring:
     async def _run(self, pipeline: Pipeline, sample: Sample) -> _Measured:
         noting = _NotingReplier(self._engine)
         supervisor = pipeline.supervisor.asking(RepairingBackend(noting))
-        result = await supervisor.run(sample, DirectMemory(pipeline.memory), seed=_MEASURED_SEED)
+        result = await supervisor.run(sample, MemoryView(pipeline.memory), seed=_MEASURED_SEED)
         return _Measured(tuple(noting.requests), sample, result.stage1)
 
     def _looking_at_all(self, condition: Condition) -> Condition:

@@ -13,21 +13,17 @@ from episodic_absa.runs.ordered_run import SampleError, SampleFailure
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.advisory_v1_2 import bundle_of
 from episodic_absa.schemas.run_files.call_record import CallRecord
-from episodic_absa.schemas.run_files.output_line import OutputSecondLook
 from episodic_absa.schemas.run_files.sample_record import (
     NANO,
-    Analysis,
     CallTiming,
     FailureRecord,
     InputReference,
-    OverrideOutcome,
-    PolarityWords,
     RecordedCall,
     SampleRecord,
     SampleTiming,
 )
 from episodic_absa.serialization.redaction import redacted
-from episodic_absa.vocabulary import ErrorType
+from episodic_absa.vocabulary import ErrorType, Language
 
 
 class Recorded(NamedTuple):
@@ -49,8 +45,8 @@ class Recorder:
         record = SampleRecord(
             uid=sample.uid,
             sample_index=index,
-            input=self._input(sample, len(result.stage1.ate.aspects)),
-            analysis=_analysis(result),
+            input=self._input(sample, result.language, len(result.stage1.ate.aspects)),
+            analysis=result.analysis,
             memory=result.memory.record,
             bundle=bundle_of(result.memory_bundle),
             calls=_calls(result.calls),
@@ -66,7 +62,7 @@ class Recorder:
         record = SampleRecord(
             uid=sample.uid,
             sample_index=index,
-            input=self._input(sample, 0),
+            input=self._input(sample, effective_language(sample.language_code, sample.text), 0),
             memory=empty_slot.meta.record,
             bundle=bundle_of(empty_slot.slot),
             calls=_calls(failure.calls),
@@ -74,14 +70,14 @@ class Recorder:
         )
         return Recorded(record, _timing(sample, failure.calls))
 
-    def _input(self, sample: Sample, aspect_n: int) -> InputReference:
+    def _input(self, sample: Sample, language: Language, aspect_n: int) -> InputReference:
         return InputReference(
             sha256=text_sha256(sample.text),
-            language=effective_language(sample.language_code, sample.text),
+            language=language,
             split=sample.split,
             domain_id=sample.domain_id,
             case_type=sample.case_type,
-            signature=self._signatures.build(sample.text, sample.language_code, aspect_n),
+            signature=self._signatures.build(sample.text, language, aspect_n),
         )
 
 
@@ -101,32 +97,6 @@ def _stage_of(failure: SampleFailure) -> str:
     if isinstance(failure.error, LeakageError):
         return "memory"
     return failure.calls[-1].stage if failure.calls else "stage1"
-
-
-def _analysis(result: SampleResult) -> Analysis:
-    counts = result.polarity_counts
-    look = result.second_look
-    return Analysis(
-        stage1=result.stage1,
-        unmatched_sentiment=result.unmatched_sentiments,
-        polarity_words=PolarityWords(read=counts.read_n, repaired=counts.repaired_n, invalid=counts.invalid_n),
-        debate=result.debate,
-        debate_read=result.debate_mapping,
-        stage2=result.stage2,
-        patched_sentiments=(
-            None if result.patched_sentiments == result.stage1.atsa.sentiments else result.patched_sentiments
-        ),
-        patch_log=result.patch_log,
-        override_decisions=result.override_decisions,
-        override=OverrideOutcome(**result.override._asdict()),
-        changes=result.changes,
-        second_look=None if look is None else OutputSecondLook(look=look.look, stakes=look.stakes),
-        adoption=result.adoption,
-        moderator=result.moderator,
-        labels=result.stage_labels,
-        final_tuples=result.final_result.final_tuples,
-        kept=result.store,
-    )
 
 
 def _calls(calls: Iterable[CallRecord]) -> tuple[RecordedCall, ...]:

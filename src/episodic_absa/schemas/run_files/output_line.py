@@ -1,6 +1,6 @@
 """One line of outputs.jsonl: everything a sample's analysis said and decided, or how it failed."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
@@ -10,7 +10,8 @@ from episodic_absa.schemas.run import MemoryMeta
 from episodic_absa.schemas.run_files.adoption import Adoption
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.vocabulary import ErrorType, Language, Look, MemoryMode, Split, Stake
+from episodic_absa.schemas.run_files.sample_record import Analysis, OutputSecondLook
+from episodic_absa.vocabulary import ErrorType, Language, MemoryMode, Split
 
 _OF_A_FAILURE: Final = ("uid", "sample_index", "status", "error", "meta")
 _OF_A_SUCCESS: Final = ("memory", "store_decision", "store_skip_reason", "store_reason_tags", "episode_id")
@@ -55,13 +56,6 @@ class OutputMeta(FrozenModel):
         return fields
 
 
-class OutputSecondLook(FrozenModel):
-    """How closely an adaptive pipeline looked at a sample again."""
-
-    look: Look
-    stakes: tuple[Stake, ...] = ()
-
-
 class OutputLine(FrozenModel):
     """One sample. A line of a failed sample holds `error` and no result; any other line holds no `error`."""
 
@@ -81,6 +75,47 @@ class OutputLine(FrozenModel):
     moderator: ModeratorOutput | None = None
     final_result: FinalResult | None = None
     meta: OutputMeta
+
+    @classmethod
+    def of_analysis(
+        cls, uid: str, analysis: Analysis, final_result: FinalResult, *, sample_index: int, **meta: Any
+    ) -> Self:
+        """Return the line of a sample that succeeded.
+
+        Args:
+            uid: of the sample.
+            analysis: what its record holds.
+            final_result: label and tuples of every stage, which follow from the analysis.
+            sample_index: the place of the sample in its run.
+            meta: the fields of `OutputMeta` that the analysis does not tell.
+        """
+        stage1, kept = analysis.stage1, analysis.kept
+        return cls(
+            uid=uid,
+            sample_index=sample_index,
+            status="ok",
+            stage1=OutputStage1(
+                ate=stage1.ate,
+                atsa=stage1.atsa,
+                validator=stage1.validator,
+                unmatched_sentiment=analysis.unmatched_sentiment,
+            ),
+            debate=analysis.debate,
+            stage2=analysis.stage2,
+            patch_log=analysis.patch_log,
+            changes=analysis.changes,
+            second_look=analysis.second_look,
+            adoption=analysis.adoption,
+            moderator=analysis.moderator,
+            final_result=final_result,
+            meta=OutputMeta(
+                **meta,
+                store_decision=kept.store_decision,
+                store_skip_reason=kept.store_skip_reason,
+                store_reason_tags=kept.store_reason_tags,
+                episode_id=kept.episode_id,
+            ),
+        )
 
     @model_serializer(mode="wrap")
     def _of_its_status(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -22,10 +22,9 @@ from episodic_absa.schemas.memory_v1_1 import InputSignatureV1_1
 from episodic_absa.schemas.run import MemoryRecord, StoreDecision
 from episodic_absa.schemas.run_files.adoption import Adoption
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
-from episodic_absa.schemas.run_files.output_line import OutputSecondLook
 from episodic_absa.schemas.run_files.override_decision import OverrideDecision
 from episodic_absa.schemas.run_files.patch_log import PatchLogEntry
-from episodic_absa.vocabulary import ErrorType, Language, Role, SentenceLabel, Split
+from episodic_absa.vocabulary import ErrorType, Language, Look, Role, SentenceLabel, Split, Stake
 
 SAMPLES_FORMAT: Final = "episodic_absa.samples"
 NANO: Final = 1_000_000_000
@@ -101,6 +100,13 @@ class StageLabels(FrozenModel):
 
     stage1: SentenceLabel
     stage2: SentenceLabel
+
+
+class OutputSecondLook(FrozenModel):
+    """How closely an adaptive pipeline looked at a sample again."""
+
+    look: Look
+    stakes: tuple[Stake, ...] = ()
 
 
 class Analysis(FrozenModel):

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from episodic_absa.pipeline.asking import Asking
 from episodic_absa.pipeline.decision.changes import Reader
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
-from episodic_absa.pipeline.joint_votes import ask_for_pairs
-from episodic_absa.pipeline.named_pairs import pairs_of, targets_of
-from episodic_absa.pipeline.pair_confidence import with_confidence
-from episodic_absa.pipeline.risks import risks_of
 from episodic_absa.pipeline.shown_values import Context, shown_pairs
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.stage1.joint_votes import ask_for_pairs
+from episodic_absa.pipeline.stage1.named_pairs import pairs_of, targets_of
+from episodic_absa.pipeline.stage1.pair_confidence import with_confidence
+from episodic_absa.pipeline.stage1.risks import risks_of
 from episodic_absa.schemas.absa import SentimentItem, Stage1Ate, Stage1Atsa, Stage1Result, ValidatorOutput
 from episodic_absa.schemas.answers import JudgementsAnswer, Pair, RisksAnswer, TermsAnswer
 from episodic_absa.schemas.pipeline_settings import PipelineSettings

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from episodic_absa.final_tuples import asked_targets, extract_tuples
 from episodic_absa.language import NOTHING_READ, PolarityCounts, nearest_occurrence, norm, norm_key
-from episodic_absa.pipeline.named_terms import TermMap
 from episodic_absa.pipeline.shown_values import shown_pairs
+from episodic_absa.pipeline.stage1.named_terms import TermMap
 from episodic_absa.schemas.absa import FinalTuple, SentimentItem, Span, Stage1Result
 from episodic_absa.vocabulary import Language, Polarity
 

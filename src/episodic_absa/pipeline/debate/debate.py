@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from episodic_absa.pipeline.asking import Asking, first_error
+from episodic_absa.pipeline.debate.recorded_debate import recorded_summary, recorded_turn
+from episodic_absa.pipeline.debate.speakers import PERSONAS, TARGETS_SPEAKER
 from episodic_absa.pipeline.decision.claims import (
     Claim,
     Ruling,
@@ -13,10 +15,8 @@ from episodic_absa.pipeline.decision.claims import (
     claims_of_tan,
     ruling_of,
 )
-from episodic_absa.pipeline.first_analysis import FirstAnalysis
-from episodic_absa.pipeline.recorded_debate import recorded_summary, recorded_turn
 from episodic_absa.pipeline.shown_values import Context, slot_entry
-from episodic_absa.pipeline.speakers import PERSONAS, TARGETS_SPEAKER
+from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
 from episodic_absa.schemas.absa import DebateOutput, DebateRound, DebateSummary, DebateTurn
 from episodic_absa.schemas.answers import DecisionsAnswer, JudgementsAnswer, TargetsAnswer, WrongPairsAnswer
 from episodic_absa.schemas.pipeline_settings import PipelineSettings

@@ -1,0 +1,96 @@
+"""What follows from the record of one sample and the manifest of its cell. Each fact is derived once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from episodic_absa.final_tuples import extract_tuples
+from episodic_absa.schemas.absa import FinalResult, risk_vector
+from episodic_absa.schemas.memory_v1_1 import RiskVectorV1_1
+from episodic_absa.schemas.run import MemoryMeta
+from episodic_absa.schemas.run_files.manifest import Manifest
+from episodic_absa.schemas.run_files.sample_record import Analysis, SampleRecord
+from episodic_absa.schemas.run_files.scorecard import Coverage, MappedTag
+from episodic_absa.vocabulary import DEBATE_CALLS
+
+
+@dataclass(frozen=True)
+class SampleFacts:
+    """One sample of a cell."""
+
+    record: SampleRecord
+    manifest: Manifest
+
+    @cached_property
+    def memory(self) -> MemoryMeta:
+        """What the memory did, with what follows from the condition, the bundle and the calls."""
+        record, condition, memory = self.record, self.manifest.condition, self.record.memory
+        advisories, warnings = record.bundle.retrieved, record.bundle.warnings
+        seen = {call.role for call in record.calls if call.slot_shown} if record.analysis is not None else set()
+        return MemoryMeta(
+            **dict(memory),
+            condition=condition.name,
+            memory_mode=condition.memory_mode,
+            retrieved_k=len(memory.retrieved_ids),
+            exposed_to_debate=condition.exposed_to_debate,
+            exposed_to_stage2=condition.exposed_to_stage2,
+            injection_trigger_reason=next(iter(memory.injection_trigger_reasons), None),
+            memory_access_policy={"debate": self.manifest.config.pipeline.debate.memory_visible_to},
+            memory_debate_slot_present_for=tuple(filter(seen.__contains__, DEBATE_CALLS)),
+            stage2_memory_gate_reason=next(iter(memory.stage2_memory_gate_reasons), None),
+            advice_from=condition.advice.source,
+            offered_principles=tuple(dict.fromkeys(advisory.evidence.principle_id for advisory in advisories)),
+            offered_chars=sum(len(advisory.message) for advisory in advisories) + sum(map(len, warnings)),
+        )
+
+    @cached_property
+    def analysed(self) -> "AnalysisFacts | None":
+        """What follows from the analysis; None if the sample failed."""
+        return None if self.record.analysis is None else AnalysisFacts(self.record.analysis, self.record)
+
+
+@dataclass(frozen=True)
+class AnalysisFacts:
+    """One sample that did not fail."""
+
+    analysis: Analysis
+    record: SampleRecord
+
+    @cached_property
+    def final(self) -> FinalResult:
+        """Label and tuples of every stage."""
+        moderator = self.analysis.moderator
+        return FinalResult(
+            label=moderator.final_label,
+            confidence=moderator.confidence,
+            rationale=moderator.rationale,
+            stage1_tuples=extract_tuples(self.analysis.stage1.atsa.sentiments),
+            stage2_tuples=extract_tuples(self.analysis.stage2_sentiments),
+            final_tuples=self.analysis.final_tuples,
+        )
+
+    @cached_property
+    def risk_before(self) -> RiskVectorV1_1:
+        """The risks of Stage1."""
+        return risk_vector(self.analysis.stage1.validator.structural_risks)
+
+    @cached_property
+    def risk_after(self) -> RiskVectorV1_1:
+        """Validator2's risks if Stage2 was adopted, else those of Stage1: its tuples are final."""
+        stage2 = self.analysis.stage2
+        if not self.analysis.adoption.adopt:
+            return self.risk_before
+        return risk_vector(stage2.validator.structural_risks if stage2 else ())
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Each risk tag with the principle of the first retrieved advisory about it."""
+        tags = self.risk_before.tags
+        mapped = []
+        for tag in tags:
+            for advisory in self.record.bundle.retrieved:
+                if tag in advisory.evidence.risk_tags:
+                    mapped.append(MappedTag(risk_tag=tag, principle_id=advisory.evidence.principle_id))
+                    break
+        return Coverage(
+            risk_tag_to_principle_mapped=tuple(mapped), mapping_coverage_hit=len(mapped) == len(tags) if tags else None
+        )
