@@ -168,7 +168,7 @@ def test_equal_runs_print_no_variation_and_never_nan(compare: Compare, grid: Pat
     assert {metric["variation"] for metric in told["metrics"]} == {False}
     assert told["changed"] == {"better": 0, "worse": 0, "different": 0}
     assert (told["verdict"]["kind"], told["verdict"]["reason"]) == ("same", "")
-    assert "알 수 없습니다" in told["verdict_sentence_ko"]
+    assert "구성상 답이 같습니다" in told["verdict_sentence_ko"]
 
 
 def test_cells_conditions_and_grids_can_be_named_and_give_the_same_bytes_twice(compare: Compare, grid: Path) -> None:
@@ -355,6 +355,7 @@ def test_samples_that_all_failed_leave_nothing_to_compare(compare: Compare, grid
 def test_a_side_without_samples_was_not_run_yet(compare: Compare, grid: Path) -> None:
     for cell in grid.glob("C1__*"):
         change_cards(cell, lambda _: [])
+        change_manifest(cell, lambda manifest: manifest.update(completed=False))
     done = compare(grid, "C2", "C1")
     assert (done.returncode, done.stdout) == (2, "")
     assert "C1 was not run yet" in done.stderr

@@ -42,8 +42,8 @@ def largest_share(count: int, n: int) -> float:
 def unseen_reviews(cells: PairedCells) -> Unseen:
     """Return what reviews could change that differ more, in either direction, than every drawn one.
 
-    None of n reviews is such a one, so that at most 1 - .05^(1/n) of all reviews are (about 3 / n). Each could differ by
-    the largest possible difference instead of the largest drawn one. Nothing is known for a ratio of sums.
+    None of n reviews is such a one, so that at most 1 - .05^(1/n) of all reviews are (about 3 / n). Each could differ
+    by the largest possible difference instead of the largest drawn one. Nothing is known for a ratio of sums.
     """
     if not cells.is_mean or cells.largest is None:
         return Unseen(0.0, 0.0)
