@@ -12,13 +12,10 @@ from tests.run_copies import copied
 from tests.runs.sealed_files import write_sealed
 from tests.runs.small_grid import run_here, write_experiment
 
-from episodic_absa.analysis.asked_cells import compared_conditions
-from episodic_absa.analysis.cell_tables import triptych_text
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import compared_conditions, derive_tables, load_run, triptych_text
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.reading.finished_cells import FinishedCell, load_cell
-from episodic_absa.serialization.csv_text import csv_text, number_text, replace_file
+from episodic_absa.serialization.csv_text import replace_file
 
 CELL_FILES = {"structural_metrics.csv", "triptych.csv", "memory_growth.jsonl"}
 GRID_FILES = {"grid_metrics.csv", "comparisons.csv"}
@@ -58,11 +55,6 @@ def test_a_run_ends_with_its_tables_and_deriving_them_again_gives_the_same_bytes
 def test_a_cell_is_reported_under_its_condition_whatever_its_directory_is_called(grid: Path) -> None:
     (grid / "C2__seed42").rename(grid / "C1__seed1")
     assert load_cell(grid / "C1__seed1").condition == "C2"
-
-
-def test_one_cell_can_be_derived_alone(grid: Path) -> None:
-    written = derive_tables(load_run(grid / "C2__seed42"))
-    assert {path.name for path in written} == CELL_FILES
 
 
 def test_the_metrics_table_has_a_row_per_metric_and_a_null_is_empty(grid: Path) -> None:
@@ -179,28 +171,6 @@ def test_a_triptych_tells_stage1_final_and_gold_side_by_side(grid: Path) -> None
         '"\'@SUM(""a"", b)","\'=1+1:positive","\'=1+1:positive","-","false",0,0,"false"',
         '"lost","","","","","","",""',
     ]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(None, ""), (0.1234567, "0.123457"), (-0.0, "0.0"), (-1e-9, "0.0"), (3, "3.0"), (1 / 3, "0.333333")],
-)
-def test_a_number_has_one_form(value: float | None, text: str) -> None:
-    assert number_text(value) == text
-    if not isinstance(value, int):
-        assert csv_text(["x", "y"], [(value, "z")]) == f"x,y\n{text},z\n"
-
-
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    replace_file(path, "값\n")
-    stamp = path.stat().st_mtime_ns
-    replace_file(path, "값\n")
-    assert (path.read_text("utf-8"), path.stat().st_mtime_ns) == ("값\n", stamp)
-    with pytest.raises(UnicodeEncodeError):
-        replace_file(path, "\ud800")
-    assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
-    assert path.read_text("utf-8") == "값\n"
 
 
 def test_a_file_that_cannot_be_written_is_named_with_what_to_do(

@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 import yaml
 
-from episodic_absa.analysis.summary import (
+from episodic_absa.analysis import (
     load_summary,
     mean_over_seeds,
     summarise_cell,
 )
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.config.cells import all_cells
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import all_cells, load_experiment
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.schemas.absa import FinalTuple
 from episodic_absa.schemas.gold import GoldTuple

@@ -11,9 +11,9 @@ from tests.reports.grid_making import Line, read_lines
 from tests.run_copies import change_samples, copied, failed
 from tests.runs.sealed_files import write_sealed
 
-from episodic_absa.analysis.finished_run import load_run
-from episodic_absa.reports.data.report_samples import SampleReader
-from episodic_absa.reports.page.html_report import render_report
+from episodic_absa.analysis import load_run
+from episodic_absa.reports.data import SampleReader
+from episodic_absa.reports.page import render_report
 from episodic_absa.reports.run_report import REPORT, build_report, write_pages
 
 if TYPE_CHECKING:

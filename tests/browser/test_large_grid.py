@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.reports.grid_making import multiply
 
-from episodic_absa.analysis.finished_run import load_run
-from episodic_absa.reports.data.report_samples import SampleReader
-from episodic_absa.reports.page.html_report import render_report
+from episodic_absa.analysis import load_run
+from episodic_absa.reports.data import SampleReader
+from episodic_absa.reports.page import render_report
 from episodic_absa.reports.run_report import REPORT, build_report
 
 REVIEWS = 1200

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.reports.grid_making import SHIPPED, run
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.reports.run_report import REPORT, write_pages
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -106,12 +106,6 @@ def ask_for_completion(option: str, home: Path) -> str:
     return done.stdout
 
 
-def test_completion_is_shown_for_a_shell_and_changes_nothing(tmp_path: Path) -> None:
-    shown = ask_for_completion("--show-completion", tmp_path)
-    assert "complete -o default -F _episodic_absa_completion episodic-absa" in shown
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_completion_is_installed_for_a_shell(tmp_path: Path) -> None:
     ask_for_completion("--install-completion", tmp_path)
     installed = (tmp_path / ".bash_completions" / "episodic-absa.sh").read_text()

@@ -15,7 +15,7 @@ from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_expe
 from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import STORE

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from episodic_absa.runs.config.experiment_config import ExperimentFile
+from episodic_absa.runs.config import ExperimentFile
 from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2, TallyV1_2, VerdictV1_2
 from episodic_absa.schemas.run_files.check_result import CheckResult
 from episodic_absa.schemas.run_files.manifest import Manifest

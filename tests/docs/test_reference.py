@@ -15,7 +15,7 @@ from tests.docs.reference_tables import PAGES_WITH_TABLES, REFERENCE, commands, 
 import episodic_absa
 from episodic_absa.conditions import load_conditions
 from episodic_absa.memory.advice.principles import Principle
-from episodic_absa.runs.config.experiment_config import ExperimentFile
+from episodic_absa.runs.config import ExperimentFile
 from episodic_absa.schemas.overlays.advice_overlay import AdviceOverlay
 
 COMMANDS = dict(commands())

@@ -30,9 +30,7 @@ class ToldDifference(NamedTuple):
 
 
 _LABEL: Final = "the label follows from the final pairs or the whole text; the seven rules of seed are not run before"
-_NUMBERS: Final = (
-    "comparisons tell unseen reviews and orders, failed samples and equal orders, and one number of reviews"
-)
+_NUMBERS: Final = "comparisons tell unseen reviews and orders, failed samples, equal orders, one number of reviews"
 _MAPPING: Final = "default rules read claims against Stage1's terms at once: no hints, no mapping of names to tell"
 
 TOLD_DIFFERENCES: Final[tuple[ToldDifference, ...]] = (

@@ -253,11 +253,6 @@ def test_structures_are_listed_in_order_and_by_the_effective_language(
     assert detect_structures(text, language) == structures
 
 
-@pytest.mark.parametrize("text", ["안 좋아요", "not good", "없어요"])
-def test_language_other_has_no_negation(text: str) -> None:
-    assert find_negations(text, "other") == ()
-
-
 @pytest.mark.parametrize(
     ("text", "language", "marker"),
     [

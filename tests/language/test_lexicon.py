@@ -1,14 +1,10 @@
-import hashlib
 import re
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
-import episodic_absa.language as language
 from episodic_absa.errors import ConfigError
-from episodic_absa.language import find_negations, lexicon_sha256, load_lexicon
-from episodic_absa.language.lexicon import LEXICON_PATH, parse_lexicon
+from episodic_absa.language import LEXICON_PATH, find_negations, load_lexicon, parse_lexicon
 
 _NOUNS = """
     안감 안개 안건 안경 안과 안구 안내 안녕 안대 안도 안락 안마 안면 안목
@@ -17,17 +13,6 @@ _NOUNS = """
     안채 안사람 안뜰 안온 안와 안남미 안간힘 안하무인 안마시술소 안성맞춤 안토시아닌 못난이 못지않 못질
     못자리 못걸이 못뽑이 못생긴 못마땅
 """
-
-
-def test_the_hash_is_that_of_the_file() -> None:
-    assert lexicon_sha256() == hashlib.sha256(LEXICON_PATH.read_bytes()).hexdigest()
-
-
-def test_the_lexicon_is_read_once_and_cannot_be_changed() -> None:
-    lexicon = load_lexicon()
-    assert lexicon is load_lexicon()
-    with pytest.raises(ValidationError):
-        lexicon.ko = lexicon.ko  # type: ignore[misc]
 
 
 def test_the_lexicon_holds_every_form_of_the_specification() -> None:
@@ -74,8 +59,3 @@ def test_a_broken_lexicon_says_where(raw: bytes, where: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(where)) as caught:
         parse_lexicon(raw, Path("some/lexicon.yaml"))
     assert caught.value.path == Path("some/lexicon.yaml")
-
-
-def test_the_public_names_stand_once_and_exist() -> None:
-    assert len(language.__all__) == len(set(language.__all__))
-    assert all(hasattr(language, name) for name in language.__all__)

@@ -43,7 +43,7 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.run import MemoryMeta, StoreDecision
-from episodic_absa.seed.memory_form import SEED_FORM
+from episodic_absa.seed import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import DEBATE_CALLS, DebateCall, Polarity, RiskId, Severity, Split
 

@@ -11,10 +11,10 @@ from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.conditions import load_condition
 from episodic_absa.memory import EpisodicMemorySettings, EpisodicOrchestrator, MemoryStore
 from episodic_absa.pipeline.composition import MEMORY_FORMS
-from episodic_absa.pipeline.decision.changes import Reader
+from episodic_absa.pipeline.decision import Reader
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
+from episodic_absa.pipeline.stage1 import FirstAnalysis
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import (
     AspectItem,
@@ -40,8 +40,8 @@ from episodic_absa.schemas.absa import (
     ValidatorOutput,
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.seed.patch.patch import PatchResult, apply_patch
-from episodic_absa.seed.review_context import build_review_context
+from episodic_absa.seed import build_review_context
+from episodic_absa.seed.patch import PatchResult, apply_patch
 from episodic_absa.vocabulary import Language, Rules
 
 TEXT = "The food was great, the service was slow and the price was fair."

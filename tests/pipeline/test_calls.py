@@ -1,7 +1,6 @@
 """Which questions a sample asks, in which order, and what each of them sees."""
 
 import asyncio
-import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -9,36 +8,15 @@ from typing import Any
 import pytest
 from tests.pipeline import builders
 
-from episodic_absa.conditions import load_condition
-from episodic_absa.errors import BackendUnavailableError
-from episodic_absa.final_tuples import extract_tuples
-from episodic_absa.memory import EpisodicOrchestrator, MemoryStore, Retriever
-from episodic_absa.memory.episodes.episode_builder import EpisodeBuilder
+from episodic_absa.memory import Retriever
 from episodic_absa.memory.signature_builder import SignatureBuilder
-from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.supervisor import SupervisorAgent
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.pipeline_settings import DebateSettings, PipelineSettings, Stage1Settings
-from episodic_absa.seed.memory_form import SEED_FORM
 
 b: Any = builders
 
-DEBATE_KEYS = [
-    "text",
-    "stage1_aspects",
-    "stage1_aspect_sentiments",
-    "stage1_structural_risks",
-    "stage1_correction_proposals",
-]
 CONDITIONS = ["C1", "C2", "C2_silent", "C2_eval_only", "C2_frozen"]
-REVIEWS = {
-    "stage2_ate": {"reviews": [{"aspect_term": "price", "action": "add", "reason": "missed-by-ate"}]},
-    "stage2_atsa": {
-        "reviews": [
-            {"aspect_term": "food", "action": "flip_polarity", "revised_polarity": "negative", "reason": "seen-by-atsa"}
-        ]
-    },
-}
 
 
 def seen(ask: Any) -> dict[str, Any]:
@@ -58,28 +36,6 @@ def test_a_sample_asks_ten_questions_in_order_in_every_condition(tmp_path: Path,
     assert [call.call_index for call in result.calls] == list(range(10))
 
 
-def test_stage1_is_a_chain(tmp_path: Path) -> None:
-    backend = b.ScriptedBackend()
-    result = b.run_sample(backend, tmp_path / "s")
-    ate, atsa, validator = (backend.asked(role) for role in ("ate", "atsa", "validator"))
-    assert ate.inputs.text == atsa.inputs.text == validator.inputs.text == b.TEXT
-    assert not hasattr(ate.inputs, "aspects")
-    assert atsa.inputs.aspects == result.stage1.ate.aspects
-    assert validator.inputs.aspects == result.stage1.ate.aspects
-    assert validator.inputs.sentiments == result.stage1.atsa.sentiments
-    assert "aspects" not in seen(ate)
-    assert [term for term in ("food", "service") if term in b.as_json(seen(atsa)["aspects"])] == ["food", "service"]
-    assert "negative" in b.as_json(seen(validator))
-
-
-def test_atsa_sees_the_processed_and_not_the_raw_aspects(tmp_path: Path) -> None:
-    answers = {"ate": {"aspects": [{"aspect_term": "FOOD"}, {"aspect_term": "zebra"}]}}
-    backend = b.ScriptedBackend(answers)
-    b.run_sample(backend, tmp_path / "s")
-    assert [one.aspect_term for one in backend.asked("atsa").inputs.aspects] == ["food"]
-    assert "zebra" not in backend.asked("atsa").prompt.user
-
-
 def test_independent_stage1_agents_see_only_the_text(tmp_path: Path) -> None:
     backend = b.ScriptedBackend()
     settings = PipelineSettings(stage1=Stage1Settings(independent=True))
@@ -92,69 +48,6 @@ def test_independent_stage1_agents_see_only_the_text(tmp_path: Path) -> None:
         found = {key: value for key, value in seen(ask).items() if value is not None}
         assert found == first
     assert b.pairs_of(result.stage1.atsa.sentiments) == [("food", "positive"), ("service", "negative")]
-
-
-def test_span_repair_can_be_switched_off(tmp_path: Path) -> None:
-    answers = {"ate": {"aspects": [{"aspect_term": "food", "span": {"start": 0, "end": 4}}]}}
-    repaired = b.run_sample(b.ScriptedBackend(answers), tmp_path / "a")
-    strict = b.run_sample(
-        b.ScriptedBackend(answers), tmp_path / "b", settings=PipelineSettings(stage1=Stage1Settings(span_repair=False))
-    )
-    assert (repaired.stage1.ate.span_repaired, repaired.stage1.ate.drops) == (1, ())
-    assert [one.drop_reason for one in strict.stage1.ate.drops] == ["alignment_failure"]
-
-
-def test_speakers_see_the_debate_context_and_the_turns_so_far(tmp_path: Path) -> None:
-    backend = b.ScriptedBackend(b.OVERRIDING_ANSWERS)
-    b.run_sample(backend, tmp_path / "s")
-    for role, turn_n in (("epm", 0), ("tan", 1), ("cj", 2), ("judge", 3)):
-        ask = backend.asked(role)
-        assert list(seen(ask))[: len(DEBATE_KEYS)] == DEBATE_KEYS
-        assert len(ask.inputs.turns) == turn_n
-        assert ask.inputs.stage1.ate.aspects
-    assert [turn.agent for turn in backend.asked("judge").inputs.turns] == ["epm", "tan", "cj"]
-    assert {backend.asked(role).inputs.persona.name for role in ("epm", "tan", "cj")} == {"EPM", "TAN", "CJ"}
-    assert len(seen(backend.asked("judge"))["history"]) == 2
-
-
-def test_stage2_reviewers_do_not_see_each_other_but_validator2_sees_both(tmp_path: Path) -> None:
-    backend = b.ScriptedBackend(REVIEWS)
-    b.run_sample(backend, tmp_path / "s")
-    for role in ("stage2_ate", "stage2_atsa"):
-        assert "missed-by-ate" not in backend.asked(role).prompt.user
-        assert "seen-by-atsa" not in backend.asked(role).prompt.user
-        assert not hasattr(backend.asked(role).inputs, "atsa_reviews")
-    last = backend.asked("stage2_validator")
-    assert "missed-by-ate" in last.prompt.user
-    assert "seen-by-atsa" in last.prompt.user
-    assert [one.change_id for one in last.inputs.ate_reviews] == ["chg_001"]
-    assert [one.change_id for one in last.inputs.atsa_reviews] == ["chg_002"]
-    assert [one.aspect_term for one in last.inputs.patched_aspects] == ["food", "service", "price"]
-    assert ("food", "negative") in b.pairs_of(last.inputs.patched_sentiments)
-    assert {"aspect_term": "food", "polarity": "negative"}.items() <= seen(last)["patched_sentiments"][0].items()
-
-
-def test_override_and_reduction_precede_validator2_which_sees_the_final_tuples(tmp_path: Path) -> None:
-    backend = b.ScriptedBackend(b.OVERRIDING_ANSWERS)
-    result = b.run_sample(backend, tmp_path / "s")
-    assert result.adoption.adopt
-    shown = backend.asked("stage2_validator").inputs.patched_sentiments
-    assert extract_tuples(shown) == result.final_result.final_tuples
-    assert ("service", "positive") in b.pairs_of(shown)
-
-
-def test_every_stage2_call_sees_text_stage1_validator_and_review_context(tmp_path: Path) -> None:
-    backend = b.ScriptedBackend(b.RISKY_ANSWERS)
-    result = b.run_sample(backend, tmp_path / "s")
-    for role in ("stage2_ate", "stage2_atsa", "stage2_validator"):
-        ask = backend.asked(role)
-        assert ask.inputs.stage1 == result.stage1
-        assert ask.inputs.review_context == backend.asked("stage2_ate").inputs.review_context
-        found = seen(ask)
-        assert found["text"] == b.TEXT
-        assert "POLARITY_MISMATCH" in b.as_json(found)
-        keys = list(type(ask.inputs.review_context).model_fields)
-        assert [key for key in found if key in keys] == keys
 
 
 @pytest.mark.parametrize(
@@ -239,48 +132,6 @@ def test_without_a_debate_there_is_no_retrieval_and_an_empty_bundle(tmp_path: Pa
     assert not result.memory.stage2_memory_injected
 
 
-class WatchedOrchestrator(EpisodicOrchestrator):
-    """A real orchestrator that also notes when it was called."""
-
-    backend: Any
-    reads: list[list[str]]
-    read_inputs: list[tuple[Any, ...]]
-    writes: list[list[str]]
-
-    def get_slot_payload_for_current_sample(self, *args: Any, **kwargs: Any) -> Any:
-        self.reads.append(list(self.backend.roles))
-        self.read_inputs.append((*args, kwargs))
-        return super().get_slot_payload_for_current_sample(*args, **kwargs)
-
-    def append_episode_if_needed(self, *args: Any, **kwargs: Any) -> Any:
-        self.writes.append(list(self.backend.roles))
-        return super().append_episode_if_needed(*args, **kwargs)
-
-
-def watched(
-    tmp_path: Path, condition: str, settings: PipelineSettings | None = None
-) -> tuple[WatchedOrchestrator, Any]:
-    orchestrator = WatchedOrchestrator(
-        load_condition(condition, "v1_3"), MemoryStore(tmp_path / "store.jsonl"), form=SEED_FORM
-    )
-    orchestrator.backend = b.ScriptedBackend(b.RISKY_ANSWERS)
-    orchestrator.reads, orchestrator.read_inputs, orchestrator.writes = [], [], []
-    agent = SupervisorAgent(orchestrator.backend, settings)
-    result = asyncio.run(agent.run(Sample(uid="u1", text=b.TEXT, language_code="en"), MemoryView(orchestrator)))
-    return orchestrator, result
-
-
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_memory_is_read_once_before_the_debate_and_written_once_at_the_end(tmp_path: Path, condition: str) -> None:
-    orchestrator, result = watched(tmp_path, condition)
-    assert orchestrator.reads == [["ate", "atsa", "validator"]]
-    assert [sorted(one) for one in orchestrator.writes] == [sorted(b.EVERY_ROLE)]
-    assert result.memory.retrieval_calls == (0 if condition == "C1" else 1)
-    text, ate, atsa, validator, language, keywords = orchestrator.read_inputs[0]
-    assert (text, ate, atsa) == (b.TEXT, result.stage1.ate, result.stage1.atsa)
-    assert (validator, language, keywords) == (result.stage1.validator, "en", {"sample_id": "u1"})
-
-
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_stage1(
     tmp_path: Path, condition: str, monkeypatch: pytest.MonkeyPatch
@@ -304,77 +155,6 @@ def test_the_retriever_is_asked_once_before_the_debate_with_the_signature_of_sta
     expected = [] if condition == "C1" else [(["ate", "atsa", "validator"], signature)]
     assert asked == expected
     assert result.memory.retrieval_calls == len(asked)
-
-
-def test_the_read_takes_stage1_by_position_and_the_uid_by_keyword() -> None:
-    parameters = inspect.signature(EpisodicOrchestrator.get_slot_payload_for_current_sample).parameters
-    assert list(parameters) == [
-        *("self", "text", "stage1_ate", "stage1_atsa", "stage1_validator", "language_code", "sample_id")
-    ]
-    assert parameters["sample_id"].kind is inspect.Parameter.KEYWORD_ONLY
-    assert parameters["sample_id"].default is None
-
-
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_one_episode_is_built_per_sample_exactly_where_the_condition_writes(
-    tmp_path: Path, condition: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    build = EpisodeBuilder.build
-    built: list[Any] = []
-
-    def watched_build(builder: EpisodeBuilder, *given: Any) -> Any:
-        built.append(build(builder, *given))
-        return built[-1]
-
-    monkeypatch.setattr(EpisodeBuilder, "build", watched_build)
-    store = tmp_path / "store.jsonl"
-    decisions = [
-        b.run_sample(b.ScriptedBackend(), store, condition=condition, uid=uid).store.store_decision
-        for uid in ("u1", "u2")
-    ]
-    writes = load_condition(condition, "v1_3").store_write
-    # The second sample teaches nothing new: its episode is built and not kept.
-    assert decisions == (["stored", "skipped"] if writes else ["skipped", "skipped"])
-    assert [draft.provenance.source_id for draft in built] == (["u1", "u2"] if writes else [])
-    assert len(MemoryStore(store).load()) == (1 if writes else 0)
-
-
-def test_without_a_debate_memory_is_not_read_but_still_written_once(tmp_path: Path) -> None:
-    orchestrator, _ = watched(tmp_path, "C2", PipelineSettings(enable_debate=False))
-    assert orchestrator.reads == []
-    assert len(orchestrator.writes) == 1
-
-
-def test_c1_creates_no_store(tmp_path: Path) -> None:
-    watched(tmp_path, "C1")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_debate_runs_identically_in_every_condition_with_an_empty_store(tmp_path: Path) -> None:
-    prompts = []
-    for condition in CONDITIONS:
-        backend = b.ScriptedBackend(b.RISKY_ANSWERS)
-        b.run_sample(backend, tmp_path / condition, condition=condition)
-        prompts.append([(ask.role, ask.prompt) for ask in backend.asks])
-    assert all(one == prompts[0] for one in prompts)
-
-
-def test_usage_covers_every_call(tmp_path: Path) -> None:
-    result = b.run_sample(b.ScriptedBackend(), tmp_path / "s")
-    assert [(call.tokens_in, call.tokens_out, call.cost_usd, call.attempts) for call in result.calls] == [
-        (3, 2, 0.5, 1)
-    ] * 10
-    assert len({call.prompt_hash for call in result.calls}) == 10
-
-
-@pytest.mark.parametrize("role", b.EVERY_ROLE)
-def test_a_failing_question_fails_the_sample_and_stores_nothing(tmp_path: Path, role: str) -> None:
-    error = BackendUnavailableError("down", backend="scripted", kind="provider_error")
-    backend = b.ScriptedBackend(b.RISKY_ANSWERS, failing=lambda ask: error if ask.role == role else None)
-    store = tmp_path / "store.jsonl"
-    with pytest.raises(BackendUnavailableError):
-        b.run_sample(backend, store, condition="C2")
-    assert not store.exists() or store.read_bytes() == b""
 
 
 @pytest.mark.parametrize(

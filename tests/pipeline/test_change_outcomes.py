@@ -12,9 +12,8 @@ from episodic_absa.backends.embedded.embedded_engine import EmbeddedEngine
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.advice.dangerous_advice import failed
 from episodic_absa.memory.episodes.episode_builder import outcome_of
-from episodic_absa.pipeline.decision.change_rules import load_adoption_rules
-from episodic_absa.pipeline.outcomes.change_outcomes import outcomes_by_reader
-from episodic_absa.pipeline.outcomes.referee import is_narrowly_refused, stage1_stands_first
+from episodic_absa.pipeline.decision import load_adoption_rules
+from episodic_absa.pipeline.outcomes import is_narrowly_refused, outcomes_by_reader, stage1_stands_first
 from episodic_absa.schemas.answers import RefereeAnswer
 from episodic_absa.schemas.memory_v1_2 import ChangeOutcomeV1_2, EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.reader_view import ReaderView

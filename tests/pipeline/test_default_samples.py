@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 from tests.pipeline import builders
-from tests.pipeline.test_prompts import COMPUTED, property_names
 
-from episodic_absa.backends.answer_schemas import json_schema
 from episodic_absa.backends.backend import Answer, Ask, Backend, OutputT
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.create_backend import BackboneSettings, create_backend
@@ -88,16 +86,6 @@ def final_pairs(result: Any) -> list[tuple[str, str | None]]:
     return [(pair.aspect_term, pair.polarity) for pair in result.final_result.final_tuples]
 
 
-def test_eight_questions_are_asked_where_nothing_changes(tmp_path: Path) -> None:
-    backend, result = run(tmp_path)
-    assert backend.roles[:2] == ["joint", "validator"]
-    assert sorted(backend.roles[2:5]) == ["cj", "epm", "tan"]
-    assert backend.roles[5] == "judge"
-    assert sorted(backend.roles) == sorted(ALWAYS_ASKED)
-    assert len(result.calls) == 8
-    assert (result.changes, result.moderator.selected_stage) == ((), "stage1")
-
-
 def test_validator2_is_asked_last_and_only_where_a_change_was_adopted(tmp_path: Path) -> None:
     backend, result = run(tmp_path, b.DEFAULT_FLIP)
     assert backend.roles[8:] == ["stage2_validator"]
@@ -120,12 +108,6 @@ def test_a_risk_stands_where_validator2_is_not_asked(tmp_path: Path, settings: P
     assert result.adoption.components.validator_resolved == 0
 
 
-def test_without_the_validator_nobody_asks_for_risks(tmp_path: Path) -> None:
-    backend, result = run(tmp_path, b.DEFAULT_FLIP, settings=PipelineSettings(enable_validator=False))
-    assert not {"validator", "stage2_validator"} & set(backend.roles)
-    assert result.moderator.selected_stage == "stage2"
-
-
 def test_speakers_are_asked_side_by_side_and_see_only_what_they_may(tmp_path: Path) -> None:
     backend, _ = run(tmp_path, b.DEFAULT_FLIP)
     seen = {ask.role: json.loads(ask.prompt.user) for ask in backend.asks}
@@ -145,25 +127,6 @@ def test_a_second_round_sees_the_claims_of_the_first(tmp_path: Path) -> None:
         (True, ["epm: service positive"]),
     ]
     assert len(result.calls) == 12
-
-
-def test_only_the_adopted_change_differs_from_stage1(tmp_path: Path) -> None:
-    lone = {"cj": {"wrong": [{"target": "food", "quote": "great", "should_be": "negative"}]}}
-    _, result = run(tmp_path, b.DEFAULT_FLIP, lone)
-    by_term = {change.aspect_term: change for change in result.changes}
-    assert (by_term["food"].adopted, by_term["food"].reason) == (False, "one_witness")
-    assert by_term["service"].adopted
-    first, last = result.stage1.atsa.sentiments, result.final_sentiments
-    assert last[0] == first[0]
-    assert (first[1].polarity, last[1].polarity) == ("negative", "positive")
-    assert last[1] == first[1].model_copy(
-        update={
-            "polarity": "positive",
-            "evidence": "slow",
-            "polarity_distribution": last[1].polarity_distribution,
-        }
-    )
-    assert final_pairs(result) == [("food", "positive"), ("service", "positive")]
 
 
 @pytest.mark.parametrize(
@@ -246,15 +209,6 @@ def test_the_readers_judgement_stands_in_outputs_and_in_no_prompt(tmp_path: Path
     assert {role: with_reader[role] for role in ALWAYS_ASKED} == {role: without[role] for role in ALWAYS_ASKED}
 
 
-def test_what_the_pipeline_requests_holds_nothing_that_the_program_computes(tmp_path: Path) -> None:
-    backend, _ = run(tmp_path, b.DEFAULT_FLIP)
-    assert len(backend.asks) == 9
-    for ask in backend.asks:
-        assert not {name.lower() for name in property_names(json_schema(ask.output_model))} & COMPUTED
-        assert ask.prompt.name == f"v3/{ask.role}.en"
-        assert ask.prompt.states_form
-
-
 def test_answers_without_references_are_mapped_by_their_terms(tmp_path: Path) -> None:
     _, result = run(tmp_path, b.DEFAULT_FLIP)
     assert [(item.aspect_term, item.span) for item in result.stage1.atsa.sentiments] == [
@@ -299,26 +253,6 @@ def test_a_failing_question_fails_the_sample_and_stores_nothing(tmp_path: Path, 
     assert not store.exists() or store.read_bytes() == b""
 
 
-def test_a_debate_without_stage2_decides_by_its_own_witnesses_without_validator2(tmp_path: Path) -> None:
-    backend, result = run(tmp_path, b.DEFAULT_FLIP, settings=PipelineSettings(enable_stage2=False))
-    assert sorted(backend.roles) == sorted(ALWAYS_ASKED[:6])
-    assert [change.adopted for change in result.changes] == [True]
-    assert final_pairs(result) == [("food", "positive"), ("service", "positive")]
-
-
-def test_a_sample_without_pairs_asks_the_same_questions(tmp_path: Path) -> None:
-    nothing: dict[str, Any] = {
-        "joint": {"pairs": []},
-        "epm": {"judgements": []},
-        "tan": {"targets": []},
-        "stage2_ate": {"verdicts": []},
-        "stage2_atsa": {"verdicts": []},
-    }
-    backend, result = run(tmp_path, nothing)
-    assert sorted(backend.roles) == sorted(ALWAYS_ASKED)
-    assert (result.changes, final_pairs(result)) == ((), [])
-
-
 @pytest.mark.parametrize("language", PLAIN)
 def test_the_embedded_engine_leaves_a_plain_review_as_stage1_has_it(tmp_path: Path, language: str) -> None:
     backend, result = run_embedded(tmp_path, PLAIN[language])
@@ -342,12 +276,6 @@ def test_the_embedded_engine_drops_a_doubtful_target_and_nothing_else(tmp_path: 
     for ask in backend.asks:
         assert not any(str(p) in ask.prompt.user for p in probabilities)
         assert "reader" not in ask.prompt.system + ask.prompt.user
-
-
-@pytest.mark.parametrize("language", CHANGED)
-def test_with_the_embedded_engine_unexposed_conditions_send_the_same_prompts(tmp_path: Path, language: str) -> None:
-    sent = [prompts_of(run_embedded(tmp_path, CHANGED[language], condition)[0]) for condition in UNSEEN]
-    assert sent[0] == sent[1] == sent[2]
 
 
 @pytest.mark.parametrize(

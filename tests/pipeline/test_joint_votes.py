@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_absa.pipeline.stage1.joint_votes import majority
+from episodic_absa.pipeline.stage1 import majority
 from episodic_absa.schemas.answers import Pair
 
 WORDS = {"food": ("food", "Food", " food "), "음식": ("음식",), "": ("",)}

@@ -1,6 +1,5 @@
 """The confidence of a pair is what the reader holds it to be worth; it is written and never shown."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +9,13 @@ from hypothesis import strategies as st
 from tests.pipeline import builders
 from tests.pipeline.test_efforts import TableReader
 
-from episodic_absa.pipeline.stage1.pair_confidence import UNKNOWN, with_confidence
+from episodic_absa.pipeline.stage1 import UNKNOWN, with_confidence
 from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.vocabulary import POLARITIES
 
 b: Any = builders
 PROBABILITIES = st.floats(0, 1)
 VIEWS = st.builds(ReaderView, PROBABILITIES, st.sampled_from(POLARITIES), PROBABILITIES)
-NUMBERS = (0.731973, 0.654321)
-"""Probabilities that nothing else in a sample has."""
 
 
 @settings(max_examples=100, deadline=None)
@@ -66,18 +63,3 @@ def test_only_a_changed_pair_gets_another_confidence(tmp_path: Path) -> None:
     ]
     assert [(item.polarity, item.confidence) for item in (service, price)] == [("positive", 0.72), ("positive", 0.42)]
     assert [pair.confidence for pair in result.final_result.final_tuples] == [0.72, 0.72, 0.42]
-
-
-def test_the_confidence_and_the_readers_numbers_stand_in_no_prompt(tmp_path: Path) -> None:
-    p_target, p_polarity = NUMBERS
-    views = {term: ReaderView(p_target, "positive", p_polarity) for term in ("food", "service", "price")}
-    prompts = []
-    for reader in (TableReader(views), TableReader({})):
-        backend = b.default_backend(b.DEFAULT_RISKY, b.DEFAULT_FLIP)
-        result = b.run_default_sample(backend, tmp_path / "store.jsonl", reader=reader)
-        prompts.append([(ask.role, ask.prompt) for ask in backend.asks])
-    assert result.final_result.final_tuples[0].confidence == UNKNOWN
-    assert prompts[0] == prompts[1]
-    assert len(prompts[0]) == 9
-    shown = [json.loads(prompt.user).keys() for _, prompt in prompts[0]]
-    assert set().union(*shown) == {"text", "targets", "pairs", "claims"}

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_absa.language import nearest_occurrence
-from episodic_absa.pipeline.stage1.named_pairs import pairs_of, targets_of
-from episodic_absa.pipeline.stage1.risks import remaining_risks, risks_of
+from episodic_absa.pipeline.stage1 import pairs_of, remaining_risks, risks_of, targets_of
 from episodic_absa.schemas.answers import NamedRisk, Pair, RisksAnswer
 from episodic_absa.schemas.seed_answers import (
     AnsweredAspect,
@@ -19,9 +18,7 @@ from episodic_absa.schemas.seed_answers import (
     Validator2Answer,
     ValidatorAnswer,
 )
-from episodic_absa.seed.ate_processing import process_ate
-from episodic_absa.seed.atsa_processing import process_atsa
-from episodic_absa.seed.validator_processing import process_validator, process_validator2
+from episodic_absa.seed import process_ate, process_atsa, process_validator, process_validator2
 from episodic_absa.vocabulary import RISK_IDS, Language
 
 TEXTS = (

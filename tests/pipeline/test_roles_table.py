@@ -7,7 +7,7 @@ import tests.pipeline.builders as b
 
 from episodic_absa.backends.embedded.embedded_engine import ANSWERS
 from episodic_absa.backends.embedded.roles.default_roles import DEFAULT_ROLES
-from episodic_absa.pipeline.debate.speakers import PERSONAS
+from episodic_absa.pipeline.debate import PERSONAS
 from episodic_absa.pipeline.prompt_files import PROMPT_FILES, prompt_versions
 from episodic_absa.pipeline.roles import ROLE_SPECS, SEED_ROLES
 from episodic_absa.schemas.pipeline_settings import DebateSettings

@@ -18,7 +18,7 @@ from typing import Any
 from tests.runs.sealed_files import write_records, write_sealed
 
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 
 SHIPPED = Path(__file__).resolve().parents[2] / "experiments"
 Line = dict[str, Any]

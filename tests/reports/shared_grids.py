@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import run_hostile, run_shipped, run_v3
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.reports.run_report import write_pages
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 
 def shipped_grid(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -9,13 +9,11 @@ from tests.reports.grid_making import PageParser, run, run_reviews
 from tests.run_copies import change_samples, keep_first, no_predictions
 from tests.runs.sealed_files import write_sealed
 
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
-from episodic_absa.runs.config.experiment_config import load_experiment
-from episodic_absa.runs.reading import finished_cells
-from episodic_absa.verification.verify import verify
+from episodic_absa.reports.run_report import REPORT, write_pages
+from episodic_absa.runs.config import load_experiment
+from episodic_absa.verification import verify
 
 CHANGED = "verified before the files changed; run episodic-absa verify again"
 
@@ -25,12 +23,6 @@ def opening_of(directory: Path) -> str:
     write_pages(load_run(directory))
     page = (directory / REPORT).read_text("utf-8")
     return PageParser(page[: page.index('<section id="quality">')]).text
-
-
-def test_what_verify_saw_is_told_as_verified(reported: Path) -> None:
-    page = (reported / REPORT).read_text("utf-8")
-    assert "checks hold" in page
-    assert CHANGED not in page
 
 
 def test_a_page_never_calls_verified_what_verify_did_not_see(grid: Path) -> None:
@@ -125,30 +117,6 @@ def test_a_directory_in_place_of_a_file_is_told_with_what_to_do(grid: Path, name
     path.mkdir()
     with pytest.raises(RunDirectoryError, match=rf"cannot write .*C1__seed42/{name}: a directory .*; move it away"):
         write_pages(load_run(grid)) if name == REPORT else verify(grid)
-
-
-def test_cells_are_loaded_and_computed_once_for_tables_and_pages(grid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = {"compute_cell_metrics": 0, "compute_growth": 0}
-    for name in calls:
-        real = getattr(finished_cells, name)
-
-        def count(*args: object, name: str = name, real: object = real, **more: object) -> object:
-            calls[name] += 1
-            return real(*args, **more)  # type: ignore[operator]
-
-        monkeypatch.setattr(finished_cells, name, count)
-    loaded = load_run(grid)
-    steps: list[str] = []
-    written = [*derive_tables(loaded, steps.append), *write_pages(loaded, tell=steps.append).pages]
-    assert calls == dict.fromkeys(calls, 6)
-    assert len(written) == 6 * 5 + 4
-    assert {"tables of C2__seed42", "comparisons", "samples of C2__seed42", "page of small"} <= set(steps)
-
-
-def test_a_page_knows_whether_it_holds_text(grid: Path) -> None:
-    assert not is_without_text(grid)
-    write_pages(load_run(grid / "C1__seed42"), with_text=False)
-    assert is_without_text(grid)
 
 
 def test_a_grid_that_has_only_built_stores_says_so(grid: Path) -> None:

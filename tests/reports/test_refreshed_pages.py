@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.reports.run_report import REPORT, is_without_text, write_pages
 from episodic_absa.reports.written_results import refresh_pages
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 
 def test_verify_refreshes_the_stamp_of_the_pages_and_says_why_if_it_cannot(grid: Path) -> None:

@@ -9,7 +9,7 @@ from tests.reports.grid_making import PageParser
 from tests.run_copies import copied
 
 import episodic_absa
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.reports.run_report import REPORT, write_pages
 from episodic_absa.schemas.absa import ModeratorOutput
 from episodic_absa.schemas.run_files.change_record import ChangeReason

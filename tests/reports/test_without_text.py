@@ -8,7 +8,7 @@ from tests.reports.grid_making import PageParser, read_lines
 from tests.run_copies import copied
 
 import episodic_absa
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.reports.run_report import REPORT, write_pages
 
 RUN = 8

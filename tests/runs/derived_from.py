@@ -8,13 +8,10 @@ from pathlib import Path
 from tests.runs.small_grid import write_experiment
 
 from episodic_absa.pipeline.sample_result import SampleResult
-from episodic_absa.runs.config.cells import cell_named
-from episodic_absa.runs.config.experiment_config import load_experiment
-from episodic_absa.runs.config.experiment_data import ExperimentData
+from episodic_absa.runs.config import ExperimentData, cell_named, load_experiment
 from episodic_absa.runs.derived.derived_samples import DerivedSample, Deriver
 from episodic_absa.runs.ordered_run import SampleFailure
-from episodic_absa.runs.records.cell_manifest import build_manifest
-from episodic_absa.runs.records.recorded_sample import Recorder
+from episodic_absa.runs.records import Recorder, build_manifest
 from episodic_absa.runs.samples_file import read_samples, sealed_samples
 from episodic_absa.schemas.absa import Sample
 from episodic_absa.schemas.gold import GoldTuple, LabelledSample

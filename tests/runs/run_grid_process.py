@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from episodic_absa.errors import EpisodicAbsaError
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.serialization.durable_file import DurableFile

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import derive_tables, load_run
 from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import BackendUnavailableError
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config import ExperimentConfig, load_experiment
 from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.run_directory import STORE

@@ -23,20 +23,17 @@ from episodic_absa.conditions import load_conditions
 from episodic_absa.errors import ConfigError
 from episodic_absa.language import find_polarity_word
 from episodic_absa.memory.advice.chance import coin_value
-from episodic_absa.runs.config.cells import cell_named, require_stores, start_stores
+from episodic_absa.runs.config import ExperimentData, cell_named, load_experiment, require_stores, start_stores
 from episodic_absa.runs.config.cfg_hash import cfg_hash
-from episodic_absa.runs.config.experiment_config import load_experiment
-from episodic_absa.runs.config.experiment_data import ExperimentData
 from episodic_absa.runs.derived.derived_samples import TRACES
-from episodic_absa.runs.estimate.sample_loads import measure_loads
+from episodic_absa.runs.estimate import measure_loads
 from episodic_absa.runs.reading.cell_files import CellFiles
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.schemas.memory_v1_2 import EpisodicMemoryEntryV1_2
 from episodic_absa.schemas.run_files.manifest import Manifest
 from episodic_absa.schemas.run_files.trace_line import TraceLine
+from episodic_absa.verification import check_experiment, verify
 from episodic_absa.verification.checks.arm_checks import check_arm_promises
-from episodic_absa.verification.preflight import check_experiment
-from episodic_absa.verification.verify import verify
 
 SAMPLES_N = 9
 CONSTANT = "P-STB-01"

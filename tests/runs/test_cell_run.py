@@ -14,7 +14,7 @@ from tests.warm_python import WarmProcess
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.errors import ConfigError, RunDirectoryError
 from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.progress import CellProgress
 from episodic_absa.runs.reading.manifest_file import MANIFEST

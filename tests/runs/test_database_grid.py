@@ -11,9 +11,9 @@ from tests.postgres_server import PostgresServer
 from tests.runs.small_grid import Remembering, exact_bytes, prompt_key
 
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
-from episodic_absa.verification.preflight import check_experiment
+from episodic_absa.verification import check_experiment
 
 EXPERIMENT = {"conditions": ["C1", "C2"], "seeds": [1]}
 

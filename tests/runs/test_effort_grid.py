@@ -11,21 +11,20 @@ import pytest
 import yaml
 from tests.runs.small_grid import exact_bytes, outputs_of, write_experiment
 
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import derive_tables, load_run
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.conditions import load_conditions
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.manifest_file import MANIFEST
 from episodic_absa.schemas.run_files.manifest import Manifest
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 SAMPLES_N = 7
 CHANGED = "등본 한 통 떼려는데 보안 프로그램을 다섯 개나 깔라고 해서 포기하고 주민센터로 걸어갔습니다"

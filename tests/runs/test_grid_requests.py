@@ -12,7 +12,7 @@ from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_expe
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
 from episodic_absa.backends.backend_facts import RemoteFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import TRACES
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.reading.manifest_file import MANIFEST
@@ -70,8 +70,8 @@ class _Crowd(RemoteFacts):
 
 def test_no_ask_spends_its_time_limit_in_a_long_queue(tmp_path: Path) -> None:
     crowd = _Crowd()
-    experiment = {"conditions": ["C1", "C2_silent"], "concurrency": 2, "seeds": [1, 2, 3, 4]}
-    path = write_experiment(tmp_path, experiment=experiment, episodic_memory={"build": None}, data={"limit": 8})
+    experiment = {"conditions": ["C1", "C2_silent"], "concurrency": 2, "seeds": [1, 2, 3]}
+    path = write_experiment(tmp_path, experiment=experiment, episodic_memory={"build": None}, data={"limit": 5})
     config = run_here(path, crowd)
     assert 2 <= crowd.most <= 2 * 2  # concurrency x conditions, however many seeds
     assert exact_bytes(config.out_dir)

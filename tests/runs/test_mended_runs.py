@@ -13,7 +13,7 @@ from tests.runs.small_grid import Remembering, outputs_of, prompt_key
 
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.failure_causes import read_failures
 from episodic_absa.runs.grid_run import run_cells
 

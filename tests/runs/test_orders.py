@@ -10,24 +10,19 @@ from typing import Any, NamedTuple
 import pytest
 from tests.runs.small_grid import run_here, write_experiment
 
-from episodic_absa.analysis.comparability import incomparabilities
-from episodic_absa.analysis.compared_runs import load_sides
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
-from episodic_absa.analysis.paired_comparison import compare_sides
-from episodic_absa.analysis.summary import load_summary
+from episodic_absa.analysis import compare_sides, derive_tables, incomparabilities, load_run, load_sides, load_summary
 from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import Run
-from episodic_absa.reports.data.report_samples import SampleReader
-from episodic_absa.reports.page.html_report import render_report
+from episodic_absa.reports.data import SampleReader
+from episodic_absa.reports.page import render_report
 from episodic_absa.reports.run_report import build_report
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import SAMPLE_FILES
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.samples_file import SAMPLES
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 SAMPLE_N = 6
 STEPS: tuple[dict[str, Any], ...] = (

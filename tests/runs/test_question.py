@@ -19,11 +19,11 @@ from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.experiment import run_grid
 from episodic_absa.reports.written_results import write_results
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.fixed_question import refresh_question
 from episodic_absa.runs.question import is_exploratory, load_question
 from episodic_absa.schemas.run_files.question import AskedQuestion, Question
-from episodic_absa.verification.verify import Verified, verify
+from episodic_absa.verification import Verified, verify
 
 EXPERIMENT = {
     "conditions": ["C1", "C2", "C2_silent"],

@@ -14,9 +14,9 @@ from episodic_absa.backends.backend import RepairingBackend, Replier, Reply, Req
 from episodic_absa.backends.backend_facts import PassedOnFacts
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.runs.cell_run import TooManyFailuresError
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import OUTPUTS
-from episodic_absa.runs.failure_causes import FailureCause, grouped_causes, read_failures
+from episodic_absa.runs.failure_causes import read_failures
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
 from episodic_absa.runs.reading.manifest_file import MANIFEST
@@ -171,14 +171,6 @@ def test_a_redo_that_is_stopped_again_and_again_loses_nothing_and_ends_alike(
     assert not list(path.parent.rglob(".kept_samples*"))
 
 
-def test_failures_may_be_kept(disturbed: Path, tmp_path: Path) -> None:
-    path, engine = copied(disturbed, tmp_path), Counted()
-    before = grid_bytes(path)
-    assert run_grid(path, engine, keep_failures=True).run_n == 0
-    assert grid_bytes(path) == before
-    assert not engine.by_text
-
-
 def _everything(_: Request) -> bool:
     return True
 
@@ -217,12 +209,3 @@ def test_an_unexpected_error_behind_an_answer_fails_its_sample_only(tmp_path: Pa
     assert progress.failed == 1
     [message] = read_failures(tmp_path / "results" / "grid" / "C1__seed42")
     assert message.startswith("the answers led to an unexpected KeyError in test_redone_samples.py, line ")
-
-
-def test_equal_causes_are_counted_together() -> None:
-    messages = [
-        "openai:m answered with status 500: request 1 (after 5 retries)",
-        "openai:m gave no answer within 60 s (after 5 retries); raise backbone.timeout_s if answers take longer",
-        "openai:m answered with status 500: request 2 (after 4 retries)",
-    ]
-    assert grouped_causes(messages) == (FailureCause(messages[0], 2), FailureCause(messages[1], 1))

@@ -28,7 +28,7 @@ from episodic_absa.backends.backend import RepairingBackend, Replier, Request
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.runs.cell_run import TooManyFailuresError
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.derived.derived_samples import OUTPUTS, OVERRIDE_DEBUG, SCORECARDS, TRACES
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress
@@ -98,7 +98,7 @@ def test_a_grid_that_is_interrupted_again_and_again_ends_alike(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("state", ["finished", "unfinished"])
-@pytest.mark.parametrize("lost", ["a few bytes", "half", "all", "the file"])
+@pytest.mark.parametrize("lost", ["half", "the file"])  # test_every_byte.py cuts records at every byte
 def test_a_file_that_lost_its_tail_is_made_whole(
     request: pytest.FixtureRequest,
     finished: Path,
@@ -115,7 +115,7 @@ def test_a_file_that_lost_its_tail_is_made_whole(
     if lost == "the file":
         damaged.unlink()
     else:
-        os.truncate(damaged, {"a few bytes": size - 3, "half": size // 2, "all": 0}[lost])
+        os.truncate(damaged, size // 2)
     with caplog.at_level(logging.INFO, "episodic_absa.runs"):
         run_here(path, with_tables=False)
     assert exact_bytes(path.parent / "results" / "grid") == exact_bytes(finished / "results" / "grid")
@@ -231,21 +231,6 @@ def test_a_failing_sample_is_recorded_and_the_grid_goes_on(tmp_path: Path, role:
     assert not {outputs[2]["uid"], outputs[9]["uid"]} & set(sources)
 
 
-def test_a_failed_sample_is_charged_what_its_calls_took(tmp_path: Path) -> None:
-    path = write_experiment(tmp_path, experiment={"conditions": ["C1"]})
-    run_here(path, Failing(_about(2, role="epm"), Scrambled(3)))
-    cell = _cell(path, "C1__seed42")
-    traces = [json.loads(line) for line in (cell / TRACES).read_text("utf-8").splitlines()]
-    cards = [json.loads(line) for line in (cell / SCORECARDS).read_text("utf-8").splitlines()]
-    for trace, card in zip(traces, cards, strict=True):
-        took = sum(call["latency_ms"] for call in trace["calls"])
-        assert trace["timing"]["latency_ms_sum"] == pytest.approx(took, abs=0.01)
-        assert took > 0
-        assert card["usage"]["attempts"] == sum(call["attempts"] for call in trace["calls"])
-    assert [call["attempts"] for call in traces[2]["calls"]] == [1, 1, 1, 1], "the fourth one failed"
-    assert cards[2]["status"] == "error"
-
-
 def test_too_many_failures_stop_the_run_which_can_go_on(tmp_path: Path) -> None:
     fails = _about(1, 4, 5, role="atsa")
     changes: dict[str, Any] = {"conditions": ["C2"], "concurrency": 4}
@@ -261,9 +246,3 @@ def test_too_many_failures_stop_the_run_which_can_go_on(tmp_path: Path) -> None:
     run_here(whole, Failing(_about(5, role="atsa")))
     for name in (OUTPUTS, STORE, OVERRIDE_DEBUG, SCORECARDS):
         assert (_cell(path) / name).read_bytes() == (_cell(whole) / name).read_bytes()
-
-
-def test_no_failure_at_all_may_be_allowed(tmp_path: Path) -> None:
-    path = write_experiment(tmp_path, experiment={"conditions": ["C1"], "max_failures": 0})
-    with pytest.raises(TooManyFailuresError):
-        run_here(path, Failing(_about(3, role="cj")))

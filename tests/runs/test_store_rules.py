@@ -123,12 +123,6 @@ def test_a_filled_store_path_is_something_to_read(tmp_path: Path, episodes: Path
     assert (tmp_path / "stores" / "C2_frozen_42.jsonl").read_bytes() == episodes.read_bytes()
 
 
-@pytest.mark.parametrize("store_path", ["s.jsonl", "{condition}.jsonl", "{seed}.jsonl"])
-def test_several_cells_never_write_one_store(tmp_path: Path, store_path: str) -> None:
-    with pytest.raises(ConfigError, match=r"\{condition\} and \{seed\}"):
-        run_here(_grid(tmp_path, ["C2", "C2_silent"], {"seeds": [1, 2]}, store_path=store_path))
-
-
 def test_no_cell_reads_the_store_that_another_writes(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="share one store"):
         run_here(_grid(tmp_path, ["C2", "C2_frozen"], store_path="s.jsonl", allow_empty_store=True))
@@ -146,7 +140,7 @@ def _elsewhere(folder: Path, episodes: Path) -> tuple[Path, Path, Path]:
     return path, cell, store
 
 
-@pytest.mark.parametrize("left", [0, 1, 5])
+@pytest.mark.parametrize("left", [0, 5])
 def test_a_store_elsewhere_goes_on_where_the_samples_end(tmp_path: Path, episodes: Path, left: int) -> None:
     path, cell, store = _elsewhere(tmp_path, episodes)
     expected, stored = exact_bytes(cell.parent), store.read_bytes()

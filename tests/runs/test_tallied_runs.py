@@ -14,7 +14,7 @@ from episodic_absa.memory.feedback import give_feedback
 from episodic_absa.runs.run_directory import STORE
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 V2: dict[str, Any] = {"experiment": {"conditions": ["C2"]}}
 MEMORY: dict[str, Any] = {"conditions_path": "v3_0", "build": None}

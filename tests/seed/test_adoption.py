@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.pipeline import builders
 
 from episodic_absa.schemas.run_files.adoption import Adoption
-from episodic_absa.seed.adoption import decide_adoption, override_flags, severity_sum
+from episodic_absa.seed import decide_adoption, override_flags
 
 b: Any = builders
 
@@ -37,19 +37,6 @@ LOW = b.risk("EVIDENCE_GAP", "low")
 
 
 @pytest.mark.parametrize(
-    ("severities", "total"), [((), 0), (("low",), 1), (("mid",), 2), (("high",), 3), (("low", "mid", "high"), 6)]
-)
-def test_severities_add_up_by_weight(severities: tuple[str, ...], total: int) -> None:
-    assert severity_sum([b.risk("OTHER", one, (n, n + 1)) for n, one in enumerate(severities)]) == total
-
-
-def test_without_a_patched_sentiment_nothing_is_adopted() -> None:
-    first = stage1([], [HIGH])
-    adoption = decide(first, b.patched(first, [b.ate_verdict("drop", "food")])._replace(sentiments=()))
-    assert (adoption.adopt, adoption.reason) == (False, "low_signal")
-
-
-@pytest.mark.parametrize(
     ("before", "after", "reviewed", "reason"),
     [
         ((HIGH,), (LOW,), True, "risk_resolved"),
@@ -71,76 +58,11 @@ def test_a_risk_is_resolved_only_by_an_applied_change_and_a_lower_severity(
     assert adoption.components.validator_resolved == (1 if adoption.adopt else 0)
 
 
-def test_an_applied_proposal_resolves_a_risk_too() -> None:
-    first = b.stage1_of(
-        [b.aspect("food")],
-        [b.sentiment("food", "positive", 0.8)],
-        [HIGH],
-        [b.proposal("FLIP_POLARITY", "food")],
-    )
-    adoption = decide(first, b.patched(first), ())
-    assert (adoption.adopt, adoption.reason) == (True, "risk_resolved")
-    assert adoption.ev_score == pytest.approx(0.35)
-
-
-def test_a_review_that_could_not_be_applied_resolves_nothing() -> None:
-    first = stage1(risks=[HIGH])
-    adoption = decide(first, b.patched(first, [], [b.atsa_verdict("flip_polarity", "zebra")]), ())
-    assert (adoption.adopt, adoption.reason) == (False, "low_signal")
-
-
-def test_an_override_is_a_debate_action() -> None:
-    first = stage1()
-    adoption = decide(first, b.patched(first, debate=overriding()))
-    assert (adoption.adopt, adoption.reason) == (True, "debate_action")
-    assert adoption.components.debate_support == 1
-    assert adoption.ev_score == pytest.approx(0.4)
-
-
-def test_a_seconded_judge_drop_is_a_debate_action() -> None:
-    first = stage1()
-    debate = b.debate_of({"cj": [b.edit("drop_tuple", "food")]}, patch=[b.ruling("drop_tuple", "food")])
-    adoption = decide(first, b.patched(first, debate=debate))
-    assert (adoption.adopt, adoption.reason) == (True, "debate_action")
-
-
 def test_an_unsettled_new_conflict_blocks() -> None:
     first = stage1()
     patched = b.patched(first, [], [b.atsa_verdict("add", "service", "positive")], overriding())
     adoption = decide(first, patched)
     assert (adoption.adopt, adoption.reason) == (False, "conflict_blocked")
-
-
-def test_a_resolved_risk_comes_before_a_blocked_conflict() -> None:
-    first = stage1(risks=[HIGH])
-    patched = b.patched(first, [], [b.atsa_verdict("add", "service", "positive")], overriding())
-    adoption = decide(first, patched, ())
-    assert (adoption.adopt, adoption.reason) == (True, "risk_resolved")
-
-
-@pytest.mark.parametrize(
-    ("sentiments", "reason"),
-    [
-        ([], "grounding_improved"),
-        ([("", "positive", False)], "grounding_improved"),
-        ([("food", "neutral", True)], "grounding_improved"),
-        ([("service", "negative", False)], "low_signal"),
-    ],
-)
-def test_a_first_explicit_sentiment_improves_grounding(sentiments: list[tuple[str, str, bool]], reason: str) -> None:
-    first = stage1([b.sentiment(term, polarity, 0.1, backfilled=filled) for term, polarity, filled in sentiments])
-    adoption = decide(first, b.patched(first, [], [b.atsa_verdict("add", "price", "positive")]))
-    assert adoption.reason == reason
-    assert adoption.components.grounding == (1 if adoption.adopt else 0)
-    if adoption.adopt:
-        assert adoption.ev_score == pytest.approx(0.3)
-
-
-def test_a_backfill_alone_grounds_nothing() -> None:
-    first = stage1([])
-    patched = b.patched(first)._replace(sentiments=(b.sentiment("food", "neutral", backfilled=True),))
-    adoption = decide(first, patched)
-    assert (adoption.adopt, adoption.reason) == (False, "low_signal")
 
 
 @pytest.mark.parametrize(("threshold", "adopted"), [(0.0, True), (0.4, True), (0.41, False), (1.0, False)])
@@ -150,11 +72,6 @@ def test_an_evidence_value_below_the_threshold_is_refused(threshold: float, adop
     assert adoption.adopt is adopted
     assert adoption.reason == ("debate_action" if adopted else "ev_below_threshold")
     assert adoption.ev_threshold == threshold
-
-
-def test_a_refusal_keeps_its_own_reason_below_the_threshold() -> None:
-    first = stage1()
-    assert decide(first, b.patched(first), threshold=1.0).reason == "low_signal"
 
 
 def mean(sentiments: Any) -> float:
@@ -284,26 +201,3 @@ NEW_CONFLICT = [
 def test_an_override_succeeds_or_harms_by_risk_alone(case: str, after: Any, more: Any, flags: Any) -> None:
     assert case
     assert outcome(after, **more) == flags
-
-
-def test_without_an_applied_override_there_is_neither_success_nor_harm() -> None:
-    first = stage1(risks=[HIGH])
-    patched = b.patched(first, [], [b.atsa_verdict("flip_polarity", "food")])
-    assert tuple(override_flags(first, patched, (), adopted=True)) == (False, False, False)
-
-
-def test_a_later_judge_drop_of_the_same_aspect_undoes_the_override() -> None:
-    first = stage1(risks=[HIGH])
-    debate = b.debate_of(
-        {
-            "epm": [b.edit("set_polarity", "food", "negative"), b.edit("set_polarity", "food", "negative")],
-            "tan": [b.edit("set_polarity", "food", "negative"), b.edit("set_polarity", "food", "negative")],
-            "cj": [b.edit("drop_tuple", "food")],
-        },
-        patch=[b.ruling("drop_tuple", "food")],
-    )
-    patched = b.patched(first, debate=debate)
-    assert patched.override.applied is not None
-    assert patched.judge_dropped == frozenset({"food"})
-    assert b.pairs_of(patched.sentiments) == [("service", "negative")]
-    assert tuple(override_flags(first, patched, (), adopted=True)) == (False, False, False)

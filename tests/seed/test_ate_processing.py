@@ -1,6 +1,5 @@
 """ATE: particles, span repair, second-aspect guess, filter and drop reasons."""
 
-import unicodedata
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from episodic_absa.language import guess_second_aspect
 from episodic_absa.schemas.absa import Drop, Span, Stage1Ate
 from episodic_absa.schemas.seed_answers import AnsweredAspect, AnsweredSpan, AteAnswer
-from episodic_absa.seed.ate_processing import is_valid_target, process_ate
+from episodic_absa.seed import is_valid_target, process_ate
 
 Given = tuple[str, tuple[int, int] | None]
 
@@ -56,25 +55,8 @@ def test_a_particle_goes_only_where_it_is_one(
     assert ate.drops == ()
 
 
-def test_a_particle_is_stripped_and_the_span_shortened_even_without_span_repair() -> None:
-    ate = processed("배터리가 오래 가요.", ("배터리가", (0, 4)), language="ko", span_repair=False)
-    assert terms_and_spans(ate) == [("배터리", (0, 3))]
-
-
 REPEATED = "battery ok. screen fine. battery bad. price ok. battery dead."
 PLACES = (0, 25, 48)
-
-
-@pytest.mark.parametrize(
-    ("start", "nearest"),
-    [(0, 0), (1, 0), (9, 0), (20, 25), (26, 25), (33, 25), (40, 48), (47, 48), (500, 48), (-3, 0)],
-)
-def test_a_wrong_span_moves_to_the_occurrence_nearest_its_start(start: int, nearest: int) -> None:
-    wrong = (start, start + 4)
-    ate = processed(REPEATED, ("battery", wrong))
-    assert terms_and_spans(ate) == [("battery", (nearest, nearest + 7))]
-    assert ate.span_repaired == 1
-    assert ate.drops == ()
 
 
 @settings(max_examples=60, deadline=None)
@@ -88,51 +70,6 @@ def test_span_repair_always_finds_a_nearest_occurrence(start: int, end: int) -> 
     assert ate.span_repaired == (0 if right else 1)
     assert abs(span[0] - start) == min(abs(place - start) for place in PLACES)
     assert span[1] == span[0] + 7
-
-
-def test_a_missing_span_is_the_first_occurrence_and_not_counted_as_repaired() -> None:
-    ate = processed(REPEATED, ("battery", None))
-    assert terms_and_spans(ate) == [("battery", (0, 7))]
-    assert ate.span_repaired == 0
-
-
-def test_a_right_span_stays_even_if_an_earlier_occurrence_exists() -> None:
-    ate = processed(REPEATED, ("battery", (48, 55)))
-    assert terms_and_spans(ate) == [("battery", (48, 55))]
-    assert ate.span_repaired == 0
-
-
-def test_each_wrong_span_is_counted() -> None:
-    ate = processed("food and service here", ("food", (9, 11)), ("service", (0, 3)))
-    assert terms_and_spans(ate) == [("food", (0, 4)), ("service", (9, 16))]
-    assert ate.span_repaired == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "term", "kept"),
-    [
-        ("the Battery is weak", "battery", "Battery"),
-        ("the battery is weak", "BATTERY", "battery"),
-        ("the WiFi drops", "wifi", "WiFi"),
-    ],
-)
-def test_an_occurrence_is_found_in_any_case_and_the_term_takes_the_texts_characters(
-    text: str, term: str, kept: str
-) -> None:
-    ate = processed(text, (term, None))
-    assert terms_and_spans(ate) == [(kept, (4, 4 + len(kept)))]
-    assert ate.drops == ()
-
-
-def test_a_right_span_in_another_case_is_no_repair() -> None:
-    ate = processed("the Battery is weak", ("battery", (4, 11)))
-    assert terms_and_spans(ate) == [("Battery", (4, 11))]
-    assert ate.span_repaired == 0
-
-
-def test_a_decomposed_term_is_found_in_the_composed_text() -> None:
-    ate = processed("서비스 속도 느림", (unicodedata.normalize("NFD", "서비스"), None), language="ko")
-    assert terms_and_spans(ate) == [("서비스", (0, 3))]
 
 
 @pytest.mark.parametrize(
@@ -225,11 +162,6 @@ def test_a_short_or_stopped_word_is_no_target(term: str) -> None:
     assert not is_valid_target(term)
 
 
-@pytest.mark.parametrize("term", ["맛", "a"])
-def test_the_configured_allowlist_admits_a_short_word(term: str) -> None:
-    assert is_valid_target(term, {term})
-
-
 @pytest.mark.parametrize(
     ("text", "language", "term", "span", "reason"),
     [
@@ -253,13 +185,6 @@ def test_a_dropped_term_carries_the_first_reason_that_fits(
     assert ate.aspects == ()
     assert ate.drops == (Drop(aspect_term=term, drop_reason=reason),)
     assert ate.span_repaired == 0
-
-
-@pytest.mark.parametrize("term", ['"food"', "food.", " food ", "(food)", "Food!"])
-def test_a_term_whose_norm_form_occurs_is_no_alignment_failure(term: str) -> None:
-    ate = processed("the food was fine", (term, (0, 3)))
-    assert ate.drops == ()
-    assert [one.aspect_term for one in ate.aspects] == ["food"]
 
 
 @pytest.mark.parametrize(
@@ -301,30 +226,3 @@ def test_every_kept_aspect_is_exactly_what_its_span_marks(answered: list[Given])
         assert is_valid_target(one.aspect_term)
     model_made = [one for one in ate.aspects if one.origin == "model"]
     assert len(model_made) + len(ate.drops) <= len(answered)
-
-
-def test_a_term_named_twice_keeps_the_place_of_its_first_mention() -> None:
-    ate = processed("food and service here", ("food", (0, 4)), ("service", (9, 16)), ("food", (0, 4)))
-    assert terms_and_spans(ate) == [("food", (0, 4)), ("service", (9, 16))]
-
-
-def test_a_repeated_term_is_one_aspect_with_the_first_mentions_confidence() -> None:
-    answer = AteAnswer(
-        aspects=(
-            AnsweredAspect(aspect_term="food", confidence=0.4),
-            AnsweredAspect(aspect_term="service", confidence=0.6),
-            AnsweredAspect(aspect_term="FOOD", confidence=0.9),
-        )
-    )
-    ate = process_ate(answer, "food and service here", "en", span_repair=True)
-    assert [(aspect.aspect_term, aspect.confidence) for aspect in ate.aspects] == [("food", 0.4), ("service", 0.6)]
-
-
-def test_dropped_terms_stand_once_in_the_order_of_the_answer() -> None:
-    ate = processed("food and service here", ("screen", None), ("price", None), ("screen", None))
-    assert [drop.aspect_term for drop in ate.drops] == ["screen", "price"]
-
-
-def test_one_term_at_two_places_is_two_aspects() -> None:
-    ate = processed(REPEATED, ("battery", (0, 7)), ("battery", (25, 32)))
-    assert terms_and_spans(ate) == [("battery", (0, 7)), ("battery", (25, 32))]

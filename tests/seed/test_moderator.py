@@ -9,7 +9,7 @@ from tests.pipeline import builders
 
 from episodic_absa.final_tuples import extract_tuples
 from episodic_absa.schemas.absa import DebateSummary, ModeratorOutput, Span, ValidatorOutput
-from episodic_absa.seed.moderator import moderate, stage_label
+from episodic_absa.seed import moderate, stage_label
 
 b: Any = builders
 
@@ -62,14 +62,6 @@ def test_the_label_of_a_stage_is_its_surest_and_then_earliest_sentiment(
 
 
 @pytest.mark.parametrize(
-    "extra", [b.sentiment("service", "neutral", 0.95, backfilled=True), b.sentiment("service", None, 0.95)]
-)
-def test_backfills_and_missing_polarities_give_no_label(extra: Any) -> None:
-    output = label([extra, food("positive", 0.6)])
-    assert (output.final_label, output.confidence) == ("positive", 0.6)
-
-
-@pytest.mark.parametrize(
     ("first", "second"),
     [
         ([], None),
@@ -87,19 +79,6 @@ def test_rule_z_stops_where_nothing_is_known(first: list[Any], second: list[Any]
     assert output.selected_stage == ("stage1" if second is None else "stage2")
 
 
-def test_rule_z_does_not_fire_with_any_confidence() -> None:
-    assert "Z" not in rules(label([food("positive", 0.01)]))
-    assert "Z" not in rules(label([food("positive", 0.0)], [food("positive", 0.2)]))
-
-
-def test_rule_b_takes_stage1_where_stage2_is_absent() -> None:
-    output = label([food("positive", 0.8)])
-    assert (output.final_label, output.confidence, output.label_source) == ("positive", 0.8, "stage1")
-    assert (output.selected_stage, rules(output)) == ("stage1", "B")
-    assert not output.arbiter_flags.drop_guard
-    assert output.arbiter_flags.confidence_margin_used == 0.0
-
-
 @pytest.mark.parametrize(
     ("c1", "c2", "guarded"),
     [(0.9, 0.6, True), (0.9, 0.71, False), (0.7, 0.5, True), (0.8, 0.6, True), (0.5, 0.9, False), (0.6, 0.41, False)],
@@ -112,14 +91,6 @@ def test_rule_b_guards_against_a_drop_of_a_fifth(c1: float, c2: float, guarded: 
     assert output.label_source == ("stage1" if guarded else "stage2")
     assert output.selected_stage == "stage2"
     assert rules(output)[0] == "B"
-
-
-def test_rule_m_calls_opposite_stages_with_both_polarities_mixed() -> None:
-    output = label(
-        [food("positive", 0.8), service("negative", 0.6)], [food("positive", 0.75), service("negative", 0.9)]
-    )
-    assert (output.final_label, output.confidence, output.label_source) == ("mixed", 0.9, "merged")
-    assert rules(output) == "BM"
 
 
 @pytest.mark.parametrize(
@@ -158,19 +129,6 @@ def test_rule_c_takes_the_validators_label_with_its_confidence(
     assert output.final_label == ("negative" if taken else "positive")
     assert output.confidence == (confidence if taken else 0.8)
     assert output.label_source == ("validator" if taken else "stage1")
-
-
-@pytest.mark.parametrize("suggested", [None, "positive"])
-def test_rule_c_needs_another_label(suggested: Any) -> None:
-    output = label([food("positive", 0.8)], risks=[b.risk("IRONY", "high")], suggested=suggested)
-    assert rules(output) == "B"
-    assert not output.arbiter_flags.validator_override_applied
-
-
-def test_rule_c_may_suggest_mixed() -> None:
-    output = label([food("positive", 0.8)], suggested="mixed", validator_confidence=0.9)
-    assert (output.final_label, output.confidence) == ("mixed", 0.9)
-    assert rules(output) == "BC"
 
 
 def test_rule_a_takes_the_mean_where_all_three_labels_agree_in_one_place() -> None:
@@ -244,27 +202,6 @@ def test_rule_d_weighs_the_selected_stage_against_the_current_label(
     assert rules(output)[:2] == "BC"
     if source == "stage1":
         assert rules(output) == "BCD"
-
-
-def test_rule_d_looks_at_stage2_where_it_was_adopted() -> None:
-    output = label(
-        [food("positive", 0.7)], [food("positive", 0.9)], risks=IRONY, suggested="negative", validator_confidence=0.6
-    )
-    assert (output.final_label, output.confidence, output.label_source) == ("positive", 0.9, "stage2")
-    assert rules(output) == "BCD"
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "more"),
-    [
-        ([food("positive", 0.8)], None, {}),
-        ([food("positive", 0.8)], [food("negative", 0.9)], {}),
-        ([food("positive", 0.9)], None, {"suggested": "mixed", "validator_confidence": 0.5, "risks": IRONY}),
-        ([food("positive", 0.8), service("negative", 0.6)], [food("positive", 0.5), service("negative", 0.9)], {}),
-    ],
-)
-def test_rule_d_does_not_fire_on_mixed_or_equal_labels(first: Any, second: Any, more: Any) -> None:
-    assert "D" not in rules(label(first, second, **more))
 
 
 @pytest.mark.parametrize(

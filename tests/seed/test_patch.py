@@ -6,8 +6,7 @@ import pytest
 from tests.pipeline import builders
 
 from episodic_absa.schemas.absa import Span
-from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.seed.patch.patch import PatchResult
+from episodic_absa.seed.patch import PatchResult
 
 b: Any = builders
 
@@ -30,20 +29,6 @@ def of(result: PatchResult, term: str) -> Any:
     return one
 
 
-def terms(result: PatchResult) -> list[str]:
-    return [one.aspect_term for one in result.aspects]
-
-
-def test_without_verdicts_and_debate_the_patch_is_a_copy() -> None:
-    first = stage1()
-    result = b.patched(first)
-    assert result.aspects == first.ate.aspects
-    assert result.sentiments == first.atsa.sentiments
-    assert not result.proposal_or_verdict_applied
-    assert not result.debate_acted
-    assert not applied_change_ids(result)
-
-
 @pytest.mark.parametrize(
     ("old", "new"), [("positive", "negative"), ("negative", "positive"), ("neutral", "neutral"), (None, None)]
 )
@@ -63,19 +48,6 @@ def test_a_flip_proposal_turns_a_polar_sentiment_and_leaves_the_others(
         assert sorted(v for v in one.polarity_distribution.values() if v) == pytest.approx([0.1, 0.9])
 
 
-def test_a_flip_proposal_turns_only_the_first_matching_sentiment() -> None:
-    two = [b.sentiment("food", "positive", 0.5), b.sentiment("food", "positive", 0.6)]
-    result = b.patched(stage1(b.proposal("FLIP_POLARITY", "food"), sentiments=two))
-    assert b.pairs_of(result.sentiments) == [("food", "negative"), ("food", "positive")]
-
-
-def test_a_drop_proposal_removes_the_aspect_and_its_sentiments() -> None:
-    result = b.patched(stage1(b.proposal("DROP_ASPECT", "food")))
-    assert terms(result) == ["service"]
-    assert b.pairs_of(result.sentiments) == [("service", "negative")]
-    assert entries(result, "proposal") == [("DROP_ASPECT", "food", True)]
-
-
 TWICE = "food here, and food there"
 
 
@@ -89,74 +61,6 @@ def test_a_span_proposal_needs_its_revised_span(revised: Any, start: int) -> Non
     result = b.patched(first, text=TWICE)
     assert result.aspects[0].span == Span(start=start, end=start + 4)
     assert entries(result, "proposal") == [("REVISE_SPAN", "food", revised is not None)]
-
-
-def test_check_span_only_repairs_a_wrong_span() -> None:
-    wrong = b.aspect("food").model_copy(update={"span": Span(start=0, end=3)})
-    first = b.stage1_of([wrong], [b.sentiment("food", "positive")], proposals=[b.proposal("CHECK_SPAN", "food")])
-    result = b.patched(first)
-    assert result.aspects[0].span == Span(start=4, end=8)
-    assert result.aspects[0].aspect_term == "food"
-    assert b.pairs_of(result.sentiments) == [("food", "positive")]
-
-
-@pytest.mark.parametrize("kind", ["FLIP_POLARITY", "DROP_ASPECT", "REVISE_SPAN", "CHECK_SPAN"])
-def test_a_proposal_on_an_unknown_term_is_logged_as_not_applied_with_a_reason(kind: str) -> None:
-    first = stage1(b.proposal(kind, "zebra", (4, 8)))
-    result = b.patched(first)
-    assert result.sentiments == first.atsa.sentiments
-    assert result.aspects == first.ate.aspects
-    assert entries(result, "proposal") == [(kind, "zebra", False)]
-    assert result.log[0].reason
-    assert not result.proposal_or_verdict_applied
-
-
-def test_an_aspect_review_may_drop_an_aspect_with_its_sentiments() -> None:
-    result = b.patched(stage1(), [b.ate_verdict("drop", "food")])
-    assert terms(result) == ["service"]
-    assert b.pairs_of(result.sentiments) == [("service", "negative")]
-    assert list(applied_change_ids(result)) == ["chg_001"]
-
-
-@pytest.mark.parametrize(("term", "added"), [("price", True), ("PRICE", True), ("zebra", False)])
-def test_an_aspect_review_may_add_a_term_of_the_text_only(term: str, added: bool) -> None:
-    result = b.patched(stage1(), [b.ate_verdict("add", term)])
-    assert terms(result) == (["food", "service", "price"] if added else ["food", "service"])
-    assert entries(result, "ate_review") == [("add", term, added)]
-    assert ("chg_001" in applied_change_ids(result)) is added
-    if added:
-        new = result.aspects[-1]
-        assert (new.confidence, new.span) == (0.8, b.span_of("price"))
-
-
-@pytest.mark.parametrize("revised", [(15, 19), None])
-def test_an_aspect_review_of_a_span_needs_the_span(revised: Any) -> None:
-    first = b.stage1_of([b.aspect("food", TWICE)], [b.sentiment("food", "positive", text=TWICE)])
-    result = b.patched(first, [b.ate_verdict("revise_span", "food", revised)], text=TWICE)
-    assert (result.aspects[0].span == Span(start=15, end=19)) is (revised is not None)
-    assert ("chg_001" in applied_change_ids(result)) is (revised is not None)
-
-
-def test_keeping_is_no_change() -> None:
-    first = stage1()
-    result = b.patched(first, [b.ate_verdict("keep", "food")], [b.atsa_verdict("keep", "service")])
-    assert result.sentiments == first.atsa.sentiments
-    assert not result.proposal_or_verdict_applied
-
-
-def test_a_sentiment_review_may_drop() -> None:
-    result = b.patched(stage1(), [], [b.atsa_verdict("drop", "food")])
-    assert b.pairs_of(result.sentiments) == [("service", "negative")]
-    assert terms(result) == ["food", "service"]
-    assert "chg_002" in applied_change_ids(result)
-
-
-@pytest.mark.parametrize("polarity", ["positive", "negative", "neutral", None])
-def test_a_sentiment_review_adds_only_with_a_polarity(polarity: Any) -> None:
-    result = b.patched(stage1(), [], [b.atsa_verdict("add", "price", polarity)])
-    added = [one for one in result.sentiments if one.aspect_term == "price"]
-    assert [(one.polarity, one.confidence) for one in added] == ([] if polarity is None else [(polarity, 0.9)])
-    assert ("chg_002" in applied_change_ids(result)) is (polarity is not None)
 
 
 @pytest.mark.parametrize(
@@ -191,17 +95,6 @@ def test_reducing_confidence_takes_a_fifth_down_to_zero(old: float, new: float) 
     assert one.polarity == "positive"
 
 
-@pytest.mark.parametrize("action", ["flip_polarity", "reduce_confidence", "drop"])
-def test_a_review_of_an_unknown_term_is_logged_as_not_applied(action: str) -> None:
-    first = stage1()
-    result = b.patched(first, [], [b.atsa_verdict(action, "zebra", "positive")])
-    assert result.sentiments == first.atsa.sentiments
-    assert not applied_change_ids(result)
-    (entry,) = [one for one in result.log if one.change_id == "chg_002"]
-    assert not entry.applied
-    assert entry.reason
-
-
 def test_proposals_come_before_verdicts() -> None:
     result = b.patched(stage1(b.proposal("FLIP_POLARITY", "food")), [], [b.atsa_verdict("flip_polarity", "food")])
     assert of(result, "food").polarity == "positive"
@@ -226,21 +119,6 @@ def test_the_override_gate_comes_after_the_verdicts() -> None:
     result = b.patched(stage1(), [], [b.atsa_verdict("flip_polarity", "food")], strong_debate())
     assert of(result, "food").polarity == "negative"
     assert result.override.decisions[0].reason == "already_confident"
-    assert result.override.applied is None
-
-
-def test_an_override_acts_on_the_debate() -> None:
-    result = b.patched(stage1(), [], [], strong_debate())
-    assert of(result, "food").polarity == "negative"
-    assert result.override.applied is not None
-    assert result.debate_acted
-    assert not result.unsettled_conflict
-
-
-def test_without_debate_override_nothing_is_overridden() -> None:
-    first = stage1()
-    result = b.patched(first, debate=strong_debate(), settings=PipelineSettings(enable_debate_override=False))
-    assert result.sentiments == first.atsa.sentiments
     assert result.override.applied is None
 
 
@@ -269,15 +147,6 @@ def test_a_judges_drop_needs_a_speaker_who_drops_the_same_aspect(
     assert result.debate_acted is gone
 
 
-@pytest.mark.parametrize("op", ["merge_tuples", "set_aspect_ref"])
-def test_merging_and_renaming_change_no_tuple(op: str) -> None:
-    first = stage1()
-    debate = b.debate_of({"tan": [b.edit(op, "food", "service")]}, patch=[b.ruling(op, "food", "service")])
-    result = b.patched(first, debate=debate)
-    assert (result.aspects, result.sentiments) == (first.ate.aspects, first.atsa.sentiments)
-    assert not result.debate_acted
-
-
 LIFE = "battery life is long, the battery was cheap and the screen is dim"
 
 
@@ -304,27 +173,6 @@ def test_the_anchor_guard_renames_keeps_or_drops(term: str, aspects: list[str], 
         assert any(one.aspect_term == term and one.reason for one in result.log)
 
 
-def test_a_placeholder_stands_where_changes_left_no_sentiment() -> None:
-    first = stage1(sentiments=[b.sentiment("food", "positive")])
-    result = b.patched(first, [], [b.atsa_verdict("drop", "food")])
-    (one,) = result.sentiments
-    assert (one.aspect_term, one.polarity, one.confidence) == ("", "neutral", 0.5)
-    assert one.is_backfilled
-    assert one.neutral_reason == "stage2_placeholder_no_sentiments"
-
-
-def test_no_placeholder_stands_where_nothing_was_changed() -> None:
-    first = b.stage1_of([b.aspect("food")])
-    assert b.patched(first).sentiments == ()
-    assert b.patched(first, [], [b.atsa_verdict("drop", "zebra")]).sentiments == ()
-
-
-def test_no_placeholder_stands_where_the_anchor_guard_took_the_last_one() -> None:
-    first = stage1(sentiments=[b.sentiment("food", "positive")])
-    result = b.patched(first, [], [b.atsa_verdict("drop", "food"), b.atsa_verdict("add", "zebra", "negative", 3)])
-    assert result.sentiments == ()
-
-
 CONFLICT = [
     b.sentiment("food", "positive", 0.8),
     b.sentiment("service", "positive", 0.9),
@@ -348,14 +196,6 @@ def test_reduction_keeps_the_judges_existing_polarity_else_the_surest(
     result = b.patched(stage1(sentiments=CONFLICT), debate=debate)
     assert result.debate_acted
     assert b.pairs_of(result.sentiments) == [("food", "negative"), kept]
-
-
-def test_without_a_debate_action_nothing_is_reduced() -> None:
-    debate = b.debate_of({}, tuples=[b.judged("service", "negative")])
-    first = stage1(sentiments=CONFLICT)
-    assert b.patched(first, debate=debate).sentiments == first.atsa.sentiments
-    reviewed = b.patched(first, [], [b.atsa_verdict("reduce_confidence", "food")], debate)
-    assert len(reviewed.sentiments) == 3
 
 
 @pytest.mark.parametrize(
@@ -395,14 +235,3 @@ def test_a_new_conflict_is_settled_only_by_a_single_judge_polarity(
     assert result.debate_acted
     assert result.unsettled_conflict is unsettled
     assert len([one for one in result.sentiments if one.aspect_term == "service"]) == 1
-
-
-def test_a_conflict_stage1_already_had_blocks_nothing() -> None:
-    result = b.patched(stage1(sentiments=CONFLICT), debate=strong_debate("food", "negative"))
-    assert not result.unsettled_conflict
-
-
-def test_implicit_and_polarity_free_sentiments_pass_the_patch() -> None:
-    first = stage1(sentiments=[b.sentiment("", "negative", 0.7), b.sentiment("service", None, 0.5)])
-    result = b.patched(first, [b.ate_verdict("add", "price")])
-    assert b.pairs_of(result.sentiments) == [("", "negative"), ("service", None)]

@@ -20,11 +20,8 @@ from episodic_absa.schemas.absa import (
     Validator2Output,
 )
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
-from episodic_absa.seed.adoption import decide_adoption
-from episodic_absa.seed.patch.patch import PatchResult, apply_patch
-from episodic_absa.seed.review_context import build_review_context
-from episodic_absa.seed.stage2 import Verdicts
-from episodic_absa.seed.stage2_result import build_stage2_result
+from episodic_absa.seed import Verdicts, build_review_context, build_stage2_result, decide_adoption
+from episodic_absa.seed.patch import PatchResult, apply_patch
 from episodic_absa.vocabulary import Polarity
 
 TEXT = "The battery life is short and the food is fine."

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.pipeline import builders
 
-from episodic_absa.schemas.absa import AspectHint, EditTarget, ReviewContext
-from episodic_absa.seed.review_context import TermMap, build_review_context, synonyms_of
+from episodic_absa.schemas.absa import EditTarget
+from episodic_absa.seed import build_review_context
 
 b: Any = builders
 
@@ -55,14 +55,6 @@ def test_a_drop_of_one_of_two_tuples_is_against_the_named_one() -> None:
     assert hints(debate, stage1) == {"food": [("negative", -0.8, "epm")]}
 
 
-@pytest.mark.parametrize("op", ["set_aspect_ref", "merge_tuples"])
-def test_renaming_and_merging_are_log_only(op: str) -> None:
-    debate = b.debate_of(
-        {"tan": [b.edit(op, "food", "service", "positive")]}, patch=[b.ruling(op, "food", "service", "positive")]
-    )
-    assert hints(debate) == {}
-
-
 @pytest.mark.parametrize(
     ("ref", "term", "mapped"),
     [
@@ -83,49 +75,6 @@ def test_aspect_ref_is_read_before_aspect_term(ref: str, term: str | None, mappe
     if mapped is not None:
         assert hints(debate) == {mapped: [("negative", 0.5, "epm")]}
         assert built.context.mapping_stats == {"direct": 1, "fallback": 0, "none": 0}
-
-
-def test_a_judge_edit_on_an_unknown_term_maps_to_nothing() -> None:
-    assert hints(b.debate_of({}, patch=[b.ruling("set_polarity", "zebra", "negative")])) == {}
-    assert hints(b.debate_of({}, patch=[b.ruling("set_polarity", "zebra", "negative")]), SOLE) == {}
-
-
-def test_terms_are_found_by_key_without_non_word_characters_and_the_first_wins() -> None:
-    text = "the battery life and the battery-life and the screen"
-    terms = TermMap(["battery life", "battery-life", "screen"], text)
-    assert terms.find("Battery_Life") in {None, "battery life"}  # the underscore is a word character
-    assert terms.find("battery-life") == "battery life"
-    assert terms.find("BATTERY LIFE!") == "battery life"
-    assert terms.find("screen") == "screen"
-    assert terms.find("keyboard") is None
-    assert terms.find(None) is None
-
-
-def test_listed_synonyms_lead_to_their_term() -> None:
-    words = synonyms_of("food")
-    assert words
-    terms = TermMap(["service", "food"], b.TEXT)
-    assert {terms.find(word) for word in words} == {"food"}
-    context = build_review_context(STAGE1, None, b.TEXT).context
-    assert context.synonym_hints["food"] == words
-
-
-def test_an_empty_name_means_the_implicit_opinion_only_where_one_exists() -> None:
-    assert TermMap(["food", ""], b.TEXT).find("") == ""
-    assert TermMap(["food"], b.TEXT).find("") is None
-
-
-def test_aspect_terms_are_those_of_ate_then_atsa_once_each() -> None:
-    stage1 = b.stage1_of(
-        [b.aspect("service"), b.aspect("food")],
-        [b.sentiment("food", "positive"), b.sentiment("", "negative"), b.sentiment("price", "neutral")],
-    )
-    context = build_review_context(stage1, None, b.TEXT).context
-    assert context.aspect_terms == ("service", "food", "", "price")
-
-
-def test_without_an_implicit_sentiment_the_empty_term_is_no_aspect() -> None:
-    assert "" not in build_review_context(STAGE1, None, b.TEXT).context.aspect_terms
 
 
 UNKNOWN_POSITIVE = [("set_polarity", "zebra", "positive")]
@@ -176,20 +125,6 @@ def test_a_turn_maps_directly_by_fallback_or_not_at_all(case: str, expected: Any
     assert mapping(*cases[case]) == expected
 
 
-def test_mapping_statistics_count_every_turn_once() -> None:
-    debate = b.debate_of(
-        {
-            "epm": [b.edit("set_polarity", "food", "negative"), b.edit("set_polarity", "service", "positive")],
-            "tan": [b.edit("set_polarity", "zebra", "positive")],
-            "cj": [],
-        }
-    )
-    context = build_review_context(STAGE1, debate, b.TEXT).context
-    assert context.mapping_stats == {"direct": 1, "fallback": 1, "none": 1}
-    assert context.mapping_fail_reasons == {"fallback_used": 1, "neutral_stance": 1}
-    assert context.aspect_map == {"1:epm": ("food", "service"), "1:tan": ("food",), "1:cj": ()}
-
-
 @pytest.mark.parametrize(
     ("edits", "polarity"),
     [
@@ -202,23 +137,6 @@ def test_mapping_statistics_count_every_turn_once() -> None:
 def test_a_fallback_turn_hints_its_first_polarity_on_an_aspect_nobody_edited(edits: list[Any], polarity: str) -> None:
     debate = b.debate_of({"epm": [b.edit(*one) for one in edits]})
     assert hints(debate, SOLE) == {"food": [(polarity, 0.5, "epm")]}
-
-
-@pytest.mark.parametrize("by_judge", [False, True])
-def test_a_fallback_turn_adds_nothing_where_an_edit_speaks(by_judge: bool) -> None:
-    turns = {"epm": [b.edit("set_polarity", "zebra", "negative")]}
-    if by_judge:
-        debate = b.debate_of(turns, patch=[b.ruling("set_polarity", "food", "positive")])
-        expected = [("positive", 0.8, "judge")]
-    else:
-        debate = b.debate_of({**turns, "cj": [b.edit("confirm_tuple", "food", polarity="positive")]})
-        expected = [("positive", 0.5, "cj")]
-    assert hints(debate, SOLE) == {"food": expected}
-
-
-def test_a_drop_alone_is_no_turn_polarity() -> None:
-    debate = b.debate_of({"epm": [b.edit("drop_tuple", "zebra", polarity="positive")]})
-    assert hints(debate, SOLE) == {}
 
 
 @pytest.mark.parametrize(
@@ -237,41 +155,3 @@ def test_hint_polarities_are_canonicalised_and_counted(
     built = build_review_context(STAGE1, debate, b.TEXT)
     assert tuple(built.hint_counts) == counts
     assert [one.polarity for one in built.context.aspect_hints.get("food", ())] == polarities
-
-
-def test_hints_of_speakers_and_judge_add_up_on_one_aspect() -> None:
-    debate = b.debate_of(
-        {
-            "epm": [b.edit("set_polarity", "service", "positive")],
-            "cj": [b.edit("drop_tuple", "service", polarity="negative")],
-        },
-        patch=[b.ruling("set_polarity", "service", "positive")],
-    )
-    assert sorted(hints(debate)["service"]) == [
-        ("negative", -0.8, "cj"),
-        ("positive", 0.5, "epm"),
-        ("positive", 0.8, "judge"),
-    ]
-
-
-def test_the_payload_has_the_keys_of_the_specification_in_order() -> None:
-    assert list(ReviewContext.model_fields) == [
-        "review_guidance",
-        "summary",
-        "aspect_terms",
-        "synonym_hints",
-        "rebuttal_points",
-        "aspect_map",
-        "aspect_hints",
-        "mapping_stats",
-        "mapping_fail_reasons",
-        "provenance_template",
-    ]
-
-
-def test_without_a_debate_there_are_no_hints() -> None:
-    built = build_review_context(STAGE1, None, b.TEXT)
-    assert not any(built.context.aspect_hints.values())
-    assert built.context.mapping_stats == {"direct": 0, "fallback": 0, "none": 0}
-    assert tuple(built.hint_counts) == (0, 0)
-    assert AspectHint(polarity="positive", weight=0.5, source="epm").weight == 0.5

@@ -10,7 +10,7 @@ from tests.runs.derived_from import derived_from
 from episodic_absa.conditions import load_condition
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.run_files.scorecard import Scorecard
-from episodic_absa.seed.moderator import stage_label
+from episodic_absa.seed import stage_label
 
 # The sentiments stand in the reverse of their order in the text, and share the highest confidence.
 TIED_ANSWERS: dict[str, dict[str, Any]] = {

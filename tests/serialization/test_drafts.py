@@ -30,13 +30,5 @@ def test_the_next_writer_removes_the_draft_of_a_killed_process_and_no_other(tmp_
     assert sorted(tmp_path.iterdir()) == sorted([page, *others])
 
 
-def test_equal_content_removes_an_abandoned_draft_too(tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    replace_file(page, "same")
-    (tmp_path / f".report.html.{_ended_process()}.new").write_text("a review")
-    replace_file(page, "same")
-    assert list(tmp_path.iterdir()) == [page]
-
-
 def test_a_draft_lies_hidden_beside_its_file_and_names_its_process(tmp_path: Path) -> None:
     assert draft_of(tmp_path / "a.csv") == tmp_path / f".a.csv.{os.getpid()}.new"

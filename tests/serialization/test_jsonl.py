@@ -25,11 +25,6 @@ def test_a_line_is_canonical_and_ended() -> None:
     assert json_lines([]) == ""
 
 
-def test_a_line_without_its_end_is_torn() -> None:
-    assert split_lines(b'{"text":"a"}\n{"te') == ([b'{"text":"a"}'], b'{"te')
-    assert split_lines(b"") == ([], b"")
-
-
 def test_only_line_feeds_end_a_line() -> None:
     assert split_lines('"a\r\u2028b"\n'.encode()).lines == ['"a\r\u2028b"'.encode()]
 

@@ -12,7 +12,7 @@ from tests.runs.small_grid import Remembering, exact_bytes, outputs_of, prompt_k
 from tests.torture.misbehaving_server import Prompt
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.failure_causes import read_failures
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.progress import GridProgress

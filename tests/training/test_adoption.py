@@ -14,8 +14,11 @@ sys.path.insert(0, str(TRAINING))
 import adoption  # noqa: E402 - the folder is no package: it is run, not installed
 from adoption import FOLDS, Recorded, Result, choose, combination, fold_of, worth  # noqa: E402
 
-from episodic_absa.pipeline.decision.change_rules import adopt, load_adoption_rules  # noqa: E402
-from episodic_absa.pipeline.decision.witnesses import WITNESSES  # noqa: E402
+from episodic_absa.pipeline.decision import (  # noqa: E402
+    WITNESSES,
+    adopt,
+    load_adoption_rules,
+)
 from episodic_absa.schemas.run_files.change_record import ChangeRecord  # noqa: E402
 
 b: Any = builders

@@ -20,8 +20,8 @@ from episodic_absa.cli.app import main
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.memory.store.store_maintenance import compact_store
-from episodic_absa.runs.config.experiment_config import load_experiment
-from episodic_absa.verification.preflight import check_experiment
+from episodic_absa.runs.config import load_experiment
+from episodic_absa.verification import check_experiment
 
 HERE = Path(__file__).parent
 

@@ -13,13 +13,12 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from tests.verification.finished_grid import lay_out
 
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import derive_tables, load_run
 from episodic_absa.errors import EpisodicAbsaError
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.serialization.durable_file import make_private_directory
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 Damage = Literal["character", "bit", "line removed", "line repeated", "truncated"]
 DAMAGES: Final[tuple[Damage, ...]] = get_args(Damage)

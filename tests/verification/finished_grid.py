@@ -10,7 +10,7 @@ import yaml
 
 from episodic_absa.conditions import load_conditions
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 
 DATA = Path(__file__).parents[2] / "experiments" / "data"
 CHANGED = "valid-en-phone-2"

@@ -13,13 +13,12 @@ import pytest
 from tests.run_copies import keep_first
 from tests.verification.damaged_run import DAMAGES, DamagedRun
 
-from episodic_absa.analysis.compared_runs import load_sides
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run, load_sides
 from episodic_absa.cli.feedback.feedback_target import store_of
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.reports.written_results import write_results
-from episodic_absa.verification.receipts.explain import explain
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
+from episodic_absa.verification.receipts import explain
 
 CELL = "C2__seed42"
 

@@ -13,7 +13,7 @@ from episodic_absa import run_experiment
 from episodic_absa.errors import ConfigError, DatasetError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.schemas.memory_v1_2 import TallyV1_2
-from episodic_absa.verification.preflight import Preflight, _inputs_named_by, _judge_wording, check_experiment
+from episodic_absa.verification.preflight import Preflight, _judge_wording, check_experiment
 
 MakeConfig = Callable[..., Path]
 PAPER = {"run_purpose": "paper"}
@@ -63,12 +63,6 @@ def level_of(found: Preflight, check: str) -> str:
 
 def message_of(found: Preflight, check: str) -> str:
     return next(line.message for line in found.lines if line.check == check)
-
-
-def test_a_good_experiment_has_only_ok_lines(make_config: MakeConfig) -> None:
-    found = check_experiment(make_config())
-    assert {line.level for line in found.lines if line.check != "reviews"} == {"ok"}
-    assert not found.has_errors
 
 
 def test_two_reviews_get_a_word(make_config: MakeConfig, tmp_path: Path) -> None:
@@ -287,18 +281,6 @@ def test_a_column_that_is_called_like_an_example_or_a_field_is_no_error(
         "uid,text,delicious,language,polarity\nvalid-0,The bed creaks.,x,y,z\nvalid-1,Quick delivery.,x,y,z\n", "utf-8"
     )
     assert level_of(check_experiment(make_config()), "metadata") == "ok"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "named"),
-    [
-        ('Judge it.\nInput: JSON with "text" and "stars".\nOutput: {"polarity": string}.', {"text", "stars"}),
-        ("Judge {stars} too.", {"stars"}),
-        ('The opinion itself ("delicious") does not count.', set()),
-    ],
-)
-def test_what_a_prompt_names_is_read_from_its_inputs(prompt: str, named: set[str]) -> None:
-    assert _inputs_named_by(prompt) == named
 
 
 @pytest.mark.parametrize(

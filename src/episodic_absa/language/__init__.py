@@ -18,7 +18,7 @@ from episodic_absa.language.korean_analyser import (
     strip_particle,
 )
 from episodic_absa.language.language_detection import effective_language
-from episodic_absa.language.lexicon import Lexicon, lexicon_sha256, load_lexicon
+from episodic_absa.language.lexicon import LEXICON_PATH, Lexicon, lexicon_sha256, load_lexicon, parse_lexicon
 from episodic_absa.language.normalisation import norm, norm_key
 from episodic_absa.language.occurrences import nearest_occurrence, occurrences, occurs
 from episodic_absa.language.polarity_reading import (
@@ -32,6 +32,7 @@ from episodic_absa.language.polarity_words import find_aspect_term, find_polarit
 from episodic_absa.language.second_aspect import guess_second_aspect
 
 __all__ = [
+    "LEXICON_PATH",
     "NOTHING_READ",
     "Action",
     "Cue",
@@ -59,6 +60,7 @@ __all__ = [
     "norm_key",
     "occurrences",
     "occurs",
+    "parse_lexicon",
     "read_action",
     "read_label",
     "read_polarity",

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from episodic_absa.analysis.planning.pilot_variance import split_variance
-from episodic_absa.analysis.planning.power_plan import (
+from episodic_absa.analysis.planning import (
     Design,
     Variances,
     designs_for,
     detectable_effect,
     needed_reviews,
     power_of,
+    split_variance,
 )
 from episodic_absa.metrics.statistics import required_n
 

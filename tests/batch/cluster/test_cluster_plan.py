@@ -7,10 +7,7 @@ import pytest
 
 from episodic_absa.backends.create_backend import backbone_from
 from episodic_absa.batch.batch_plan import EngineSettings
-from episodic_absa.batch.cluster import ClusterJob
-from episodic_absa.batch.cluster.cluster_batch import texts_to_analyse
-from episodic_absa.batch.cluster.cluster_plan import sum_of
-from episodic_absa.batch.cluster.cluster_worker import ClusterWorker, Trouble
+from episodic_absa.batch.cluster import ClusterJob, ClusterWorker, Trouble, sum_of, texts_to_analyse
 from episodic_absa.conditions import load_condition
 from episodic_absa.datasets.tables.review_table import ReviewRow
 from episodic_absa.errors import ConfigError

@@ -11,18 +11,10 @@ from rich.console import Console
 from episodic_absa import Analyzer
 from episodic_absa.backends.backend import Answer, Ask, OutputT, Usage
 from episodic_absa.backends.backend_facts import RemoteFacts
-from episodic_absa.batch.analysis_failure import error_type
-from episodic_absa.cli.analyze.analysis_view import analysis_view, evidence_of
+from episodic_absa.cli.analyze.analysis_view import analysis_view
 from episodic_absa.cli.analyze.analyze_progress import AnalyzeProgress
 from episodic_absa.cli.analyze.explanation import reason_words
 from episodic_absa.cli.analyze.explanation.explanation_view import explanation_view
-from episodic_absa.errors import (
-    BackendError,
-    BackendResponseError,
-    BackendUnavailableError,
-    ContractError,
-    LeakageError,
-)
 from episodic_absa.pipeline.sample_result import SampleResult
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run_files.change_record import ChangeReason
@@ -144,13 +136,6 @@ def test_long_evidence_is_shortened_in_the_table_only() -> None:
     assert long in told(explanation_view(result), 200)
 
 
-def test_evidence_of_an_added_judgement_nobody_quotes_is_empty() -> None:
-    added = {"reviews": [{"aspect_term": "sound", "action": "add", "revised_polarity": "negative", "reason": "odd"}]}
-    result = analysed(stage2_atsa=added)
-    sound = next(final_tuple for final_tuple in result.final_result.final_tuples if final_tuple.aspect_term == "sound")
-    assert (sound.polarity, evidence_of(sound, result)) == ("negative", "")
-
-
 def test_the_explanation_leaves_nothing_out() -> None:
     page = told(explanation_view(analysed()))
     for words in (
@@ -256,15 +241,6 @@ def test_pages_of_rules_v3_stay_within_the_width_and_steer_nothing(columns: int)
         assert not set("\x1b\u202e") & set(text)
 
 
-@pytest.mark.parametrize("columns", [30, 44, 80, 120])
-def test_pages_stay_within_the_width_and_steer_nothing(columns: int) -> None:
-    result = analysed()
-    for page in (analysis_view(result, number=12), explanation_view(result, number=12)):
-        text = rendered(page, columns)
-        assert max(map(cell_len, text.splitlines())) <= min(columns, 100)
-        assert not set("\x1b\u202e") & set(text)
-
-
 def test_stages_that_are_switched_off_say_so() -> None:
     page = told(explanation_view(analysed(PipelineSettings(enable_debate=False, enable_stage2=False))))
     assert "Debate" in page
@@ -277,20 +253,6 @@ def test_every_reason_code_has_its_words() -> None:
     assert set(reason_words.CHANGE_WORDS) == set(get_args(ChangeReason))
     assert set(reason_words.MODERATOR_RULE_WORDS) == set(get_args(ModeratorRule))
     assert set(reason_words._OVERRIDE_WORDS) == {"", *get_args(OverrideSkip)}
-
-
-@pytest.mark.parametrize(
-    ("error", "name"),
-    [
-        (BackendUnavailableError("late", backend="b", kind="timeout"), "timeout"),
-        (BackendResponseError("odd", backend="b", raw="", kind="json_parse_error"), "json_parse_error"),
-        (BackendError("somebody else's", backend="b"), "provider_error"),
-        (ContractError("broken", uid="u", field="f"), "contract_error"),
-        (LeakageError("leak", field="f"), "leakage_error"),
-    ],
-)
-def test_errors_are_named_as_in_the_outputs_of_a_run(error: Any, name: str) -> None:
-    assert error_type(error) == name
 
 
 @pytest.mark.parametrize(("seconds", "lines"), [(0.0, "analysed 1 of 3\nanalysed 2 of 3\n"), (3600.0, "")])

@@ -1,6 +1,5 @@
 """`episodic-absa check` and `verify` as a shell sees them."""
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -46,12 +45,6 @@ def test_check_ends_with_2_if_the_file_cannot_be_used(content: str | None, tmp_p
     assert done.stderr.count("\n") == 1
 
 
-def test_check_prints_json(config: Path) -> None:
-    told = json.loads(run("check", config, "--json").stdout)
-    assert told["has_errors"] is False
-    assert {line["level"] for line in told["lines"]} == {"ok"}
-
-
 def test_verify_gives_every_cell_a_line_and_ends_with_0(grid: Path) -> None:
     done = run("verify", grid)
     assert done.returncode == 0, done.stderr
@@ -68,12 +61,6 @@ def test_verify_names_what_failed_and_ends_with_1(grid: Path) -> None:
     assert "outputs.jsonl, line 6 and 1 more: not what the records give" in done.stdout
 
 
-def test_verify_prints_json(grid: Path) -> None:
-    told = json.loads(run("verify", grid / CELL, "--json").stdout)
-    assert told["is_sound"] is True
-    assert list(told["cells"]) == [CELL]
-
-
 def test_verify_explains_a_number_line_by_line_and_writes_nothing(grid: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in grid.rglob("*")}
     done = run("verify", grid, "--explain", "calls", "--condition", "C1")
@@ -87,18 +74,3 @@ def test_verify_names_metrics_near_an_unknown_one(grid: Path) -> None:
     done = run("verify", grid, "--explain", "exact_macth")
     assert (done.returncode, done.stdout) == (2, "")
     assert "near names: exact_match" in done.stderr
-
-
-def test_verify_writes_a_certificate_that_says_too_few_samples_for_a_small_run(grid: Path) -> None:
-    done = run("verify", grid / CELL, "--certificate")
-    assert done.returncode == 0, done.stderr
-    assert "too few samples" in done.stdout
-    written = json.loads((grid / CELL / "certificate.json").read_bytes())
-    gold = [probe for probe in written["probes"] if probe["target"] == "gold_polarity"]
-    assert {probe["verdict"] for probe in gold} == {"too_few"}
-
-
-def test_verify_ends_with_2_where_no_run_is(tmp_path: Path) -> None:
-    done = run("verify", tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: ")

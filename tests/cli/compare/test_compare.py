@@ -20,7 +20,7 @@ from tests.runs.sealed_files import change_records
 from episodic_absa.cli import main
 from episodic_absa.experiment import run_grid
 from episodic_absa.metrics.statistics import find_unsupported_claims
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 Compare = Callable[..., "Told"]
@@ -263,14 +263,6 @@ def test_detect_shows_how_many_reviews_a_difference_needs(compare: Compare, grid
     assert "A difference of 0.05 in tuple_f1_explicit" in compare(grid, "C2", "C1", "--detect", "0.05").stdout
 
 
-def test_the_seed_is_that_of_the_resampling(compare: Compare, grid: Path) -> None:
-    for cell in grid.glob("C2__*"):
-        change_cards(cell, give_gold_answers)
-    told = {seed: json.loads(compare(grid, "C2", "C1", "--json", "--seed", seed).stdout) for seed in (1, 2)}
-    assert told[1]["seed"] == 1
-    assert told[1]["metrics"][0]["difference"] == told[2]["metrics"][0]["difference"]
-
-
 @pytest.mark.parametrize("columns", ["60", "80", "140"])
 def test_the_table_fits_a_terminal_and_shows_both_values_with_their_n(
     compare: Compare, grid: Path, columns: str
@@ -323,12 +315,6 @@ def test_damaged_files_are_named(compare: Compare, grid: Path) -> None:
 
 def test_a_condition_may_be_named_by_its_alias(compare: Compare, grid: Path) -> None:
     assert json.loads(compare(grid, "C2", "C3", "--json").stdout)["b"] == "C2_silent"
-
-
-def test_a_run_compared_with_itself_causes_a_warning(compare: Compare, grid: Path) -> None:
-    assert "warning: C1 is compared with itself" in compare(grid, "C1", "C1").stdout
-    assert "warning: C1__seed1 is compared" in compare(grid / "C1__seed1", grid / "C1__seed1").stdout
-    assert "warning: on both sides: C1__seed1;" in compare(grid / "C1", grid / "C1__seed1").stdout
 
 
 def test_the_result_is_printed_even_if_the_file_cannot_be_written(compare: Compare, grid: Path, tmp_path: Path) -> None:
@@ -389,14 +375,3 @@ def test_bad_usage_prints_the_usage(compare: Compare, arguments: tuple[str, ...]
     assert done.returncode == 2
     assert "Usage: " in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_help_waits_for_no_heavy_library() -> None:
-    look = (
-        "import sys, episodic_absa.cli as cli\n"
-        "sys.argv = ['episodic-absa', 'compare', '--help']\n"
-        "try:\n    cli.main()\n"
-        "finally:\n    print(*{'pydantic', 'kiwipiepy', 'numpy', 'scipy'} & set(sys.modules), file=sys.stderr)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "\n")

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.drill.planted_leaks import build_with_evidence_in_advisories
 
 from episodic_absa.backends.backend import RepairingBackend, Reply, Request
-from episodic_absa.cli.drill.canaries import CanarySearch, folded, unsafe_characters
+from episodic_absa.cli.drill.canaries import CanarySearch, folded
 from episodic_absa.cli.drill.drill_run import Drill, PipelineBuilder
 from episodic_absa.cli.drill.drill_view import drilled_view
 from episodic_absa.cli.drill.drilled import Drilled, leaks_by_place
@@ -137,15 +137,6 @@ def test_a_line_of_a_store_that_quotes_a_review_is_caught(tmp_path: Path) -> Non
     assert found.leaks[-1].excerpt.endswith("holds U+200B U+2028")
     assert [term.review for term in found.terms] == [refused.id, reviews.hostile[2].id]
     assert found.lines_n == len(lines)
-
-
-def test_canaries_are_found_however_they_are_written() -> None:
-    search = CanarySearch({"a": ["skopel30"], "b": ["갈치나비32"]})
-    assert search.ids_in("SK\u043e\u200bPEL-3\u20600 and 갈\ufeff치 나비_32") == {"a", "b"}
-    assert search.ids_in("skopel3 0x") == {"a"}
-    assert search.ids_in("skopel3") == frozenset()
-    assert folded("ｓｋｏｐｅｌ３０") == "skopel30"
-    assert unsafe_characters("a\x1bb\u202ec\u200d") == ("U+001B", "U+202E", "U+200D")
 
 
 def test_the_shipped_reviews_are_sixty_or_more_and_half_of_them_korean() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from episodic_absa.cli.init.new_study import study_name, write_study
 from episodic_absa.errors import ConfigError
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 
 
 @pytest.mark.parametrize("name", ["My study: phones", "__a__b__", "123", "null", "한국어 연구", "-"])

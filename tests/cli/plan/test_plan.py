@@ -9,7 +9,7 @@ from tests.cli.conftest import Cli
 from tests.runs.small_grid import write_experiment
 
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 
 EXPERIMENT = {"conditions": ["C1", "C2"], "seeds": [42], "orders": 2, "comparisons": None, "smallest_effect": 0.03}
 

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 from tests.reports.grid_making import SHIPPED, read_lines, write_lines
 
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import derive_tables, load_run
 from episodic_absa.cli import main
 from episodic_absa.experiment import run_grid
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 
 STRATA = ["language", "domain", "structure", "risk", "principle", "quarter"]
 

@@ -12,7 +12,7 @@ from tests.cli.run.test_run import write_experiment
 from tests.runs.small_grid import Remembering, prompt_key
 
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.grid_run import run_cells
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]

@@ -20,9 +20,8 @@ from tests.warm_python import WarmProcess
 
 from episodic_absa.backends.backend import Usage
 from episodic_absa.cli.amounts import mean_text, money_text, short_number
-from episodic_absa.cli.run.run_progress import Pace, clock_text, ended_line, grid_line, progress_view, resumed_line
-from episodic_absa.cli.run.run_work import Invocation
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.cli.run.run_progress import Pace, clock_text, progress_view
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.request_counts import RequestCounts
 
@@ -191,17 +190,6 @@ def test_too_many_failures_end_the_run_resumably_and_a_dry_run_sends_nothing(cli
     assert "Traceback" not in failed.stderr
 
 
-def test_a_dry_run_is_a_small_table(cli: Cli, tmp_path: Path) -> None:
-    done = cli("run", write_experiment(tmp_path), "--dry-run", env={"COLUMNS": "80"})
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = {line[:12].strip(): line[12:].split() for line in done.stdout.splitlines()}
-    # Six samples in two conditions: eight calls, nine if a change is adopted.
-    assert rows["calls sent"][0] == "48"
-    assert rows["calls sent"][-1] == "108"
-    assert rows["cost"] == ["$0", "$0", "$0"]
-    assert max(map(len, done.stdout.splitlines())) <= 80
-
-
 def test_a_bad_file_is_one_line(cli: Cli, tmp_path: Path) -> None:
     config = write_experiment(tmp_path, surprise=1)
     done = cli("run", config)
@@ -252,24 +240,6 @@ def make_progress() -> GridProgress:
     return progress
 
 
-def test_a_plain_line_tells_all_that_matters() -> None:
-    progress = make_progress()
-    line = grid_line(progress, Pace(progress))
-    told = "37 requests answered, 8 in flight, 34.6k from cache, 1.2M tokens, $0.25"
-    assert line.startswith(f"5 of 12 samples (42%), 1 of 3 cells, 1 failed, {told}, ")
-    assert line.endswith(" left")
-
-
-def test_cells_are_told_of_when_they_resume_and_end() -> None:
-    cell = CellProgress("C2__seed1", total=4, done=3, resumed=1, shown=2)
-    assert resumed_line(cell) == "C2__seed1: resumed, 1 of 4 samples were done"
-    again = CellProgress("C1__seed1", total=4, done=2, resumed=2, redone=2)
-    assert resumed_line(again) == "C1__seed1: resumed, 2 of 4 samples were done; 2 that failed are run again"
-    assert ended_line(cell) == ""
-    cell.done = 4
-    assert ended_line(cell) == "C2__seed1: done, 3 samples, 0 failed, 2 with memory, 0 changed, 0 stored"
-
-
 @pytest.mark.parametrize("width", [30, 80, 120])
 def test_the_live_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
     config = load_experiment(write_experiment(tmp_path, experiment={"conditions": ["C1", "C2"], "seeds": [1]}))
@@ -301,12 +271,6 @@ def test_the_live_table_has_a_column_per_order_and_seed_or_a_sum_of_them(tmp_pat
     ]  # fmt: skip
     assert "all cells" in shown[30]
     assert "3/8" in shown[30]
-
-
-def test_the_line_to_resume_with_holds_the_options() -> None:
-    assert Invocation(Path("my exp.yaml"), limit=5, no_cache=True, out=Path("my out"), keep_failures=True).command == (
-        "episodic-absa run 'my exp.yaml' --limit 5 --no-cache --out 'my out'"
-    )
 
 
 def test_numbers_are_short_and_honest() -> None:

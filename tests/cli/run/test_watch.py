@@ -15,8 +15,7 @@ from episodic_absa.cli.run.run_work import Invocation
 from episodic_absa.cli.run.watch_line import WatchLine
 from episodic_absa.errors import ConfigError
 from episodic_absa.metrics.per_sample.sample_values import sample_value
-from episodic_absa.runs.config.cells import evaluated_cells
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config import ExperimentConfig, evaluated_cells, load_experiment
 from episodic_absa.runs.fixed_question import refresh_question
 from episodic_absa.runs.progress import CellProgress, GridProgress
 from episodic_absa.runs.reading.cell_files import CellFiles

@@ -33,7 +33,7 @@ from episodic_absa.schemas.memory_v1_1 import (
     EvidenceV1_1,
 )
 from episodic_absa.schemas.run import Condition, MemoryMeta
-from episodic_absa.seed.memory_form import SEED_FORM
+from episodic_absa.seed import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
 from episodic_absa.vocabulary import MemoryMode, Strength
 

@@ -30,7 +30,7 @@ from episodic_absa.schemas.absa import (
 )
 from episodic_absa.schemas.memory_v1_1 import ProvenanceV1_1
 from episodic_absa.schemas.run import StoreDecision
-from episodic_absa.seed.memory_form import SEED_FORM
+from episodic_absa.seed import SEED_FORM
 from episodic_absa.serialization.canonical_json import canonical_json
 
 KEPT = ModeratorSummary(label="positive", selected_stage="stage1", adopt_reason="low_signal")

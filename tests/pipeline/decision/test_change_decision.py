@@ -9,17 +9,21 @@ from tests.pipeline import builders
 
 from episodic_absa.final_tuples import conflicting_aspects, extract_tuples
 from episodic_absa.language import norm
-from episodic_absa.pipeline.decision.applied_changes import apply_changes
-from episodic_absa.pipeline.decision.change_decision import decide_again, decide_changes, settle
-from episodic_absa.pipeline.decision.change_rules import AdoptionRules, load_adoption_rules
-from episodic_absa.pipeline.decision.claims import Claim
-from episodic_absa.pipeline.decision.witnesses import WITNESSES
-from episodic_absa.pipeline.stage1.first_analysis import is_pair
+from episodic_absa.pipeline.decision import (
+    WITNESSES,
+    AdoptionRules,
+    Claim,
+    apply_changes,
+    decide_again,
+    decide_changes,
+    load_adoption_rules,
+    settle,
+)
+from episodic_absa.pipeline.stage1 import is_pair
 from episodic_absa.schemas.reader_view import ReaderPair, ReaderView
 from episodic_absa.schemas.run_files.change_record import ChangeRecord
 
 b: Any = builders
-TEXT = b.TEXT
 RULES = load_adoption_rules()
 GREEDY = AdoptionRules.model_validate(
     {
@@ -135,12 +139,6 @@ def test_every_change_is_decided_alone() -> None:
     assert sentiments[0] is STAGE1.atsa.sentiments[1]
     assert aspects[0] is STAGE1.ate.aspects[1]
     assert (aspects[1].aspect_term, aspects[1].span, sentiments[1].span) == ("price", *(b.span_of("price"),) * 2)
-
-
-def test_without_a_reader_the_reader_is_silent() -> None:
-    (change,) = decided(*(Claim(who, "food", is_target=False) for who in ("tan", "judge")))
-    assert change.adopted
-    assert change.witnesses[WITNESSES.index("reader")].stance == "silent"
 
 
 def test_a_flip_keeps_the_place_and_confidence_and_takes_the_quote_at_home() -> None:

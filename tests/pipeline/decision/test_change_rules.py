@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from tests.pipeline import builders
 
 from episodic_absa.errors import ConfigError
-from episodic_absa.pipeline.decision.change_rules import SHIPPED_RULES, AdoptionRules, adopt, load_adoption_rules
-from episodic_absa.pipeline.decision.changes import ProposedChange
-from episodic_absa.pipeline.decision.witnesses import WITNESSES
+from episodic_absa.pipeline.decision import (
+    SHIPPED_RULES,
+    WITNESSES,
+    AdoptionRules,
+    ProposedChange,
+    adopt,
+    load_adoption_rules,
+)
 from episodic_absa.schemas.run_files.change_record import Witness
 
 b: Any = builders
@@ -83,12 +88,6 @@ def test_the_shipped_table_decides(change: Any, words: str, reason: str) -> None
     decision = adopt(change, voices(words), SHIPPED)
     assert (decision.reason, decision.adopted) == (reason, reason == "adopted")
     assert decision.score == words.count("+") - words.count("-")
-
-
-@pytest.mark.parametrize("change", EVERY_KIND)
-@pytest.mark.parametrize("who", WITNESSES)
-def test_one_witness_never_suffices_whatever_the_rules_say(change: Any, who: str) -> None:
-    assert adopt(change, voices(f"{who}+"), GREEDY).reason == "one_witness"
 
 
 @pytest.mark.parametrize("pair", list(combinations(WITNESSES, 2)))

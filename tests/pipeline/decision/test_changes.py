@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from tests.pipeline import builders as b
 
-from episodic_absa.pipeline.decision.changes import changes_of
-from episodic_absa.pipeline.decision.claims import Claim
+from episodic_absa.pipeline.decision import Claim, changes_of
 from episodic_absa.schemas.reader_view import ReaderView
 
 TEXT = b.TEXT

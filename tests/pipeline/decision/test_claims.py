@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from tests.pipeline import builders as b
 
-from episodic_absa.pipeline.debate.recorded_debate import recorded_summary, recorded_turn
-from episodic_absa.pipeline.decision.claims import claims_of_cj, claims_of_epm, claims_of_tan, ruling_of
-from episodic_absa.pipeline.stage1.first_analysis import FirstAnalysis
-from episodic_absa.pipeline.stage1.named_terms import TermMap, overlapping_term
+from episodic_absa.pipeline.debate import recorded_summary, recorded_turn
+from episodic_absa.pipeline.decision import claims_of_cj, claims_of_epm, claims_of_tan, ruling_of
+from episodic_absa.pipeline.stage1 import FirstAnalysis, TermMap, overlapping_term
 from episodic_absa.pipeline.stage2 import verdicts_of
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,

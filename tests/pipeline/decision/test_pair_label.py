@@ -11,7 +11,7 @@ from tests.runs.derived_from import derived_from
 
 from episodic_absa.conditions import load_condition
 from episodic_absa.final_tuples import extract_tuples, label_of_pairs, predicted
-from episodic_absa.pipeline.decision.pair_label import moderated_label, whole_text_label
+from episodic_absa.pipeline.decision import moderated_label, whole_text_label
 from episodic_absa.schemas.absa import DebateSummary, ModeratorOutput, SentimentItem, ValidatorOutput
 from episodic_absa.vocabulary import POLARITIES
 

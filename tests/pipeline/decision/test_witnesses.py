@@ -5,10 +5,16 @@ from typing import Any
 import pytest
 from tests.pipeline import builders
 
-from episodic_absa.pipeline.decision.changes import ProposedChange
-from episodic_absa.pipeline.decision.claims import Claim
-from episodic_absa.pipeline.decision.clauses import clauses, lies_at_home, words_in_text
-from episodic_absa.pipeline.decision.witnesses import WITNESSES, ReaderThresholds, hear
+from episodic_absa.pipeline.decision import (
+    WITNESSES,
+    Claim,
+    ProposedChange,
+    ReaderThresholds,
+    clauses,
+    hear,
+    lies_at_home,
+    words_in_text,
+)
 from episodic_absa.schemas.reader_view import ReaderView
 from episodic_absa.schemas.run_files.change_record import Witness
 

@@ -2,7 +2,7 @@
 
 from tests.metrics.hand_made_cards import make_card
 
-from episodic_absa.reports.data.report_samples import index_row
+from episodic_absa.reports.data import index_row
 
 
 def test_a_condition_differs_by_its_final_pairs_and_not_by_its_label() -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import PageParser
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.export.export_table import ExportTable, Interval, column, table_csv
-from episodic_absa.reports.export.latex_table import table_latex
+from episodic_absa.reports.data import Bilingual
+from episodic_absa.reports.export import ExportTable, Interval, column, table_csv, table_latex
 from episodic_absa.reports.run_report import REPORT, write_pages
 
 

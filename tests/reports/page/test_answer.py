@@ -6,18 +6,13 @@ from pathlib import Path
 import pytest
 from tests.reports.grid_making import PageParser
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import PrincipleEffect, load_run
 from episodic_absa.analysis.strata import StratumRow
-from episodic_absa.analysis.trial import PrincipleEffect
 from episodic_absa.metrics.statistics import find_unsupported_claims
-from episodic_absa.reports.data.answer.arm_views import ArmRow, ArmsView
-from episodic_absa.reports.data.answer.report_strata import effect_tables, stratum_tables
-from episodic_absa.reports.data.bilingual import Bilingual
-from episodic_absa.reports.data.report_data import ReportData
-from episodic_absa.reports.data.report_samples import SampleReader
-from episodic_absa.reports.page.html_report import render_report
-from episodic_absa.reports.plots.forest_plot import leaves_axis, zoomed
-from episodic_absa.reports.plots.forests import arms_forest
+from episodic_absa.reports.data import Bilingual, ReportData, SampleReader
+from episodic_absa.reports.data.answer import ArmRow, ArmsView, effect_tables, stratum_tables
+from episodic_absa.reports.page import render_report
+from episodic_absa.reports.plots import arms_forest, leaves_axis, zoomed
 from episodic_absa.reports.report_values import report_json
 from episodic_absa.reports.run_report import REPORT, build_report
 

@@ -6,7 +6,7 @@ import pytest
 from tests.reports.grid_making import PageParser
 from tests.run_copies import Line, change_samples, no_predictions
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.metrics.statistics import find_unsupported_claims
 from episodic_absa.reports.run_report import REPORT, write_pages
 

@@ -9,9 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_absa.reports.data.report_data import CellSample, Explorer, ExplorerCell, IndexRow, ReviewEntry
-from episodic_absa.reports.page.embedded_data import packed
-from episodic_absa.reports.page.explorer_blocks import REVIEWS_PER_BLOCK, build_blocks
+from episodic_absa.reports.data import CellSample, Explorer, ExplorerCell, IndexRow, ReviewEntry
+from episodic_absa.reports.page import REVIEWS_PER_BLOCK, build_blocks, packed
 
 
 @given(st.text())

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
-from episodic_absa.reports.page.html_report import page_script
+from episodic_absa.reports.page import page_script
 from episodic_absa.vocabulary import AdoptReason, InjectionSkip, ModeratorRule, OverrideSkip
 
 

@@ -6,11 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_absa.reports.data.quality_views import CostOfSample, CostPoint, CostView, ScoreView
-from episodic_absa.reports.plots import svg
-from episodic_absa.reports.plots.axis import Axis
-from episodic_absa.reports.plots.cost_plot import cost_plot
-from episodic_absa.reports.plots.growth_plot import thinned
+from episodic_absa.reports.data import CostOfSample, CostPoint, CostView, ScoreView
+from episodic_absa.reports.plots import Axis, cost_plot, svg, thinned
 
 
 @given(low=st.floats(-1e6, 1e6), size=st.floats(1e-3, 1e6), value=st.floats(-1e7, 1e7), is_log=st.booleans())

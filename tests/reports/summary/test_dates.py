@@ -4,9 +4,7 @@ from datetime import date
 
 import pytest
 
-from episodic_absa.reports.summary.dates import find_dates, read_day
-from episodic_absa.reports.summary.split_columns import find_split_columns
-from episodic_absa.reports.summary.time_bins import bin_start, bin_starts, bin_unit
+from episodic_absa.reports.summary import bin_start, bin_starts, bin_unit, find_dates, find_split_columns, read_day
 
 DAY = date(2026, 1, 31)
 

@@ -1,13 +1,9 @@
 """Near-equal terms are one aspect; words that only look alike are not."""
 
-from collections import Counter
-
 import pytest
 from tests.reports.summary.review_making import make_review
 
-from episodic_absa.reports.summary import summarise
-from episodic_absa.reports.summary.term_counts import TermCounts
-from episodic_absa.reports.summary.term_groups import group_of, joined_keys, term_key
+from episodic_absa.reports.summary import TermCounts, joined_keys, summarise, term_key
 
 
 def keys_of(*terms: str, text: str | None = None) -> set[str]:
@@ -62,17 +58,6 @@ def test_a_particle_is_removed_only_where_the_analyser_finds_it() -> None:
     assert term_key("서비스가", "서비스가 좋아요.") == "서비스"
     assert term_key("서비스는", "여기 서비스는 별로예요.") == "서비스"
     assert term_key("물가", "요즘 물가가 너무 올랐어요.") == "물가"
-
-
-def test_the_commonest_spelling_names_the_group() -> None:
-    group = group_of(Counter({"rooms": 4, "Room": 2, "room": 3}))
-    assert group.name == "room"
-    assert group.spellings == (("room", 5), ("rooms", 4))
-
-
-def test_equally_common_spellings_are_ordered_by_length_then_letters() -> None:
-    assert group_of(Counter({"rooms": 1, "room": 1})).name == "room"
-    assert group_of(Counter({"b": 1, "a": 1})).name == "a"
 
 
 def test_counting_review_by_review_gives_the_groups_of_the_summary() -> None:

@@ -15,11 +15,9 @@ import episodic_absa.pipeline.gate_reading as gate_reading
 from episodic_absa.backends.embedded import embedded_engine
 from episodic_absa.backends.embedded.reader_calibration import CALIBRATION_FILE
 from episodic_absa.pipeline.decision import change_rules
+from episodic_absa.runs.config import ExperimentData, ExperimentFile, evaluated_cells, load_experiment
 from episodic_absa.runs.config import cfg_hash as hashing
-from episodic_absa.runs.config.cells import evaluated_cells
 from episodic_absa.runs.config.cfg_hash import cfg_hash, sha256_of
-from episodic_absa.runs.config.experiment_config import ExperimentFile, load_experiment
-from episodic_absa.runs.config.experiment_data import ExperimentData
 
 PLAIN_MEMORY = {"build": None, "allow_empty_store": True}
 # Key -> another value. Together with SAME they name every key of a config.

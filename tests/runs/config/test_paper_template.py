@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from episodic_absa.runs.config.experiment_config import ExperimentFile, load_experiment
+from episodic_absa.runs.config import ExperimentFile, load_experiment
 
 FOLDER = Path(__file__).parents[3] / "experiments"
 

@@ -15,9 +15,8 @@ from episodic_absa.backends.backend import RepairingBackend
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.cli import main
 from episodic_absa.errors import ConfigError, MissingExtraError
-from episodic_absa.runs.config.cells import all_cells
+from episodic_absa.runs.config import all_cells, load_experiment
 from episodic_absa.runs.config.cfg_hash import cell_config
-from episodic_absa.runs.config.experiment_config import load_experiment
 from episodic_absa.runs.engines.ray_engine import require_shared_cache
 from episodic_absa.runs.grid_run import run_cells
 

@@ -17,7 +17,7 @@ from tests.runs.served_model import Served
 from tests.runs.small_grid import Remembering, exact_bytes, run_here, write_experiment
 from tests.warm_python import WarmProcess
 
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config import ExperimentConfig, load_experiment
 from episodic_absa.runs.derived.derived_samples import SCORECARDS
 from episodic_absa.runs.engines.ray_cluster import RayCluster, connect
 from episodic_absa.runs.grid_run import run_cells

@@ -15,9 +15,8 @@ from tests.runs.small_grid import exact_bytes, outputs_of, run_here, write_exper
 from episodic_absa.conditions import load_condition
 from episodic_absa.errors import ConfigError, RunDirectoryError
 from episodic_absa.runs.cell_run import CellSpec, TooManyFailuresError, run_cell
-from episodic_absa.runs.config.cells import all_cells, start_stores
+from episodic_absa.runs.config import ExperimentConfig, all_cells, load_experiment, start_stores
 from episodic_absa.runs.config.cfg_hash import resource_hashes
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
 from episodic_absa.runs.engines.cell_task import AnalysedSample, CellTask, TaskEnd, Trouble
 from episodic_absa.runs.engines.cell_worker import CellWorker
 from episodic_absa.runs.engines.remote_analysis import RemoteAnalysis, is_sliced, slice_size

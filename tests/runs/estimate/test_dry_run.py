@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from episodic_absa.backends.backend import Ask, Prompt, Request
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.estimate import dry_run
-from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
-from episodic_absa.runs.estimate.request_load import estimate_tokens, guess_load
-from episodic_absa.schemas.role_inputs import AteInputs
-from episodic_absa.schemas.seed_answers import AteAnswer
+from episodic_absa.runs.config import ExperimentConfig, load_experiment
+from episodic_absa.runs.estimate import RunEstimate, dry_run, estimate_run
 
 REVIEWS = (
     "It's not that the room was dirty, it just hadn't seen a vacuum in a while.",
@@ -125,26 +120,3 @@ def test_a_listed_model_has_a_price_and_a_local_one_has_none(
     keyless = estimate(make_experiment(backbone={"provider": "openai", "model": "gpt-4o-mini"}))
     assert keyless.upper.sent == priced.upper.sent
     assert "OPENAI_API_KEY" in keyless.no_price
-
-
-def test_nothing_is_written(make_experiment: MakeExperiment, tmp_path: Path) -> None:
-    config = make_experiment()
-    before = sorted(tmp_path.rglob("*"))
-    estimate(config)
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_hangul_takes_more_tokens_than_latin_letters() -> None:
-    assert estimate_tokens("abcdefgh") == 2
-    assert estimate_tokens("가나다") == 2
-    assert estimate_tokens("가나다 abc") == 3
-
-
-def test_prompts_that_state_their_form_have_no_schema_and_short_answers() -> None:
-    inputs = AteInputs(text="Good.", language="en")
-    seed_load, v3_load = (
-        guess_load(Request(Ask("ate", inputs, Prompt("p", "name", "text", states_form=states_form), AteAnswer)))
-        for states_form in (False, True)
-    )
-    assert v3_load.tokens_in == estimate_tokens("name\ntext") < seed_load.tokens_in
-    assert v3_load.tokens_out < seed_load.tokens_out

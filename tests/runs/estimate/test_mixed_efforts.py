@@ -14,10 +14,9 @@ from episodic_absa.backends.cache.caching_replier import CachingReplier
 from episodic_absa.backends.cache.response_cache import CacheStats, ResponseCache
 from episodic_absa.backends.embedded import EmbeddedReplier
 from episodic_absa.cli.run.dry_run_view import dry_run_json, dry_run_view
-from episodic_absa.runs.config.cells import all_cells
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
+from episodic_absa.runs.config import ExperimentConfig, all_cells, load_experiment
 from episodic_absa.runs.derived.derived_samples import TRACES
-from episodic_absa.runs.estimate.dry_run import RunEstimate, estimate_run
+from episodic_absa.runs.estimate import RunEstimate, estimate_run
 from episodic_absa.runs.grid_run import run_cells
 
 CONDITIONS = ("C1", "adaptive", "one_call", "one_call_votes", "stage1_only", "C2")

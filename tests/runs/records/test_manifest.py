@@ -15,12 +15,10 @@ from tests.runs.small_grid import Remembering, outputs_of, run_here, write_exper
 
 import episodic_absa
 from episodic_absa.backends.backend import RepairingBackend
-from episodic_absa.runs.config.experiment_config import ExperimentConfig, load_experiment
-from episodic_absa.runs.config.source_commit import commit_of
+from episodic_absa.runs.config import ExperimentConfig, commit_of, load_experiment
 from episodic_absa.runs.grid_run import run_cells
 from episodic_absa.runs.reading.manifest_file import MANIFEST
-from episodic_absa.runs.run_directory import RUN_META
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 SMALL: dict[str, Any] = {"data": {"limit": 3}}
 SHIPPED_CONDITIONS = Path(episodic_absa.__file__).parent / "conditions"
@@ -44,16 +42,6 @@ def test_the_manifest_names_the_store_that_was_used(tmp_path: Path) -> None:
     paths = {cell: told(config, f"{cell}__seed42")["episodic_memory"]["store_path"] for cell in ("C1", "C2", "build")}
     assert paths == {"C1": None, "C2": "kept/C2/42.jsonl", "build": "episodic_store.jsonl"}
     assert (tmp_path / "chosen" / "kept" / "C2" / "42.jsonl").exists()
-
-
-def test_run_meta_names_condition_and_memory_mode(tmp_path: Path) -> None:
-    config = run_here(write_experiment(tmp_path, **SMALL))
-    modes = {cell: told(config, f"{cell}__seed42", RUN_META) for cell in ("C1", "C2", "C2_silent")}
-    assert {cell: (meta["condition"], meta["memory_mode"]) for cell, meta in modes.items()} == {
-        "C1": ("C1", "off"),
-        "C2": ("C2", "on"),
-        "C2_silent": ("C2_silent", "silent"),
-    }
 
 
 def test_seed_rules_and_v3_stand_in_one_grid_and_each_manifest_names_its_rules(tmp_path: Path) -> None:
@@ -156,12 +144,6 @@ def test_without_a_memory_block_results_are_those_of_c1(tmp_path: Path) -> None:
         assert output["meta"]["memory"]["retrieval_calls"] == 0
         assert output["meta"]["store_skip_reason"] == "store_write_disabled"
     assert not list(tmp_path.glob("none/**/*store*"))
-
-
-def test_the_hash_of_an_allowlist_stands_in_the_manifest(tmp_path: Path) -> None:
-    path = write_experiment(tmp_path, pipeline={"stage1": {"allowlist": "data/terms.txt"}}, **SMALL)
-    (tmp_path / "data" / "terms.txt").write_text("음식\n", "utf-8")
-    assert len(told(run_here(path), "C1__seed42")["allowlist_sha256"]) == 64
 
 
 def test_answers_kept_in_memory_only_are_not_called_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_a_failed_sample_keeps_the_usage_of_the_calls_before_its_failure(tmp_pat
     assert (card.usage.calls, card.usage.tokens_in, card.usage.tokens_out) == (7, 2**6 - 1, 1024 * (2**6 - 1))
 
 
-@pytest.mark.parametrize("place", range(10))
+@pytest.mark.parametrize("place", [0, 9])
 def test_one_unknown_price_makes_the_cost_unknown_and_leaves_the_other_sums(tmp_path: Path, place: int) -> None:
     result = b.run_sample(MeteredBackend(), tmp_path / "store.jsonl")
     calls = list(result.calls)

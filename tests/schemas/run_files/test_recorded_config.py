@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from episodic_absa.runs.config.experiment_config import ExperimentFile
+from episodic_absa.runs.config import ExperimentFile
 from episodic_absa.schemas.run_files.recorded_config import RecordedConfig
 
 WRITTEN_BY_THE_RUN = {"experiment.order", "experiment.seed"}

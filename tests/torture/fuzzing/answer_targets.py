@@ -17,7 +17,7 @@ from episodic_absa.errors import EpisodicAbsaError
 from episodic_absa.pipeline.composition import build_pipeline
 from episodic_absa.pipeline.memory_view import MemoryView
 from episodic_absa.pipeline.roles import ROLE_SPECS
-from episodic_absa.pipeline.stage1.named_pairs import pairs_of, targets_of
+from episodic_absa.pipeline.stage1 import pairs_of, targets_of
 from episodic_absa.schemas.absa import AspectItem, Sample
 from episodic_absa.schemas.answers import (
     DecisionsAnswer,
@@ -34,9 +34,7 @@ from episodic_absa.schemas.answers import (
 from episodic_absa.schemas.pipeline_settings import PipelineSettings
 from episodic_absa.schemas.run import Condition
 from episodic_absa.schemas.seed_answers import AteAnswer, AtsaAnswer, ValidatorAnswer
-from episodic_absa.seed.ate_processing import process_ate
-from episodic_absa.seed.atsa_processing import process_atsa
-from episodic_absa.seed.validator_processing import process_validator
+from episodic_absa.seed import process_ate, process_atsa, process_validator
 from episodic_absa.vocabulary import Language
 
 _FULL: Final = tuple(

@@ -8,7 +8,7 @@ from tests.torture.fuzzing.outcome import Target
 from episodic_absa.backends.replay import ReplayReplier
 from episodic_absa.conditions import load_conditions
 from episodic_absa.memory.advice.principles import load_catalogue
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.serialization.canonical_json import canonical_json
 
 

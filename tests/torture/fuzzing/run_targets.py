@@ -14,13 +14,13 @@ from tests.runs.small_grid import run_here, write_experiment
 from tests.torture.fuzzing.answer_targets import Talker
 from tests.torture.fuzzing.outcome import MAX_MESSAGE_CHARS, Target
 
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import load_run
 from episodic_absa.errors import RunDirectoryError
-from episodic_absa.reports.data.report_samples import SampleReader
+from episodic_absa.reports.data import SampleReader
 from episodic_absa.reports.report_values import report_json
 from episodic_absa.reports.run_report import build_report
 from episodic_absa.runs.reading.cell_files import CellFiles
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 _NAMES: Final = (
     "scorecards.jsonl",

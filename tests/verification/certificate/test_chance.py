@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from episodic_absa.verification.certificate.chance import codes_of, folds_of, p_of, shuffled_places
-from episodic_absa.verification.certificate.matching_probe import Matching
-from episodic_absa.verification.certificate.polarity_probe import probe_polarity
+from episodic_absa.verification.certificate import Matching, codes_of, p_of, probe_polarity, shuffled_places
 
 
 def test_answers_are_shuffled_within_their_group_only() -> None:
@@ -15,10 +13,6 @@ def test_answers_are_shuffled_within_their_group_only() -> None:
     assert {tuple(place) for place in places[:, [0, 2, 5]].tolist()} == {
         (0, 2, 5), (0, 5, 2), (2, 0, 5), (2, 5, 0), (5, 0, 2), (5, 2, 0),
     }  # fmt: skip
-
-
-def test_folds_are_equally_large() -> None:
-    assert sorted(np.bincount(folds_of(23, 5)).tolist()) == [4, 4, 5, 5, 5]
 
 
 def test_an_unreached_figure_has_the_smallest_p_there_is() -> None:

@@ -12,10 +12,10 @@ from tests.runs.sealed_files import change_records, write_sealed
 
 from episodic_absa.experiment import run_grid
 from episodic_absa.final_tuples import extract_tuples
-from episodic_absa.runs.config.experiment_config import load_experiment
+from episodic_absa.runs.config import load_experiment
 from episodic_absa.schemas.absa import SentimentItem
 from episodic_absa.schemas.run_files.check_result import CheckResult
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 
 CELL = "C1__seed42"
 CONFIG = """

@@ -4,6 +4,8 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,14 +13,13 @@ import pytest
 from tests.runs.sealed_files import change_records, write_sealed
 from tests.stored_lines import entries_of, rewrite
 
-from episodic_absa.analysis.derived_files import derive_tables
-from episodic_absa.analysis.finished_run import load_run
+from episodic_absa.analysis import derive_tables, load_run
 from episodic_absa.errors import RunDirectoryError
 from episodic_absa.memory import MemoryStore
 from episodic_absa.runs.reading.cell_files import rebuild_sample_files
 from episodic_absa.runs.samples_file import SAMPLES
 from episodic_absa.schemas.memory_v1_2 import VerdictV1_2
-from episodic_absa.verification.verify import verify
+from episodic_absa.verification import verify
 from episodic_absa.vocabulary import STAGE_OF_ROLE
 
 C1, C2, SILENT, EVAL_ONLY = "C1__seed42", "C2__seed42", "C2_silent__seed42", "C2_eval_only__seed42"
@@ -257,6 +258,20 @@ def stored_at(run: Run) -> int:
     return next(at for at, card in enumerate(run.read(SCORECARDS)) if card["store_decision"] == "stored")
 
 
+def putting(edit: str, keys: list[str | int], /, *, at: str = "", **values: Any) -> Callable[[Run], object]:
+    """Return a damage that puts other values below these keys of what `edit` changes; `at` names the sample."""
+    return lambda run: _changed(run, edit, at, lambda line: reduce(getitem, keys, line).update(values))
+
+
+def losing(edit: str, keys: list[str | int], /, name: str, *, at: str = "") -> Callable[[Run], object]:
+    """Return a damage that loses a value."""
+    return lambda run: _changed(run, edit, at, lambda line: reduce(getitem, keys, line).pop(name))
+
+
+def _changed(run: Run, edit: str, at: str, change: Callable[[Any], object]) -> object:
+    return getattr(run, edit)(change, **({"at": getattr(run, at)} if at else {}))
+
+
 class Damage(NamedTuple):
     name: str
     cell: str
@@ -307,7 +322,7 @@ DAMAGES = [
     Damage(
         "selected_stage contradicts adoption",
         C2,
-        lambda run: run.edit_analysis(lambda analysis: analysis["moderator"].update(selected_stage="stage2")),
+        putting("edit_analysis", ["moderator"], selected_stage="stage2"),
         "selected_stage",
     ),
     Damage("a label contradicts its pairs under rules v3", C2, contradict_pairs, "label_agrees"),
@@ -315,7 +330,7 @@ DAMAGES = [
     Damage(
         "a call of a sample that succeeded has no answer",
         C2,
-        lambda run: run.edit_record(lambda record: record["calls"][0].update(error="cancelled")),
+        putting("edit_record", ["calls", 0], error="cancelled"),
         "calls",
     ),
     Damage("two records are swapped", C2, lambda run: run.edit_records(swap_records), "samples_read"),
@@ -323,106 +338,69 @@ DAMAGES = [
     Damage(
         "a record stands twice", C2, lambda run: run.edit_records(lambda lines: lines.append(lines[-1])), "samples_read"
     ),
-    Damage("a record holds nothing", C2, lambda run: run.edit_record(lambda record: record.pop("analysis")), "records"),
+    Damage("a record holds nothing", C2, losing("edit_record", [], "analysis"), "records"),
     Damage("a record was changed", C2, change_one_byte_of_records, "samples_read"),
     Damage("the records end within a line", C2, tear_records, "records"),
-    Damage(
-        "a record has an unknown key",
-        C2,
-        lambda run: run.edit_record(lambda record: record.update(mood="good")),
-        "samples_read",
-    ),
-    Damage(
-        "a record writes a default out",
-        C2,
-        lambda run: run.edit_record(lambda record: record.update(error=None)),
-        "canonical",
-    ),
+    Damage("a record has an unknown key", C2, putting("edit_record", [], mood="good"), "samples_read"),
+    Damage("a record writes a default out", C2, putting("edit_record", [], error=None), "canonical"),
     Damage(
         "a sentiment says implicit and names a term",
         C2,
-        lambda run: run.edit_analysis(
-            lambda analysis: analysis["stage1"]["atsa"]["sentiments"][0].update(is_implicit=True)
-        ),
+        putting("edit_analysis", ["stage1", "atsa", "sentiments", 0], is_implicit=True),
         "samples_read",
     ),
     Damage(
         "a record tells the time",
         SEED_RULES,
-        lambda run: run.edit_analysis(
-            lambda analysis: analysis["debate_read"].update(mapping_fail_reasons={"latency_ms": 3})
-        ),
+        putting("edit_analysis", ["debate_read"], mapping_fail_reasons={"latency_ms": 3}),
         "no_clock_values",
     ),
     Damage(
-        "the records are of another configuration",
-        C2,
-        lambda run: run.edit_records(lambda lines: lines[0].update(cfg_hash="0" * 64)),
-        "samples_read",
+        "the records are of another configuration", C2, putting("edit_records", [0], cfg_hash="0" * 64), "samples_read"
     ),
-    Damage(
-        "a sample lost its domain",
-        C2,
-        lambda run: run.edit_record(lambda record: record["input"].pop("domain_id")),
-        "samples",
-    ),
-    Damage(
-        "a record names another text",
-        C2,
-        lambda run: run.edit_record(lambda record: record["input"].update(sha256="0" * 64)),
-        "samples_read",
-    ),
+    Damage("a sample lost its domain", C2, losing("edit_record", ["input"], "domain_id"), "samples"),
+    Damage("a record names another text", C2, putting("edit_record", ["input"], sha256="0" * 64), "samples_read"),
     Damage(
         "the manifest has another data hash",
         C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest["dataset"]["sha256"].update(valid="0" * 64)),
+        putting("edit_manifest", ["dataset", "sha256"], valid="0" * 64),
         "data_hashes",
     ),
     Damage(
-        "the manifest has another gold hash",
-        C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest["gold"].update(sha256="0" * 64)),
-        "samples_read",
+        "the manifest has another gold hash", C2, putting("edit_manifest", ["gold"], sha256="0" * 64), "samples_read"
     ),
     Damage(
         "the manifest has another prompt hash",
         C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest["prompt_versions"].update({"ate.v1": "0" * 64})),
+        putting("edit_manifest", ["prompt_versions"], **{"ate.v1": "0" * 64}),
         "package_hashes",
     ),
     Damage(
         "the manifest has another lexicon hash",
         C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest.update(lexicon_sha256="0" * 64)),
+        putting("edit_manifest", [], lexicon_sha256="0" * 64),
         "package_hashes",
     ),
     Damage(
         "the manifest has another catalogue hash",
         C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest.update(catalogue_sha256="0" * 64)),
+        putting("edit_manifest", [], catalogue_sha256="0" * 64),
         "package_hashes",
     ),
     Damage(
         "the manifest has another setting than was run",
         C2,
-        lambda run: run.edit_manifest(
-            lambda manifest: manifest["cfg_canonical"]["pipeline"].update(override_profile="t2")
-        ),
+        putting("edit_manifest", ["cfg_canonical", "pipeline"], override_profile="t2"),
         "cfg_hash",
     ),
     Damage(
         "the manifest has other flags than the condition",
         C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest["conditions"]["flags"].update(use_lexical=False)),
+        putting("edit_manifest", ["conditions", "flags"], use_lexical=False),
         "conditions",
     ),
     Damage("the manifest cannot be read", C2, lambda run: (run.path / "manifest.json").write_text("{"), "manifest"),
-    Damage(
-        "the run is not completed",
-        C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest.update(completed=False)),
-        "completed",
-    ),
+    Damage("the run is not completed", C2, putting("edit_manifest", [], completed=False), "completed"),
     Damage(
         "the manifest quotes a review",
         C2,
@@ -432,13 +410,13 @@ DAMAGES = [
     Damage(
         "the manifest names another majority",
         C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest["majority"].update(polarity="neutral")),
+        putting("edit_manifest", ["majority"], polarity="neutral"),
         "manifest_agrees",
     ),
     Damage(
         "the manifest denies that answers were shared",
         C2,
-        lambda run: run.edit_manifest(lambda manifest: manifest.update(answers_shared=False)),
+        putting("edit_manifest", [], answers_shared=False),
         "manifest_agrees",
     ),
     Damage(
@@ -465,17 +443,9 @@ DAMAGES = [
         "retrieval_calls",
     ),
     Damage("C1 has a store", C1, lambda run: (run.path / STORE).touch(), "no_store_unless_used"),
+    Damage("C2_silent did not retrieve", SILENT, losing("edit_memory", [], "retrieval_calls"), "retrieval_calls"),
     Damage(
-        "C2_silent did not retrieve",
-        SILENT,
-        lambda run: run.edit_memory(lambda memory: memory.pop("retrieval_calls")),
-        "retrieval_calls",
-    ),
-    Damage(
-        "a debate prompt of C2_silent held the slot",
-        SILENT,
-        lambda run: show_in_call(run, "debate"),
-        "hidden_memory",
+        "a debate prompt of C2_silent held the slot", SILENT, lambda run: show_in_call(run, "debate"), "hidden_memory"
     ),
     Damage(
         "a Stage2 prompt of C2_eval_only held the slot",
@@ -483,22 +453,17 @@ DAMAGES = [
         lambda run: show_in_call(run, "stage2"),
         "hidden_memory",
     ),
-    Damage(
-        "a Stage1 prompt of C2 held the slot",
-        C2,
-        lambda run: show_in_call(run, "stage1"),
-        "hidden_memory",
-    ),
+    Damage("a Stage1 prompt of C2 held the slot", C2, lambda run: show_in_call(run, "stage1"), "hidden_memory"),
     Damage(
         "C2_silent counts injected characters",
         SILENT,
-        lambda run: run.edit_memory(lambda memory: memory.update(prompt_injection_chars=7)),
+        putting("edit_memory", [], prompt_injection_chars=7),
         "hidden_memory",
     ),
     Damage(
         "C2_eval_only counts characters injected into Stage2",
         EVAL_ONLY,
-        lambda run: run.edit_memory(lambda memory: memory.update(stage2_memory_prompt_injection_chars=7)),
+        putting("edit_memory", [], stage2_memory_prompt_injection_chars=7),
         "hidden_memory",
     ),
     Damage(
@@ -525,13 +490,13 @@ DAMAGES = [
     Damage(
         "memory was shown without a gate's reason",
         C2,
-        lambda run: run.edit_memory(lambda memory: memory.pop("injection_trigger_reasons"), at=run.shown_at),
+        losing("edit_memory", [], "injection_trigger_reasons", at="shown_at"),
         "injections",
     ),
     Damage(
         "the record denies that a prompt held memory",
         C2,
-        lambda run: run.edit_memory(lambda memory: memory.pop("prompt_injection_chars"), at=run.shown_at),
+        losing("edit_memory", [], "prompt_injection_chars", at="shown_at"),
         "slot_record",
     ),
     Damage("an advisory names a polarity", C2, lambda run: advise(run, "The last one was negative."), "messages"),
@@ -541,7 +506,7 @@ DAMAGES = [
     Damage(
         "the bundle says that memory was off",
         C2,
-        lambda run: run.edit_record(lambda record: record["bundle"].update(memory_on=False)),
+        putting("edit_record", ["bundle"], memory_on=False),
         "bundle_matches_flags",
     ),
     Damage("a retrieved episode was stored later", C2, retrieve_future, "retrieved_is_past"),

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from episodic_absa.analysis.finished_run import FinishedRun, load_run
+from episodic_absa.analysis import FinishedRun, load_run
 from episodic_absa.errors import ConfigError
-from episodic_absa.metrics.contribution import share_of
 from episodic_absa.metrics.definitions import all_definitions
-from episodic_absa.verification.receipts.explain import explain, explain_run
-from episodic_absa.verification.receipts.receipt import Contribution, Explanation, PairedContribution
+from episodic_absa.verification.receipts import Contribution, Explanation, PairedContribution, explain, explain_run
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +100,3 @@ def test_unknown_names_and_missing_numbers_are_said(run: FinishedRun, finished: 
         explain_run(run, "exact_match", "C9")
     with pytest.raises(ConfigError, match="name the directory of the grid"):
         explain(finished / "results" / "small" / "C2__seed42", "changed")
-
-
-def test_a_metric_of_two_conditions_has_no_part_in_a_cell(run: FinishedRun) -> None:
-    with pytest.raises(KeyError):
-        share_of("changed", run.cells[0].cards[0], majority=None)

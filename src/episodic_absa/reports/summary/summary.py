@@ -23,11 +23,6 @@ class Tally:
         """The number of mentions, whatever the polarity."""
         return self.positive + self.negative + self.neutral
 
-    @property
-    def share_positive(self) -> float | None:
-        """The share of positive mentions among all; None without a mention."""
-        return self.positive / self.mentions if self.mentions else None
-
 
 @dataclass(frozen=True, slots=True)
 class Quote:

@@ -58,14 +58,15 @@ class AnalysisFacts:
     @cached_property
     def final(self) -> FinalResult:
         """Label and tuples of every stage."""
-        moderator = self.analysis.moderator
+        analysis, moderator = self.analysis, self.analysis.moderator
+        stage1 = extract_tuples(analysis.stage1.atsa.sentiments)
         return FinalResult(
             label=moderator.final_label,
             confidence=moderator.confidence,
             rationale=moderator.rationale,
-            stage1_tuples=extract_tuples(self.analysis.stage1.atsa.sentiments),
-            stage2_tuples=extract_tuples(self.analysis.stage2_sentiments),
-            final_tuples=self.analysis.final_tuples,
+            stage1_tuples=stage1,
+            stage2_tuples=stage1 if analysis.patched_sentiments is None else extract_tuples(analysis.stage2_sentiments),
+            final_tuples=analysis.final_tuples,
         )
 
     @cached_property
