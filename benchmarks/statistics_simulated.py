@@ -68,11 +68,17 @@ def assessments(
     failed = [(table < -_LARGE) & (random.random(table.shape) < situation.failing) for table in tables]
     # B scored 0.7 where A failed: A could have had 0 or 1.
     seen, low, high = (
-        assess([made(table, gone) for table, gone in zip(tables, failed, strict=True)], resamples=resamples)
-        for made in (
-            lambda table, gone: PairedCells.of_differences(table, ~gone),
-            lambda table, gone: PairedCells.of_differences(np.where(gone, -0.7, table)),
-            lambda table, gone: PairedCells.of_differences(np.where(gone, 0.3, table)),
+        assess(cells, resamples=resamples)
+        for cells in (
+            [PairedCells.of_differences(table, ~gone) for table, gone in zip(tables, failed, strict=True)],
+            [
+                PairedCells.of_differences(np.where(gone, -0.7, table))
+                for table, gone in zip(tables, failed, strict=True)
+            ],
+            [
+                PairedCells.of_differences(np.where(gone, 0.3, table))
+                for table, gone in zip(tables, failed, strict=True)
+            ],
         )
     )
     return [

@@ -36,7 +36,7 @@ class BackboneSettings(RequestSettings):
     """
 
     provider: Provider = "embedded"
-    """Who answers."""
+    """Who answers; `python` stands in manifests for a backend that a program passed in."""
     model: ModelName = EMBEDDED_MODEL
     """The model of the provider; the embedded engine has one."""
     total_timeout_s: Seconds = 300.0

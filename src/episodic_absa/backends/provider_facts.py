@@ -64,9 +64,14 @@ def facts_of(backbone: BackboneSettings) -> ProviderFacts:
     return PROVIDERS[backbone.provider]
 
 
+def is_passed_in(backbone: BackboneSettings) -> bool:
+    """Return whether the settings stand for a backend that a program passed in; no config names one."""
+    return backbone.provider == "python"
+
+
 def needs_key_for(backbone: BackboneSettings) -> bool:
     """Return whether these settings need a key in the environment; a server of one's own may do without."""
-    return not facts_of(backbone).is_local and needs_key(backbone.llm_settings())
+    return not (facts_of(backbone).is_local or is_passed_in(backbone)) and needs_key(backbone.llm_settings())
 
 
 def key_variables_for(backbone: BackboneSettings) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_v
 from episodic_absa.backends.backend_facts import BackendFacts
 from episodic_absa.backends.cache.postgres_cache import cache_database
 from episodic_absa.backends.create_backend import BackboneSettings
-from episodic_absa.backends.provider_facts import settings_of
+from episodic_absa.backends.provider_facts import is_passed_in, settings_of
 from episodic_absa.backends.providers import BACKEND_FORMS
 from episodic_absa.conditions import (
     DEFAULT_COMPARISONS,
@@ -376,7 +376,7 @@ def load_experiment(path: str | Path) -> ExperimentConfig:
         file = ExperimentFile.model_validate(document)
     except ValidationError as error:
         raise _config_error(error, path) from error
-    if file.backbone.provider == "python":
+    if is_passed_in(file.backbone):
         raise ConfigError(
             f"{path}: backbone.provider python stands for a backend that a program passes to run_experiment; choose "
             f"{BACKEND_FORMS}",
